@@ -1,0 +1,59 @@
+// Finds the best plans for a model on a cluster: exhaustive over the joint space, pruned by memory and by an admissible
+// lower bound on step time, so the optimum is proven; the rest is simulated. Used by `meshwright plan` and the GUI.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/simulate.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace planner {
+
+// Axes that can be fixed: names as in --fix: data, tensor, pipeline, chunks, zero, sequence_parallel, recompute, microbatch, schedule.
+using Fixed = std::map<std::string, std::string>;
+
+struct SearchRequest {
+  sim::ModelConfig model;
+  sim::Cluster cluster;
+  sim::Workload workload;
+  std::optional<sim::Bytes> memory_limit;   // default: the device's
+  Fixed fixed;
+  std::int32_t top = 5;
+  bool runnable_only = false;
+  std::int64_t vocabulary_multiple = 128;
+  sim::TrainingSettings training;
+};
+
+struct RankedPlan {
+  sim::ParallelPlan plan;                   // with predictions
+  sim::SimulationResult result;             // summary
+  std::string why_not_best;                 // empty for the best: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
+};
+
+// Why a family of candidates is out: as a value, so that it can be shown in any language.
+struct Exclusion {
+  std::string family;                       // "tensor=16"
+  std::string code;                         // "memory", "divisibility", "node_size", "not_runnable", "bound", "shape"
+  std::string reason;                       // the constraint with its numbers
+  std::string nearest_fix;                  // "recompute=full", "tensor=8", ...
+  std::int64_t candidates = 0;
+};
+
+struct SearchResult {
+  std::vector<RankedPlan> ranked;           // best first, at most `top`
+  std::vector<RankedPlan> pareto;           // step time ascending, peak memory descending
+  std::vector<Exclusion> excluded;
+  std::int64_t candidates = 0, infeasible = 0, pruned_memory = 0, pruned_bound = 0, simulated = 0;
+  std::string proof;                        // "optimal over N candidates: every one not simulated has a lower bound above the best"
+};
+
+using Progress = std::function<void(std::int64_t done, std::int64_t all)>;
+// Throws sim::InputError when `fixed` names an unknown axis or value. An empty `ranked` means: nothing is feasible (exit 10).
+SearchResult search(const SearchRequest& request, const Progress& progress = {}, const std::atomic<bool>* cancel = nullptr);
+
+}  // namespace planner

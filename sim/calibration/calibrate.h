@@ -1,0 +1,24 @@
+// Measured timelines + hardware profile -> a new hardware profile whose corrections make prices meet measurements,
+// and which names the traces it came from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cluster/hardware_profile.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/timeline/trace.h"
+
+namespace sim {
+
+struct CalibrationRun {
+  ParallelPlan plan;                  // as it ran
+  std::vector<RankTrace> traces;
+  std::vector<std::string> files;
+};
+
+// Per task kind: factor = median over ranks, steps and keys of measured duration / priced duration (of `base`). Waiting is not fitted:
+// of a collective only its shortest span over the group counts.
+HardwareProfile calibrate(const HardwareProfile& base, const std::vector<CalibrationRun>& runs);
+
+}  // namespace sim

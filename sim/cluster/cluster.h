@@ -1,0 +1,57 @@
+// The machines a plan runs on: equal nodes of equal devices, and the links between them.
+//
+//   device --port--> node switch --uplink--> fabric --uplink--> node switch --port--> device
+//
+// Used by plan (self-contained plan file), cost (routes and shared links) and planner (memory limit, node size).
+#pragma once
+
+#include <boost/graph/adjacency_list.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/cluster/hardware_profile.h"
+#include "sim/units/index.h"
+
+namespace sim {
+
+struct Cluster {
+  HardwareProfile hardware;
+  std::int32_t devices = 1;                  // = ranks
+  std::int32_t devices_per_node() const;     // at most `devices`
+  std::int32_t nodes() const;
+  NodeIndex node_of(Rank rank) const;
+};
+
+// --cluster: a cluster file ("format": "meshwright.cluster/1": hardware + devices), or a hardware profile with --devices N.
+struct DeviceCount { std::int32_t value = 0; };   // 0: not given
+Cluster load_cluster(const std::string& path_or_name, DeviceCount devices);
+Json to_json(const Cluster& cluster);
+Cluster cluster_from_json(const Json& json, const std::string& file);
+
+// Links of the cluster as a graph (Boost.Graph); routes by shortest path. Link ids are dense and in a fixed order:
+// port of device r is r; uplink of node n is devices + n; cores of node n (CPU) are devices + nodes + n.
+struct Link {
+  std::string name;            // "port 3", "uplink 0", "cores 0"
+  BytesPerSecond bandwidth{};  // unused for cores
+  Seconds latency{};
+};
+
+class Topology {
+ public:
+  explicit Topology(const Cluster& cluster);
+  const std::vector<Link>& links() const { return links_; }
+  LinkId port(Rank rank) const;
+  LinkId uplink(NodeIndex node) const;
+  LinkId cores(NodeIndex node) const;        // none() unless the devices share cores
+  std::vector<LinkId> route(Rank from, Rank to) const;
+
+ private:
+  struct Vertex { std::string name; };
+  struct Edge { LinkId link; };
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, Vertex, Edge>;
+  Cluster cluster_;
+  Graph graph_;
+  std::vector<Link> links_;
+};
+
+}  // namespace sim

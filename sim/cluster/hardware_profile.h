@@ -1,0 +1,102 @@
+// What a device and its links can do: data sheet numbers with their source, and points measured on it.
+// Lives in profiles/hardware/*.json ("format": "meshwright.hardware/1"); `meshwright measure` and `calibrate` write one.
+// Used by cost (prices) and by calibration (which returns a new one). Holds data only: no pricing rule is here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/json_fwd.h"
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
+
+namespace sim {
+
+enum class Precision : std::uint8_t { Fp64, Fp32, Tf32, Bf16, Fp16 };
+inline constexpr std::string_view kPrecisionNames[] = {"fp64", "fp32", "tf32", "bf16", "fp16"};
+inline constexpr std::size_t kNumPrecisions = 5;
+Bytes bytes_per_element(Precision precision);  // of weights and activations in that precision
+
+enum class DeviceKind : std::uint8_t { Cpu, Gpu };
+inline constexpr std::string_view kDeviceKindNames[] = {"cpu", "gpu"};
+
+// Kernels that `measure` times. `shape` of a MeasuredKernel, in this order:
+enum class Kernel : std::uint8_t {
+  LinearForward,         // tokens, outputs, inputs
+  LinearInputGradient,   // tokens, outputs, inputs
+  LinearWeightGradient,  // tokens, outputs, inputs
+  AttentionForward,      // batch, heads, sequence, head_dim (causal)
+  AttentionBackward,     // batch, heads, sequence, head_dim
+  NormForward, NormBackward,                  // tokens, width
+  ActivationForward, ActivationBackward,      // tokens, width
+  GatedActivationForward, GatedActivationBackward,  // tokens, width: silu(a) * b
+  ResidualForward, ResidualBackward,          // tokens, width: x + y (+ bias)
+  EmbeddingForward, EmbeddingBackward,        // tokens, width
+  CrossEntropyForward, CrossEntropyBackward,  // tokens, vocabulary
+  RotaryForward, RotaryBackward,              // tokens, width
+  DropoutForward, DropoutBackward,            // tokens, width
+  AdamW, Sgd,            // elements
+  SquaredNorm,           // elements: the gradient norm
+  Copy,                  // bytes
+  OperatorCall,          // -: a forward operator on one element, gradients recorded
+  AutogradCall,          // -: its backward
+  AllReduce, ReduceScatter, AllGather, SendReceive,  // payload bytes, ranks in the group
+};
+inline constexpr std::string_view kKernelNames[] = {
+    "linear_forward", "linear_input_gradient", "linear_weight_gradient", "attention_forward", "attention_backward",
+    "norm_forward", "norm_backward", "activation_forward", "activation_backward", "gated_activation_forward",
+    "gated_activation_backward", "residual_forward", "residual_backward", "embedding_forward", "embedding_backward",
+    "cross_entropy_forward", "cross_entropy_backward", "rotary_forward", "rotary_backward", "dropout_forward",
+    "dropout_backward", "adamw", "sgd", "squared_norm", "copy", "operator_call", "autograd_call",
+    "all_reduce", "reduce_scatter", "all_gather", "send_receive"};
+
+struct MeasuredKernel {
+  Kernel kernel{};
+  Precision precision = Precision::Fp32;
+  std::int32_t concurrent_ranks = 1;     // how many ranks of the node did this at the same time
+  std::vector<std::int64_t> shape;       // see Kernel
+  Seconds time{};                        // median
+};
+
+struct LinkProfile {
+  std::string type;                      // "nvlink3", "infiniband", "shared memory"
+  Seconds latency{};                     // of one message
+  BytesPerSecond bandwidth{};            // one direction; per device (intra-node) or per node (inter-node)
+};
+
+struct Correction {                      // made by calibrate: measured = factor * priced, per task kind
+  std::string kind;                      // "forward.attention", as TaskKey's kind text
+  double factor = 1.0;
+  std::int64_t samples = 0;
+};
+
+struct HardwareProfile {
+  std::string name;
+  DeviceKind kind = DeviceKind::Gpu;
+  std::string source;                    // where the numbers come from: data sheet with URL, or the measuring command
+  std::string date;
+  Bytes memory{};                        // per device (CPU: of the machine divided by its ranks at plan time is the caller's choice)
+  BytesPerSecond memory_bandwidth{};
+  double memory_efficiency = 1.0;        // share of it that a long elementwise kernel reaches
+  std::array<FlopsPerSecond, kNumPrecisions> peak{};   // matrix products, dense; zero: not supported
+  double matrix_efficiency = 1.0;        // share of peak that a large matrix product reaches
+  double attention_efficiency = 1.0;     // the same for fused attention
+  Seconds kernel_overhead{};             // floor of one operator (launch, dispatch)
+  std::int32_t devices_per_node = 1;
+  std::int32_t cores_per_node = 0;       // CPU: cores that the node's ranks share; 0: devices do not share cores
+  bool overlaps_communication = true;    // false: a collective runs on the compute thread where it is issued
+  LinkProfile intra_node, inter_node;
+  std::vector<MeasuredKernel> measured;
+  std::vector<Correction> corrections;
+  std::vector<std::string> traces;       // calibrate: the trace files it came from
+};
+
+// Accepts a path or a name in profiles/hardware ("a100-80gb-sxm"). Throws InputError: missing unit, missing source, ...
+HardwareProfile load_hardware_profile(const std::string& path_or_name);
+Json to_json(const HardwareProfile& profile);
+HardwareProfile hardware_profile_from_json(const Json& json, const std::string& file);
+
+}  // namespace sim

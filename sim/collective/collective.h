@@ -1,0 +1,51 @@
+// Collective algorithms as phases: how many steps, how many bytes a rank sends in each. No time here: cost prices them.
+// Used by cost (which picks the cheapest algorithm) and by the closed-form tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+enum class CollectiveKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, SendReceive };
+inline constexpr std::string_view kCollectiveNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "send_receive"};
+
+// One phase: `messages` go out at once from each rank, `bytes_sent` in all; then `bytes_reduced` are summed locally.
+struct CollectivePhase {
+  std::int32_t messages = 1;
+  Bytes bytes_sent{};
+  Bytes bytes_reduced{};
+  bool operator==(const CollectivePhase&) const = default;
+};
+
+// payload: the whole buffer, i.e. what an all-reduce sums, what an all-gather leaves on each rank, what a reduce-scatter starts from.
+struct CollectiveShape {
+  CollectiveKind kind{};
+  std::int32_t ranks = 1;
+  Bytes payload{};
+};
+
+// A run of equal phases, so that a ring over 1,024 ranks is one entry.
+struct PhaseRun {
+  std::int32_t repeat = 1;
+  CollectivePhase phase;
+};
+
+struct CollectiveAlgorithm {
+  std::string_view name;      // "ring", "direct"
+  std::string_view summary;
+  std::string_view source;
+  std::optional<std::string_view> (*why_unsupported)(const CollectiveShape&);
+  std::vector<PhaseRun> (*phases)(const CollectiveShape&);
+};
+
+std::span<const CollectiveAlgorithm> all_collective_algorithms();
+const CollectiveAlgorithm* find_collective_algorithm(std::string_view name);
+Bytes bytes_on_wire(const CollectiveAlgorithm& algorithm, const CollectiveShape& shape);  // sent by one rank
+
+}  // namespace sim

@@ -1,0 +1,37 @@
+// The time of a task: a measured point if the profile has one of that shape, else a model fitted to the measured
+// points, else the roofline of the data sheet. Collectives: the cheapest algorithm of the table, priced on its links.
+// Used by the engine and by the planner's bounds. Concrete: there is one cost model.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task_graph.h"
+#include "sim/units/sim_time.h"
+
+namespace sim {
+
+struct LinkUse {
+  LinkId link;
+  double share = 0;      // of the link's capacity that the task takes while it runs at full speed, in (0, 1]
+};
+struct TaskCost {
+  SimTime duration{};    // when it has its links for itself
+  std::array<LinkUse, 3> uses{};
+  std::uint8_t num_uses = 0;
+};
+
+class CostModel {
+ public:
+  CostModel(const ModelGraph& model, const ParallelPlan& plan);
+  ~CostModel();
+  TaskCost cost(const Task& task, const TaskGraph& graph) const;
+  std::int32_t num_links() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sim

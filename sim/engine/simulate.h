@@ -1,0 +1,44 @@
+// One step of a plan, simulated: event by event, memory beside it. The entry point for planner, cli and gui.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task_graph.h"
+#include "sim/timeline/timeline.h"
+
+namespace sim {
+
+struct DeviceResult {              // of one graph device (a stage when folded)
+  Rank representative;
+  StageIndex stage;
+  std::int32_t multiplicity = 1;
+  MemoryBreakdown at_peak{};       // what the peak is made of
+  Bytes peak_memory{};
+  SimTime busy{};                  // compute stream
+  SimTime idle{};                  // compute stream: step - busy
+  SimTime communication{};         // all communication streams
+  SimTime exposed_communication{}; // of it, while the compute stream was idle (or held by it)
+};
+
+struct SimulationResult {
+  SimTime step_time{};
+  double tokens_per_second = 0;
+  double mfu = 0;                  // model_flops / (step * ranks * peak of the plan's precision)
+  double bubble = 0;               // sum of idle / (devices * step), idle without exposed communication
+  double exposed_communication = 0;  // sum of exposed / (devices * step)
+  std::vector<DeviceResult> devices;
+  Bytes peak_memory{};             // of the fullest device
+  bool fits = true;                // peak_memory <= hardware.memory
+  std::int64_t num_tasks = 0;
+  Timeline timeline;               // empty unless asked for
+};
+
+enum class Detail : std::uint8_t { Summary, Timeline };
+
+// The plan must have no violations(). Same bytes on every run, compiler and thread count.
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail = Detail::Summary, Fold fold = Fold::Symmetric);
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail);
+
+}  // namespace sim

@@ -1,0 +1,107 @@
+// ModelConfig as layers of operators with shapes, and as parameters: what the simulator prices and the executor builds.
+// Layer 0 is the embedding, 1 .. L are transformer blocks, L+1 is the head (final norm, projection, loss).
+//
+//   layer 0       segment Embedding
+//   layer 1..L    segment Attention  norm -> qkv -> (rotary) -> attention -> projection -> [sum over T] -> + residual
+//                 segment Mlp        norm -> up (, gate) -> activation -> down          -> [sum over T] -> + residual
+//   layer L+1     segment Head       norm -> projection to the vocabulary -> cross-entropy
+//
+// A segment is the smallest thing that runs as one piece; it is cut where tensor parallelism communicates.
+#pragma once
+
+#include <array>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/model/model_config.h"
+#include "sim/units/index.h"
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+// How tensor parallelism cuts a parameter: by rows (column-parallel linear: outputs), by columns (row-parallel: inputs), or not.
+enum class TensorSplit { None, Rows, Columns };
+enum class InitialValue { Normal, Zeros, Ones };
+
+struct Parameter {
+  std::string name;                     // "layers.3.attention.qkv.weight": unique in the model, the same under every layout
+  std::int64_t rows = 0;                // [rows, columns]; a vector has columns = 1
+  std::int64_t columns = 1;
+  TensorSplit split = TensorSplit::None;
+  std::vector<std::int64_t> row_blocks; // sums to rows; Rows cuts each block by itself (q|k|v, gate|up), so shards hold whole heads
+  InitialValue initial = InitialValue::Normal;
+  double deviation = 0.0;               // of Normal
+  bool weight_decay = true;             // false: vectors (norms, biases)
+
+  std::int64_t elements() const { return rows * columns; }
+  std::int64_t elements(std::int64_t tensor_degree) const {
+    return split == TensorSplit::None ? elements() : elements() / tensor_degree;
+  }
+};
+
+enum class Segment : std::uint8_t { Embedding, Attention, Mlp, Head };
+
+enum class OperatorKind : std::uint8_t {
+  EmbeddingLookup, Norm, Linear, Rotary, Attention, Activation, Residual, CrossEntropy, Dropout
+};
+
+// One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
+// tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
+struct Operator {
+  OperatorKind kind{};
+  std::string name;                 // "qkv"
+  std::int64_t inputs = 0;          // width read per token
+  std::int64_t outputs = 0;         // width written per token
+  TensorSplit split = TensorSplit::None;  // Rows: outputs / T; Columns: inputs / T; None: the same work on every tensor rank
+  bool bias = false;
+};
+
+struct SegmentGraph {
+  Segment segment{};
+  std::vector<Operator> operators;  // in topological order
+  using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
+  Graph edges;                      // vertex i is operators[i]
+};
+
+struct Layer {
+  std::vector<SegmentGraph> segments;
+  std::vector<Parameter> parameters;    // in the order of their use; a layer's tied weight is not repeated here
+};
+
+struct ModelGraph {
+  ModelConfig config;
+  std::int64_t padded_vocabulary = 0;
+  std::vector<Layer> layers;            // L + 2; equal blocks are repeated
+  std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2; }
+  LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(layers.size()) - 1); }
+  const Layer& layer(LayerIndex index) const { return layers[index.position()]; }
+};
+
+// vocabulary_multiple: the vocabulary is padded up to it (Megatron: 128 times T). The padded rows never receive probability.
+struct VocabularyMultiple { std::int64_t value = 1; };
+ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multiple);
+
+std::int64_t num_parameters(const ModelGraph& model);   // without padding rows; a tied weight counts once
+
+// The part of the work that one tensor rank does on one microbatch.
+struct ShardShape {
+  std::int64_t microbatch = 1;       // samples
+  std::int64_t sequence = 1;         // tokens a sample
+  std::int64_t tensor = 1;           // T
+  bool sequence_parallel = false;    // norms, residuals and dropouts on sequence / T tokens
+  std::int64_t tokens() const { return microbatch * sequence; }
+};
+
+// Multiply-adds count 2. Causal attention counts the lower triangle only (s/2 keys a query, exactly s(s+1)/2 pairs):
+// this is the work that a flash kernel does. Backward: twice for Linear; 2.5 times for Attention (scores recomputed).
+Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape);
+Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape);
+
+// Model FLOPs of one step as MFU counts them, whatever is recomputed: 6 x parameters of matrix products x tokens +
+// 12 x layers x hidden x sequence x tokens (Narayanan et al. 2021 / PaLM appendix B, not halved for causality).
+struct StepSize { std::int64_t global_batch = 1; std::int64_t sequence = 1; };
+Flops model_flops(const ModelGraph& model, StepSize size);
+
+}  // namespace sim

@@ -1,0 +1,103 @@
+// The plan: what is trained, on what, and how it is cut. The plan file ("format": "meshwright.plan/1") is its only other form.
+// Made by the planner, lowered by task_graph, performed by the executor. Complete in itself: model and cluster are inside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/cluster/cluster.h"
+#include "sim/model/model_config.h"
+#include "sim/model/model_graph.h"
+#include "sim/plan/device_mesh.h"
+#include "sim/schedule/schedule.h"
+#include "sim/units/input_error.h"
+
+namespace sim {
+
+enum class Recompute : std::uint8_t { None, Selective, Full };   // Selective: attention scores only (of use without a flash kernel)
+inline constexpr std::string_view kRecomputeNames[] = {"none", "selective", "full"};
+// When gradients of several microbatches meet those of other ranks. ReduceEach: ranks first, microbatches second.
+enum class Accumulation : std::uint8_t { ReduceLast, ReduceEach };
+inline constexpr std::string_view kAccumulationNames[] = {"reduce_last", "reduce_each"};
+enum class OptimizerKind : std::uint8_t { AdamW, Sgd };
+inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd"};
+
+struct Workload {
+  std::int64_t sequence = 1;       // tokens a sample
+  std::int64_t global_batch = 1;   // samples a step
+  Precision precision = Precision::Fp32;
+  OptimizerKind optimizer = OptimizerKind::AdamW;
+};
+
+// One entry a virtual stage in model order: virtual stage c * p + s is chunk c of stage s. `first` .. next entry's first - 1.
+struct StageCut {
+  std::vector<LayerIndex> first;   // size p * v; first[0] = 0 (embedding); the last virtual stage ends with the head
+};
+struct LayerRange { LayerIndex begin, end; };   // half open
+
+// Settings of the training that change neither cost nor graph; outside the predictions' hash.
+struct TrainingSettings {
+  double learning_rate = 3e-4, minimum_learning_rate = 3e-5;
+  std::int64_t warmup_steps = 0, decay_steps = 0;     // cosine from learning_rate to the minimum; 0: constant
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, momentum = 0.9;
+  double gradient_clip = 1.0;                          // 0: none
+  std::uint64_t seed = 1;
+  std::int64_t checkpoint_interval = 0;                // steps; 0: at the end only
+  std::int64_t keep_last = 2;
+  bool operator==(const TrainingSettings&) const = default;
+};
+
+struct Predictions {
+  Seconds step_time{};
+  Bytes peak_memory{};
+  std::string hash;               // plan_hash() of what they were made from
+};
+
+struct ParallelPlan {
+  ModelConfig model;
+  Cluster cluster;
+  Workload workload;
+  DeviceMesh mesh;
+  std::int64_t vocabulary_multiple = 128;
+  std::string schedule = "1f1b";
+  std::int32_t chunks = 1;                       // v
+  StageCut cut;
+  std::int64_t microbatch_size = 1;              // samples
+  std::int32_t zero_stage = 0;                   // 0 (DDP), 1, 2, 3
+  bool reshard_after_forward = true;             // stage 3: gather again before backward
+  bool prefetch = true;                          // stage 3: gather the next unit while this one computes
+  Bytes bucket_size{25 << 20};                   // of gradients, stages 0-2
+  Accumulation accumulation = Accumulation::ReduceLast;
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::None;
+  TrainingSettings training;
+  std::optional<Predictions> predictions;
+
+  std::int64_t num_microbatches() const;         // m = global_batch / (D * microbatch_size)
+  PipelineShape pipeline_shape() const;
+  ShardShape shard_shape() const;
+  LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
+  bool owns(StageIndex stage, LayerIndex layer) const;
+  bool ties_across_stages(const ModelGraph& graph) const;  // embedding on the first stage, tied head on another
+};
+
+ModelGraph make_model_graph(const ParallelPlan& plan);
+StageCut even_cut(std::int64_t num_blocks, PipelineShape shape);   // blocks as even as whole layers allow; embedding first, head last
+
+// Every rule a plan must keep, all violations at once (empty: the plan can be lowered). Memory is not judged here.
+std::vector<Violation> violations(const ParallelPlan& plan);
+// Fields that the worker cannot perform yet, from one table (kRunnable in runnable.cpp); empty: runnable. Exit code 30.
+std::vector<Violation> why_not_runnable(const ParallelPlan& plan);
+
+// Identity of everything that the predictions depend on (all but training and predictions): 16 hex digits.
+std::string plan_hash(const ParallelPlan& plan);
+
+ParallelPlan load_plan(const std::string& path);                   // throws InputError: JSON, fields, then violations()
+void save_plan(const ParallelPlan& plan, const std::string& path);
+Json to_json(const ParallelPlan& plan);
+ParallelPlan plan_from_json(const Json& json, const std::string& file);
+
+}  // namespace sim

@@ -1,0 +1,54 @@
+// Who stores what: data-parallel sharding strategies as a table, and the flat buckets in which parameters are
+// reduced, gathered and stepped. The same buckets serve lower() (payloads), cost (memory) and the executor (buffers).
+//
+//   bucket   | head.weight ......... | norm | pad |      slots in reverse order of use (gradients become ready last layer first)
+//   rank d owns elements [d * shard, (d+1) * shard)      shard = elements / D, a multiple of kSlotAlignment
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/model/model_graph.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace sim {
+
+struct ShardingStrategy {
+  std::string_view name;         // "ddp", "zero1", "zero2", "zero3"
+  std::string_view summary;
+  std::string_view paper;
+  bool shards_optimizer;         // each data rank steps its shard, then weights are gathered
+  bool shards_gradients;         // gradients are reduce-scattered; the full ones are freed
+  bool shards_parameters;        // one bucket a layer, gathered just in time
+};
+std::span<const ShardingStrategy> all_sharding_strategies();
+const ShardingStrategy& sharding_strategy(const ParallelPlan& plan);
+
+inline constexpr std::int64_t kSlotAlignment = 64;   // elements: a slot starts on it, so norm blocks are the same in every bucket layout
+
+struct BucketSlot {
+  LayerIndex layer;
+  std::int32_t parameter = 0;    // position in Layer::parameters
+  std::int64_t offset = 0;       // elements, multiple of kSlotAlignment
+  std::int64_t elements = 0;     // of this tensor rank's part
+};
+
+struct Bucket {
+  std::vector<BucketSlot> slots;
+  std::int64_t elements = 0;     // padded to a multiple of D * kSlotAlignment
+  std::int64_t shard_elements = 0;
+  LayerIndex ready_after;        // the layer whose backward completes it (the smallest layer index inside)
+  ChunkIndex chunk;              // whose backward that is
+};
+
+// Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
+// a parameter larger than that has its own; buckets never mix chunks. Stage 3: one bucket a layer.
+std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
+
+// Tied embeddings: with one stage the head uses layer 0's weight and owns no copy. Across stages the last stage holds a copy of it as
+// an extra parameter of the head layer (index Layer::parameters.size()).
+std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage);
+
+}  // namespace sim

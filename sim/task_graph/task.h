@@ -1,0 +1,70 @@
+// The contract of the house: what a task is, and the key under which simulation and measurement meet.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sim/model/model_graph.h"
+#include "sim/plan/device_mesh.h"
+#include "sim/units/index.h"
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+enum class Phase : std::uint8_t { Forward, Backward, Recompute, Gradients, Step };  // Gradients: their reduction; Step: norm, update, gather
+inline constexpr std::string_view kPhaseNames[] = {"forward", "backward", "recompute", "gradients", "step"};
+
+// Compute operations first, then communication.
+enum class Operation : std::uint8_t {
+  Embedding, EmbeddingPositions,                               // a segment up to its sum over T; what follows the sum
+  Attention, AttentionResidual, Mlp, MlpResidual,
+  Head, HeadExponentials, HeadLoss,                            // logits and their local maximum; local sums; the loss
+  HeadNorm, AttentionNorm, MlpNorm,                            // backward of the norm in front of a segment, after its sum over T
+  Accumulate, NormPart, Update,                                // add to the accumulated gradient; squared norm; optimizer
+  AllReduce, ReduceScatter, AllGather, Send, Receive
+};
+inline constexpr std::string_view kOperationNames[] = {
+    "embedding", "embedding_positions", "attention", "attention_residual", "mlp", "mlp_residual", "head", "head_exponentials", "head_loss",
+    "head_norm", "attention_norm", "mlp_norm", "accumulate", "norm_part", "update",
+    "all_reduce", "reduce_scatter", "all_gather", "send", "receive"};
+constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
+
+// Equal for the same piece of work in the simulation, in the graph slice of a rank, and in a recorded trace.
+// Fields that do not apply are none(). `sequence` tells apart what would be equal otherwise (buckets, repeated sums).
+struct TaskKey {
+  StageIndex stage;
+  ChunkIndex chunk;
+  MicrobatchIndex microbatch;
+  LayerIndex layer;
+  Phase phase{};
+  Operation operation{};
+  MeshAxis group = MeshAxis::None;
+  std::int32_t sequence = 0;
+  auto operator<=>(const TaskKey&) const = default;
+};
+
+std::string to_text(const TaskKey& key);                       // "s0.c0.m3.l2.forward.attention.none.0", '-' for none
+bool parse_task_key(std::string_view text, TaskKey& key);      // false: not a key
+std::string kind_text(const TaskKey& key);                     // "forward.attention", "gradients.all_reduce.data"
+
+// Streams of a device; each runs its tasks one at a time in issue order.
+enum class Stream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive };
+inline constexpr std::string_view kStreamNames[] = {"compute", "tensor", "gather", "reduce", "send", "receive"};
+inline constexpr std::size_t kNumStreams = 6;
+
+// The one small all-reduce of a step: two exact sums (squared gradient norm, loss) of 68 limbs of 8 bytes.
+inline constexpr Bytes kStepSummary{2 * 68 * 8};
+
+struct Task {
+  TaskKey key;
+  DeviceId device;                // of the graph: a class of ranks (folded) or a rank
+  Stream stream = Stream::Compute;
+  BucketIndex bucket;             // of its stage: what is reduced, gathered, stepped
+  Bytes payload{};                // communication: the whole buffer (see CollectiveShape)
+  std::int32_t rendezvous = -1;   // tasks with the same number start together, when all of them can (a collective over several devices)
+  DeviceId peer;                  // Send, Receive: the other device
+};
+
+}  // namespace sim

@@ -1,0 +1,50 @@
+// Tasks in order, without costs. Made by lower(), read by the engine (times), the executor (a rank's slice) and the checkers.
+#pragma once
+
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <span>
+#include <vector>
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/sharding/sharding.h"
+#include "sim/task_graph/task.h"
+
+namespace sim {
+
+struct GraphDevice {
+  Rank representative;            // the rank itself, or the first of its class
+  StageIndex stage;
+  std::int32_t multiplicity = 1;  // ranks of the class
+};
+
+class TaskGraph {
+ public:
+  using Graph = boost::compressed_sparse_row_graph<boost::bidirectionalS>;
+
+  std::span<const Task> tasks() const { return tasks_; }             // position = TaskId
+  const Task& task(TaskId id) const { return tasks_[id.position()]; }
+  std::span<const GraphDevice> devices() const { return devices_; }
+  std::span<const TaskId> issue_order(DeviceId device) const { return order_[device.position()]; }  // of all its streams
+  const Graph& edges() const { return edges_; }                      // u -> v: v starts after u ended. Issue order within a stream is implied
+  std::span<const std::int32_t> rendezvous_sizes() const { return rendezvous_sizes_; }
+  const std::vector<std::vector<Bucket>>& buckets() const { return buckets_; }   // by stage
+
+ private:
+  friend class TaskGraphBuilder;
+  std::vector<Task> tasks_;
+  std::vector<GraphDevice> devices_;
+  std::vector<std::vector<TaskId>> order_;
+  std::vector<std::int32_t> rendezvous_sizes_;
+  std::vector<std::vector<Bucket>> buckets_;
+  Graph edges_;
+};
+
+enum class Fold : std::uint8_t { Symmetric, None };   // Symmetric: one device a pipeline stage. None: one device a rank
+
+// Deterministic and free of costs. The plan must have no violations().
+TaskGraph lower(const ModelGraph& model, const ParallelPlan& plan, Fold fold = Fold::Symmetric);
+
+// The tasks that `rank` performs in one step, in issue order: what its trace must show, key by key.
+std::vector<Task> rank_slice(const TaskGraph& folded, const ParallelPlan& plan, Rank rank);
+
+}  // namespace sim

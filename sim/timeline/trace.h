@@ -1,0 +1,43 @@
+// Trace files: Chrome trace-event JSON (opens in Perfetto and chrome://tracing), the task key in `args`.
+// The worker writes one a rank; `simulate --timeline` writes one for a simulation. Times on disk are whole nanoseconds:
+// both edges of a span are rounded, never its length.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/timeline/timeline.h"
+
+namespace sim {
+
+// Collective ledger: what a rank really communicated, in order, for the exact comparison with the prediction.
+struct LedgerEntry {
+  TaskKey key;
+  std::int32_t group_size = 1;
+  Bytes payload{};
+  bool operator==(const LedgerEntry&) const = default;
+};
+
+struct MeasuredStep {
+  std::int64_t step = 0;
+  std::vector<Span> spans;             // device 0; times since the step's start on this rank
+  std::vector<LedgerEntry> ledger;
+  Bytes peak_memory{};                 // allocator, during this step
+  SimTime duration{};                  // start of the step to its end on this rank
+};
+
+struct RankTrace {
+  Rank rank;
+  std::string plan_hash;
+  SimTime clock_offset{};              // to rank 0's clock: add it
+  std::vector<MeasuredStep> steps;
+};
+
+void write_rank_trace(const RankTrace& trace, const std::string& path);
+RankTrace read_rank_trace(const std::string& path);            // throws InputError (truncated, not a trace, unknown key)
+std::vector<RankTrace> read_run_traces(const std::string& run_folder);   // trace.<rank>.json, ascending; throws InputError
+
+void write_chrome_trace(const Timeline& timeline, const std::string& title, const std::string& path);  // with flows send -> receive
+
+}  // namespace sim

@@ -1,0 +1,27 @@
+// What is wrong with something a user gave us: every violation at once, each with its remedy. Exit code 30.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sim {
+
+struct Violation {
+  std::string where;    // JSON pointer ("/memory"), field or option
+  std::string problem;  // what is wrong, with the value and the accepted values
+  std::string remedy;   // one thing to do
+};
+
+class InputError : public std::runtime_error {
+ public:
+  InputError(std::string file, std::vector<Violation> violations);
+  const std::string& file() const { return file_; }
+  const std::vector<Violation>& violations() const { return violations_; }
+
+ private:
+  std::string file_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace sim

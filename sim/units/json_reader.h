@@ -1,0 +1,66 @@
+// Reads our JSON files field by field, collecting every violation before one InputError is thrown by finish().
+// Includes nlohmann/json.hpp (5 s a translation unit): include it in *_json.cpp files only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/input_error.h"
+#include "sim/units/json_fwd.h"  // Json is ordered: the same bytes every time
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
+
+namespace sim {
+
+
+
+// Throws InputError for a file that cannot be read, is no JSON, or nests deeper than 200 levels.
+Json load_json_file(const std::string& path);
+Json parse_json(std::string_view text, const std::string& name);
+// Written aside, flushed, then renamed: a reader sees the old file or the new one. Throws InputError naming the disk's reason.
+void save_json_file(const Json& document, const std::string& path);
+void save_text_file(std::string_view text, const std::string& path);
+
+class JsonReader {
+ public:
+  JsonReader(const Json& value, std::string file);
+
+  bool has(const std::string& key) const;
+  std::vector<std::string> keys() const;
+  JsonReader child(const std::string& key) const;               // an object; missing or other type: a violation
+  std::vector<JsonReader> children(const std::string& key) const;  // an array; missing: empty
+
+  struct Range { double low; double high; };
+  std::int64_t integer(const std::string& key, std::optional<std::int64_t> fallback = {}, Range range = {0, 1e15}) const;
+  double number(const std::string& key, std::optional<double> fallback = {}, Range range = {-1e300, 1e300}) const;
+  bool boolean(const std::string& key, std::optional<bool> fallback = {}) const;
+  std::string text(const std::string& key, std::optional<std::string> fallback = {}) const;
+  // One of `names`; returns its position, so that enums and name tables stay side by side.
+  std::size_t choice(const std::string& key, std::span<const std::string_view> names, std::optional<std::size_t> fallback = {}) const;
+  Bytes bytes(const std::string& key, std::optional<Bytes> fallback = {}) const;
+  BytesPerSecond bytes_per_second(const std::string& key, std::optional<BytesPerSecond> fallback = {}) const;
+  FlopsPerSecond flops_per_second(const std::string& key, std::optional<FlopsPerSecond> fallback = {}) const;
+  Seconds seconds(const std::string& key, std::optional<Seconds> fallback = {}) const;
+  std::vector<std::int64_t> integers(const std::string& key) const;
+
+  void violate(const std::string& key, std::string problem, std::string remedy) const;
+  void finish() const;  // throws InputError when anything was violated
+  const Json& json() const { return *value_; }
+
+ private:
+  JsonReader(const Json& value, std::string pointer, const JsonReader& parent);
+  const Json* find(const std::string& key, bool required) const;
+
+  const Json* value_;
+  std::string file_;
+  std::string pointer_;
+  std::shared_ptr<std::vector<Violation>> violations_;
+};
+
+}  // namespace sim

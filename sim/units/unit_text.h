@@ -1,0 +1,31 @@
+// Quantities as people and files write them: "80 GiB", "450 GB/s", "989 TFLOP/s", "4.5 us".
+// Decimal and binary prefixes are both read; a number without a unit is refused (nullopt).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
+
+namespace sim {
+
+std::optional<Bytes> parse_bytes(std::string_view text);                     // B, kB, MB, GB, TB, KiB, MiB, GiB, TiB
+std::optional<BytesPerSecond> parse_bytes_per_second(std::string_view text);  // the same with /s; also Gb/s (bits)
+std::optional<FlopsPerSecond> parse_flops_per_second(std::string_view text);  // FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s
+std::optional<Seconds> parse_seconds(std::string_view text);                  // s, ms, us, ns, ps
+
+// For people: three significant digits ("84.2 GiB", "1.27 ms").
+std::string to_text(Bytes bytes);
+std::string to_text(Seconds time);
+std::string to_text(BytesPerSecond rate);
+std::string to_text(FlopsPerSecond rate);
+
+// For files: reads back to the same value ("85899345920 B", shortest round-trip digits).
+std::string to_exact_text(Bytes bytes);
+std::string to_exact_text(Seconds time);
+std::string to_exact_text(BytesPerSecond rate);
+std::string to_exact_text(FlopsPerSecond rate);
+
+}  // namespace sim
