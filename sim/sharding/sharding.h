@@ -41,6 +41,7 @@ struct Bucket {
   std::int64_t shard_elements = 0;
   LayerIndex ready_after;        // the layer whose backward completes it (the smallest layer index inside)
   ChunkIndex chunk;              // whose backward that is
+  bool tied = false;             // the tied embedding, shared with another stage: summed over both first, at the end
 };
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,

@@ -1,0 +1,110 @@
+// Every rule that a plan must keep before it can be lowered. A rule is a few lines here and nowhere else.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/plan/parallel_plan.h"
+
+namespace sim {
+namespace {
+
+class Rules {
+ public:
+  void must(bool holds, std::string where, std::string problem, std::string remedy) {
+    if (!holds) found_.push_back({std::move(where), std::move(problem), std::move(remedy)});
+  }
+  bool clean() const { return found_.empty(); }
+  std::vector<Violation> take() && { return std::move(found_); }
+
+ private:
+  std::vector<Violation> found_;
+};
+
+void check_degrees(const ParallelPlan& plan, Rules& rules) {
+  const DeviceMesh& mesh = plan.mesh;
+  const bool positive = mesh.data >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
+  rules.must(positive, "/mesh", fmt::format("data {} x pipeline {} x tensor {} (chunks {}) has a degree below 1", mesh.data, mesh.pipeline, mesh.tensor, plan.chunks),
+             "use degrees of at least 1");
+  if (!positive) return;
+  const std::int64_t product = std::int64_t{mesh.data} * mesh.pipeline * mesh.tensor;
+  rules.must(product == plan.cluster.devices, "/mesh",
+             fmt::format("data {} x pipeline {} x tensor {} = {} ranks, but the cluster has {} devices", mesh.data, mesh.pipeline, mesh.tensor, product, plan.cluster.devices),
+             "make the product equal to the number of devices");
+}
+
+void check_batch(const ParallelPlan& plan, Rules& rules) {
+  const Workload& work = plan.workload;
+  rules.must(work.sequence >= 1 && work.global_batch >= 1 && plan.microbatch_size >= 1, "/workload",
+             fmt::format("sequence {}, global batch {} and microbatch {} must be at least 1", work.sequence, work.global_batch, plan.microbatch_size), "use positive sizes");
+  rules.must(plan.model.position != Position::Learned || work.sequence <= plan.model.max_positions, "/workload/sequence",
+             fmt::format("sequence {} exceeds the model's {} positions", work.sequence, plan.model.max_positions),
+             fmt::format("use a sequence of at most {}", plan.model.max_positions));
+  if (!rules.clean()) return;
+  const std::int64_t slots = plan.mesh.data * plan.microbatch_size;
+  rules.must(work.global_batch % slots == 0, "/microbatch_size",
+             fmt::format("global batch {} is not divisible by data degree {} x microbatch {} = {}", work.global_batch, plan.mesh.data, plan.microbatch_size, slots),
+             "choose a microbatch that divides global batch / data degree");
+}
+
+void check_tensor(const ParallelPlan& plan, Rules& rules) {
+  const std::int64_t tensor = plan.mesh.tensor;
+  const auto divides = [&](std::int64_t size, std::string_view what) {
+    rules.must(size % tensor == 0, "/mesh/tensor", fmt::format("{} {} are not divisible by tensor degree {}", size, what, tensor),
+               fmt::format("use a tensor degree that divides {}", size));
+  };
+  divides(plan.model.heads, "attention heads");
+  divides(plan.model.kv_heads, "key/value heads");
+  divides(plan.model.ffn, "feed-forward columns");
+  rules.must(plan.vocabulary_multiple >= 1 && plan.vocabulary_multiple % tensor == 0, "/vocabulary_multiple",
+             fmt::format("the vocabulary is padded to a multiple of {}, which tensor degree {} does not divide", plan.vocabulary_multiple, tensor),
+             "use a multiple of the tensor degree");
+  rules.must(!plan.sequence_parallel || tensor > 1, "/sequence_parallel", "sequence parallel needs a tensor degree above 1", "switch it off");
+  rules.must(!plan.sequence_parallel || plan.workload.sequence % tensor == 0, "/sequence_parallel",
+             fmt::format("sequence {} is not divisible by tensor degree {}", plan.workload.sequence, tensor), "switch it off, or change the sequence");
+}
+
+void check_pipeline(const ParallelPlan& plan, Rules& rules) {
+  const Schedule* schedule = find_schedule(plan.schedule);
+  if (schedule == nullptr) {
+    std::string names;
+    for (const Schedule& known : all_schedules()) names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
+    rules.must(false, "/schedule", fmt::format("unknown schedule '{}'", plan.schedule), "use one of " + names);
+    return;
+  }
+  const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
+  rules.must(parts <= plan.model.layers, "/mesh/pipeline",
+             fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks", plan.mesh.pipeline, plan.chunks, parts, plan.model.layers),
+             "use fewer stages or chunks");
+  if (rules.clean())
+    if (const auto why = schedule->why_unsupported(plan.pipeline_shape())) rules.must(false, "/schedule", fmt::format("{}: {}", plan.schedule, *why), "change the schedule, its chunks or the microbatches");
+  const std::vector<LayerIndex>& first = plan.cut.first;
+  const bool right_size = static_cast<std::int64_t>(first.size()) == parts;
+  rules.must(right_size, "/cut", fmt::format("names {} parts, the pipeline has {}", first.size(), parts), "give the first layer of each part");
+  if (!right_size || first.empty()) return;
+  const bool ascending = std::adjacent_find(first.begin(), first.end(), [](LayerIndex a, LayerIndex b) { return a >= b; }) == first.end();
+  rules.must(first.front() == LayerIndex(0) && ascending && first.back().value() <= plan.model.layers, "/cut",
+             "must start with layer 0 (the embedding), ascend, and leave a block to the last part", "use ascending first layers: 0 .. L");
+}
+
+void check_sharding(const ParallelPlan& plan, Rules& rules) {
+  rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage), "use 0, 1, 2 or 3");
+  rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
+  const std::size_t precision = static_cast<std::size_t>(plan.workload.precision);
+  rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",
+             fmt::format("{} has no {} rate", plan.cluster.hardware.name, kPrecisionNames[precision]), "choose a precision that the hardware profile gives a peak for");
+}
+
+}  // namespace
+
+std::vector<Violation> violations(const ParallelPlan& plan) {
+  Rules rules;
+  check_degrees(plan, rules);
+  if (!rules.clean() && (plan.mesh.data < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  check_batch(plan, rules);
+  check_tensor(plan, rules);
+  check_pipeline(plan, rules);
+  check_sharding(plan, rules);
+  return std::move(rules).take();
+}
+
+}  // namespace sim

@@ -1,0 +1,100 @@
+#include "sim/sharding/sharding.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sim {
+namespace {
+
+constexpr std::array kStrategies = std::to_array<ShardingStrategy>({
+    {"ddp", "replicas; gradients are all-reduced", "Li et al., PyTorch Distributed, VLDB 2020", false, false, false},
+    {"zero1", "optimizer state sharded", "Rajbhandari et al., ZeRO, SC 2020", true, false, false},
+    {"zero2", "optimizer state and gradients sharded", "Rajbhandari et al., ZeRO, SC 2020", true, true, false},
+    {"zero3", "parameters too; each layer gathered just in time", "Rajbhandari et al., ZeRO, SC 2020; Zhao et al., FSDP, VLDB 2023", true, true, true},
+});
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// Fills buckets in reverse order of use.
+class BucketFiller {
+ public:
+  BucketFiller(const ParallelPlan& plan, bool one_bucket_a_layer)
+      : plan_(plan), one_bucket_a_layer_(one_bucket_a_layer),
+        limit_(plan.bucket_size.value() / bytes_per_element(plan.workload.precision).value()) {}
+
+  void add(const BucketSlot& slot, ChunkIndex chunk) {
+    const bool overflows = !open_.slots.empty() && !one_bucket_a_layer_ && open_.elements + slot.elements > limit_;
+    if (overflows) close();
+    open_.slots.push_back(slot);
+    open_.slots.back().offset = open_.elements;
+    open_.elements = round_up(open_.elements + slot.elements, kSlotAlignment);
+    open_.ready_after = slot.layer;
+    open_.chunk = chunk;
+  }
+
+  void close() {
+    if (open_.slots.empty()) return;
+    open_.elements = round_up(open_.elements, plan_.mesh.data * kSlotAlignment);
+    open_.shard_elements = open_.elements / plan_.mesh.data;
+    buckets_.push_back(std::move(open_));
+    open_ = Bucket{};
+  }
+
+  std::vector<Bucket> take() && { return std::move(buckets_); }
+
+ private:
+  const ParallelPlan& plan_;
+  bool one_bucket_a_layer_;
+  std::int64_t limit_;
+  Bucket open_;
+  std::vector<Bucket> buckets_;
+};
+
+// The copy of the token embedding whose gradients the first and the last stage must add up.
+bool is_tied_across_stages(const ModelGraph& model, const ParallelPlan& plan, const BucketSlot& slot) {
+  if (!plan.ties_across_stages(model)) return false;
+  const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
+  const bool is_copy = slot.layer == model.head() && slot.parameter == static_cast<std::int32_t>(model.layer(model.head()).parameters.size());
+  return is_token_embedding || is_copy;
+}
+
+}  // namespace
+
+std::span<const ShardingStrategy> all_sharding_strategies() { return kStrategies; }
+
+const ShardingStrategy& sharding_strategy(const ParallelPlan& plan) { return kStrategies[static_cast<std::size_t>(plan.zero_stage)]; }
+
+std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
+  std::vector<Parameter> parameters = model.layer(layer).parameters;
+  if (layer == model.head() && plan.ties_across_stages(model) && stage.value() == plan.mesh.pipeline - 1)
+    parameters.push_back(model.layers.front().parameters.front());
+  return parameters;
+}
+
+std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
+  const bool by_layer = sharding_strategy(plan).shards_parameters;
+  BucketFiller filler(plan, by_layer);
+  std::vector<std::pair<BucketSlot, ChunkIndex>> tied;
+  for (ChunkIndex chunk{plan.chunks - 1}; chunk.exists(); chunk = ChunkIndex(chunk.value() - 1)) {
+    const LayerRange range = plan.layers(stage, chunk);
+    for (LayerIndex layer(range.end.value() - 1); layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
+      const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
+      for (std::int32_t at = static_cast<std::int32_t>(parameters.size()) - 1; at >= 0; --at) {
+        const BucketSlot slot{.layer = layer, .parameter = at, .offset = 0, .elements = parameters[static_cast<std::size_t>(at)].elements(plan.mesh.tensor)};
+        if (is_tied_across_stages(model, plan, slot)) tied.emplace_back(slot, chunk);
+        else filler.add(slot, chunk);
+      }
+      if (by_layer) filler.close();
+    }
+    filler.close();
+  }
+  for (const auto& [slot, chunk] : tied) {   // its own bucket, last: it waits for the other stage
+    filler.add(slot, chunk);
+    filler.close();
+  }
+  std::vector<Bucket> buckets = std::move(filler).take();
+  for (std::size_t at = buckets.size() - tied.size(); at < buckets.size(); ++at) buckets[at].tied = true;
+  return buckets;
+}
+
+}  // namespace sim
