@@ -12,3 +12,24 @@ add_library(torch_cpu_only INTERFACE)
 target_include_directories(torch_cpu_only SYSTEM INTERFACE ${MESHWRIGHT_TORCH}/include ${MESHWRIGHT_TORCH}/include/torch/csrc/api/include)
 target_link_libraries(torch_cpu_only INTERFACE ${MESHWRIGHT_TORCH}/lib/libtorch_cpu.so ${MESHWRIGHT_TORCH}/lib/libc10.so)
 target_link_options(torch_cpu_only INTERFACE -Wl,-rpath,${MESHWRIGHT_TORCH}/lib)
+
+# One precompiled header for every executor room and its tests; compiled once, by this library (it holds nothing else).
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/torch_headers.cpp CONTENT "// Carries the precompiled header executor/torch_headers.h.\n")
+add_library(executor_torch_headers STATIC ${CMAKE_BINARY_DIR}/torch_headers.cpp)
+target_link_libraries(executor_torch_headers PRIVATE meshwright_options torch_cpu_only)
+target_precompile_headers(executor_torch_headers PRIVATE ${PROJECT_SOURCE_DIR}/executor/torch_headers.h)
+
+# add_room and add_room_test for sources that see LibTorch: the same arguments, plus the precompiled header and torch_cpu_only.
+function(add_executor_room)
+  cmake_parse_arguments(ROOM "" "NAME" "" ${ARGN})
+  add_room(${ARGN})
+  target_link_libraries(${ROOM_NAME} PUBLIC torch_cpu_only)
+  target_precompile_headers(${ROOM_NAME} REUSE_FROM executor_torch_headers)
+endfunction()
+
+function(add_executor_room_test)
+  cmake_parse_arguments(TEST "" "NAME" "" ${ARGN})
+  add_room_test(${ARGN})
+  target_link_libraries(${TEST_NAME} PRIVATE torch_cpu_only)
+  target_precompile_headers(${TEST_NAME} REUSE_FROM executor_torch_headers)
+endfunction()
