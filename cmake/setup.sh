@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs what a fresh Debian 12 lacks to build and run Meshwright; run again, it costs nothing and needs no network.
+#
+#   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
+#   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI
+#
+# Each missing thing is named by its package. The CUDA compiler is never needed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+planner_packages=(ca-certificates clang cmake g++ ninja-build python3 libboost-graph-dev libcli11-dev libfmt-dev
+                  libgmock-dev libgtest-dev libtbb-dev nlohmann-json3-dev)
+executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
+wheels=(torch==2.11.0 numpy)
+wheels_mib=7500  # unpacked and on the way
+venv=.deps/venv
+stamp=$venv/ready
+
+say() { echo "set-up: $*" >&2; }
+fail() { echo "set-up: $*" >&2; exit 1; }
+
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_packages() {
+  command -v dpkg-query >/dev/null ||
+    fail "this is no Debian system; install what these Debian packages hold, then build with a preset yourself: $*"
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "missing packages: ${missing[*]}"
+  [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+    fail "neither root nor sudo is at hand; let an administrator run:  apt-get install ${missing[*]}"
+  as_root apt-get update -qq || say "apt-get update failed; trying with the package lists that are here"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 ||
+    fail "apt-get could not install: ${missing[*]}; the set-up needs a package mirror once: check the network, then run this again"
+}
+
+install_wheels() {
+  [ "$(cat $stamp 2>/dev/null)" = "${wheels[*]}" ] && return 0
+  local free_mib
+  mkdir -p .deps
+  if ! $venv/bin/python -c '' 2>/dev/null; then
+    free_mib=$(df --output=avail -m .deps | tail -n 1)
+    [ "$free_mib" -ge $wheels_mib ] ||
+      fail "${wheels[0]} needs $wheels_mib MiB in $PWD/.deps, $free_mib MiB are free; free some, or make .deps a link to a larger disk"
+    say "missing Python packages: ${wheels[*]} (4.7 GB, a few minutes)"
+    rm -rf $venv
+    /usr/bin/python3 -m venv $venv || fail "python3 -m venv failed; the package python3-venv provides it"
+  fi
+  $venv/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check "${wheels[@]}" >&2 ||
+    fail "pip could not install: ${wheels[*]}; the set-up needs PyPI (or a mirror, PIP_INDEX_URL) once: check the network, then run this again"
+  echo "${wheels[*]}" >$stamp
+}
+
+if [ "${1:-}" = planner ]; then
+  install_packages "${planner_packages[@]}"
+else
+  install_packages "${planner_packages[@]}" "${executor_packages[@]}"
+  install_wheels
+fi
