@@ -8,11 +8,11 @@ namespace {
 std::string sentence(const std::string& file, const std::vector<Violation>& violations) {
   std::string text;
   for (const Violation& violation : violations) {
-    if (!text.empty()) text += '\n';
-    text += file;
-    if (!violation.where.empty()) text += (file.empty() ? "" : ": ") + violation.where;
-    text += (text.empty() ? "" : ": ") + violation.problem;
-    if (!violation.remedy.empty()) text += "; " + violation.remedy;
+    std::string line = file;
+    if (!violation.where.empty()) line += (line.empty() ? "" : ": ") + violation.where;
+    line += (line.empty() ? "" : ": ") + violation.problem;
+    if (!violation.remedy.empty()) line += "; " + violation.remedy;
+    text += (text.empty() ? "" : "\n") + line;
   }
   return text;
 }

@@ -15,17 +15,18 @@
 #include "sim/units/json_fwd.h"  // Json is ordered: the same bytes every time
 #include "sim/units/quantity.h"
 #include "sim/units/sim_time.h"
+#include "sim/units/text_file.h"
 
 namespace sim {
-
-
 
 // Throws InputError for a file that cannot be read, is no JSON, or nests deeper than 200 levels.
 Json load_json_file(const std::string& path);
 Json parse_json(std::string_view text, const std::string& name);
 // Written aside, flushed, then renamed: a reader sees the old file or the new one. Throws InputError naming the disk's reason.
 void save_json_file(const Json& document, const std::string& path);
-void save_text_file(std::string_view text, const std::string& path);
+
+// A null is as good as a missing key. Every getter returns its fallback (or a harmless value) where it found a fault, so that
+// reading goes on to the next one; nothing read may be used before finish() has passed.
 
 class JsonReader {
  public:
@@ -34,7 +35,7 @@ class JsonReader {
   bool has(const std::string& key) const;
   std::vector<std::string> keys() const;
   JsonReader child(const std::string& key) const;               // an object; missing or other type: a violation
-  std::vector<JsonReader> children(const std::string& key) const;  // an array; missing: empty
+  std::vector<JsonReader> children(const std::string& key) const;  // an array, its elements of any type; missing: empty
 
   struct Range { double low; double high; };
   std::int64_t integer(const std::string& key, std::optional<std::int64_t> fallback = {}, Range range = {0, 1e15}) const;
@@ -47,7 +48,7 @@ class JsonReader {
   BytesPerSecond bytes_per_second(const std::string& key, std::optional<BytesPerSecond> fallback = {}) const;
   FlopsPerSecond flops_per_second(const std::string& key, std::optional<FlopsPerSecond> fallback = {}) const;
   Seconds seconds(const std::string& key, std::optional<Seconds> fallback = {}) const;
-  std::vector<std::int64_t> integers(const std::string& key) const;
+  std::vector<std::int64_t> integers(const std::string& key) const;  // missing: empty
 
   void violate(const std::string& key, std::string problem, std::string remedy) const;
   void finish() const;  // throws InputError when anything was violated
@@ -56,6 +57,7 @@ class JsonReader {
  private:
   JsonReader(const Json& value, std::string pointer, const JsonReader& parent);
   const Json* find(const std::string& key, bool required) const;
+  void add(Violation violation) const;
 
   const Json* value_;
   std::string file_;

@@ -30,7 +30,11 @@ std::optional<double> parse(std::string_view text, std::span<const Unit> units) 
   std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
   while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
   for (const Unit& unit : units)
-    if (unit.name == rest) return number * unit.factor;
+    if (unit.name == rest) {
+      // Powers of ten below one are no exact doubles; their inverses are: "4.5 us" is the double nearest to 4.5e-6.
+      const double value = unit.factor < 1 ? number / std::round(1 / unit.factor) : number * unit.factor;
+      return std::isfinite(value) ? std::optional(value) : std::nullopt;
+    }
   return std::nullopt;
 }
 
@@ -52,6 +56,9 @@ std::string scaled(double value, std::span<const Unit> units) {  // units from s
 }  // namespace
 
 std::optional<Bytes> parse_bytes(std::string_view text) {
+  std::int64_t whole = 0;  // what to_exact_text writes is beyond a double's 53 bits
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (error == std::errc{} && std::string_view(end, static_cast<std::size_t>(text.data() + text.size() - end)) == " B") return Bytes(whole);
   const std::optional<double> number = parse(text, kBytes);
   if (!number || std::abs(*number) > 9e18) return std::nullopt;
   return Bytes(std::llround(*number));

@@ -1,0 +1,62 @@
+// Text <-> JSON documents. Declared in json_reader.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+constexpr int kDeepest = 200;  // levels; parser and destructor recurse, so deeper text is refused before either runs
+
+bool nests_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string) {
+      if (c == '\\') ++at;
+      else if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+// The parser's sentence, short and printable whatever bytes the file holds: "line 3, column 7: unexpected end of input".
+std::string why_not_json(const std::string& message) {
+  constexpr std::size_t kLongest = 200;
+  const std::size_t tag = message.find("] ");
+  std::string text = tag == std::string::npos ? message : message.substr(tag + 2);
+  for (const std::string_view prefix : {"parse error at ", "parse error: "})
+    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + " ...";
+  return text;
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& name) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+  if (std::all_of(text.begin(), text.end(), is_space)) throw InputError(name, {{"", "is empty", "check that it was written completely"}});
+  if (nests_too_deep(text))
+    throw InputError(name, {{"", fmt::format("nests deeper than {} levels", kDeepest), "check that this is the right file"}});
+  try {
+    return Json::parse(text.begin(), text.end());
+  } catch (const Json::exception& error) {
+    throw InputError(name, {{"", "is not JSON: " + why_not_json(error.what()), "check that it was written completely"}});
+  }
+}
+
+Json load_json_file(const std::string& path) { return parse_json(load_text_file(path), path); }
+
+void save_json_file(const Json& document, const std::string& path) { save_text_file(document.dump(2) + "\n", path); }
+
+}  // namespace sim

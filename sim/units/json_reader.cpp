@@ -1,0 +1,197 @@
+#include "sim/units/json_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/units/unit_text.h"
+
+namespace sim {
+namespace {
+
+const Json kAbsent;  // what a reader holds whose fault was told already: it is silent
+
+std::string escaped(const std::string& key) {  // RFC 6901
+  std::string text;
+  for (const char c : key) text += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return text;
+}
+
+std::string shown(const Json& value) {
+  constexpr std::size_t kLongest = 60;
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "an array";
+  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.size() <= kLongest ? text : text.substr(0, kLongest) + " ...";
+}
+
+std::string shown(JsonReader::Range range) { return fmt::format("{} to {}", range.low, range.high); }
+
+std::optional<std::int64_t> as_integer(const Json& value) {
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (!value.is_number_float()) return std::nullopt;
+  const double number = value.get<double>();
+  const bool is_whole = std::abs(number) < 0x1p63 && number == std::trunc(number);
+  return is_whole ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
+}
+
+// A quantity is text with a unit; `example` shows the form in the remedy.
+template <class Quantity>
+Quantity quantity(const JsonReader& reader, const Json* found, const std::string& key, std::optional<Quantity> fallback,
+                  std::optional<Quantity> (*parse)(std::string_view), std::string_view example) {
+  if (found == nullptr) return fallback.value_or(Quantity{});
+  const std::string remedy = fmt::format("write it like \"{}\"", example);
+  if (found->is_number()) {
+    reader.violate(key, fmt::format("is {}: a number needs its unit", shown(*found)), remedy);
+  } else if (const auto value = found->is_string() ? parse(found->get_ref<const std::string&>()) : std::nullopt; !value) {
+    reader.violate(key, fmt::format("is {}, which is no number with a unit", shown(*found)), remedy);
+  } else if (*value < Quantity{}) {
+    reader.violate(key, fmt::format("is {}, which is negative", shown(*found)), remedy);
+  } else {
+    return *value;
+  }
+  return fallback.value_or(Quantity{});
+}
+
+}  // namespace
+
+JsonReader::JsonReader(const Json& value, std::string file)
+    : value_(&value), file_(std::move(file)), violations_(std::make_shared<std::vector<Violation>>()) {}
+
+JsonReader::JsonReader(const Json& value, std::string pointer, const JsonReader& parent)
+    : value_(&value), file_(parent.file_), pointer_(std::move(pointer)), violations_(parent.violations_) {}
+
+bool JsonReader::has(const std::string& key) const {
+  if (!value_->is_object()) return false;
+  const auto found = value_->find(key);
+  return found != value_->end() && !found->is_null();
+}
+
+std::vector<std::string> JsonReader::keys() const {
+  std::vector<std::string> names;
+  if (value_->is_object())
+    for (const auto& item : value_->items()) names.push_back(item.key());
+  return names;
+}
+
+const Json* JsonReader::find(const std::string& key, bool required) const {
+  if (!value_->is_object()) {
+    if (value_ != &kAbsent) add({pointer_, fmt::format("is {}, expected an object", shown(*value_)), "write it as { ... }"});
+    return nullptr;
+  }
+  if (has(key)) return &*value_->find(key);
+  if (required) violate(key, value_->contains(key) ? "is null" : "is missing", "add it");
+  return nullptr;
+}
+
+JsonReader JsonReader::child(const std::string& key) const {
+  const Json* found = find(key, true);
+  if (found != nullptr && !found->is_object()) {
+    violate(key, fmt::format("is {}, expected an object", shown(*found)), "write it as { ... }");
+    found = nullptr;
+  }
+  return {found == nullptr ? kAbsent : *found, pointer_ + "/" + escaped(key), *this};
+}
+
+std::vector<JsonReader> JsonReader::children(const std::string& key) const {
+  std::vector<JsonReader> readers;
+  const Json* found = find(key, false);
+  if (found == nullptr) return readers;
+  if (!found->is_array()) violate(key, fmt::format("is {}, expected an array", shown(*found)), "write it as [ ... ]");
+  else
+    for (std::size_t at = 0; at < found->size(); ++at)
+      readers.push_back({(*found)[at], fmt::format("{}/{}/{}", pointer_, escaped(key), at), *this});
+  return readers;
+}
+
+std::int64_t JsonReader::integer(const std::string& key, std::optional<std::int64_t> fallback, Range range) const {
+  const Json* found = find(key, !fallback);
+  const std::int64_t instead = fallback.value_or(static_cast<std::int64_t>(range.low));
+  if (found == nullptr) return instead;
+  const auto value = as_integer(*found);
+  const bool is_in_range = value && static_cast<double>(*value) >= range.low && static_cast<double>(*value) <= range.high;
+  if (is_in_range) return *value;
+  violate(key, fmt::format("is {}, expected a whole number from {}", shown(*found), shown(range)), "correct it");
+  return instead;
+}
+
+double JsonReader::number(const std::string& key, std::optional<double> fallback, Range range) const {
+  const Json* found = find(key, !fallback);
+  const double instead = fallback.value_or(range.low);
+  if (found == nullptr) return instead;
+  const double value = found->is_number() ? found->get<double>() : NAN;
+  if (std::isfinite(value) && value >= range.low && value <= range.high) return value;
+  violate(key, fmt::format("is {}, expected a number from {}", shown(*found), shown(range)), "correct it");
+  return instead;
+}
+
+bool JsonReader::boolean(const std::string& key, std::optional<bool> fallback) const {
+  const Json* found = find(key, !fallback);
+  if (found != nullptr && found->is_boolean()) return found->get<bool>();
+  if (found != nullptr) violate(key, fmt::format("is {}, expected true or false", shown(*found)), "correct it");
+  return fallback.value_or(false);
+}
+
+std::string JsonReader::text(const std::string& key, std::optional<std::string> fallback) const {
+  const Json* found = find(key, !fallback);
+  if (found != nullptr && found->is_string()) return found->get<std::string>();
+  if (found != nullptr) violate(key, fmt::format("is {}, expected text", shown(*found)), "put it in quotes");
+  return fallback.value_or("");
+}
+
+std::size_t JsonReader::choice(const std::string& key, std::span<const std::string_view> names, std::optional<std::size_t> fallback) const {
+  const Json* found = find(key, !fallback);
+  if (found == nullptr) return fallback.value_or(0);
+  const auto name = found->is_string() ? std::find(names.begin(), names.end(), found->get_ref<const std::string&>()) : names.end();
+  if (name != names.end()) return static_cast<std::size_t>(name - names.begin());
+  violate(key, fmt::format("is {}, accepted: {}", shown(*found), fmt::join(names, ", ")), "choose one of them");
+  return fallback.value_or(0);
+}
+
+Bytes JsonReader::bytes(const std::string& key, std::optional<Bytes> fallback) const {
+  return quantity(*this, find(key, !fallback), key, fallback, parse_bytes, "80 GiB");
+}
+
+BytesPerSecond JsonReader::bytes_per_second(const std::string& key, std::optional<BytesPerSecond> fallback) const {
+  return quantity(*this, find(key, !fallback), key, fallback, parse_bytes_per_second, "450 GB/s");
+}
+
+FlopsPerSecond JsonReader::flops_per_second(const std::string& key, std::optional<FlopsPerSecond> fallback) const {
+  return quantity(*this, find(key, !fallback), key, fallback, parse_flops_per_second, "312 TFLOP/s");
+}
+
+Seconds JsonReader::seconds(const std::string& key, std::optional<Seconds> fallback) const {
+  return quantity(*this, find(key, !fallback), key, fallback, parse_seconds, "4.5 us");
+}
+
+std::vector<std::int64_t> JsonReader::integers(const std::string& key) const {
+  std::vector<std::int64_t> values;
+  const Json* found = find(key, false);
+  if (found == nullptr) return values;
+  const Json single = Json::array();
+  for (const Json& item : found->is_array() ? *found : single) {
+    const auto value = as_integer(item);
+    if (!value) violate(key, fmt::format("holds {}, expected whole numbers", shown(item)), "correct it");
+    values.push_back(value.value_or(0));
+  }
+  if (!found->is_array()) violate(key, fmt::format("is {}, expected an array of whole numbers", shown(*found)), "write it as [ ... ]");
+  return values;
+}
+
+void JsonReader::violate(const std::string& key, std::string problem, std::string remedy) const {
+  add({key.empty() ? pointer_ : pointer_ + "/" + escaped(key), std::move(problem), std::move(remedy)});
+}
+
+void JsonReader::add(Violation violation) const {  // the same fault is told once
+  for (const Violation& known : *violations_)
+    if (known.where == violation.where && known.problem == violation.problem) return;
+  violations_->push_back(std::move(violation));
+}
+
+void JsonReader::finish() const {
+  if (!violations_->empty()) throw InputError(file_, *violations_);
+}
+
+}  // namespace sim

@@ -1,0 +1,22 @@
+// Whole files in and out, so that nothing is lost: a reader sees the old file or the new one, never half of it.
+// Used for everything that Meshwright writes in one piece. Streams (traces, metrics) are not written through this.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+// Larger files are refused before they are held in memory.
+inline constexpr Bytes kLargestTextFile{std::int64_t{1} << 30};
+
+// Throws InputError: missing, a folder, not permitted, larger than kLargestTextFile.
+std::string load_text_file(const std::string& path);
+
+// Written aside, flushed to the disk, then renamed. Throws InputError naming the disk's reason; the old file is then as it was.
+// A path that is no regular file (a device, a pipe) is written directly.
+void save_text_file(std::string_view text, const std::string& path);
+
+}  // namespace sim
