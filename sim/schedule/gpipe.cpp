@@ -1,0 +1,26 @@
+#include "sim/schedule/gpipe.h"
+
+#include "sim/schedule/shape_rules.h"
+
+namespace sim {
+namespace {
+
+std::vector<StageAction> order(PipelineShape shape, StageIndex) {
+  std::vector<StageAction> actions;
+  actions.reserve(2 * static_cast<std::size_t>(shape.microbatches));
+  for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward})
+    for (MicrobatchIndex m(0); m.value() < shape.microbatches; ++m) actions.push_back({kind, m, ChunkIndex(0)});
+  return actions;
+}
+
+}  // namespace
+
+const Schedule kGpipeSchedule{
+    .name = "gpipe",
+    .summary = "all forwards, then all backwards; holds every microbatch",
+    .paper = "Huang et al., GPipe, NeurIPS 2019",
+    .why_unsupported = why_not_one_chunk,
+    .order = order,
+};
+
+}  // namespace sim

@@ -1,0 +1,33 @@
+#include "sim/schedule/one_f_one_b.h"
+
+#include <algorithm>
+
+#include "sim/schedule/shape_rules.h"
+
+namespace sim {
+namespace {
+
+std::vector<StageAction> order(PipelineShape shape, StageIndex stage) {
+  const std::int32_t m = shape.microbatches;
+  const std::int32_t warm_up = std::min(shape.stages - 1 - stage.value(), m);
+  std::vector<StageAction> actions;
+  actions.reserve(2 * static_cast<std::size_t>(m));
+  // Backward i follows forward i + warm_up, as long as there is one.
+  for (std::int32_t i = 0; i < m + warm_up; ++i) {
+    if (i < m) actions.push_back({ActionKind::Forward, MicrobatchIndex(i), ChunkIndex(0)});
+    if (i >= warm_up) actions.push_back({ActionKind::Backward, MicrobatchIndex(i - warm_up), ChunkIndex(0)});
+  }
+  return actions;
+}
+
+}  // namespace
+
+const Schedule kOneFOneBSchedule{
+    .name = "1f1b",
+    .summary = "one forward, one backward; holds at most one microbatch a later stage",
+    .paper = "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
+    .why_unsupported = why_not_one_chunk,
+    .order = order,
+};
+
+}  // namespace sim

@@ -1,0 +1,20 @@
+// How many (microbatch, chunk) units are alive at once on a stage: forward done, backward not yet.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "sim/schedule/schedule.h"
+
+namespace sim::testing {
+
+inline std::int32_t peak_in_flight(std::span<const StageAction> order) {
+  std::int32_t alive = 0, peak = 0;
+  for (const StageAction& action : order) {
+    alive += action.kind == ActionKind::Forward ? 1 : -1;
+    peak = std::max(peak, alive);
+  }
+  return peak;
+}
+
+}  // namespace sim::testing

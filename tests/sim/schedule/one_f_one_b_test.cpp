@@ -1,0 +1,36 @@
+#include "sim/schedule/one_f_one_b.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/schedule/in_flight.h"
+#include "tests/sim/schedule/pipeline_run.h"
+
+namespace sim {
+namespace {
+
+std::string order(PipelineShape shape, std::int32_t stage) { return to_text(kOneFOneBSchedule.order(shape, StageIndex(stage))); }
+
+TEST(OneFOneB, LooksLikeItsPicture) {
+  EXPECT_EQ(order({.stages = 2, .microbatches = 4}, 0), "F0 F1 B0 F2 B1 F3 B2 B3");
+  EXPECT_EQ(order({.stages = 2, .microbatches = 4}, 1), "F0 B0 F1 B1 F2 B2 F3 B3");
+}
+
+TEST(OneFOneB, WarmsUpWithAllMicrobatchesWhereTheyAreFew) {
+  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 0), "F0 F1 B0 B1");
+  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 1), "F0 F1 B0 B1");
+  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 2), "F0 F1 B0 B1");
+  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 3), "F0 B0 F1 B1");
+}
+
+TEST(OneFOneB, HoldsOneMicrobatchALaterStage) {
+  for (const PipelineShape shape : testing::many_shapes()) {
+    if (kOneFOneBSchedule.why_unsupported(shape)) continue;
+    for (StageIndex s(0); s.value() < shape.stages; ++s)
+      EXPECT_EQ(testing::peak_in_flight(kOneFOneBSchedule.order(shape, s)), std::min(shape.microbatches, shape.stages - s.value()));
+  }
+}
+
+TEST(OneFOneB, RefusesChunks) { EXPECT_TRUE(kOneFOneBSchedule.why_unsupported({.stages = 2, .microbatches = 4, .chunks = 2})); }
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,120 @@
+// Properties that every row of the table must have, over many shapes.
+#include "sim/schedule/schedule.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <tuple>
+
+#include "tests/sim/schedule/pipeline_run.h"
+
+namespace sim {
+namespace {
+
+using testing::many_shapes;
+using testing::PipelineRun;
+
+template <class Check>
+void for_each_supported(Check check) {
+  for (const Schedule& schedule : all_schedules()) {
+    int supported = 0;
+    for (const PipelineShape shape : many_shapes()) {
+      if (schedule.why_unsupported(shape)) continue;
+      ++supported;
+      SCOPED_TRACE(std::string(schedule.name) + " p=" + std::to_string(shape.stages) + " m=" + std::to_string(shape.microbatches) +
+                   " v=" + std::to_string(shape.chunks));
+      check(schedule, shape);
+      if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(supported, 20) << schedule.name;
+  }
+}
+
+TEST(Schedule, EachMicrobatchForwardBeforeBackwardExactlyOnce) {
+  for_each_supported([](const Schedule& schedule, PipelineShape shape) {
+    for (StageIndex s(0); s.value() < shape.stages; ++s) {
+      std::set<std::tuple<std::int32_t, std::int32_t>> forwards, backwards;
+      for (const StageAction& action : schedule.order(shape, s)) {
+        const std::tuple unit(action.microbatch.value(), action.chunk.value());
+        ASSERT_TRUE(action.microbatch.exists() && action.microbatch.value() < shape.microbatches);
+        ASSERT_TRUE(action.chunk.exists() && action.chunk.value() < shape.chunks);
+        if (action.kind == ActionKind::Forward) {
+          ASSERT_TRUE(forwards.insert(unit).second);
+        } else {
+          ASSERT_TRUE(backwards.insert(unit).second);
+          ASSERT_TRUE(forwards.count(unit));
+        }
+      }
+      const auto all = static_cast<std::size_t>(shape.microbatches) * static_cast<std::size_t>(shape.chunks);
+      ASSERT_EQ(forwards.size(), all);
+      ASSERT_EQ(backwards.size(), all);
+    }
+  });
+}
+
+TEST(Schedule, NeverDeadlocks) {
+  for_each_supported([](const Schedule& schedule, PipelineShape shape) { ASSERT_TRUE(PipelineRun(schedule, shape).completed()); });
+}
+
+// Weight gradients must add up in the same order under every schedule, or bitwise equality among them is lost.
+TEST(Schedule, BackwardsOfAChunkAscend) {
+  for_each_supported([](const Schedule& schedule, PipelineShape shape) {
+    for (StageIndex s(0); s.value() < shape.stages; ++s) {
+      std::vector<std::int32_t> last(static_cast<std::size_t>(shape.chunks), -1);
+      for (const StageAction& action : schedule.order(shape, s)) {
+        if (action.kind != ActionKind::Backward) continue;
+        ASSERT_EQ(action.microbatch.value(), last[action.chunk.position()] + 1);
+        last[action.chunk.position()] = action.microbatch.value();
+      }
+    }
+  });
+}
+
+// Messages of one channel (sender chunk, direction) leave in the order in which they are awaited: ordered transports need no tags.
+TEST(Schedule, SendsLeaveInTheOrderOfTheirReceives) {
+  for_each_supported([](const Schedule& schedule, PipelineShape shape) {
+    const auto messages = [&](std::int32_t virtual_stage, ActionKind kind) {
+      std::vector<std::int32_t> microbatches;
+      for (const StageAction& action : schedule.order(shape, StageIndex(virtual_stage % shape.stages)))
+        if (action.kind == kind && action.chunk.value() == virtual_stage / shape.stages) microbatches.push_back(action.microbatch.value());
+      return microbatches;
+    };
+    for (std::int32_t at = 0; at + 1 < shape.stages * shape.chunks; ++at)
+      for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward}) ASSERT_EQ(messages(at, kind), messages(at + 1, kind));
+  });
+}
+
+// The judge itself must be able to say no: stage 0 wants a backward before it has sent anything.
+TEST(Schedule, TheRunSeesADeadlock) {
+  const Schedule broken{.name = "broken", .summary = "", .paper = "", .why_unsupported = nullptr,
+                        .order = [](PipelineShape, StageIndex) {
+                          return std::vector<StageAction>{{ActionKind::Backward, MicrobatchIndex(0), ChunkIndex(0)},
+                                                          {ActionKind::Forward, MicrobatchIndex(0), ChunkIndex(0)}};
+                        }};
+  EXPECT_FALSE(PipelineRun(broken, {.stages = 2, .microbatches = 1, .chunks = 1}).completed());
+}
+
+TEST(Schedule, RowsAreNamedAndFound) {
+  std::set<std::string_view> names;
+  for (const Schedule& schedule : all_schedules()) {
+    EXPECT_TRUE(names.insert(schedule.name).second);
+    EXPECT_EQ(find_schedule(schedule.name), &schedule);
+    EXPECT_FALSE(schedule.summary.empty());
+    EXPECT_FALSE(schedule.paper.empty());
+  }
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("gpipe", "1f1b", "interleaved"));
+  EXPECT_EQ(find_schedule("zero"), nullptr);
+}
+
+TEST(Schedule, TextShowsChunksOnlyWhereThereAreSeveral) {
+  const std::vector<StageAction> plain{{ActionKind::Forward, MicrobatchIndex(0), ChunkIndex(0)},
+                                       {ActionKind::Backward, MicrobatchIndex(12), ChunkIndex(0)}};
+  EXPECT_EQ(to_text(plain), "F0 B12");
+  std::vector<StageAction> chunked = plain;
+  chunked.push_back({ActionKind::Forward, MicrobatchIndex(1), ChunkIndex(1)});
+  EXPECT_EQ(to_text(chunked), "F0.0 B12.0 F1.1");
+  EXPECT_EQ(to_text(std::vector<StageAction>{}), "");
+}
+
+}  // namespace
+}  // namespace sim
