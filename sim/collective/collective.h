@@ -15,7 +15,8 @@ namespace sim {
 enum class CollectiveKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, SendReceive };
 inline constexpr std::string_view kCollectiveNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "send_receive"};
 
-// One phase: `messages` go out at once from each rank, `bytes_sent` in all; then `bytes_reduced` are summed locally.
+// One phase: `messages` go out at once from each rank, `bytes_sent` in all; then operands of `bytes_reduced` in all are summed locally
+// (the own piece counts as an operand). A payload that does not divide by the ranks travels in pieces of ceil(payload / ranks).
 struct CollectivePhase {
   std::int32_t messages = 1;
   Bytes bytes_sent{};
