@@ -75,6 +75,7 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   rules.must(parts <= plan.model.layers, "/mesh/pipeline",
              fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks", plan.mesh.pipeline, plan.chunks, parts, plan.model.layers),
              "use fewer stages or chunks");
+  rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks", fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
   if (rules.clean())
     if (const auto why = schedule->why_unsupported(plan.pipeline_shape())) rules.must(false, "/schedule", fmt::format("{}: {}", plan.schedule, *why), "change the schedule, its chunks or the microbatches");
   const std::vector<LayerIndex>& first = plan.cut.first;

@@ -23,21 +23,22 @@ enum class Operation : std::uint8_t {
   Head, HeadExponentials, HeadLoss,                            // logits and their local maximum; local sums; the loss
   HeadNorm, AttentionNorm, MlpNorm,                            // backward of the norm in front of a segment, after its sum over T
   Accumulate, NormPart, Update,                                // add to the accumulated gradient; squared norm; optimizer
+  Reshard,                                                     // ZeRO-3: free the gathered weights of `bucket`; takes no time
   AllReduce, ReduceScatter, AllGather, Send, Receive
 };
 inline constexpr std::string_view kOperationNames[] = {
     "embedding", "embedding_positions", "attention", "attention_residual", "mlp", "mlp_residual", "head", "head_exponentials", "head_loss",
-    "head_norm", "attention_norm", "mlp_norm", "accumulate", "norm_part", "update",
+    "head_norm", "attention_norm", "mlp_norm", "accumulate", "norm_part", "update", "reshard",
     "all_reduce", "reduce_scatter", "all_gather", "send", "receive"};
 constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
 
 // Equal for the same piece of work in the simulation, in the graph slice of a rank, and in a recorded trace.
 // Fields that do not apply are none(). `sequence` tells apart what would be equal otherwise (buckets, repeated sums).
 struct TaskKey {
-  StageIndex stage;
-  ChunkIndex chunk;
-  MicrobatchIndex microbatch;
-  LayerIndex layer;
+  StageIndex stage{};
+  ChunkIndex chunk{};
+  MicrobatchIndex microbatch{};
+  LayerIndex layer{};
   Phase phase{};
   Operation operation{};
   MeshAxis group = MeshAxis::None;
@@ -58,13 +59,13 @@ inline constexpr std::size_t kNumStreams = 6;
 inline constexpr Bytes kStepSummary{2 * 68 * 8};
 
 struct Task {
-  TaskKey key;
-  DeviceId device;                // of the graph: a class of ranks (folded) or a rank
+  TaskKey key{};
+  DeviceId device{};              // of the graph: a class of ranks (folded) or a rank
   Stream stream = Stream::Compute;
-  BucketIndex bucket;             // of its stage: what is reduced, gathered, stepped
+  BucketIndex bucket{};           // of its stage: what is reduced, gathered, stepped
   Bytes payload{};                // communication: the whole buffer (see CollectiveShape)
   std::int32_t rendezvous = -1;   // tasks with the same number start together, when all of them can (a collective over several devices)
-  DeviceId peer;                  // Send, Receive: the other device
+  DeviceId peer{};                // Send, Receive: the other device
 };
 
 }  // namespace sim

@@ -19,7 +19,7 @@ struct GraphDevice {
 
 class TaskGraph {
  public:
-  using Graph = boost::compressed_sparse_row_graph<boost::bidirectionalS>;
+  using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
   std::span<const Task> tasks() const { return tasks_; }             // position = TaskId
   const Task& task(TaskId id) const { return tasks_[id.position()]; }

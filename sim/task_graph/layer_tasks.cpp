@@ -1,0 +1,112 @@
+#include "sim/task_graph/layer_tasks.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+using Pieces = std::vector<Piece>;
+
+struct Sizes {
+  bool tensor;             // T > 1
+  bool sequence_parallel;
+  Bytes hidden;            // [tokens, hidden] of one microbatch
+  Bytes statistics;        // one number a token, at least fp32
+};
+
+Sizes sizes(const ModelGraph& model, const ParallelPlan& plan) {
+  const std::int64_t tokens = plan.shard_shape().tokens();
+  const Bytes element = bytes_per_element(plan.workload.precision);
+  return {.tensor = plan.mesh.tensor > 1,
+          .sequence_parallel = plan.sequence_parallel,
+          .hidden = element * (tokens * model.config.hidden),
+          .statistics = std::max(element, Bytes(4)) * tokens};
+}
+
+// One segment of a block: its operations, and the sequence number of its first communication.
+struct SegmentNames {
+  Operation norm, core, residual;
+};
+constexpr SegmentNames kAttention{Operation::AttentionNorm, Operation::Attention, Operation::AttentionResidual};
+constexpr SegmentNames kMlp{Operation::MlpNorm, Operation::Mlp, Operation::MlpResidual};
+
+void add_segment_forward(Pieces& pieces, const Sizes& size, const SegmentNames& names, std::int32_t sequence) {
+  if (size.sequence_parallel) {
+    pieces.push_back({names.norm});
+    pieces.push_back({Operation::AllGather, sequence, size.hidden});
+  }
+  pieces.push_back({names.core});
+  if (!size.tensor) return;
+  pieces.push_back({size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden});
+  pieces.push_back({names.residual});
+}
+
+void add_segment_backward(Pieces& pieces, const Sizes& size, const SegmentNames& names, std::int32_t sequence) {
+  if (size.sequence_parallel) {
+    pieces.push_back({names.residual});
+    pieces.push_back({Operation::AllGather, sequence, size.hidden});
+  }
+  pieces.push_back({names.core});
+  if (!size.tensor) return;
+  pieces.push_back({size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden});
+  pieces.push_back({names.norm});
+}
+
+Pieces embedding_forward(const Sizes& size) {
+  if (!size.tensor) return {{Operation::Embedding}};
+  const Operation sum = size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce;
+  return {{Operation::Embedding}, {sum, 0, size.hidden}, {Operation::EmbeddingPositions}};
+}
+
+// A vocabulary-parallel loss: the maximum, then the sum of exponentials and the target's logit, cross the tensor group.
+Pieces head_forward(const Sizes& size) {
+  Pieces pieces;
+  if (size.sequence_parallel) pieces = {{Operation::HeadNorm}, {Operation::AllGather, 0, size.hidden}};
+  pieces.push_back({Operation::Head});
+  if (!size.tensor) return pieces;
+  pieces.insert(pieces.end(), {{Operation::AllReduce, 0, size.statistics}, {Operation::HeadExponentials},
+                               {Operation::AllReduce, 1, size.statistics * 2}, {Operation::HeadLoss}});
+  return pieces;
+}
+
+Pieces head_backward(const Sizes& size) {
+  if (!size.tensor) return {{Operation::Head}};
+  const Operation sum = size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce;
+  return {{Operation::Head}, {sum, 0, size.hidden}, {Operation::HeadNorm}};
+}
+
+Pieces embedding_backward(const Sizes& size) {
+  if (!size.sequence_parallel) return {{Operation::Embedding}};
+  return {{Operation::EmbeddingPositions}, {Operation::AllGather, 0, size.hidden}, {Operation::Embedding}};
+}
+
+}  // namespace
+
+std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
+  const Sizes size = sizes(model, plan);
+  if (layer == LayerIndex(0)) return embedding_forward(size);
+  if (layer == model.head()) return head_forward(size);
+  Pieces pieces;
+  add_segment_forward(pieces, size, kAttention, 0);
+  add_segment_forward(pieces, size, kMlp, 1);
+  return pieces;
+}
+
+std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
+  const Sizes size = sizes(model, plan);
+  if (layer == LayerIndex(0)) return embedding_backward(size);
+  if (layer == model.head()) return head_backward(size);
+  Pieces pieces;
+  add_segment_backward(pieces, size, kMlp, 0);
+  add_segment_backward(pieces, size, kAttention, 1);
+  return pieces;
+}
+
+std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
+  Pieces pieces = forward_pieces(model, plan, layer);
+  const auto last_core = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
+  pieces.erase(std::next(last_core), pieces.end());
+  return pieces;
+}
+
+}  // namespace sim

@@ -1,0 +1,320 @@
+#include "sim/task_graph/stage_program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/schedule/schedule.h"
+#include "sim/task_graph/layer_tasks.h"
+
+namespace sim {
+namespace {
+
+constexpr std::int32_t kNobody = -1;
+
+// One layer in one phase of one action: the unit that ZeRO-3 gathers for.
+struct Visit {
+  StageAction action;
+  LayerIndex layer;
+  bool opens = false, closes = false;     // first, last visit of its action
+  bool last_of_chunk = false;             // the chunk's last backward in this step
+  std::vector<std::int32_t> gathered;     // buckets whose weights it needs gathered
+};
+
+class Writer {
+ public:
+  Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
+      : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage), buckets_(buckets), held_(buckets.size(), kNobody) {
+    cache_pieces();
+    for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
+  }
+  StageProgram write() &&;
+
+ private:
+  struct LayerPieces { std::vector<Piece> forward, backward, recompute; };
+  bool shards_data() const { return plan_.mesh.data > 1; }
+  bool gathers() const { return strategy_.shards_parameters && shards_data(); }
+
+  void cache_pieces();
+  std::vector<Visit> visits() const;
+  void add_visits(std::vector<Visit>& visits, const StageAction& action, bool last_of_chunk) const;
+  std::vector<std::int32_t> buckets_of(LayerIndex layer) const;
+
+  std::int32_t emit(Task task, std::initializer_list<std::int32_t> after);
+  TaskKey key(const Visit& visit, Phase phase, Operation operation) const;
+  void write_visit(const std::vector<Visit>& visits, std::size_t at);
+  void gather(const Visit& visit, std::int32_t after);
+  void reshard(const std::vector<Visit>& visits, std::size_t at);
+  void receive(const Visit& visit);
+  void send(const Visit& visit);
+  void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
+  void reduce_ready(const Visit& visit);
+  void reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after);
+  std::int64_t replicated_elements() const;
+  void finish_gradients();
+  void step();
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  const ShardingStrategy& strategy_;
+  StageIndex stage_;
+  const std::vector<Bucket>& buckets_;
+  StageProgram program_;
+  LayerPieces embedding_, block_, head_;
+  std::vector<std::vector<std::int32_t>> buckets_by_layer_;
+  std::vector<std::int32_t> held_;       // by bucket: the gather that filled it, or kNobody
+  std::int32_t chain_ = kNobody;         // the task that made what the next piece reads
+  std::int32_t last_compute_ = kNobody;  // of the whole stage
+  std::int32_t last_reduce_ = kNobody;
+};
+
+void Writer::cache_pieces() {
+  const auto pieces = [&](LayerIndex layer, bool is_block) {
+    return LayerPieces{forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
+                       is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}};
+  };
+  embedding_ = pieces(LayerIndex(0), false);
+  block_ = pieces(LayerIndex(1), true);
+  head_ = pieces(model_.head(), false);
+}
+
+// The buckets whose weights a layer reads; with one stage a tied head reads the embedding's.
+std::vector<std::int32_t> Writer::buckets_of(LayerIndex layer) const {
+  if (!gathers()) return {};
+  const bool reads_embedding = layer == model_.head() && model_.config.tied_embeddings && plan_.mesh.pipeline == 1;
+  std::vector<std::int32_t> found;
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    const auto& slots = buckets_[at].slots;
+    const bool holds = std::any_of(slots.begin(), slots.end(), [&](const BucketSlot& slot) {
+      return slot.layer == layer || (reads_embedding && slot.layer == LayerIndex(0));
+    });
+    if (holds) found.push_back(static_cast<std::int32_t>(at));
+  }
+  return found;
+}
+
+void Writer::add_visits(std::vector<Visit>& visits, const StageAction& action, bool last_of_chunk) const {
+  const LayerRange range = plan_.layers(stage_, action.chunk);
+  const std::size_t begin = visits.size();
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer)
+    visits.push_back({.action = action, .layer = layer, .last_of_chunk = last_of_chunk, .gathered = buckets_by_layer_[layer.position()]});
+  if (action.kind == ActionKind::Backward) std::reverse(visits.begin() + static_cast<std::ptrdiff_t>(begin), visits.end());
+  visits[begin].opens = true;
+  visits.back().closes = true;
+}
+
+std::vector<Visit> Writer::visits() const {
+  const std::vector<StageAction> order = find_schedule(plan_.schedule)->order(plan_.pipeline_shape(), stage_);
+  std::vector<std::size_t> last_backward(static_cast<std::size_t>(plan_.chunks), 0);
+  for (std::size_t at = 0; at < order.size(); ++at)
+    if (order[at].kind == ActionKind::Backward) last_backward[order[at].chunk.position()] = at;
+  std::vector<Visit> visits;
+  for (std::size_t at = 0; at < order.size(); ++at) add_visits(visits, order[at], last_backward[order[at].chunk.position()] == at);
+  return visits;
+}
+
+// Appends a task. An edge is written only where the order of one stream does not already say it.
+std::int32_t Writer::emit(Task task, std::initializer_list<std::int32_t> after) {
+  const auto id = static_cast<std::int32_t>(program_.tasks.size());
+  for (const std::int32_t before : after)
+    if (before != kNobody && program_.tasks[static_cast<std::size_t>(before)].stream != task.stream) program_.edges.emplace_back(before, id);
+  if (task.stream == Stream::Compute) last_compute_ = id;
+  if (task.stream == Stream::Reduce) last_reduce_ = id;
+  program_.tasks.push_back(std::move(task));
+  return id;
+}
+
+TaskKey Writer::key(const Visit& visit, Phase phase, Operation operation) const {
+  return {.stage = stage_, .chunk = visit.action.chunk, .microbatch = visit.action.microbatch, .layer = visit.layer, .phase = phase, .operation = operation};
+}
+
+void Writer::gather(const Visit& visit, std::int32_t after) {
+  const Bytes element = bytes_per_element(plan_.workload.precision);
+  for (const std::int32_t bucket : visit.gathered) {
+    if (held_[static_cast<std::size_t>(bucket)] != kNobody) continue;
+    Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::AllGather),
+              .stream = Stream::Gather, .bucket = BucketIndex(bucket),
+              .payload = element * buckets_[static_cast<std::size_t>(bucket)].elements};
+    task.key.group = MeshAxis::Data;
+    task.key.sequence = bucket;
+    held_[static_cast<std::size_t>(bucket)] = emit(task, {after});
+  }
+}
+
+// Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.
+void Writer::reshard(const std::vector<Visit>& visits, std::size_t at) {
+  const Visit& visit = visits[at];
+  const auto needed_later = [&](std::int32_t bucket) {
+    const std::size_t horizon = plan_.reshard_after_forward ? std::min(at + 2, visits.size()) : visits.size();
+    for (std::size_t next = at + 1; next < horizon; ++next)
+      if (std::count(visits[next].gathered.begin(), visits[next].gathered.end(), bucket) > 0) return true;
+    return false;
+  };
+  for (const std::int32_t bucket : visit.gathered) {
+    if (needed_later(bucket)) continue;
+    Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::Reshard), .bucket = BucketIndex(bucket)};
+    task.key.sequence = bucket;
+    emit(task, {});
+    held_[static_cast<std::size_t>(bucket)] = kNobody;
+  }
+}
+
+void Writer::receive(const Visit& visit) {
+  const bool forward = visit.action.kind == ActionKind::Forward;
+  const std::int32_t virtual_stage = visit.action.chunk.value() * plan_.mesh.pipeline + stage_.value();
+  const std::int32_t end = forward ? 0 : plan_.mesh.pipeline * plan_.chunks - 1;
+  chain_ = kNobody;
+  if (virtual_stage == end) return;
+  const Bytes hidden = bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * model_.config.hidden);
+  Task task{.key = key(visit, forward ? Phase::Forward : Phase::Backward, Operation::Receive), .stream = Stream::Receive,
+            .payload = plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden};
+  task.key.group = MeshAxis::Pipeline;
+  chain_ = emit(task, {});
+}
+
+void Writer::send(const Visit& visit) {
+  const bool forward = visit.action.kind == ActionKind::Forward;
+  const std::int32_t virtual_stage = visit.action.chunk.value() * plan_.mesh.pipeline + stage_.value();
+  const std::int32_t end = forward ? plan_.mesh.pipeline * plan_.chunks - 1 : 0;
+  if (virtual_stage == end) return;
+  const Bytes hidden = bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * model_.config.hidden);
+  Task task{.key = key(visit, forward ? Phase::Forward : Phase::Backward, Operation::Send), .stream = Stream::Send,
+            .payload = plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden};
+  task.key.group = MeshAxis::Pipeline;
+  emit(task, {chain_});
+}
+
+void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces) {
+    Task task{.key = key(visit, phase, piece.operation), .payload = piece.payload};
+    task.key.sequence = piece.sequence;
+    if (is_communication(piece.operation)) {
+      task.key.group = MeshAxis::Tensor;
+      task.stream = Stream::Tensor;
+    }
+    chain_ = emit(task, {chain_});
+  }
+}
+
+void Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after) {
+  if (!shards_data()) return;
+  Task task{.key = {.stage = stage_, .chunk = bucket.chunk, .microbatch = microbatch, .layer = bucket.ready_after, .phase = Phase::Gradients,
+                    .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, .group = MeshAxis::Data, .sequence = index},
+            .stream = Stream::Reduce, .bucket = BucketIndex(index),
+            .payload = bytes_per_element(plan_.workload.precision) * bucket.elements};
+  emit(task, {after});
+  const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
+  if (!accumulates) return;
+  task.key.operation = Operation::Accumulate;
+  task.key.group = MeshAxis::None;
+  task.payload = Bytes{};
+  emit(task, {});
+}
+
+void Writer::reduce_ready(const Visit& visit) {
+  if (visit.action.kind != ActionKind::Backward) return;
+  if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    const Bucket& bucket = buckets_[at];
+    if (bucket.ready_after == visit.layer && bucket.chunk == visit.action.chunk && !bucket.tied)
+      reduce(bucket, static_cast<std::int32_t>(at), visit.action.microbatch, last_compute_);
+  }
+}
+
+void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
+  const Visit& visit = visits[at];
+  if (visit.opens) receive(visit);
+  gather(visit, last_compute_);
+  if (plan_.prefetch && at + 1 < visits.size()) gather(visits[at + 1], last_compute_);
+  const std::size_t first = program_.tasks.size();
+  const LayerPieces& pieces = visit.layer == LayerIndex(0) ? embedding_ : visit.layer == model_.head() ? head_ : block_;
+  if (visit.action.kind == ActionKind::Forward) run(visit, Phase::Forward, pieces.forward);
+  else {
+    if (plan_.recompute == Recompute::Full && !pieces.recompute.empty()) {
+      const std::int32_t gradient = std::exchange(chain_, kNobody);   // recomputing need not wait for it
+      run(visit, Phase::Recompute, pieces.recompute);
+      if (gradient != kNobody && program_.tasks[static_cast<std::size_t>(gradient)].stream != Stream::Compute)
+        program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));   // to the first backward task
+    }
+    run(visit, Phase::Backward, pieces.backward);
+  }
+  for (const std::int32_t bucket : visit.gathered)
+    program_.edges.emplace_back(held_[static_cast<std::size_t>(bucket)], static_cast<std::int32_t>(first));
+  if (visit.closes) send(visit);
+  reshard(visits, at);
+  reduce_ready(visit);
+}
+
+// Parameters that every tensor rank holds in full.
+std::int64_t Writer::replicated_elements() const {
+  std::int64_t elements = 0;
+  for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk)
+    for (LayerIndex layer = plan_.layers(stage_, chunk).begin; layer < plan_.layers(stage_, chunk).end; ++layer)
+      for (const Parameter& parameter : model_.layer(layer).parameters)
+        if (parameter.split == TensorSplit::None) elements += parameter.elements();
+  return elements;
+}
+
+// After the last action: gradients that several ranks hold copies of.
+void Writer::finish_gradients() {
+  const Bytes element = bytes_per_element(plan_.workload.precision);
+  if (plan_.sequence_parallel) {
+    Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor}, .stream = Stream::Reduce};
+    sum.payload = element * replicated_elements();
+    emit(sum, {last_compute_});
+  }
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    const Bucket& bucket = buckets_[at];
+    if (!bucket.tied) continue;
+    const auto index = static_cast<std::int32_t>(at);
+    Task sum{.key = {.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients}, .stream = Stream::Reduce};
+    sum.key.operation = Operation::AllReduce;
+    sum.key.group = MeshAxis::Embedding;
+    sum.key.sequence = index;
+    sum.bucket = BucketIndex(index);
+    sum.payload = element * bucket.elements;
+    reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_}));
+  }
+}
+
+void Writer::step() {
+  const auto task = [&](Operation operation, MeshAxis group, Stream stream) {
+    return Task{.key = {.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group}, .stream = stream};
+  };
+  std::int32_t ready = emit(task(Operation::NormPart, MeshAxis::None, Stream::Compute), {last_reduce_});
+  if (plan_.mesh.ranks() > 1) {
+    Task sum = task(Operation::AllReduce, MeshAxis::World, Stream::Reduce);
+    sum.payload = kStepSummary;
+    ready = emit(sum, {ready});
+  }
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    const auto index = static_cast<std::int32_t>(at);
+    Task update = task(Operation::Update, MeshAxis::None, Stream::Compute);
+    update.key.layer = buckets_[at].ready_after;
+    update.key.sequence = index;
+    update.bucket = BucketIndex(index);
+    const std::int32_t updated = emit(update, {ready});
+    if (!strategy_.shards_optimizer || strategy_.shards_parameters || !shards_data()) continue;
+    Task weights = task(Operation::AllGather, MeshAxis::Data, Stream::Gather);
+    weights.key.layer = buckets_[at].ready_after;
+    weights.key.sequence = index;
+    weights.bucket = BucketIndex(index);
+    weights.payload = bytes_per_element(plan_.workload.precision) * buckets_[at].elements;
+    emit(weights, {updated});
+  }
+}
+
+StageProgram Writer::write() && {
+  const std::vector<Visit> all = visits();
+  for (std::size_t at = 0; at < all.size(); ++at) write_visit(all, at);
+  finish_gradients();
+  step();
+  return std::move(program_);
+}
+
+}  // namespace
+
+StageProgram make_stage_program(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets) {
+  return Writer(model, plan, stage, buckets).write();
+}
+
+}  // namespace sim

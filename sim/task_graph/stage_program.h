@@ -1,0 +1,21 @@
+// What one pipeline stage does in one step, in issue order, with the dependencies between its own tasks.
+// Used by lower() alone, which repeats it for each device and ties the devices together.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/sharding/sharding.h"
+#include "sim/task_graph/task.h"
+
+namespace sim {
+
+struct StageProgram {
+  std::vector<Task> tasks;                                      // in issue order; device, peer and rendezvous still open
+  std::vector<std::pair<std::int32_t, std::int32_t>> edges;     // positions in tasks: second starts after first ended
+};
+
+StageProgram make_stage_program(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets);
+
+}  // namespace sim
