@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "sim/units/input_error.h"
 #include "sim/units/json_fwd.h"
 
 namespace sim {
@@ -40,6 +42,10 @@ struct ModelConfig {
 
   bool operator==(const ModelConfig&) const = default;
 };
+
+// What no network can be, under Hugging Face's names of the fields; a size of 0 is taken as unknown and not judged.
+// Without violations every number of parameters fits 63 bits.
+std::vector<Violation> violations(const ModelConfig& config);
 
 // Reads config.json as it is. Throws InputError with all violations (unknown model_type, sizes that are not positive,
 // heads that do not divide hidden, ...). Keys that mean nothing here are ignored.

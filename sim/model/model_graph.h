@@ -62,7 +62,7 @@ struct SegmentGraph {
   Segment segment{};
   std::vector<Operator> operators;  // in topological order
   using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
-  Graph edges;                      // vertex i is operators[i]
+  Graph edges;                      // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
 };
 
 struct Layer {
@@ -99,8 +99,26 @@ struct ShardShape {
 Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape);
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape);
 
+// What is no matrix product counts no FLOPs: its time is that of its bytes.
+
+// Bytes that the operator reads and writes at least once, for elements of `element_size`; token ids take 8 bytes. n: this rank's tokens,
+// widths: this rank's part. Statistics of norms, sums of exponentials and rotary tables are left out: they are below 1 % of the rest.
+//
+//   operator          forward: read -> written                       backward: read -> written
+//   tokens (Rows)     n ids, n rows of the table -> n x h            n ids, dy, n gradient rows -> the same n gradient rows
+//   positions (None)  x, a row a position -> x + rows                dy, a gradient row a position -> the same gradient rows
+//   Norm              x, weight (, bias) -> y                        dy, x, weight -> dx, gradient of weight (, bias)
+//   Linear            x, weight (, bias) -> y                        dy, weight -> dx;  dy, x -> gradient of weight;  (dy -> of bias)
+//   Rotary, Dropout   x -> y                                         dy -> dx
+//   Attention (flash) q, k, v -> o                                   q, k, v, o, do -> dq, dk, dv
+//   Activation        x (gated: gate and up) -> y                    dy, x -> dx
+//   Residual          x, y -> x + y                                  both gradients that meet in front of the norm -> their sum
+//   CrossEntropy      logits, n ids -> n losses                      logits, n ids -> their gradient
+Bytes forward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size);
+Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size);
+
 // Model FLOPs of one step as MFU counts them, whatever is recomputed: 6 x parameters of matrix products x tokens +
-// 12 x layers x hidden x sequence x tokens (Narayanan et al. 2021 / PaLM appendix B, not halved for causality).
+// 12 x layers x heads x head_dim x sequence x tokens (Narayanan et al. 2021 / PaLM appendix B, not halved for causality).
 struct StepSize { std::int64_t global_batch = 1; std::int64_t sequence = 1; };
 Flops model_flops(const ModelGraph& model, StepSize size);
 

@@ -142,7 +142,9 @@ std::string JsonReader::text(const std::string& key, std::optional<std::string> 
 }
 
 std::size_t JsonReader::choice(const std::string& key, std::span<const std::string_view> names, std::optional<std::size_t> fallback) const {
-  const Json* found = find(key, !fallback);
+  const Json* found = find(key, false);
+  if (found == nullptr && !fallback && value_->is_object())
+    violate(key, fmt::format("is missing, accepted: {}", fmt::join(names, ", ")), "add it");
   if (found == nullptr) return fallback.value_or(0);
   const auto name = found->is_string() ? std::find(names.begin(), names.end(), found->get_ref<const std::string&>()) : names.end();
   if (name != names.end()) return static_cast<std::size_t>(name - names.begin());

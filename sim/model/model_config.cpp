@@ -1,0 +1,53 @@
+#include "sim/model/model_config.h"
+
+#include <fmt/format.h>
+
+namespace sim {
+namespace {
+
+// The largest layer has under 10^14 elements then, and 10^4 of them stay under 2^63.
+struct Limit {
+  std::int64_t ModelConfig::*size;
+  const char* gpt2_name;
+  const char* llama_name;
+  std::int64_t largest;
+};
+constexpr Limit kLimits[] = {{&ModelConfig::layers, "n_layer", "num_hidden_layers", 10'000},
+                             {&ModelConfig::hidden, "n_embd", "hidden_size", 1'000'000},
+                             {&ModelConfig::heads, "n_head", "num_attention_heads", 100'000},
+                             {&ModelConfig::kv_heads, "n_head", "num_key_value_heads", 100'000},
+                             {&ModelConfig::head_dim, "n_head", "head_dim", 1'000'000},
+                             {&ModelConfig::ffn, "n_inner", "intermediate_size", 10'000'000},
+                             {&ModelConfig::vocabulary, "vocab_size", "vocab_size", 1'000'000'000},
+                             {&ModelConfig::max_positions, "n_positions", "max_position_embeddings", 1'000'000'000}};
+constexpr std::int64_t kWidestAttention = 4'000'000;  // heads * head_dim
+
+bool both_known(std::int64_t a, std::int64_t b) { return a > 0 && b > 0; }
+
+}  // namespace
+
+std::vector<Violation> violations(const ModelConfig& config) {
+  std::vector<Violation> found;
+  const bool is_gpt2 = config.model_type == "gpt2";
+  const std::string heads_name = is_gpt2 ? "n_head" : "num_attention_heads";
+  for (const Limit& limit : kLimits) {
+    const std::int64_t size = config.*limit.size;
+    if (size < 0 || size > limit.largest)
+      found.push_back({is_gpt2 ? limit.gpt2_name : limit.llama_name, fmt::format("is {}, expected 1 to {}", size, limit.largest), "correct it"});
+  }
+  const bool explicit_head = both_known(config.heads, config.head_dim) && config.head_dim != config.hidden / config.heads;
+  if (!explicit_head && both_known(config.heads, config.hidden) && config.hidden % config.heads != 0)
+    found.push_back({heads_name, fmt::format("is {}, which does not divide {} {}", config.heads, is_gpt2 ? "n_embd" : "hidden_size", config.hidden),
+                     "choose a divisor"});
+  if (both_known(config.heads, config.kv_heads) && config.heads % config.kv_heads != 0)
+    found.push_back({"num_key_value_heads", fmt::format("is {}, which does not divide {} {}", config.kv_heads, heads_name, config.heads),
+                     "choose a divisor"});
+  if (config.position == Position::Rotary && config.head_dim % 2 != 0)
+    found.push_back({"head_dim", fmt::format("is {}: rotary positions turn pairs, so it must be even", config.head_dim), "choose an even size"});
+  if (both_known(config.heads, config.head_dim) && config.heads > kWidestAttention / config.head_dim)
+    found.push_back({heads_name, fmt::format("is {}, with heads of {} an attention wider than {}", config.heads, config.head_dim, kWidestAttention),
+                     "choose fewer heads"});
+  return found;
+}
+
+}  // namespace sim

@@ -1,0 +1,99 @@
+// Work and traffic of one operator; the conventions stand in model_graph.h.
+#include "sim/model/model_graph.h"
+
+namespace sim {
+namespace {
+
+constexpr std::int64_t kTokenIdBytes = 8;
+
+// What one tensor rank sees: its tokens and its part of the widths.
+struct LocalWork {
+  std::int64_t tokens, inputs, outputs;
+};
+
+LocalWork local_work(const Operator& op, const ShardShape& shape) {
+  const std::int64_t t = shape.tensor;
+  if (op.kind == OperatorKind::EmbeddingLookup || op.split == TensorSplit::None) {
+    const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel;
+    return {has_part_of_tokens ? shape.tokens() / t : shape.tokens(), op.inputs, op.outputs};
+  }
+  if (op.kind == OperatorKind::Linear && op.split == TensorSplit::Rows) return {shape.tokens(), op.inputs, op.outputs / t};
+  if (op.kind == OperatorKind::Linear) return {shape.tokens(), op.inputs / t, op.outputs};
+  return {shape.tokens(), op.inputs / t, op.outputs / t};  // inside the parallel region: whole heads, whole features
+}
+
+std::int64_t norm_vectors(const ModelConfig& config) { return config.norm == Norm::LayerNorm ? 2 : 1; }  // weight (, bias)
+
+// Rows of the position table that are read: one a position, whatever the number of samples.
+std::int64_t position_rows(const LocalWork& work, const ShardShape& shape) { return work.tokens / shape.microbatch; }
+
+struct Traffic {
+  std::int64_t elements = 0;
+  std::int64_t bytes = 0;  // of token ids
+  Bytes total(Bytes element_size) const { return element_size * elements + Bytes(bytes); }
+};
+
+Traffic forward_traffic(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  const LocalWork work = local_work(op, shape);
+  const std::int64_t read = work.tokens * work.inputs, written = work.tokens * work.outputs;
+  switch (op.kind) {
+    case OperatorKind::EmbeddingLookup:
+      if (op.split == TensorSplit::None) return {2 * written + position_rows(work, shape) * work.outputs};
+      return {2 * written, work.tokens * kTokenIdBytes};
+    case OperatorKind::Norm: return {read + norm_vectors(config) * work.inputs + written};
+    case OperatorKind::Linear: return {read + work.inputs * work.outputs + (op.bias ? work.outputs : 0) + written};
+    case OperatorKind::Residual: return {2 * read + written};
+    case OperatorKind::CrossEntropy: return {read + work.tokens, work.tokens * kTokenIdBytes};
+    case OperatorKind::Rotary:
+    case OperatorKind::Attention:
+    case OperatorKind::Activation:
+    case OperatorKind::Dropout: return {read + written};
+  }
+  return {};
+}
+
+Traffic backward_traffic(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  const LocalWork work = local_work(op, shape);
+  const std::int64_t input = work.tokens * work.inputs, output = work.tokens * work.outputs;
+  switch (op.kind) {
+    case OperatorKind::EmbeddingLookup:
+      if (op.split == TensorSplit::None) return {output + 2 * position_rows(work, shape) * work.outputs};
+      return {3 * output, work.tokens * kTokenIdBytes};
+    case OperatorKind::Norm: return {output + 2 * input + (1 + norm_vectors(config)) * work.inputs};
+    case OperatorKind::Linear:
+      return {2 * output + 2 * input + 2 * work.inputs * work.outputs + (op.bias ? output + work.outputs : 0)};
+    case OperatorKind::Attention: return {2 * input + 2 * output};
+    case OperatorKind::Activation: return {output + 2 * input};
+    case OperatorKind::Residual: return {3 * output};
+    case OperatorKind::CrossEntropy: return {2 * input, work.tokens * kTokenIdBytes};
+    case OperatorKind::Rotary:
+    case OperatorKind::Dropout: return {output + input};
+  }
+  return {};
+}
+
+}  // namespace
+
+Flops forward_flops(const Operator& op, const ModelConfig& /*config*/, const ShardShape& shape) {
+  const LocalWork work = local_work(op, shape);
+  if (op.kind == OperatorKind::Linear)
+    return Flops(2.0 * static_cast<double>(work.tokens) * static_cast<double>(work.inputs) * static_cast<double>(work.outputs));
+  if (op.kind != OperatorKind::Attention) return Flops(0);
+  // Scores and their product with the values: 2 * 2 * pairs * head_dim a head, pairs = s (s + 1) / 2.
+  const double samples = static_cast<double>(shape.microbatch), s = static_cast<double>(shape.sequence);
+  return Flops(2.0 * samples * s * (s + 1.0) * static_cast<double>(work.outputs));
+}
+
+Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  return forward_flops(op, config, shape) * (op.kind == OperatorKind::Attention ? 2.5 : 2.0);
+}
+
+Bytes forward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size) {
+  return forward_traffic(op, config, shape).total(element_size);
+}
+
+Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size) {
+  return backward_traffic(op, config, shape).total(element_size);
+}
+
+}  // namespace sim
