@@ -1,0 +1,31 @@
+#include "sim/plan/device_mesh.h"
+
+#include <gmock/gmock.h>
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(DeviceMesh, TensorIsFastestThenDataThenPipeline) {
+  const DeviceMesh mesh{.data = 2, .pipeline = 2, .tensor = 2};
+  EXPECT_EQ(mesh.rank_of({.data = 1, .stage = StageIndex(0), .tensor = 1}), Rank(3));
+  EXPECT_EQ(mesh.rank_of({.data = 0, .stage = StageIndex(1), .tensor = 0}), Rank(4));
+}
+
+TEST(DeviceMesh, CoordinateIsTheInverseOfRank) {
+  const DeviceMesh mesh{.data = 3, .pipeline = 2, .tensor = 4};
+  for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank) EXPECT_EQ(mesh.rank_of(mesh.coordinate(rank)), rank);
+}
+
+TEST(DeviceMesh, GroupsAreTheRanksThatDifferAlongOneAxis) {
+  const DeviceMesh mesh{.data = 2, .pipeline = 3, .tensor = 2};
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Tensor), ElementsAre(Rank(4), Rank(5)));
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Data), ElementsAre(Rank(5), Rank(7)));
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Pipeline), ElementsAre(Rank(1), Rank(5), Rank(9)));
+  EXPECT_THAT(mesh.group(Rank(1), MeshAxis::Embedding), ElementsAre(Rank(1), Rank(9)));
+  EXPECT_EQ(mesh.group(Rank(5), MeshAxis::World).size(), 12u);
+}
+
+}  // namespace
+}  // namespace sim

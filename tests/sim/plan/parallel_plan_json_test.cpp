@@ -1,0 +1,54 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(PlanFile, ReadsBackWhatWasWritten) {
+  ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);
+  plan.predictions = Predictions{Seconds(0.25), Bytes(1 << 20), plan_hash(plan)};
+  plan.training.learning_rate = 1.25e-4;
+  const Json json = to_json(plan);
+  const ParallelPlan read = plan_from_json(json, "plan.json");
+  EXPECT_EQ(to_json(read).dump(), json.dump());
+  EXPECT_EQ(read.training, plan.training);
+}
+
+TEST(PlanFile, HashCoversTheGraphAndNotTheTraining) {
+  ParallelPlan plan = testing::tiny_plan();
+  const std::string before = plan_hash(plan);
+  plan.training.seed = 99;
+  EXPECT_EQ(plan_hash(plan), before);
+  plan.microbatch_size = 2;
+  EXPECT_NE(plan_hash(plan), before);
+}
+
+TEST(PlanFile, RefusesAnotherFormatAndBrokenFields) {
+  Json json = to_json(testing::tiny_plan());
+  json["format"] = "meshwright.run/1";
+  EXPECT_THROW(plan_from_json(json, "plan.json"), InputError);
+  json = to_json(testing::tiny_plan());
+  json["bucket_size"] = 25;
+  json["schedule"] = 3;
+  try {
+    plan_from_json(json, "plan.json");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.violations().size(), 2u);
+    EXPECT_THAT(error.what(), HasSubstr("/bucket_size"));
+  }
+}
+
+TEST(PlanFile, RefusesAPlanThatCannotBe) {
+  Json json = to_json(testing::tiny_plan());
+  json["mesh"]["tensor"] = 3;
+  EXPECT_THROW(plan_from_json(json, "plan.json"), InputError);
+}
+
+}  // namespace
+}  // namespace sim

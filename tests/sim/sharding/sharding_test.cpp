@@ -1,0 +1,99 @@
+#include "sim/sharding/sharding.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+std::vector<ParallelPlan> plans() {
+  std::vector<ParallelPlan> all;
+  for (const DeviceMesh mesh : {DeviceMesh{1, 1, 1}, DeviceMesh{2, 1, 1}, DeviceMesh{4, 1, 2}, DeviceMesh{2, 2, 1}, DeviceMesh{1, 4, 2}})
+    for (const std::int32_t zero : {0, 1, 2, 3})
+      for (const ModelConfig& model : {testing::tiny_gpt2(), testing::tiny_llama()}) {
+        ParallelPlan plan = testing::tiny_plan(mesh);
+        plan.model = model;
+        plan.zero_stage = zero;
+        plan.bucket_size = Bytes(40'000);
+        all.push_back(plan);
+      }
+  return all;
+}
+
+TEST(Buckets, HoldEveryParameterOfTheStageExactlyOnce) {
+  for (const ParallelPlan& plan : plans()) {
+    const ModelGraph model = make_model_graph(plan);
+    for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
+      std::map<std::pair<LayerIndex, std::int32_t>, int> seen;
+      for (const Bucket& bucket : make_buckets(model, plan, stage))
+        for (const BucketSlot& slot : bucket.slots) ++seen[{slot.layer, slot.parameter}];
+      std::size_t expected = 0;
+      for (LayerIndex layer{0}; layer <= model.head(); ++layer)
+        if (plan.owns(stage, layer)) expected += parameters_of(model, plan, layer, stage).size();
+      EXPECT_EQ(seen.size(), expected);
+      for (const auto& [slot, times] : seen) EXPECT_EQ(times, 1);
+    }
+  }
+}
+
+TEST(Buckets, SlotsAreAlignedAndDoNotOverlap) {
+  for (const ParallelPlan& plan : plans())
+    for (const Bucket& bucket : make_buckets(make_model_graph(plan), plan, StageIndex(0))) {
+      std::int64_t end = 0;
+      for (const BucketSlot& slot : bucket.slots) {
+        EXPECT_EQ(slot.offset % kSlotAlignment, 0);
+        EXPECT_GE(slot.offset, end);
+        end = slot.offset + slot.elements;
+      }
+      EXPECT_LE(end, bucket.elements);
+      EXPECT_EQ(bucket.shard_elements * plan.mesh.data, bucket.elements);
+      EXPECT_EQ(bucket.shard_elements % kSlotAlignment, 0);
+    }
+}
+
+TEST(Buckets, ReadyAfterTheSmallestLayerInside) {
+  for (const ParallelPlan& plan : plans())
+    for (const Bucket& bucket : make_buckets(make_model_graph(plan), plan, StageIndex(0)))
+      for (const BucketSlot& slot : bucket.slots) EXPECT_GE(slot.layer, bucket.ready_after);
+}
+
+TEST(Buckets, StageThreeHasOneALayer) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  EXPECT_EQ(make_buckets(make_model_graph(plan), plan, StageIndex(0)).size(), 6u);
+}
+
+TEST(Buckets, LimitSplitsAndALargeParameterStandsAlone) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.bucket_size = Bytes(1);
+  std::size_t parameters = 0;
+  const ModelGraph model = make_model_graph(plan);
+  for (const Layer& layer : model.layers) parameters += layer.parameters.size();
+  EXPECT_EQ(make_buckets(model, plan, StageIndex(0)).size(), parameters);
+}
+
+TEST(Buckets, TiedEmbeddingOfTwoStagesStandsAloneOnBoth) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  const ModelGraph model = make_model_graph(plan);
+  for (const StageIndex stage : {StageIndex(0), StageIndex(1)}) {
+    const Bucket last = make_buckets(model, plan, stage).back();
+    EXPECT_TRUE(last.tied);
+    ASSERT_EQ(last.slots.size(), 1u);
+    EXPECT_EQ(last.slots.front().elements, 256 * 64);
+  }
+}
+
+TEST(ShardingStrategies, EachStageShardsMore) {
+  int before = -1;
+  for (const ShardingStrategy& strategy : all_sharding_strategies()) {
+    const int sharded = strategy.shards_optimizer + strategy.shards_gradients + strategy.shards_parameters;
+    EXPECT_GT(sharded, before);
+    before = sharded;
+  }
+}
+
+}  // namespace
+}  // namespace sim

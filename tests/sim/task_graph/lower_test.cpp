@@ -1,0 +1,158 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/task_graph/task_graph.h"
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+TaskGraph lowered(const ParallelPlan& plan, Fold fold = Fold::Symmetric) { return lower(make_model_graph(plan), plan, fold); }
+
+// The phase and operation of the tasks of one device in one microbatch's visit of a layer.
+std::vector<std::string> kinds(const TaskGraph& graph, const ParallelPlan& plan, MicrobatchIndex microbatch, LayerIndex layer) {
+  std::vector<std::string> texts;
+  for (const Task& task : rank_slice(graph, plan, Rank(0)))
+    if (task.key.microbatch == microbatch && task.key.layer == layer) texts.push_back(kind_text(task.key));
+  return texts;
+}
+
+std::int64_t count(const TaskGraph& graph, Phase phase, Operation operation) {
+  return std::count_if(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) { return task.key.phase == phase && task.key.operation == operation; });
+}
+
+TEST(Lower, ABlockAloneIsTwoTasksEachWay) {
+  const ParallelPlan plan = testing::tiny_plan();
+  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(0), LayerIndex(2)),
+              ElementsAre("forward.attention", "forward.mlp", "backward.mlp", "backward.attention"));
+}
+
+TEST(Lower, TensorParallelSumsInBothDirections) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(0), LayerIndex(2)),
+              ElementsAre("forward.attention", "forward.all_reduce.tensor", "forward.attention_residual", "forward.mlp", "forward.all_reduce.tensor", "forward.mlp_residual",
+                          "backward.mlp", "backward.all_reduce.tensor", "backward.mlp_norm", "backward.attention", "backward.all_reduce.tensor", "backward.attention_norm"));
+}
+
+TEST(Lower, RecomputeRunsTheBlockAgainBeforeItsBackward) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.recompute = Recompute::Full;
+  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
+              ElementsAre("forward.attention", "forward.mlp", "recompute.attention", "recompute.mlp", "backward.mlp", "backward.attention"));
+  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(5)), ElementsAre("forward.head", "backward.head"));
+}
+
+TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  plan.prefetch = false;
+  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(3), LayerIndex(2)),
+              ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard",
+                          "backward.all_gather.data", "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
+}
+
+TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  plan.reshard_after_forward = false;
+  const TaskGraph graph = lowered(plan);
+  EXPECT_EQ(count(graph, Phase::Forward, Operation::AllGather), 6);
+  EXPECT_EQ(count(graph, Phase::Backward, Operation::AllGather), 0);
+  EXPECT_EQ(count(graph, Phase::Backward, Operation::Reshard), 6);
+}
+
+TEST(Lower, EveryGatherIsFreed) {
+  for (const bool prefetch : {false, true})
+    for (const bool reshard : {false, true}) {
+      ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1});
+      plan.zero_stage = 3;
+      plan.prefetch = prefetch;
+      plan.reshard_after_forward = reshard;
+      std::set<BucketIndex> alive;
+      for (const Task& task : rank_slice(lowered(plan), plan, Rank(2))) {
+        if (task.key.operation == Operation::AllGather) {
+          EXPECT_TRUE(alive.insert(task.bucket).second) << to_text(task.key);
+        }
+        if (task.key.operation == Operation::Reshard) {
+          EXPECT_EQ(alive.erase(task.bucket), 1u) << to_text(task.key);
+        }
+      }
+      EXPECT_TRUE(alive.empty());
+    }
+}
+
+TEST(Lower, ReduceEachReducesEveryMicrobatch) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  EXPECT_EQ(count(lowered(plan), Phase::Gradients, Operation::AllReduce), 1);
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_EQ(count(lowered(plan), Phase::Gradients, Operation::AllReduce), 4);
+  EXPECT_EQ(count(lowered(plan), Phase::Gradients, Operation::Accumulate), 4);
+}
+
+TEST(Lower, OptimizerShardsGatherTheirWeights) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 1;
+  EXPECT_EQ(count(lowered(plan), Phase::Gradients, Operation::ReduceScatter), 1);
+  EXPECT_EQ(count(lowered(plan), Phase::Step, Operation::AllGather), 1);
+}
+
+TEST(Lower, SendsMeetReceives) {
+  for (const Fold fold : {Fold::Symmetric, Fold::None}) {
+    const ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);
+    const TaskGraph graph = lowered(plan, fold);
+    const int lines = fold == Fold::Symmetric ? 1 : 2;
+    EXPECT_EQ(count(graph, Phase::Forward, Operation::Send), 3 * 4 * lines);
+    for (const auto edge : boost::make_iterator_range(boost::edges(graph.edges()))) {
+      const Task& from = graph.tasks()[boost::source(edge, graph.edges())];
+      const Task& to = graph.tasks()[boost::target(edge, graph.edges())];
+      if (from.key.operation != Operation::Send) continue;
+      EXPECT_EQ(to.key.operation, Operation::Receive);
+      EXPECT_EQ(from.key.microbatch, to.key.microbatch);
+      EXPECT_EQ(from.peer, to.device);
+      EXPECT_EQ(std::abs(from.key.layer.value() - to.key.layer.value()), 1);
+    }
+  }
+}
+
+TEST(Lower, UnfoldedHasADeviceARankWithTheTasksOfItsSlice) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 2});
+  const TaskGraph folded = lowered(plan), unfolded = lowered(plan, Fold::None);
+  ASSERT_EQ(unfolded.devices().size(), 8u);
+  for (Rank rank{0}; rank.value() < 8; ++rank) {
+    const std::vector<Task> slice = rank_slice(folded, plan, rank);
+    const auto order = unfolded.issue_order(DeviceId(rank.value()));
+    ASSERT_EQ(order.size(), slice.size());
+    for (std::size_t at = 0; at < slice.size(); ++at) EXPECT_EQ(unfolded.task(order[at]).key, slice[at].key);
+  }
+}
+
+TEST(Lower, GroupsMeetInFull) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 2});
+  const TaskGraph graph = lowered(plan, Fold::None);
+  for (const Task& task : graph.tasks()) {
+    if (task.rendezvous < 0) continue;
+    const std::size_t members = plan.mesh.group(graph.devices()[task.device.position()].representative, task.key.group).size();
+    EXPECT_EQ(graph.rendezvous_sizes()[static_cast<std::size_t>(task.rendezvous)], static_cast<std::int32_t>(members)) << to_text(task.key);
+  }
+}
+
+TEST(Lower, KeysAreUniqueOnADevice) {
+  for (const std::int32_t zero : {0, 1, 3}) {
+    ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 2});
+    plan.zero_stage = zero;
+    plan.bucket_size = Bytes(40'000);
+    plan.recompute = Recompute::Full;
+    plan.accumulation = Accumulation::ReduceEach;
+    for (Rank rank{0}; rank.value() < 8; ++rank) {
+      std::set<TaskKey> keys;
+      for (const Task& task : rank_slice(lowered(plan), plan, rank)) EXPECT_TRUE(keys.insert(task.key).second) << to_text(task.key);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sim
