@@ -30,6 +30,7 @@ Cluster cluster_from_json(const Json& json, const std::string& file);
 
 // Links of the cluster as a graph (Boost.Graph); routes by shortest path. Link ids are dense and in a fixed order:
 // port of device r is r; uplink of node n is devices + n; cores of node n (CPU) are devices + nodes + n.
+// The latencies along a route add up to that of a message in the profile.
 struct Link {
   std::string name;            // "port 3", "uplink 0", "cores 0"
   BytesPerSecond bandwidth{};  // unused for cores
@@ -43,14 +44,18 @@ class Topology {
   LinkId port(Rank rank) const;
   LinkId uplink(NodeIndex node) const;
   LinkId cores(NodeIndex node) const;        // none() unless the devices share cores
-  std::vector<LinkId> route(Rank from, Rank to) const;
+  std::vector<LinkId> route(Rank from, Rank to) const;   // in the order of travel; empty to oneself
 
  private:
-  struct Vertex { std::string name; };
   struct Edge { LinkId link; };
-  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, Vertex, Edge>;
-  Cluster cluster_;
-  Graph graph_;
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property, Edge>;
+  std::size_t fabric() const { return static_cast<std::size_t>(num_devices_ + num_nodes_); }
+  void find_paths();
+
+  std::int32_t num_devices_, num_nodes_;
+  bool shares_cores_;
+  Graph graph_;                    // vertices: devices, then node switches, then the fabric
+  std::vector<std::size_t> up_;    // next vertex on the way to the fabric
   std::vector<Link> links_;
 };
 

@@ -53,6 +53,8 @@ inline constexpr std::string_view kKernelNames[] = {
     "dropout_backward", "adamw", "sgd", "squared_norm", "copy", "operator_call", "autograd_call",
     "all_reduce", "reduce_scatter", "all_gather", "send_receive"};
 
+std::size_t shape_size(Kernel kernel);   // how many numbers its shape has
+
 struct MeasuredKernel {
   Kernel kernel{};
   Precision precision = Precision::Fp32;
@@ -73,11 +75,17 @@ struct Correction {                      // made by calibrate: measured = factor
   std::int64_t samples = 0;
 };
 
+struct FieldSource {
+  std::string field;                     // "memory_bandwidth", "peak.bf16"; "peak" or "intra_node" for all of them
+  std::string text;                      // where that number comes from
+};
+
 struct HardwareProfile {
   std::string name;
   DeviceKind kind = DeviceKind::Gpu;
   std::string source;                    // where the numbers come from: data sheet with URL, or the measuring command
   std::string date;
+  std::vector<FieldSource> sources;      // of each number by itself; empty: `source` speaks for all of them
   Bytes memory{};                        // per device (CPU: of the machine divided by its ranks at plan time is the caller's choice)
   BytesPerSecond memory_bandwidth{};
   double memory_efficiency = 1.0;        // share of it that a long elementwise kernel reaches
@@ -88,7 +96,7 @@ struct HardwareProfile {
   std::int32_t devices_per_node = 1;
   std::int32_t cores_per_node = 0;       // CPU: cores that the node's ranks share; 0: devices do not share cores
   bool overlaps_communication = true;    // false: a collective runs on the compute thread where it is issued
-  LinkProfile intra_node, inter_node;
+  LinkProfile intra_node, inter_node;    // empty type: there is none
   std::vector<MeasuredKernel> measured;
   std::vector<Correction> corrections;
   std::vector<std::string> traces;       // calibrate: the trace files it came from

@@ -40,7 +40,7 @@ std::optional<std::int64_t> as_integer(const Json& value) {
 // A quantity is text with a unit; `example` shows the form in the remedy.
 template <class Quantity>
 Quantity quantity(const JsonReader& reader, const Json* found, const std::string& key, std::optional<Quantity> fallback,
-                  std::optional<Quantity> (*parse)(std::string_view), std::string_view example) {
+                  std::optional<Quantity> (*parse)(std::string_view), std::string_view example, bool may_be_zero) {
   if (found == nullptr) return fallback.value_or(Quantity{});
   const std::string remedy = fmt::format("write it like \"{}\"", example);
   if (found->is_number()) {
@@ -49,6 +49,8 @@ Quantity quantity(const JsonReader& reader, const Json* found, const std::string
     reader.violate(key, fmt::format("is {}, which is no number with a unit", shown(*found)), remedy);
   } else if (*value < Quantity{}) {
     reader.violate(key, fmt::format("is {}, which is negative", shown(*found)), remedy);
+  } else if (*value == Quantity{} && !may_be_zero) {
+    reader.violate(key, fmt::format("is {}: a rate of zero never ends", shown(*found)), remedy);
   } else {
     return *value;
   }
@@ -153,19 +155,19 @@ std::size_t JsonReader::choice(const std::string& key, std::span<const std::stri
 }
 
 Bytes JsonReader::bytes(const std::string& key, std::optional<Bytes> fallback) const {
-  return quantity(*this, find(key, !fallback), key, fallback, parse_bytes, "80 GiB");
+  return quantity(*this, find(key, !fallback), key, fallback, parse_bytes, "80 GiB", true);
 }
 
 BytesPerSecond JsonReader::bytes_per_second(const std::string& key, std::optional<BytesPerSecond> fallback) const {
-  return quantity(*this, find(key, !fallback), key, fallback, parse_bytes_per_second, "450 GB/s");
+  return quantity(*this, find(key, !fallback), key, fallback, parse_bytes_per_second, "450 GB/s", false);
 }
 
 FlopsPerSecond JsonReader::flops_per_second(const std::string& key, std::optional<FlopsPerSecond> fallback) const {
-  return quantity(*this, find(key, !fallback), key, fallback, parse_flops_per_second, "312 TFLOP/s");
+  return quantity(*this, find(key, !fallback), key, fallback, parse_flops_per_second, "312 TFLOP/s", false);
 }
 
 Seconds JsonReader::seconds(const std::string& key, std::optional<Seconds> fallback) const {
-  return quantity(*this, find(key, !fallback), key, fallback, parse_seconds, "4.5 us");
+  return quantity(*this, find(key, !fallback), key, fallback, parse_seconds, "4.5 us", true);
 }
 
 std::vector<std::int64_t> JsonReader::integers(const std::string& key) const {

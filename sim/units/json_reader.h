@@ -44,6 +44,7 @@ class JsonReader {
   std::string text(const std::string& key, std::optional<std::string> fallback = {}) const;
   // One of `names`; returns its position, so that enums and name tables stay side by side.
   std::size_t choice(const std::string& key, std::span<const std::string_view> names, std::optional<std::size_t> fallback = {}) const;
+  // Text with a unit; not negative, and a rate not zero.
   Bytes bytes(const std::string& key, std::optional<Bytes> fallback = {}) const;
   BytesPerSecond bytes_per_second(const std::string& key, std::optional<BytesPerSecond> fallback = {}) const;
   FlopsPerSecond flops_per_second(const std::string& key, std::optional<FlopsPerSecond> fallback = {}) const;

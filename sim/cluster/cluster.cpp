@@ -1,0 +1,11 @@
+#include "sim/cluster/cluster.h"
+
+#include <algorithm>
+
+namespace sim {
+
+std::int32_t Cluster::devices_per_node() const { return std::min(devices, hardware.devices_per_node); }
+std::int32_t Cluster::nodes() const { return (devices + hardware.devices_per_node - 1) / hardware.devices_per_node; }
+NodeIndex Cluster::node_of(Rank rank) const { return NodeIndex(rank.value() / hardware.devices_per_node); }
+
+}  // namespace sim

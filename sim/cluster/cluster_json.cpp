@@ -1,0 +1,76 @@
+// Cluster <-> JSON ("format": "meshwright.cluster/1"): hardware, in full or by its name, and how many devices.
+#include <fmt/format.h>
+
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/profile_search.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kFormat = "meshwright.cluster/1";
+constexpr JsonReader::Range kDevices = {1, 1 << 20};
+
+bool is_cluster(const Json& json) {
+  const auto format = json.is_object() ? json.find("format") : json.end();
+  return format != json.end() && format->is_string() && format->get_ref<const std::string&>().starts_with("meshwright.cluster/");
+}
+
+HardwareProfile read_hardware(const JsonReader& reader, const std::string& file) {
+  if (reader.has("hardware") && reader.json()["hardware"].is_string()) return load_hardware_profile(reader.text("hardware"));
+  const JsonReader hardware = reader.child("hardware");
+  reader.finish();
+  return hardware_profile_from_json(hardware.json(), file + ": /hardware");
+}
+
+// Several nodes need a link between them.
+void check_links(const Cluster& cluster, const std::string& file) {
+  if (cluster.nodes() > 1 && cluster.hardware.inter_node.type.empty())
+    throw InputError(file, {{"/inter_node", fmt::format("is missing, and {} devices need {} nodes of {}", cluster.devices, cluster.nodes(),
+                                                        cluster.hardware.devices_per_node),
+                             "add it to the hardware profile, or take fewer devices"}});
+}
+
+Cluster cluster_of(HardwareProfile hardware, DeviceCount devices, const std::string& file) {
+  if (devices.value == 0)
+    throw InputError(file, {{"", "is a hardware profile, which does not say how many devices there are",
+                             fmt::format("add --devices N (a node has {})", hardware.devices_per_node)}});
+  Cluster cluster{std::move(hardware), devices.value};
+  check_links(cluster, file);
+  return cluster;
+}
+
+void take_part(Cluster& cluster, DeviceCount devices, const std::string& file) {
+  if (devices.value > cluster.devices)
+    throw InputError(file, {{"/devices", fmt::format("is {}, and {} are asked for", cluster.devices, devices.value), "ask for fewer"}});
+  if (devices.value > 0) cluster.devices = devices.value;
+}
+
+}  // namespace
+
+Cluster cluster_from_json(const Json& json, const std::string& file) {
+  const JsonReader reader(json, file);
+  reader.choice("format", std::span(&kFormat, 1));
+  const auto devices = static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
+  reader.finish();
+  Cluster cluster{read_hardware(reader, file), devices};
+  check_links(cluster, file);
+  return cluster;
+}
+
+Json to_json(const Cluster& cluster) {
+  return {{"format", kFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
+}
+
+Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {
+  if (devices.value < 0 || devices.value > kDevices.high)
+    throw InputError("--devices", {{"", fmt::format("is {}, expected 1 to {}", devices.value, kDevices.high), "correct it"}});
+  const std::string path = find_profile(path_or_name, {"clusters", "hardware"});
+  const Json json = load_json_file(path);
+  if (!is_cluster(json)) return cluster_of(hardware_profile_from_json(json, path), devices, path);
+  Cluster cluster = cluster_from_json(json, path);
+  take_part(cluster, devices, path);
+  return cluster;
+}
+
+}  // namespace sim
