@@ -4,18 +4,16 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "planner/fixed_axes.h"
+#include "planner/reason.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace planner {
-
-// Axes that can be fixed: names as in --fix: data, tensor, pipeline, chunks, zero, sequence_parallel, recompute, microbatch, schedule.
-using Fixed = std::map<std::string, std::string>;
 
 struct SearchRequest {
   sim::ModelConfig model;
@@ -32,16 +30,18 @@ struct SearchRequest {
 struct RankedPlan {
   sim::ParallelPlan plan;                   // with predictions
   sim::SimulationResult result;             // summary
-  std::string why_not_best;                 // empty for the best: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
+  std::vector<Reason> reasons;              // why it is not the best: empty for the best
+  std::string why_not_best;                 // the same as a sentence: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
 };
 
-// Why a family of candidates is out: as a value, so that it can be shown in any language.
+// Why a family of candidates is out: as a value (code and arguments), so that it can be shown in any language.
 struct Exclusion {
   std::string family;                       // "tensor=16"
   std::string code;                         // "memory", "divisibility", "node_size", "not_runnable", "bound", "shape"
   std::string reason;                       // the constraint with its numbers
-  std::string nearest_fix;                  // "recompute=full", "tensor=8", ...
-  std::int64_t candidates = 0;
+  std::vector<Argument> arguments;          // the same numbers as values
+  std::string nearest_fix;                  // "recompute=full", "tensor=8", ...: checked; empty when no neighbour helps
+  std::int64_t candidates = 0;              // members of the family; 0: refused before it was enumerated
 };
 
 struct SearchResult {

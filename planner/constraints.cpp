@@ -1,0 +1,93 @@
+#include "planner/constraints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace planner {
+namespace {
+
+std::string text(std::int64_t number) { return fmt::format("{}", number); }
+
+void must_divide_devices(const SearchRequest& request, std::int32_t degree, std::vector<Reason>& reasons) {
+  if (request.cluster.devices % degree != 0)
+    reasons.push_back({"divisibility.devices", {{"devices", text(request.cluster.devices)}, {"value", text(degree)}}});
+}
+
+double ratio(std::int32_t a, std::int32_t b) { return static_cast<double>(std::max(a, b)) / std::min(a, b); }
+
+}  // namespace
+
+std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t tensor) {
+  std::vector<Reason> reasons;
+  must_divide_devices(request, tensor, reasons);
+  if (tensor > request.cluster.devices_per_node() && request.fixed.count("tensor") == 0)
+    reasons.push_back({"node_size", {{"tensor", text(tensor)}, {"devices_per_node", text(request.cluster.devices_per_node())}}});
+  const auto must_divide = [&](const char* name, std::int64_t size) {
+    if (size % tensor != 0) reasons.push_back({std::string("divisibility.") + name, {{name, text(size)}, {"tensor", text(tensor)}}});
+  };
+  must_divide("heads", request.model.heads);
+  must_divide("kv_heads", request.model.kv_heads);
+  must_divide("ffn", request.model.ffn);
+  if (request.vocabulary_multiple % tensor != 0)
+    reasons.push_back({"divisibility.vocabulary", {{"multiple", text(request.vocabulary_multiple)}, {"tensor", text(tensor)}}});
+  return reasons;
+}
+
+std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t pipeline) {
+  std::vector<Reason> reasons;
+  must_divide_devices(request, pipeline, reasons);
+  if (pipeline > request.model.layers)
+    reasons.push_back({"shape.blocks", {{"stages", text(pipeline)}, {"chunks", "1"}, {"parts", text(pipeline)}, {"blocks", text(request.model.layers)}}});
+  return reasons;
+}
+
+std::vector<Reason> why_not_data(const SearchRequest& request, std::int32_t data) {
+  std::vector<Reason> reasons;
+  must_divide_devices(request, data, reasons);
+  if (request.workload.global_batch % data != 0)
+    reasons.push_back({"divisibility.batch", {{"batch", text(request.workload.global_batch)}, {"data", text(data)}}});
+  return reasons;
+}
+
+std::vector<std::int32_t> divisors(std::int64_t number) {
+  std::vector<std::int32_t> small, large;
+  for (std::int64_t divisor = 1; divisor * divisor <= number; ++divisor) {
+    if (number % divisor != 0) continue;
+    small.push_back(static_cast<std::int32_t>(divisor));
+    if (divisor * divisor != number) large.push_back(static_cast<std::int32_t>(number / divisor));
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+std::string nearest_degree(const SearchRequest& request, DegreeRule rule, const RefusedDegree& refused) {
+  std::string fix;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const std::int32_t degree : divisors(request.cluster.devices)) {
+    if (ratio(degree, refused.degree) >= nearest || !rule(request, degree).empty()) continue;
+    nearest = ratio(degree, refused.degree);
+    fix = fmt::format("{}={}", refused.axis, degree);
+  }
+  return fix;
+}
+
+std::string nearest_mesh(const SearchRequest& request, const sim::DeviceMesh& refused) {
+  std::string fix;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const std::int32_t tensor : divisors(request.cluster.devices)) {
+    if (!why_not_tensor(request, tensor).empty()) continue;
+    for (const std::int32_t pipeline : divisors(request.cluster.devices / tensor)) {
+      const std::int32_t data = request.cluster.devices / tensor / pipeline;
+      if (!why_not_pipeline(request, pipeline).empty() || !why_not_data(request, data).empty()) continue;
+      const double distance = ratio(data, refused.data) * ratio(tensor, refused.tensor) * ratio(pipeline, refused.pipeline);
+      if (distance >= nearest) continue;
+      nearest = distance;
+      fix = fmt::format("data={} tensor={} pipeline={}", data, tensor, pipeline);
+    }
+  }
+  return fix;
+}
+
+}  // namespace planner

@@ -1,0 +1,30 @@
+// Which degrees a model, a cluster and a workload allow, each "no" with its numbers. Used by search_space and explanation.
+// One axis at a time; what only a whole plan can break is sim::violations().
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/reason.h"
+#include "planner/search.h"
+#include "sim/plan/device_mesh.h"
+
+namespace planner {
+
+// Every constraint that the degree breaks; empty: allowed. A tensor group may leave its node only when the degree is fixed.
+std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t tensor);
+std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t pipeline);
+std::vector<Reason> why_not_data(const SearchRequest& request, std::int32_t data);
+
+std::vector<std::int32_t> divisors(std::int64_t number);   // ascending
+
+// The allowed value (or mesh) nearest to the refused one, by ratio, as a fix: "tensor=8"; empty: none is allowed.
+using DegreeRule = std::vector<Reason> (*)(const SearchRequest&, std::int32_t);
+struct RefusedDegree {
+  std::string_view axis;
+  std::int32_t degree = 1;
+};
+std::string nearest_degree(const SearchRequest& request, DegreeRule rule, const RefusedDegree& refused);
+std::string nearest_mesh(const SearchRequest& request, const sim::DeviceMesh& refused);
+
+}  // namespace planner

@@ -1,0 +1,25 @@
+// --fix axis=value, read into values. Used by search_space. Knows names and values, not which combinations make sense.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sim/plan/parallel_plan.h"
+
+namespace planner {
+
+// Axes that can be fixed: data, tensor, pipeline, chunks, zero, reshard, sequence_parallel, recompute, microbatch, schedule.
+using Fixed = std::map<std::string, std::string>;
+
+struct FixedAxes {
+  std::optional<std::int32_t> data, tensor, pipeline, chunks, zero, microbatch;
+  std::optional<bool> sequence_parallel, reshard;
+  std::optional<sim::Recompute> recompute;
+  std::optional<std::string> schedule;
+};
+
+FixedAxes read_fixed_axes(const Fixed& fixed);   // throws sim::InputError with every unknown axis and value
+
+}  // namespace planner

@@ -1,0 +1,101 @@
+#include "planner/partition.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace planner {
+namespace {
+
+using sim::SimTime;
+
+// Cuts as the number of blocks in front of them: cut i in 1 .. parts - 1. Cut 0 stands before everything, cut `parts` behind.
+class Partition {
+ public:
+  Partition(const std::vector<SimTime>& layer_times, std::int64_t parts)
+      : blocks_(static_cast<std::int64_t>(layer_times.size()) - 2), parts_(parts), before_(layer_times.size() + 1) {
+    std::partial_sum(layer_times.begin(), layer_times.end(), before_.begin() + 1);
+  }
+
+  // The last place for each cut when parts are filled from the front; empty when the last part would be too slow.
+  std::vector<std::int64_t> latest(SimTime limit) const {
+    std::vector<std::int64_t> cuts(static_cast<std::size_t>(parts_) + 1, 0);
+    for (std::int64_t part = 0; part < parts_; ++part) {
+      const std::int64_t end = reach(cuts[static_cast<std::size_t>(part)], part, limit);
+      if (end <= cuts[static_cast<std::size_t>(part)]) return {};
+      cuts[static_cast<std::size_t>(part) + 1] = end;
+    }
+    return cuts.back() == blocks_ ? cuts : std::vector<std::int64_t>{};
+  }
+
+  // The first place for each cut when parts are filled from the back. `limit` is known to be enough.
+  std::vector<std::int64_t> earliest(SimTime limit) const {
+    std::vector<std::int64_t> cuts(static_cast<std::size_t>(parts_) + 1, 0);
+    cuts.back() = blocks_;
+    for (std::int64_t part = parts_ - 1; part > 0; --part) {
+      std::int64_t begin = cuts[static_cast<std::size_t>(part) + 1] - 1;
+      while (begin > part && time(part, begin - 1, cuts[static_cast<std::size_t>(part) + 1]) <= limit) --begin;
+      cuts[static_cast<std::size_t>(part)] = begin;
+    }
+    return cuts;
+  }
+
+  // The furthest end of a part that begins at `begin`, within the limit and leaving a block to each later part; begin: none.
+  std::int64_t reach(std::int64_t begin, std::int64_t part, SimTime limit) const {
+    std::int64_t end = begin;
+    const std::int64_t last = blocks_ - (parts_ - 1 - part);
+    while (end < last && time(part, begin, end + 1) <= limit) ++end;
+    return end;
+  }
+
+  SimTime total() const { return before_.back(); }
+
+ private:
+  SimTime time(std::int64_t part, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t first_layer = part == 0 ? 0 : begin + 1, end_layer = part == parts_ - 1 ? blocks_ + 2 : end + 1;
+    return before_[static_cast<std::size_t>(end_layer)] - before_[static_cast<std::size_t>(first_layer)];
+  }
+
+  std::int64_t blocks_, parts_;
+  std::vector<SimTime> before_;   // of each layer: the time of all layers in front of it
+};
+
+SimTime smallest_limit(const Partition& partition) {
+  SimTime low{0}, high = partition.total();
+  while (low < high) {
+    const SimTime middle = low + (high - low) / 2;
+    if (partition.latest(middle).empty()) low = middle + SimTime(1);
+    else high = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+sim::StageCut optimal_cut(const std::vector<SimTime>& layer_times, sim::PipelineShape shape) {
+  const std::int64_t blocks = static_cast<std::int64_t>(layer_times.size()) - 2;
+  sim::StageCut cut = sim::even_cut(blocks, shape);
+  const std::size_t parts = cut.first.size();
+  const Partition partition(layer_times, static_cast<std::int64_t>(parts));
+  const SimTime limit = smallest_limit(partition);
+  if (slowest_part(layer_times, cut) <= limit) return cut;
+  const std::vector<std::int64_t> earliest = partition.earliest(limit);
+  std::int64_t begin = 0;
+  for (std::size_t part = 1; part < parts; ++part) {
+    const std::int64_t even = cut.first[part].value() - 1;
+    begin = std::clamp(even, std::max(earliest[part], begin + 1), partition.reach(begin, static_cast<std::int64_t>(part) - 1, limit));
+    cut.first[part] = sim::LayerIndex(static_cast<std::int32_t>(begin + 1));
+  }
+  return cut;
+}
+
+SimTime slowest_part(const std::vector<SimTime>& layer_times, const sim::StageCut& cut) {
+  SimTime slowest{0};
+  for (std::size_t part = 0; part < cut.first.size(); ++part) {
+    const std::size_t end = part + 1 < cut.first.size() ? cut.first[part + 1].position() : layer_times.size();
+    slowest = std::max(slowest, std::accumulate(layer_times.begin() + static_cast<std::ptrdiff_t>(cut.first[part].position()),
+                                                layer_times.begin() + static_cast<std::ptrdiff_t>(end), SimTime{0}));
+  }
+  return slowest;
+}
+
+}  // namespace planner

@@ -1,0 +1,66 @@
+#include "planner/reason.h"
+
+#include <algorithm>
+#include <array>
+
+namespace planner {
+namespace {
+
+struct Sentence {
+  std::string_view code;
+  std::string_view pattern;   // {name} is replaced by the argument of that name
+};
+
+constexpr std::array kEnglish = std::to_array<Sentence>({
+    {"divisibility.devices", "{devices} devices are not divisible by {value}"},
+    {"divisibility.heads", "{heads} attention heads are not divisible by {tensor}"},
+    {"divisibility.kv_heads", "{kv_heads} key/value heads are not divisible by {tensor}"},
+    {"divisibility.ffn", "{ffn} feed-forward columns are not divisible by {tensor}"},
+    {"divisibility.vocabulary", "the vocabulary is padded to a multiple of {multiple}, which {tensor} does not divide"},
+    {"divisibility.sequence", "sequence parallel: {sequence} tokens are not divisible by {tensor}"},
+    {"divisibility.batch", "global batch {batch} is not divisible by data degree {data}"},
+    {"divisibility.microbatch", "{samples} samples a data rank are not divisible by microbatch {microbatch}"},
+    {"node_size", "a tensor group of {tensor} would span nodes of {devices_per_node} devices (fix the degree to plan it all the same)"},
+    {"shape.product", "data {data} x tensor {tensor} x pipeline {pipeline} = {product} ranks, but the cluster has {devices} devices"},
+    {"shape.blocks", "{stages} stages x {chunks} chunks = {parts} parts, but the model has {blocks} blocks"},
+    {"shape.schedule", "{schedule} cannot run {stages} stages, {microbatches} microbatches, {chunks} chunks: {why}"},
+    {"shape.sequence_parallel", "sequence parallel needs a tensor degree above 1"},
+    {"shape.rule", "{where}: {problem}"},
+    {"not_runnable", "{problem} ({where})"},
+    {"memory", "needs at least {need} ({composition}), {limit} are allowed"},
+    {"bound", "takes at least {bound}, the {place} plan takes {time}"},
+    {"slower", "{percent} slower"},
+    {"as_fast", "as fast"},
+    {"bubble", "bubble {this} against {best}"},
+    {"exposed_communication", "exposed communication {this} against {best}"},
+    {"compute", "compute {this} against {best} a device"},
+    {"memory_use", "memory {this} against {best}"},
+});
+
+std::string fill(std::string text, const std::vector<Argument>& arguments) {
+  for (const Argument& argument : arguments) {
+    const std::string hole = "{" + argument.name + "}";
+    if (const std::size_t at = text.find(hole); at != std::string::npos) text.replace(at, hole.size(), argument.value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view family_of(const Reason& reason) { return std::string_view(reason.code).substr(0, reason.code.find('.')); }
+
+std::string to_sentence(const Reason& reason) {
+  const auto known = std::find_if(kEnglish.begin(), kEnglish.end(), [&](const Sentence& s) { return s.code == reason.code; });
+  if (known != kEnglish.end()) return fill(std::string(known->pattern), reason.arguments);
+  std::string text = reason.code;
+  for (const Argument& argument : reason.arguments) text += " " + argument.name + "=" + argument.value;
+  return text;
+}
+
+std::string to_sentence(const std::vector<Reason>& reasons) {
+  std::string text;
+  for (const Reason& reason : reasons) text += (text.empty() ? "" : ", ") + to_sentence(reason);
+  return text;
+}
+
+}  // namespace planner

@@ -1,0 +1,223 @@
+#include "planner/search_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "planner/constraints.h"
+#include "planner/fixed_axes.h"
+#include "sim/schedule/schedule.h"
+
+namespace planner {
+namespace {
+
+constexpr std::string_view kPlainSchedule = "1f1b";   // where there is no order to choose
+
+std::string text(std::int64_t number) { return fmt::format("{}", number); }
+
+std::int32_t nearest_divisor(std::int64_t number, std::int32_t refused) {
+  const std::vector<std::int32_t> all = divisors(number);
+  const auto above = std::lower_bound(all.begin(), all.end(), refused);   // all.front() == 1 <= refused
+  if (above == all.end()) return all.back();
+  return std::int64_t{*above} * *std::prev(above) < std::int64_t{refused} * refused ? *above : *std::prev(above);
+}
+
+// A row of the table that runs the shape with its own number of chunks; with one chunk where it can.
+std::string nearest_schedule(sim::PipelineShape shape) {
+  for (shape.chunks = 1; shape.chunks <= 2; ++shape.chunks)
+    for (const sim::Schedule& schedule : sim::all_schedules())
+      if (!schedule.why_unsupported(shape)) return fmt::format("schedule={} chunks={}", schedule.name, shape.chunks);
+  return "";
+}
+
+class Enumerator {
+ public:
+  explicit Enumerator(const SearchRequest& request) : request_(request), fixed_(read_fixed_axes(request.fixed)) {}
+  SearchSpace run() &&;
+
+ private:
+  struct Shape {               // of a mesh: what is left to choose are the memory options
+    sim::DeviceMesh mesh;
+    std::int32_t microbatch = 1, schedule = 0, chunks = 1;
+  };
+  std::vector<std::int32_t> degrees(std::string_view axis, const std::optional<std::int32_t>& fixed, DegreeRule rule);
+  void add_meshes();
+  void add_mesh(const sim::DeviceMesh& mesh);
+  void add_schedules(const sim::DeviceMesh& mesh, std::int32_t microbatch, std::vector<Reason>& refusals);
+  void add_chunks(const Shape& shape, std::int32_t microbatches, std::vector<Reason>& refusals);
+  bool is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const;
+  void add_options(const Shape& shape);
+  std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
+  void exclude(std::string family, const Reason& reason, std::string fix);
+  void exclude_impossible_mesh();
+  void exclude_sequence_parallel();
+
+  const SearchRequest& request_;
+  FixedAxes fixed_;
+  SearchSpace space_;
+};
+
+void Enumerator::exclude(std::string family, const Reason& reason, std::string fix) {
+  space_.excluded.push_back({.family = std::move(family), .code = std::string(family_of(reason)), .reason = to_sentence(reason),
+                             .arguments = reason.arguments, .nearest_fix = std::move(fix)});
+}
+
+std::vector<std::int32_t> Enumerator::degrees(std::string_view axis, const std::optional<std::int32_t>& fixed, DegreeRule rule) {
+  std::vector<std::int32_t> allowed;
+  for (const std::int32_t degree : fixed ? std::vector{*fixed} : divisors(request_.cluster.devices)) {
+    const std::vector<Reason> reasons = rule(request_, degree);
+    if (reasons.empty()) allowed.push_back(degree);
+    const std::string fix = reasons.empty() ? "" : nearest_degree(request_, rule, {.axis = axis, .degree = degree});
+    for (const Reason& reason : reasons) exclude(fmt::format("{}={}", axis, degree), reason, fix);
+  }
+  return allowed;
+}
+
+void Enumerator::add_meshes() {
+  const auto tensors = degrees("tensor", fixed_.tensor, why_not_tensor);
+  const auto pipelines = degrees("pipeline", fixed_.pipeline, why_not_pipeline);
+  const auto datas = degrees("data", fixed_.data, why_not_data);
+  bool any = tensors.empty() || pipelines.empty() || datas.empty();   // then the axis has said why
+  for (const std::int32_t tensor : tensors)
+    for (const std::int32_t pipeline : pipelines)
+      for (const std::int32_t data : datas) {
+        if (std::int64_t{tensor} * pipeline * data != request_.cluster.devices) continue;
+        any = true;
+        add_mesh({.data = data, .pipeline = pipeline, .tensor = tensor});
+      }
+  if (!any) exclude_impossible_mesh();
+}
+
+void Enumerator::exclude_impossible_mesh() {
+  const sim::DeviceMesh mesh{.data = fixed_.data.value_or(1), .pipeline = fixed_.pipeline.value_or(1), .tensor = fixed_.tensor.value_or(1)};
+  const Reason reason{"shape.product", {{"data", text(mesh.data)}, {"tensor", text(mesh.tensor)}, {"pipeline", text(mesh.pipeline)},
+                                        {"product", text(std::int64_t{mesh.data} * mesh.tensor * mesh.pipeline)},
+                                        {"devices", text(request_.cluster.devices)}}};
+  exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), reason, nearest_mesh(request_, mesh));
+}
+
+void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
+  const std::int64_t samples = request_.workload.global_batch / mesh.data;
+  std::vector<std::int32_t> microbatches = divisors(samples);
+  if (fixed_.microbatch) microbatches = {*fixed_.microbatch};
+  std::vector<Reason> refusals;
+  const std::size_t before = space_.candidates.size();
+  for (const std::int32_t microbatch : microbatches) {
+    if (samples % microbatch != 0)
+      exclude(fmt::format("data={} microbatch={}", mesh.data, microbatch),
+              {"divisibility.microbatch", {{"samples", text(samples)}, {"microbatch", text(microbatch)}}},
+              fmt::format("microbatch={}", nearest_divisor(samples, microbatch)));
+    else
+      add_schedules(mesh, microbatch, refusals);
+  }
+  if (space_.candidates.size() != before || refusals.empty()) return;
+  exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals.front(),
+          nearest_schedule({.stages = mesh.pipeline, .microbatches = static_cast<std::int32_t>(samples / microbatches.front()), .chunks = 1}));
+}
+
+void Enumerator::add_schedules(const sim::DeviceMesh& mesh, std::int32_t microbatch, std::vector<Reason>& refusals) {
+  const std::int32_t microbatches = static_cast<std::int32_t>(request_.workload.global_batch / mesh.data / microbatch);
+  const auto rows = sim::all_schedules();
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    if (is_choice(rows[row].name, mesh, microbatches))
+      add_chunks({.mesh = mesh, .microbatch = microbatch, .schedule = static_cast<std::int32_t>(row)}, microbatches, refusals);
+}
+
+// Whether the row is another order than the plain one (see the header); a fixed schedule is taken at its word.
+bool Enumerator::is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const {
+  if (fixed_.schedule) return schedule == *fixed_.schedule;
+  const bool has_order = mesh.pipeline > 1 && microbatches > 1;
+  const bool takes_chunks = !sim::find_schedule(schedule)->why_unsupported({.stages = 2, .microbatches = 2, .chunks = 2});
+  return has_order || schedule == kPlainSchedule || (takes_chunks && mesh.pipeline > 1);
+}
+
+void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches, std::vector<Reason>& refusals) {
+  const sim::Schedule& schedule = sim::all_schedules()[static_cast<std::size_t>(shape.schedule)];
+  const auto most = static_cast<std::int32_t>(request_.model.layers / shape.mesh.pipeline);
+  const std::int32_t first = fixed_.chunks.value_or(1), last = fixed_.chunks.value_or(most);
+  for (std::int32_t chunks = first; chunks <= last; ++chunks) {
+    const auto why = schedule.why_unsupported({.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = chunks});
+    if (chunks > most) {
+      refusals.push_back({"shape.blocks", {{"stages", text(shape.mesh.pipeline)}, {"chunks", text(chunks)},
+                                           {"parts", text(std::int64_t{shape.mesh.pipeline} * chunks)}, {"blocks", text(request_.model.layers)}}});
+    } else if (why) {
+      refusals.push_back({"shape.schedule", {{"schedule", std::string(schedule.name)}, {"stages", text(shape.mesh.pipeline)},
+                                             {"microbatches", text(microbatches)}, {"chunks", text(chunks)}, {"why", *why}}});
+    } else {
+      Shape complete = shape;
+      complete.chunks = chunks;
+      add_options(complete);
+    }
+  }
+}
+
+std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& mesh) const {
+  const bool possible = mesh.tensor > 1 && request_.workload.sequence % mesh.tensor == 0;
+  if (fixed_.sequence_parallel) return *fixed_.sequence_parallel && !possible ? std::vector<bool>{} : std::vector{*fixed_.sequence_parallel};
+  return possible ? std::vector{false, true} : std::vector{false};
+}
+
+void Enumerator::add_options(const Shape& shape) {
+  std::vector<std::int32_t> stages = shape.mesh.data > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
+  if (fixed_.zero) stages = {*fixed_.zero};
+  std::vector<sim::Recompute> recomputes{sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full};
+  if (fixed_.recompute) recomputes = {*fixed_.recompute};
+  for (const std::int32_t stage : stages)
+    for (const bool reshard : stage < 3 ? std::vector{true} : fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false})
+      for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
+        for (const sim::Recompute recompute : recomputes)
+          space_.candidates.push_back({.mesh = shape.mesh, .schedule = shape.schedule, .chunks = shape.chunks, .microbatch = shape.microbatch,
+                                       .zero_stage = stage, .reshard = reshard, .sequence_parallel = sequence_parallel, .recompute = recompute});
+}
+
+// Asked for, but possible on no mesh.
+void Enumerator::exclude_sequence_parallel() {
+  if (!fixed_.sequence_parallel.value_or(false) || !space_.candidates.empty()) return;
+  const std::int32_t tensor = fixed_.tensor.value_or(1);
+  if (tensor == 1) exclude("sequence_parallel=true", {"shape.sequence_parallel", {}}, "sequence_parallel=false");
+  else if (request_.workload.sequence % tensor != 0)
+    exclude("sequence_parallel=true", {"divisibility.sequence", {{"sequence", text(request_.workload.sequence)}, {"tensor", text(tensor)}}},
+            "sequence_parallel=false");
+}
+
+SearchSpace Enumerator::run() && {
+  add_meshes();
+  exclude_sequence_parallel();
+  return std::move(space_);
+}
+
+}  // namespace
+
+SearchSpace enumerate(const SearchRequest& request) { return Enumerator(request).run(); }
+
+sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate) {
+  sim::ParallelPlan plan;
+  plan.model = request.model;
+  plan.cluster = request.cluster;
+  plan.workload = request.workload;
+  plan.vocabulary_multiple = request.vocabulary_multiple;
+  plan.training = request.training;
+  plan.mesh = candidate.mesh;
+  plan.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
+  plan.chunks = candidate.chunks;
+  plan.microbatch_size = candidate.microbatch;
+  plan.zero_stage = candidate.zero_stage;
+  plan.reshard_after_forward = candidate.reshard;
+  plan.sequence_parallel = candidate.sequence_parallel;
+  plan.recompute = candidate.recompute;
+  plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
+  return plan;
+}
+
+std::string to_text(const PlanCandidate& candidate) {
+  std::string text = fmt::format("data={} tensor={} pipeline={} microbatch={} schedule={}", candidate.mesh.data, candidate.mesh.tensor,
+                                 candidate.mesh.pipeline, candidate.microbatch, sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name);
+  if (candidate.chunks > 1) text += fmt::format(" chunks={}", candidate.chunks);
+  text += fmt::format(" zero={}", candidate.zero_stage);
+  if (candidate.zero_stage == 3) text += fmt::format(" reshard={}", candidate.reshard);
+  if (candidate.sequence_parallel) text += " sequence_parallel=true";
+  return text + fmt::format(" recompute={}", sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)]);
+}
+
+}  // namespace planner

@@ -1,0 +1,47 @@
+// Every plan worth judging for a request, and the families that no constraint lets in. Used by search (and the GUI's counts).
+// Enumerates shapes only: stage cuts come from partition, memory and time from evaluator.
+//
+// Exhaustive over D x T x P = devices (all divisors), microbatch (all divisors of global_batch / D), schedule (every row of the
+// table) with its chunks, ZeRO stage with resharding, sequence parallelism and recomputation. Left out are plans that equal
+// another one or hold more memory for the same work:
+//   P == 1 or one microbatch   one schedule of a single chunk: without a second stage or microbatch there is no order to choose
+//                              (gpipe on one stage only holds more activations)
+//   T == 1                     no sequence parallelism: there is no group to split the sequence over
+//   D == 1                     ZeRO stage 0: there is nobody to share with
+//   stage < 3                  resharding: only stage 3 gathers
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/search.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace planner {
+
+struct PlanCandidate {
+  sim::DeviceMesh mesh;
+  std::int32_t schedule = 0;           // row of all_schedules()
+  std::int32_t chunks = 1;
+  std::int32_t microbatch = 1;         // samples
+  std::int32_t zero_stage = 0;
+  bool reshard = true;
+  bool sequence_parallel = false;
+  sim::Recompute recompute = sim::Recompute::None;
+  bool operator==(const PlanCandidate&) const = default;
+};
+
+struct SearchSpace {
+  std::vector<PlanCandidate> candidates;   // in a fixed order: the index breaks every tie
+  std::vector<Exclusion> excluded;
+};
+
+SearchSpace enumerate(const SearchRequest& request);   // throws sim::InputError: see read_fixed_axes
+
+// The candidate as a plan with an even cut.
+sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate);
+
+// "data=4 tensor=2 pipeline=1 microbatch=2 schedule=1f1b zero=0 recompute=none": as --fix takes it.
+std::string to_text(const PlanCandidate& candidate);
+
+}  // namespace planner

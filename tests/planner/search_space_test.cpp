@@ -1,0 +1,133 @@
+#include "planner/search_space.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "planner/constraints.h"
+#include "tests/planner/problems.h"
+
+namespace planner {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+
+bool contains(const SearchSpace& space, const PlanCandidate& candidate) {
+  return std::find(space.candidates.begin(), space.candidates.end(), candidate) != space.candidates.end();
+}
+
+// What the header says is left out: the plan equals another one, or holds more for the same work.
+bool is_duplicate(const PlanCandidate& c, std::int64_t microbatches) {
+  const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
+  return (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.data == 1 && c.zero_stage > 0) ||
+         (c.zero_stage < 3 && !c.reshard);
+}
+
+// Every combination of every value, legal or not.
+template <class Visit>
+void for_all_combinations(const SearchRequest& request, Visit visit) {
+  const std::int32_t devices = request.cluster.devices;
+  PlanCandidate c;
+  for (c.mesh.data = 1; c.mesh.data <= devices; ++c.mesh.data)
+    for (c.mesh.tensor = 1; c.mesh.tensor <= devices; ++c.mesh.tensor)
+      for (c.mesh.pipeline = 1; c.mesh.pipeline <= devices; ++c.mesh.pipeline)
+        for (c.schedule = 0; c.schedule < static_cast<std::int32_t>(sim::all_schedules().size()); ++c.schedule)
+          for (c.chunks = 1; c.chunks <= request.model.layers; ++c.chunks)
+            for (c.microbatch = 1; c.microbatch <= request.workload.global_batch; ++c.microbatch)
+              for (c.zero_stage = 0; c.zero_stage <= 3; ++c.zero_stage)
+                for (const bool reshard : {true, false})
+                  for (const bool sequence_parallel : {true, false})
+                    for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full}) {
+                      c.reshard = reshard;
+                      c.sequence_parallel = sequence_parallel;
+                      c.recompute = recompute;
+                      visit(c);
+                    }
+}
+
+void expect_exhaustive(const SearchRequest& request) {
+  const SearchSpace space = enumerate(request);
+  std::size_t expected = 0;
+  for_all_combinations(request, [&](const PlanCandidate& candidate) {
+    if (std::int64_t{candidate.mesh.data} * candidate.mesh.tensor * candidate.mesh.pipeline != request.cluster.devices) return;
+    const sim::ParallelPlan plan = make_plan(request, candidate);
+    if (!sim::violations(plan).empty() || is_duplicate(candidate, plan.num_microbatches())) return;
+    ++expected;
+    EXPECT_TRUE(contains(space, candidate)) << to_text(candidate);
+  });
+  EXPECT_EQ(space.candidates.size(), expected);
+}
+
+TEST(SearchSpace, IsEveryLegalPlanOnceOnFourDevices) { expect_exhaustive(small_request({.devices = 4})); }
+
+TEST(SearchSpace, IsEveryLegalPlanOnceOnSixDevices) {
+  SearchRequest request = small_request({.devices = 6});
+  request.model = gpt(6, 6);
+  request.vocabulary_multiple = 12;
+  request.workload.global_batch = 6;
+  expect_exhaustive(request);
+}
+
+TEST(SearchSpace, EveryCandidateOfGpt3KeepsTheRules) {
+  const SearchRequest request = gpt3_request({.devices = 1024, .devices_per_node = 8});
+  for (const PlanCandidate& candidate : enumerate(request).candidates)
+    ASSERT_TRUE(sim::violations(make_plan(request, candidate)).empty()) << to_text(candidate);
+}
+
+TEST(SearchSpace, FixedAxesAreKept) {
+  SearchRequest request = small_request({.devices = 8});
+  request.fixed = {{"tensor", "2"}, {"zero", "1"}, {"recompute", "full"}, {"schedule", "gpipe"}};
+  const SearchSpace space = enumerate(request);
+  ASSERT_FALSE(space.candidates.empty());
+  for (const PlanCandidate& candidate : space.candidates) {
+    EXPECT_EQ(candidate.mesh.tensor, 2);
+    EXPECT_EQ(candidate.zero_stage, 1);
+    EXPECT_EQ(candidate.recompute, sim::Recompute::Full);
+    EXPECT_EQ(candidate.schedule, 0);
+  }
+}
+
+TEST(SearchSpace, SaysWhyAFamilyIsOut) {
+  const SearchSpace space = enumerate(gpt3_request({.devices = 1024, .devices_per_node = 8}));
+  EXPECT_THAT(space.excluded, Contains(::testing::AllOf(Field(&Exclusion::family, "tensor=64"), Field(&Exclusion::code, "divisibility"),
+                                                        Field(&Exclusion::reason, "96 attention heads are not divisible by 64"),
+                                                        Field(&Exclusion::nearest_fix, "tensor=8"))));
+  EXPECT_THAT(space.excluded, Contains(::testing::AllOf(Field(&Exclusion::family, "tensor=16"), Field(&Exclusion::code, "node_size"))));
+}
+
+TEST(SearchSpace, AnImpossiblePlanNamesEveryConstraint) {
+  SearchRequest request = small_request({.devices = 8});
+  request.fixed = {{"tensor", "3"}, {"pipeline", "5"}, {"data", "7"}, {"microbatch", "3"}};
+  const SearchSpace space = enumerate(request);
+  EXPECT_TRUE(space.candidates.empty());
+  const auto out = [&](const char* family) { return Contains(Field(&Exclusion::family, family)); };
+  EXPECT_THAT(space.excluded, out("tensor=3"));
+  EXPECT_THAT(space.excluded, out("pipeline=5"));
+  EXPECT_THAT(space.excluded, out("data=7"));
+}
+
+TEST(SearchSpace, DegreesThatDoNotMultiplyToTheDevices) {
+  SearchRequest request = small_request({.devices = 8});
+  request.fixed = {{"tensor", "4"}, {"pipeline", "4"}};
+  const SearchSpace space = enumerate(request);
+  EXPECT_TRUE(space.candidates.empty());
+  EXPECT_THAT(space.excluded, Contains(::testing::AllOf(
+      Field(&Exclusion::reason, "data 1 x tensor 4 x pipeline 4 = 16 ranks, but the cluster has 8 devices"),
+      Field(&Exclusion::nearest_fix, "data=1 tensor=2 pipeline=4"))));
+}
+
+TEST(SearchSpace, AMicrobatchThatDoesNotDivideNamesTheNearestThatDoes) {
+  SearchRequest request = small_request({.devices = 1});
+  request.fixed = {{"microbatch", "3"}};
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::nearest_fix, "microbatch=4")));
+}
+
+TEST(SearchSpace, SequenceParallelNeedsATensorGroup) {
+  SearchRequest request = small_request({.devices = 4});
+  request.fixed = {{"tensor", "1"}, {"sequence_parallel", "true"}};
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "sequence parallel needs a tensor degree above 1")));
+}
+
+}  // namespace
+}  // namespace planner
