@@ -1,0 +1,22 @@
+// Dropout whose mask is a function of (seed, step, operation) and of the element's place in the tensor of the global batch: the same
+// under every layout, and repeated by recomputation and by the backward without being stored.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "executor/model/random.h"
+
+namespace executor {
+
+struct Dropout {
+  double probability = 0;        // of being dropped; 0: nothing happens
+  RandomKey key;                 // of (seed, step, operation)
+  std::uint64_t first_element = 0;   // where this tensor's first element stands in the global batch's tensor
+};
+
+// In place: tensor *= mask / (1 - probability). The same call serves forward and backward. Contiguous fp32 or fp64.
+void apply_dropout(at::Tensor& tensor, const Dropout& dropout);
+
+}  // namespace executor

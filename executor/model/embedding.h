@@ -1,0 +1,28 @@
+// Layer 0: token embedding (its rows cut over tensor ranks) and learned positions. It has no input that needs a gradient, so both
+// directions are written out here, without autograd.
+#pragma once
+
+#include "executor/model/dropout.h"
+#include "executor/model/segment.h"
+
+namespace executor {
+
+class Embedding {
+ public:
+  Embedding(const LayerParts& layer, const SegmentSettings& settings);
+
+  // ids [tokens] int64 -> [tokens, hidden]; rows that other tensor ranks own are zero. Learned positions are added by add_positions.
+  at::Tensor look_up(const at::Tensor& ids) const;
+  void add_positions(at::Tensor& stream, const Dropout& dropout) const;
+  // Adds to the gradients of both tables. `gradient` is overwritten.
+  void backward(at::Tensor& gradient, const at::Tensor& ids, const Dropout& dropout) const;
+
+ private:
+  at::Tensor rows_here(const at::Tensor& ids) const;
+
+  Leaf tokens_, positions_;
+  std::int64_t sequence_;
+  TensorPosition tensor_;
+};
+
+}  // namespace executor

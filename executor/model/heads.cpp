@@ -1,0 +1,106 @@
+#include "executor/model/heads.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
+namespace executor {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Turns heads of one token: the first `count` of them. direction -1 turns back.
+template <class Number>
+void turn(Number* token, std::int64_t count, std::int64_t half, const Number* cosine, const Number* sine, Number direction) {
+  for (std::int64_t head = 0; head < count; ++head, token += 2 * half)
+    for (std::int64_t i = 0; i < half; ++i) {
+      const Number first = token[i], second = token[i + half], turned = sine[i] * direction;
+      token[i] = first * cosine[i] - second * turned;
+      token[i + half] = second * cosine[i] + first * turned;
+    }
+}
+
+enum class Direction { Forth, Back };
+
+void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Direction direction) {
+  if (!table.defined()) return;
+  const std::int64_t half = shape.head_dim / 2;
+  AT_DISPATCH_FLOATING_TYPES(joint.scalar_type(), "apply_rotary", [&] {
+    const scalar_t* cosine = table.data_ptr<scalar_t>();
+    const scalar_t* sine = cosine + shape.sequence * half;
+    for (std::int64_t token = 0; token < joint.size(0); ++token) {
+      const std::int64_t position = token % shape.sequence;
+      turn(joint.data_ptr<scalar_t>() + token * shape.width(), shape.heads + shape.kv_heads, half, cosine + position * half,
+           sine + position * half, scalar_t(direction == Direction::Forth ? 1 : -1));
+    }
+  });
+}
+
+// [tokens, width] seen as [samples, sequence, heads, head_dim], from head `first`.
+at::Tensor heads_of(const at::Tensor& joint, const HeadShape& shape, std::int64_t first, std::int64_t count) {
+  return joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, shape.head_dim}).narrow(2, first, count);
+}
+
+at::Tensor repeated(const at::Tensor& heads, std::int64_t times) {
+  if (times == 1) return heads.transpose(1, 2);
+  return heads.unsqueeze(3).expand({-1, -1, -1, times, -1}).reshape({heads.size(0), heads.size(1), -1, heads.size(3)}).transpose(1, 2);
+}
+
+// Writes the gradient of repeated heads into the joint gradient: repeats are summed.
+void gather_repeated(const at::Tensor& into, const at::Tensor& gradient, std::int64_t times) {
+  const at::Tensor by_token = gradient.transpose(1, 2);
+  if (times == 1) into.copy_(by_token);
+  else into.copy_(by_token.reshape({into.size(0), into.size(1), into.size(2), times, into.size(3)}).sum(3));
+}
+
+struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& input, const HeadShape& shape, const at::Tensor& rotary) {
+    context->saved_data["shape"] = std::vector<std::int64_t>{shape.heads, shape.kv_heads, shape.head_dim, shape.sequence};
+    context->saved_data["rotary"] = rotary;
+    const at::Tensor joint = input.detach();
+    apply_rotary(joint, shape, rotary, Direction::Forth);
+    const std::int64_t times = shape.heads / shape.kv_heads;
+    return {heads_of(joint, shape, 0, shape.heads).transpose(1, 2), repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), times),
+            repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), times)};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const std::vector<std::int64_t> sizes = context->saved_data["shape"].toIntVector();
+    const HeadShape shape{.heads = sizes[0], .kv_heads = sizes[1], .head_dim = sizes[2], .sequence = sizes[3]};
+    const std::int64_t times = shape.heads / shape.kv_heads;
+    const at::Tensor joint = at::empty({gradients[0].size(0) * shape.sequence, shape.width()}, gradients[0].options());
+    heads_of(joint, shape, 0, shape.heads).copy_(gradients[0].transpose(1, 2));
+    gather_repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), gradients[1], times);
+    gather_repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), gradients[2], times);
+    apply_rotary(joint, shape, context->saved_data["rotary"].toTensor(), Direction::Back);
+    return {joint, at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions options) {
+  const std::int64_t half = shape.head_dim / 2;
+  const at::Tensor table = at::empty({2, shape.sequence, half}, options);
+  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "rotary_table", [&] {
+    scalar_t* cosine = table.data_ptr<scalar_t>();
+    scalar_t* sine = cosine + shape.sequence * half;
+    for (std::int64_t position = 0; position < shape.sequence; ++position)
+      for (std::int64_t i = 0; i < half; ++i) {
+        const double angle = static_cast<double>(position) * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(shape.head_dim));
+        cosine[position * half + i] = static_cast<scalar_t>(std::cos(angle));
+        sine[position * half + i] = static_cast<scalar_t>(std::sin(angle));
+      }
+  });
+  return table;
+}
+
+HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary) {
+  const variable_list operands = SplitHeadsFunction::apply(joint, shape, rotary);
+  return {operands[0], operands[1], operands[2]};
+}
+
+}  // namespace executor

@@ -1,0 +1,30 @@
+// From the joint projection to attention's operands: cuts q | k | v into heads, turns q and k by their positions (rotary), repeats keys and
+// values for grouped queries. One autograd function, whose backward writes one joint gradient.
+//
+//   joint [samples * sequence, (heads + 2 kv_heads) * head_dim]   ->   q, k, v [samples, heads, sequence, head_dim]
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+
+namespace executor {
+
+struct HeadShape {
+  std::int64_t heads = 1;       // of this tensor rank
+  std::int64_t kv_heads = 1;
+  std::int64_t head_dim = 1;
+  std::int64_t sequence = 1;
+  std::int64_t width() const { return (heads + 2 * kv_heads) * head_dim; }
+};
+
+// cos and sin of position * theta^(-2i / head_dim): [2, sequence, head_dim / 2]. Pairs are (i, i + head_dim / 2), as Hugging Face has them.
+at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions options);
+
+struct HeadOperands {
+  at::Tensor queries, keys, values;
+};
+// `joint` is overwritten when there is a table. rotary: without a tensor for learned positions.
+HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary);
+
+}  // namespace executor

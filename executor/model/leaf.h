@@ -1,0 +1,19 @@
+// A parameter as the pieces of the model see it: its value and the place where its gradient is summed up. Both are views of flat buffers
+// that somebody else owns (executor/training/flat_bucket.h) and that may be freed and filled again between uses.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+namespace executor {
+
+struct Leaf {
+  at::Tensor value;      // [rows, columns], or [rows] for a vector; a leaf of autograd whose .grad is `gradient`
+  at::Tensor gradient;   // the same shape; added to, never replaced
+};
+
+// In the order of sim::parameters_of(layer).
+using LayerLeaves = std::vector<Leaf>;
+
+}  // namespace executor

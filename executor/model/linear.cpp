@@ -1,0 +1,40 @@
+#include "executor/model/linear.h"
+
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/sum.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace executor {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// The weight is no input of the function: its gradient is ours to write.
+struct LinearFunction : torch::autograd::Function<LinearFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias) {
+    context->save_for_backward({input});
+    context->saved_data["weight"] = weight.value.detach();
+    context->saved_data["weight_gradient"] = weight.gradient;
+    context->saved_data["bias_gradient"] = bias.gradient;
+    const at::Tensor transposed = weight.value.detach().t();
+    return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const at::Tensor& gradient = gradients.front();
+    const at::Tensor input = context->get_saved_variables().front();
+    const at::Tensor input_gradient = at::mm(gradient, context->saved_data["weight"].toTensor());
+    context->saved_data["weight_gradient"].toTensor().addmm_(gradient.t(), input);
+    const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
+    if (bias_gradient.defined()) bias_gradient.add_(gradient.sum(0));
+    return {input_gradient, at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor linear(const at::Tensor& input, const Leaf& weight, const Leaf& bias) { return LinearFunction::apply(input, weight, bias); }
+
+}  // namespace executor

@@ -1,0 +1,71 @@
+#include "executor/model/norm.h"
+
+#include <ATen/ops/native_layer_norm.h>
+#include <ATen/ops/native_layer_norm_backward.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "executor/model/rms_norm_kernel.h"
+
+namespace executor {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct LayerNormFunction : torch::autograd::Function<LayerNormFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, double epsilon, const Leaf& scale, const Leaf& shift) {
+    const at::Tensor value = scale.value.detach(), shift_value = shift.value.detach();
+    const auto [output, mean, deviation] = at::native_layer_norm(input, {input.size(1)}, value, shift_value, epsilon);
+    context->save_for_backward({input});
+    context->saved_data["scale"] = value;
+    context->saved_data["shift"] = shift_value;
+    context->saved_data["mean"] = mean;
+    context->saved_data["deviation"] = deviation;
+    context->saved_data["scale_gradient"] = scale.gradient;
+    context->saved_data["shift_gradient"] = shift.gradient;
+    return output;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    auto& saved = context->saved_data;
+    const at::Tensor input = context->get_saved_variables().front();
+    const auto [input_gradient, scale_gradient, shift_gradient] =
+        at::native_layer_norm_backward(gradients.front().contiguous(), input, {input.size(1)}, saved["mean"].toTensor(),
+                                       saved["deviation"].toTensor(), saved["scale"].toTensor(), saved["shift"].toTensor(), {true, true, true});
+    saved["scale_gradient"].toTensor().add_(scale_gradient);
+    saved["shift_gradient"].toTensor().add_(shift_gradient);
+    return {input_gradient, at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+struct RmsNormFunction : torch::autograd::Function<RmsNormFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, double epsilon, const Leaf& scale) {
+    const at::Tensor value = scale.value.detach();
+    const auto [output, inverse] = rms_norm_forward(input, value, epsilon);
+    context->save_for_backward({input});
+    context->saved_data["scale"] = value;
+    context->saved_data["inverse"] = inverse;
+    context->saved_data["scale_gradient"] = scale.gradient;
+    return output;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    auto& saved = context->saved_data;
+    at::Tensor scale_gradient = saved["scale_gradient"].toTensor();
+    const at::Tensor input_gradient = rms_norm_backward({.input = context->get_saved_variables().front(),
+                                                         .inverse = saved["inverse"].toTensor(),
+                                                         .scale = saved["scale"].toTensor(),
+                                                         .output_gradient = gradients.front().contiguous()},
+                                                        scale_gradient);
+    return {input_gradient, at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor norm(const at::Tensor& input, sim::Norm kind, double epsilon, const Leaf& scale, const Leaf& shift) {
+  if (kind == sim::Norm::LayerNorm) return LayerNormFunction::apply(input, epsilon, scale, shift);
+  return RmsNormFunction::apply(input, epsilon, scale);
+}
+
+}  // namespace executor

@@ -1,0 +1,45 @@
+// Counter-based random numbers: a number is a function of a key and an index, so that it does not depend on who draws it, when, or in which
+// order. Keys are made from the run's seed and labels. Used for initial weights, dropout masks and the sample order.
+// The generator is SplitMix64 (Steele et al., OOPSLA 2014) with the counter in place of its state.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace executor {
+
+struct RandomKey {
+  std::uint64_t value = 0;
+};
+
+constexpr std::uint64_t mix_bits(std::uint64_t bits) {
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+  return bits ^ (bits >> 31);
+}
+
+// 64 independent bits for each (key, index).
+constexpr std::uint64_t random_bits(RandomKey key, std::uint64_t index) { return mix_bits(key.value + (index + 1) * 0x9e3779b97f4a7c15ULL); }
+
+// The key of a purpose: labels in a fixed order (seed, what for, step, ...). Different lists give unrelated keys.
+constexpr RandomKey random_key(std::initializer_list<std::uint64_t> labels) {
+  RandomKey key{0x6d65736877726967ULL};
+  for (const std::uint64_t label : labels) key.value = mix_bits(random_bits(key, label) ^ 0xd1b54a32d192ed03ULL);
+  return key;
+}
+
+// A name as a label (FNV-1a).
+constexpr std::uint64_t label_of(std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char character : name) hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3ULL;
+  return hash;
+}
+
+// In (0, 1): never 0, so that its logarithm exists.
+constexpr double to_unit_interval(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
+
+// Normal with mean 0 and deviation 1 (Box and Muller; elements 2k and 2k+1 share a pair of uniforms).
+double random_normal(RandomKey key, std::uint64_t index);
+
+}  // namespace executor

@@ -1,0 +1,23 @@
+// RMSNorm as two passes over memory; LibTorch on CPU makes it of six operators. Contiguous fp32 or fp64 [tokens, width].
+//
+//   inverse = 1 / sqrt(mean(x^2) + epsilon)      y = x * inverse * scale
+//   dx = inverse * (g - n * mean(g * n)),  g = dy * scale,  n = x * inverse;      dscale = sum over tokens of dy * n
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace executor {
+
+struct RmsNormOutput {
+  at::Tensor output;     // [tokens, width]
+  at::Tensor inverse;    // [tokens]
+};
+RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale, double epsilon);
+
+struct RmsNormGradients {
+  at::Tensor input, inverse, scale, output_gradient;
+};
+// Adds to scale_gradient; returns the gradient at the input.
+at::Tensor rms_norm_backward(const RmsNormGradients& saved, at::Tensor& scale_gradient);
+
+}  // namespace executor

@@ -1,0 +1,29 @@
+#include "executor/model/tensor_part.h"
+
+namespace executor {
+
+TensorPart::TensorPart(const sim::Parameter& parameter, TensorPosition position)
+    : parameter_(&parameter), position_(position), rows_(parameter.rows), columns_(parameter.columns) {
+  if (parameter.split == sim::TensorSplit::Rows) rows_ /= position.degree;
+  if (parameter.split == sim::TensorSplit::Columns) columns_ /= position.degree;
+}
+
+std::int64_t TensorPart::global_row(std::int64_t local_row) const {
+  if (parameter_->split != sim::TensorSplit::Rows) return local_row;
+  std::int64_t block_start = 0;
+  for (const std::int64_t block : parameter_->row_blocks) {
+    const std::int64_t mine = block / position_.degree;
+    if (local_row < mine) return block_start + position_.rank * mine + local_row;
+    local_row -= mine;
+    block_start += block;
+  }
+  return block_start + position_.rank * rows_ + local_row;   // no blocks: the parameter is one
+}
+
+std::int64_t TensorPart::global_element(std::int64_t local_element) const {
+  const std::int64_t row = local_element / columns_, column = local_element % columns_;
+  const std::int64_t first_column = parameter_->split == sim::TensorSplit::Columns ? position_.rank * columns_ : 0;
+  return global_row(row) * parameter_->columns + first_column + column;
+}
+
+}  // namespace executor

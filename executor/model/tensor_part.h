@@ -1,0 +1,32 @@
+// The part of a parameter that one tensor rank holds, and where its elements stand in the whole parameter.
+// Rows are cut block by block (q | k | v), so that a part holds whole heads. Used for initial values, checkpoints and the parity tests.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/model/model_graph.h"
+
+namespace executor {
+
+struct TensorPosition {
+  std::int64_t degree = 1;   // T
+  std::int64_t rank = 0;     // 0 .. T-1
+};
+
+class TensorPart {
+ public:
+  TensorPart(const sim::Parameter& parameter, TensorPosition position);
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  std::int64_t elements() const { return rows_ * columns_; }
+  std::int64_t global_row(std::int64_t local_row) const;
+  std::int64_t global_element(std::int64_t local_element) const;   // row-major index in the whole parameter
+
+ private:
+  const sim::Parameter* parameter_;
+  TensorPosition position_;
+  std::int64_t rows_, columns_;
+};
+
+}  // namespace executor
