@@ -1,0 +1,60 @@
+#include "executor/communication/direct_exchange.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "executor/communication/rank_sum.h"
+
+namespace executor {
+
+std::span<std::byte> bytes_of(const at::Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+std::span<std::byte> Chunks::of(Peer peer) const {
+  const std::int64_t elements = buffer_.numel(), length = (elements + ranks_ - 1) / ranks_;
+  const std::int64_t begin = std::min(peer.rank * length, elements), end = std::min(begin + length, elements);
+  const auto width = buffer_.element_size();
+  return bytes_of(buffer_).subspan(static_cast<std::size_t>(begin) * width, static_cast<std::size_t>(end - begin) * width);
+}
+
+DirectExchange::DirectExchange(const MpiGroup& group, const at::Tensor& full, Tag tag)
+    : own_{group.rank}, ranks_{group.size}, tag_(tag), type_(full.scalar_type()), chunks_(full, ranks_) {
+  const auto length = static_cast<std::int64_t>(chunks_.of(own_).size() / full.element_size());
+  pieces_ = at::empty({group.size - 1, length}, full.options());
+}
+
+std::span<std::byte> DirectExchange::chunk_of(Peer rank) const {
+  const auto mine = chunks_.of(own_);
+  if (rank.rank == own_.rank) return mine;
+  const auto position = static_cast<std::size_t>(rank.rank < own_.rank ? rank.rank : rank.rank - 1);
+  return bytes_of(pieces_).subspan(position * mine.size(), mine.size());
+}
+
+void DirectExchange::post(MpiMessages& messages) const {
+  for (Peer peer; peer.rank < ranks_.rank; ++peer.rank) {
+    if (peer.rank == own_.rank) continue;
+    messages.receive(chunk_of(peer), peer, tag_);
+    messages.send(chunks_.of(peer), peer, tag_);
+  }
+}
+
+void DirectExchange::reduce_into(std::span<std::byte> result, ReduceOperation operation) const {
+  std::vector<const std::byte*> sources;
+  for (Peer rank; rank.rank < ranks_.rank; ++rank.rank) sources.push_back(chunk_of(rank).data());
+  const auto elements = static_cast<std::int64_t>(result.size() / c10::elementSize(type_));
+  reduce_in_rank_order({.result = result.data(), .sources = sources, .elements = elements}, type_, operation);
+}
+
+void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag) {
+  const Chunks chunks(full, {group.size});
+  for (Peer peer; peer.rank < group.size; ++peer.rank) {
+    if (peer.rank == group.rank) continue;
+    messages.receive(chunks.of(peer), peer, tag);
+    messages.send(chunks.of({group.rank}), peer, tag);
+  }
+}
+
+}  // namespace executor

@@ -1,0 +1,49 @@
+// The two halves of a deterministic reduction, as messages: every rank gets its chunk from all and sums it in rank order; then every rank
+// gives its chunk to all. Used by MpiCommunicator. Waits for nothing itself.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "executor/communication/mpi_operation.h"
+
+namespace executor {
+
+std::span<std::byte> bytes_of(const at::Tensor& tensor);   // contiguous
+
+// A buffer cut into one chunk a rank: equal, but for the last ones, which are shorter or empty.
+class Chunks {
+ public:
+  Chunks(at::Tensor buffer, Peer ranks) : buffer_(std::move(buffer)), ranks_(ranks.rank) {}
+  std::span<std::byte> of(Peer peer) const;
+
+ private:
+  at::Tensor buffer_;
+  std::int64_t ranks_;
+};
+
+// Takes one chunk of scratch memory a peer, from the same allocator as `full`.
+class DirectExchange {
+ public:
+  DirectExchange(const MpiGroup& group, const at::Tensor& full, Tag tag);
+  void post(MpiMessages& messages) const;
+  void reduce_into(std::span<std::byte> result, ReduceOperation operation) const;   // once all messages arrived; result may be own_chunk()
+  std::span<std::byte> own_chunk() const { return chunk_of(own_); }
+
+ private:
+  std::span<std::byte> chunk_of(Peer rank) const;   // this rank's chunk as `rank` holds it
+
+  Peer own_, ranks_;
+  Tag tag_;
+  c10::ScalarType type_;
+  Chunks chunks_;
+  at::Tensor pieces_;                               // of the others, in rank order
+};
+
+void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag);
+
+}  // namespace executor

@@ -1,0 +1,63 @@
+#include "executor/communication/mesh_communicators.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "executor/communication/solo_communicator.h"
+
+namespace executor {
+namespace {
+
+constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World, sim::MeshAxis::Data, sim::MeshAxis::Tensor, sim::MeshAxis::Pipeline, sim::MeshAxis::Embedding};
+
+// How many ranks the largest group along an axis has: the same on every rank, so all decide alike whether a group is made.
+std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
+  switch (axis) {
+    case sim::MeshAxis::Data: return mesh.data;
+    case sim::MeshAxis::Tensor: return mesh.tensor;
+    case sim::MeshAxis::Pipeline:
+    case sim::MeshAxis::Embedding: return mesh.pipeline;
+    default: return mesh.ranks();
+  }
+}
+
+std::vector<sim::Rank> members(const sim::DeviceMesh& mesh, sim::Rank rank, sim::MeshAxis axis) {
+  if (axis == sim::MeshAxis::Pipeline) return mesh.group(rank, sim::MeshAxis::World);
+  const auto stage = mesh.coordinate(rank).stage.value();
+  const bool inner = stage != 0 && stage != mesh.pipeline - 1;
+  if (axis == sim::MeshAxis::Embedding && inner) return {rank};
+  return mesh.group(rank, axis);
+}
+
+}  // namespace
+
+MeshCommunicators::MeshCommunicators(const sim::DeviceMesh& mesh, std::shared_ptr<MpiSession> session)
+    : mesh_(mesh), session_(std::move(session)) {
+  int ranks = 1, rank = 0;
+  if (session_) {
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
+    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  }
+  if (ranks != mesh.ranks()) {
+    throw CollectiveError(fmt::format("the plan's mesh has {} ranks, but {} were started", mesh.ranks(), ranks));
+  }
+  rank_ = sim::Rank(rank);
+  for (const sim::MeshAxis axis : kAxes) axes_[static_cast<std::size_t>(axis)] = make(axis);
+}
+
+std::unique_ptr<Communicator> MeshCommunicators::make(sim::MeshAxis axis) {
+  if (degree(mesh_, axis) == 1) return std::make_unique<SoloCommunicator>();
+  const auto name = std::string(sim::kMeshAxisNames[static_cast<std::size_t>(axis)]);
+  return std::make_unique<MpiCommunicator>(session_, members(mesh_, rank_, axis), name, &ledger_);
+}
+
+Communicator& MeshCommunicators::of(sim::MeshAxis axis) {
+  auto& communicator = axes_[static_cast<std::size_t>(axis)];
+  if (!communicator) throw std::invalid_argument("a task without a group does not communicate");
+  return *communicator;
+}
+
+Ledger MeshCommunicators::take_ledger() { return std::exchange(ledger_, {}); }
+
+}  // namespace executor

@@ -1,0 +1,36 @@
+// One communicator for each axis of the device mesh, as one rank sees them. Made once, in the same order on every rank; groups of one rank
+// are solo. Used by the training loop, which asks for the group that a task's key names.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "executor/communication/mpi_communicator.h"
+#include "sim/plan/device_mesh.h"
+
+namespace executor {
+
+class MeshCommunicators {
+ public:
+  // Collective over all ranks of the job. session may be null for a mesh of one rank. Throws CollectiveError if the job has another number of ranks.
+  MeshCommunicators(const sim::DeviceMesh& mesh, std::shared_ptr<MpiSession> session);
+  MeshCommunicators(const MeshCommunicators&) = delete;
+  MeshCommunicators& operator=(const MeshCommunicators&) = delete;
+
+  // Data, Tensor, Embedding: ranks count inside the group. World and Pipeline: ranks are those of the mesh (transfers name the peer's own rank).
+  Communicator& of(sim::MeshAxis axis);
+  sim::Rank rank() const { return rank_; }
+  const sim::DeviceMesh& mesh() const { return mesh_; }
+  Ledger take_ledger();              // what was started since the last call, on all axes, in order
+
+ private:
+  std::unique_ptr<Communicator> make(sim::MeshAxis axis);
+
+  sim::DeviceMesh mesh_;
+  std::shared_ptr<MpiSession> session_;
+  sim::Rank rank_{0};
+  Ledger ledger_;
+  std::array<std::unique_ptr<Communicator>, std::size(sim::kMeshAxisNames)> axes_;
+};
+
+}  // namespace executor

@@ -1,0 +1,155 @@
+#include "executor/communication/mpi_communicator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "executor/communication/direct_exchange.h"
+
+namespace executor {
+namespace {
+
+constexpr std::int32_t kTransferTags = 1 << 28;   // above those of collectives
+constexpr Tag payload(Tag header) { return {header.value + 1}; }
+
+void require(const at::Tensor& tensor, const sim::TaskKey& key) {
+  if (tensor.is_contiguous() && tensor.device().is_cpu()) return;
+  throw std::invalid_argument(fmt::format("{}: MPI moves contiguous CPU tensors only", sim::to_text(key)));
+}
+
+OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key) {
+  require(whole, key);
+  return {.key = key, .bytes = static_cast<std::int64_t>(whole.nbytes()), .kind = kind, .type = whole.scalar_type()};
+}
+
+void require_shard(const at::Tensor& shard, const at::Tensor& full, std::int32_t ranks, const sim::TaskKey& key) {
+  require(shard, key);
+  if (shard.numel() * ranks == full.numel() && shard.scalar_type() == full.scalar_type()) return;
+  throw std::invalid_argument(fmt::format("{}: a shard of {} elements times {} ranks is not {} elements of the same type", sim::to_text(key),
+                                          shard.numel(), ranks, full.numel()));
+}
+
+std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiSession> session, const std::vector<sim::Rank>& members, const std::string& name) {
+  auto group = std::make_shared<MpiGroup>();
+  int world_rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  check_mpi(MPI_Comm_split(MPI_COMM_WORLD, members.front().value(), world_rank, &group->communicator), "MPI_Comm_split");
+  MPI_Comm_set_errhandler(group->communicator, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(group->communicator, &group->rank);
+  MPI_Comm_size(group->communicator, &group->size);
+  if (group->size != static_cast<int>(members.size())) throw CollectiveError(name + " group: its ranks name different members");
+  std::vector<std::int32_t> ranks;
+  for (const sim::Rank member : members) ranks.push_back(member.value());
+  group->name = fmt::format("{} group of ranks {}", name, fmt::join(ranks, " "));
+  group->session = std::move(session);
+  return group;
+}
+
+}  // namespace
+
+MpiCommunicator::MpiCommunicator(std::shared_ptr<MpiSession> session, const std::vector<sim::Rank>& members, const std::string& name,
+                                 Ledger* ledger)
+    : group_(make_group(std::move(session), members, name)), ledger_(ledger) {}
+
+// The MPI communicator is not freed: that is collective, and a failed run would hang in it. MPI_Finalize does it.
+MpiCommunicator::~MpiCommunicator() = default;
+
+Tag MpiCommunicator::next_tag() const { return {static_cast<std::int32_t>(2 * (sequence_ % (kTransferTags / 2)))}; }
+
+std::vector<Peer> MpiCommunicator::others() const {
+  std::vector<Peer> peers;
+  for (std::int32_t rank = 0; rank < size(); ++rank) {
+    if (rank != group_->rank) peers.push_back({rank});
+  }
+  return peers;
+}
+
+void MpiCommunicator::record(const OperationHeader& header, std::int32_t group_size) {
+  if (ledger_) ledger_->push_back({.key = header.key, .group_size = group_size, .payload = sim::Bytes(header.bytes)});
+}
+
+WorkHandle MpiCommunicator::collective(OperationHeader header, Tag tag, Rounds rounds) {
+  header.sequence = sequence_++;
+  if (header.kind != OperationKind::Barrier) record(header, size());
+  const HeaderExchange exchange{.send_to = others(), .receive_from = others(), .tag = tag};
+  return std::make_unique<MpiOperation>(group_, header, exchange, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) {
+  auto header = header_of(OperationKind::AllReduce, buffer, key);
+  header.reduction = operation;
+  const Tag tag = next_tag();
+  const auto exchange = std::make_shared<DirectExchange>(*group_, buffer, payload(tag));
+  Rounds rounds;
+  rounds.push_back([exchange](MpiMessages& messages) { exchange->post(messages); });
+  rounds.push_back([exchange, operation, group = group_, buffer, tag](MpiMessages& messages) {
+    exchange->reduce_into(exchange->own_chunk(), operation);
+    post_gather(messages, *group, buffer, payload(tag));
+  });
+  return collective(header, tag, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) {
+  require_shard(shard, full, size(), key);
+  const Tag tag = next_tag();
+  const auto exchange = std::make_shared<DirectExchange>(*group_, full, payload(tag));
+  Rounds rounds;
+  rounds.push_back([exchange](MpiMessages& messages) { exchange->post(messages); });
+  rounds.push_back([exchange, shard](MpiMessages&) { exchange->reduce_into(bytes_of(shard), ReduceOperation::Sum); });
+  return collective(header_of(OperationKind::ReduceScatter, full, key), tag, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) {
+  require_shard(shard, full, size(), key);
+  const auto mine = Chunks(full, {size()}).of({rank()});
+  if (mine.data() != shard.data_ptr()) std::ranges::copy(bytes_of(shard), mine.data());
+  const Tag tag = next_tag();
+  Rounds rounds;
+  rounds.push_back([group = group_, full, tag](MpiMessages& messages) { post_gather(messages, *group, full, payload(tag)); });
+  return collective(header_of(OperationKind::AllGather, full, key), tag, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) {
+  auto header = header_of(OperationKind::Broadcast, buffer, key);
+  header.root = root;
+  const Tag tag = next_tag();
+  Rounds rounds;
+  rounds.push_back([group = group_, buffer, root, tag, peers = others()](MpiMessages& messages) {
+    if (group->rank != root) return messages.receive(bytes_of(buffer), {root}, payload(tag));
+    for (const Peer peer : peers) messages.send(bytes_of(buffer), peer, payload(tag));
+  });
+  return collective(header, tag, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::transfer(OperationHeader header, Peer peer, TransferEnd end, const at::Tensor& buffer) {
+  if (peer.rank == rank() || peer.rank < 0 || peer.rank >= size()) {
+    throw std::invalid_argument(fmt::format("{}: rank {} is no peer of rank {}", to_text(header), peer.rank, rank()));
+  }
+  record(header, 2);
+  const auto identity = transfer_identity(header.key, end);
+  header.transfer = identity;
+  const auto number = (identity.boundary & 0xfff) << 15 | (identity.microbatch & 0x1fff) << 2 | (identity.phase == sim::Phase::Backward) << 1;
+  const Tag tag{kTransferTags + number};
+  HeaderExchange exchange{.send_to = {}, .receive_from = {}, .tag = tag};
+  (end == TransferEnd::Sender ? exchange.send_to : exchange.receive_from).push_back(peer);
+  Rounds rounds;
+  rounds.push_back([buffer, peer, end, tag](MpiMessages& messages) {
+    if (end == TransferEnd::Sender) messages.send(bytes_of(buffer), peer, payload(tag));
+    else messages.receive(bytes_of(buffer), peer, payload(tag));
+  });
+  return std::make_unique<MpiOperation>(group_, header, exchange, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) {
+  return transfer(header_of(OperationKind::Transfer, buffer, key), {to}, TransferEnd::Sender, buffer);
+}
+
+WorkHandle MpiCommunicator::receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) {
+  return transfer(header_of(OperationKind::Transfer, buffer, key), {from}, TransferEnd::Receiver, buffer);
+}
+
+void MpiCommunicator::barrier() { collective({.kind = OperationKind::Barrier}, next_tag(), {})->wait(); }
+
+}  // namespace executor

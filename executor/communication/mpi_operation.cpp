@@ -1,0 +1,139 @@
+#include "executor/communication/mpi_operation.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <limits>
+
+namespace executor {
+namespace {
+
+constexpr sim::Bytes kUncut{std::numeric_limits<int>::max()};
+
+template <class Object>
+std::span<std::byte> bytes_of(Object& object) {
+  return std::as_writable_bytes(std::span(&object, 1));
+}
+
+// The header of an operation that a peer issued and this rank did not, if one lies waiting.
+std::optional<OperationHeader> unexpected_header(MPI_Comm group, Peer peer) {
+  int found = 0, bytes = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(peer.rank, MPI_ANY_TAG, group, &found, &status), "MPI_Iprobe");
+  if (!found) return std::nullopt;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  OperationHeader header;
+  if (bytes != static_cast<int>(sizeof header)) return std::nullopt;
+  check_mpi(MPI_Recv(&header, bytes, MPI_BYTE, peer.rank, status.MPI_TAG, group, MPI_STATUS_IGNORE), "MPI_Recv");
+  return header;
+}
+
+}  // namespace
+
+struct MpiOperation::InFlight {
+  InFlight(const MpiGroup& group, const OperationHeader& header, std::deque<Round> todo)
+      : mine(header), header_sends(group.communicator, kUncut), messages(group.communicator, group.session->options().message),
+        rounds(std::move(todo)) {}
+  OperationHeader mine;
+  std::vector<HeaderFrom> theirs;
+  MpiMessages header_sends, messages;
+  std::deque<Round> rounds, past;   // past ones hold their tensors until all messages arrived
+};
+
+MpiOperation::MpiOperation(std::shared_ptr<const MpiGroup> group, const OperationHeader& header, const HeaderExchange& exchange,
+                           std::deque<Round> rounds)
+    : group_(std::move(group)), in_flight_(std::make_unique<InFlight>(*group_, header, std::move(rounds))) {
+  exchange_headers(exchange);
+  group_->session->enter(*this);
+  advance();   // posts the first round
+}
+
+MpiOperation::~MpiOperation() {
+  if (!done_ && std::uncaught_exceptions() == 0) {
+    try {
+      wait();
+    } catch (const CollectiveError&) {   // the session keeps it: the next operation reports it
+    }
+  }
+  group_->session->leave(*this);
+  if (!done_) bury();
+}
+
+// MPI may still write into the buffers of an operation that cannot end: they are never freed. The process is about to end.
+void MpiOperation::bury() { static_cast<void>(in_flight_.release()); }
+
+void MpiOperation::exchange_headers(const HeaderExchange& exchange) {
+  auto& theirs = in_flight_->theirs;
+  theirs.reserve(exchange.receive_from.size());
+  for (const Peer peer : exchange.receive_from) {
+    auto& from = theirs.emplace_back();
+    from.peer = peer;
+    check_mpi(MPI_Irecv(&from.header, sizeof from.header, MPI_BYTE, peer.rank, exchange.tag.value, group_->communicator, &from.request),
+              "MPI_Irecv");
+  }
+  for (const Peer peer : exchange.send_to) in_flight_->header_sends.send(bytes_of(in_flight_->mine), peer, exchange.tag);
+}
+
+void MpiOperation::wait() {
+  if (!done_) group_->session->wait_for(*this);
+}
+
+void MpiOperation::check_headers() {
+  for (auto& from : in_flight_->theirs) {
+    if (from.arrived) continue;
+    int arrived = 0;
+    check_mpi(MPI_Test(&from.request, &arrived, MPI_STATUS_IGNORE), "a header");
+    if (!arrived) continue;
+    from.arrived = true;
+    if (same_operation(in_flight_->mine, from.header)) continue;
+    throw CollectiveError(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", group_->name, from.peer.rank,
+                                      to_text(from.header), group_->rank, to_text(in_flight_->mine)));
+  }
+}
+
+bool MpiOperation::messages_arrived() {
+  try {
+    return in_flight_->messages.test();
+  } catch (const CollectiveError&) {
+    check_headers();   // a payload of another size than expected: its header came with it and says more
+    throw;
+  }
+}
+
+void MpiOperation::advance() {
+  while (!done_) {
+    check_headers();
+    if (started_ && (!messages_arrived() || !missing().empty())) return;
+    started_ = true;
+    if (in_flight_->rounds.empty()) {
+      if (!in_flight_->header_sends.test()) return;
+      done_ = true;
+      in_flight_.reset();
+    } else {
+      auto& round = in_flight_->past.emplace_back(std::move(in_flight_->rounds.front()));
+      in_flight_->rounds.pop_front();
+      round(in_flight_->messages);
+    }
+  }
+}
+
+std::vector<Peer> MpiOperation::missing() const {
+  std::vector<Peer> peers;
+  for (const auto& from : in_flight_->theirs) {
+    if (!from.arrived) peers.push_back(from.peer);
+  }
+  return peers;
+}
+
+void MpiOperation::fail_after(sim::Seconds waited) const {
+  std::string reason;
+  for (const Peer peer : missing()) {
+    const auto other = unexpected_header(group_->communicator, peer);
+    reason += fmt::format(" Rank {} has not come{}.", peer.rank, other ? ": it issued " + to_text(*other) + " instead" : "");
+  }
+  if (reason.empty()) reason = " All ranks came, but a message did not arrive.";
+  throw CollectiveError(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", group_->name, group_->rank, waited.count(),
+                                    to_text(in_flight_->mine), reason));
+}
+
+}  // namespace executor

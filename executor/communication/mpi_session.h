@@ -1,0 +1,53 @@
+// MPI for the life of the process: initialised once, and the one place that waits. While any operation is waited for, every operation under
+// way moves on, so ranks may wait for theirs in different orders. One thread owns it. Used by MpiCommunicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/communication/communicator.h"
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
+
+namespace executor {
+
+class MpiOperation;
+
+struct CommunicationOptions {
+  sim::Seconds time_limit{120};          // of one wait(); then CollectiveError
+  sim::Bytes message{std::int64_t{1} << 30};   // longer buffers travel in pieces: MPI counts in int
+};
+
+class MpiSession {
+ public:
+  // nullptr where the process was not started by mpirun (or srun with PMIx): a solo run needs no MPI. Throws CollectiveError if MPI refuses.
+  static std::shared_ptr<MpiSession> start(const CommunicationOptions& options);
+  static std::shared_ptr<MpiSession> start() { return start(CommunicationOptions()); }
+  ~MpiSession();                         // finalises MPI, unless an operation failed: then nobody would come
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  const CommunicationOptions& options() const { return options_; }
+  [[noreturn]] static void abort(int exit_code);   // ends every rank of the job
+
+ private:
+  friend class MpiOperation;
+  explicit MpiSession(const CommunicationOptions& options) : options_(options) {}
+  void wait_for(MpiOperation& operation);
+  void advance_all();
+  void enter(MpiOperation& operation) { active_.push_back(&operation); }
+  void leave(MpiOperation& operation);
+
+  CommunicationOptions options_;
+  std::vector<MpiOperation*> active_;    // in order of their start
+  std::string failure_;                  // of the first operation that failed; all later ones repeat it
+};
+
+// Turns an MPI return code into CollectiveError.
+void check_mpi(int code, const char* call);
+
+}  // namespace executor
