@@ -1,0 +1,49 @@
+// AdamW and SGD over a flat shard, in one pass over memory, in place. Bits do not depend on where a shard starts: vector body and scalar tail
+// round alike. Gradient clipping is a factor here, not a pass of its own.
+//
+// Tensors are flat, contiguous, of equal length. fp32 or fp64 throughout; or bf16 gradients and weights with fp32 master and moments.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+
+namespace executor {
+
+// Elements [begin, end) of the shard with one weight decay. What no range covers (padding) is left alone.
+struct DecayRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  double weight_decay = 0;
+};
+
+struct AdamWShard {
+  at::Tensor master;          // the weights that are stepped: fp32 or fp64
+  at::Tensor gradient;        // of the master's type, or bf16
+  at::Tensor first_moment, second_moment;
+  at::Tensor rounded;         // bf16 weights, written from the master; without a tensor where the master is what is used
+};
+struct AdamWSettings {
+  double learning_rate = 0, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
+  std::int64_t step = 1;      // from 1: bias correction
+  double gradient_factor = 1; // clipping
+};
+// w -= lr * decay * w;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr / c1 * m / (sqrt(v) / sqrt(c2) + eps),  c = 1 - b^step
+// (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019).
+void step_adamw(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings);
+
+struct SgdShard {
+  at::Tensor master;
+  at::Tensor gradient;
+  at::Tensor velocity;        // zero before the first step
+  at::Tensor rounded;
+};
+struct SgdSettings {
+  double learning_rate = 0, momentum = 0;
+  double gradient_factor = 1;
+};
+// g += decay * w;  velocity = momentum * velocity + g;  w -= lr * velocity
+void step_sgd(const SgdShard& shard, std::span<const DecayRange> ranges, const SgdSettings& settings);
+
+}  // namespace executor
