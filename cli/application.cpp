@@ -1,0 +1,56 @@
+#include "cli/application.h"
+
+#include <exception>
+#include <string>
+#include <variant>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/documents_json.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "sim/units/input_error.h"
+
+namespace cli {
+namespace {
+
+struct Failure {
+  int exit_code = kInternal;
+  std::vector<sim::Violation> violations;
+};
+
+std::string sentence(const std::string& file, const sim::Violation& violation) {
+  std::string text = "error: " + file;
+  if (!violation.where.empty()) text += (file.empty() ? "" : ": ") + violation.where;
+  text += (text.size() > 7 ? ": " : "") + violation.problem;
+  return violation.remedy.empty() ? text : text + "\n  remedy: " + violation.remedy;
+}
+
+int report(const Console& console, const std::string& file, const Failure& failure) {
+  for (const sim::Violation& violation : failure.violations) console.say(sentence(file, violation));
+  if (console.form() == Form::Json) console.result("", [&] { return error_document(file, failure.violations, failure.exit_code); });
+  return failure.exit_code;
+}
+
+int call(const Invocation& invocation, const Console& console) {
+  return std::visit([&](const auto& options) { return run(options, console); }, invocation.options);
+}
+
+}  // namespace
+
+int run_application(int argc, const char* const* argv) {
+  const ParseResult parsed = parse_command_line(argc, argv);
+  if (parsed.ended) return parsed.exit_code;
+  const Console console(parsed.invocation.json ? Form::Json : Form::Text);
+  try {
+    return call(parsed.invocation, console);
+  } catch (const sim::InputError& error) {
+    return report(console, error.file(), {kInputError, error.violations()});
+  } catch (const RankFailure& error) {
+    return report(console, "", {kRankFailed, {{"", error.what(), ""}}});
+  } catch (const std::exception& error) {
+    return report(console, "", {kInternal, {{"", std::string("unexpected: ") + error.what(), "this is a defect of Meshwright: please report it with the command line"}}});
+  }
+}
+
+}  // namespace cli

@@ -1,0 +1,26 @@
+// Where a program's words go: the result to stdout (as text, or with --json as one document), everything else to stderr.
+// Used by every subcommand. Knows terminals and NO_COLOR; knows no result.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+enum class Form { Text, Json };
+
+class Console {
+ public:
+  explicit Console(Form form);
+  void result(std::string_view text, const std::function<std::string()>& document) const;  // one of the two, on stdout
+  void say(std::string_view line) const;                                                   // stderr
+  std::string heading(std::string_view text) const;                                        // bold where stdout shows it
+  Form form() const { return form_; }
+
+ private:
+  Form form_;
+  bool bold_;
+};
+
+}  // namespace cli

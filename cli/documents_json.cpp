@@ -1,0 +1,106 @@
+#include "cli/documents_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sim/units/json_reader.h"
+
+namespace cli {
+namespace {
+
+using sim::Json;
+
+std::string printed(const Json& document) { return document.dump(2); }
+double seconds(sim::SimTime time) { return sim::to_seconds(time).count(); }
+
+Json memory_json(const sim::MemoryBreakdown& memory) {
+  Json json = Json::object();
+  for (std::size_t category = 0; category < memory.size(); ++category) json[std::string(sim::kMemoryCategoryNames[category])] = memory[category].value();
+  return json;
+}
+
+Json result_json(const sim::SimulationResult& result) {
+  Json devices = Json::array();
+  for (const sim::DeviceResult& device : result.devices)
+    devices.push_back({{"stage", device.stage.value()}, {"first_rank", device.representative.value()}, {"ranks", device.multiplicity},
+                       {"busy_seconds", seconds(device.busy)}, {"idle_seconds", seconds(device.idle)},
+                       {"communication_seconds", seconds(device.communication)}, {"exposed_communication_seconds", seconds(device.exposed_communication)},
+                       {"peak_memory_bytes", device.peak_memory.value()}, {"memory_at_peak_bytes", memory_json(device.at_peak)}});
+  return {{"step_time_seconds", seconds(result.step_time)}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
+          {"bubble_ratio", result.bubble}, {"exposed_communication_ratio", result.exposed_communication},
+          {"peak_memory_bytes", result.peak_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks}, {"devices", devices}};
+}
+
+Json shape_json(const sim::ParallelPlan& plan) {
+  return {{"data", plan.mesh.data}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
+          {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel},
+          {"plan_hash", sim::plan_hash(plan)}};
+}
+
+Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
+  Json list = Json::array();
+  for (const planner::RankedPlan& plan : plans)
+    list.push_back({{"plan", shape_json(plan.plan)}, {"result", result_json(plan.result)}, {"why_not_best", plan.why_not_best}});
+  return list;
+}
+
+Json row_json(const sim::ErrorRow& row, double noise) {
+  return {{"name", row.name}, {"samples", row.samples}, {"simulated_seconds", row.simulated.count()}, {"measured_seconds", row.measured.count()},
+          {"error_ratio", row.error()}, {"noise_ratio", noise}};
+}
+
+Json rows_json(const std::vector<sim::ErrorRow>& rows, double noise) {
+  Json list = Json::array();
+  for (const sim::ErrorRow& row : rows) list.push_back(row_json(row, noise));
+  return list;
+}
+
+}  // namespace
+
+std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {
+  Json list = Json::array();
+  for (const sim::Violation& violation : violations)
+    list.push_back({{"where", violation.where}, {"problem", violation.problem}, {"remedy", violation.remedy}});
+  return printed({{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", list}}}});
+}
+
+std::string search_document(const PlanOptions& options, const planner::SearchResult& result) {
+  Json excluded = Json::array();
+  for (const planner::Exclusion& exclusion : result.excluded)
+    excluded.push_back({{"family", exclusion.family}, {"code", exclusion.code}, {"reason", exclusion.reason},
+                        {"nearest_fix", exclusion.nearest_fix}, {"candidates", exclusion.candidates}});
+  return printed({{"plan_file", result.ranked.empty() ? Json(nullptr) : Json(options.output)}, {"ranked", ranked_json(result.ranked)},
+                  {"pareto", ranked_json(result.pareto)}, {"excluded", excluded}, {"candidates", result.candidates}, {"infeasible", result.infeasible},
+                  {"pruned_memory", result.pruned_memory}, {"pruned_bound", result.pruned_bound}, {"simulated", result.simulated},
+                  {"proof", result.proof}});
+}
+
+std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  return printed({{"plan", shape_json(plan)}, {"result", result_json(result)}});
+}
+
+std::string comparison_document(const sim::Comparison& comparison) {
+  return printed({{"step", row_json(comparison.step, comparison.noise)}, {"stages", rows_json(comparison.stages, comparison.noise)},
+                  {"kinds", rows_json(comparison.kinds, comparison.noise)}, {"only_simulated", comparison.only_simulated},
+                  {"only_measured", comparison.only_measured}, {"ledger_equal", comparison.ledger_equal}, {"ledger_difference", comparison.ledger_difference},
+                  {"bubble_simulated_ratio", comparison.bubble_simulated}, {"bubble_measured_ratio", comparison.bubble_measured},
+                  {"overlap_simulated_ratio", comparison.overlap_simulated}, {"overlap_measured_ratio", comparison.overlap_measured},
+                  {"memory_simulated_bytes", comparison.memory_simulated.value()}, {"memory_measured_bytes", comparison.memory_measured.value()},
+                  {"memory_composition_bytes", memory_json(comparison.memory_composition)}, {"noise_ratio", comparison.noise}});
+}
+
+std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens) {
+  return printed({{"output", options.output}, {"texts", options.texts}, {"tokens", tokens}, {"vocabulary", 256}, {"type", "uint16"}});
+}
+
+std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics) {
+  Json steps = Json::array();
+  for (const StepMetrics& step : metrics) steps.push_back({{"step", step.step}, {"loss", step.loss}, {"tokens_per_second", step.tokens_per_second}});
+  return printed({{"run", options.output}, {"tokens_per_second", median_tokens_per_second(metrics)}, {"steps", steps}});
+}
+
+std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
+
+void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path) { sim::save_json_file(sim::to_json(profile), path); }
+
+}  // namespace cli

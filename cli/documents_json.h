@@ -1,0 +1,27 @@
+// The one document that --json prints, for each subcommand; and the files that the command line writes itself.
+// Keys in fixed order, numbers in base units that the key names (seconds, bytes). JSON itself is seen in *_json.cpp only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "cli/run_folder.h"
+#include "planner/search.h"
+#include "sim/timeline/comparison.h"
+#include "sim/units/input_error.h"
+
+namespace cli {
+
+std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code);
+std::string search_document(const PlanOptions& options, const planner::SearchResult& result);
+std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result);
+std::string comparison_document(const sim::Comparison& comparison);
+std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens);
+std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
+std::string profile_document(const sim::HardwareProfile& profile);
+
+void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path);
+
+}  // namespace cli

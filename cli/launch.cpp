@@ -1,0 +1,57 @@
+#include "cli/launch.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+#include "cli/interrupt.h"
+#include "sim/units/input_error.h"
+
+namespace cli {
+namespace {
+
+constexpr auto kWatch = std::chrono::milliseconds(100);
+constexpr const char* kPassedOn = "OMP_NUM_THREADS";
+
+// A rank a core while there are cores enough; with more ranks the kernel shares them out.
+std::vector<std::string> binding(std::int32_t ranks) {
+  if (static_cast<unsigned>(ranks) <= std::thread::hardware_concurrency()) return {"--map-by", "core", "--bind-to", "core"};
+  return {"--bind-to", "none"};
+}
+
+}  // namespace
+
+std::string worker_path() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-worker").string();
+}
+
+std::vector<std::string> mpirun_command(const LaunchRequest& request) {
+  const std::string worker = worker_path();
+  if (!std::filesystem::exists(worker))
+    throw sim::InputError(worker, {{"", "does not exist: this build has no worker", "build it:  cmake --preset release && cmake --build --preset release"}});
+  std::vector<std::string> command{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", std::to_string(request.ranks), "-x", kPassedOn};
+  for (std::string& word : binding(request.ranks)) command.push_back(std::move(word));
+  command.push_back(worker);
+  command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+  return command;
+}
+
+int launch(const LaunchRequest& request, const std::function<void()>& watch) try {
+  const std::atomic<bool>& stop = interrupted();
+  Process mpirun({.command = mpirun_command(request), .environment = {std::string(kPassedOn) + "=1"}, .output_file = {}, .error_file = request.error_file});
+  bool asked = false;
+  while (!mpirun.wait_for(kWatch)) {
+    watch();
+    if (stop && !asked) mpirun.signal(SIGUSR1);   // mpirun hands it to the ranks; SIGINT would make it kill them
+    asked = asked || stop;
+  }
+  watch();
+  return *mpirun.poll();
+} catch (const std::system_error& error) {
+  throw sim::InputError("mpirun", {{"", error.code().message(), "install the package openmpi-bin:  cmake/setup.sh"}});
+}
+
+}  // namespace cli

@@ -1,0 +1,27 @@
+// Starts meshwright-worker under mpirun, one process a rank, and waits for it. Used by measure and run.
+// The worker is a program beside ours: nothing of it is linked here.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/process.h"
+
+namespace cli {
+
+struct LaunchRequest {
+  std::int32_t ranks = 1;
+  std::vector<std::string> arguments;   // of the worker
+  std::string error_file;               // mpirun's words, and the workers' until they have their own file
+};
+
+// mpirun with everything stated that its defaults would leave to chance: binding, threads, root.
+std::vector<std::string> mpirun_command(const LaunchRequest& request);   // throws sim::InputError where the worker is not built
+
+// Runs to the end; calls `watch` ten times a second. A first Ctrl-C asks the ranks to stop at the next good point.
+int launch(const LaunchRequest& request, const std::function<void()>& watch);   // the exit status of mpirun
+
+std::string worker_path();   // beside our own program
+
+}  // namespace cli

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "cli/commands.h"
+#include "cli/documents_json.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/launch.h"
+#include "cli/process.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "sim/units/input_error.h"
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+// Each run measures into a folder of its own, which goes when we go.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("meshwright-measure-{}", getpid())) {
+    std::filesystem::create_directories(path_);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string words(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+sim::HardwareProfile measure_with(std::int32_t ranks, const ScratchFolder& scratch, Progress& progress) {
+  const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
+  const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
+  const int status = launch({.ranks = ranks, .arguments = {"measure", "--out", profile}, .error_file = said},
+                            [&] { progress.update({.done = 0, .all = 0, .details = details}); });
+  if (status != kSuccess) throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));
+  return sim::load_hardware_profile(profile);
+}
+
+std::string profile_text(const sim::HardwareProfile& profile, const std::string& output) {
+  return table_text({{"cores", std::to_string(profile.cores_per_node)},
+                     {"memory", sim::to_text(profile.memory)},
+                     {"memory bandwidth", sim::to_text(profile.memory_bandwidth)},
+                     {"fp32 matrix products", sim::to_text(profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)])},
+                     {"one operator call", sim::to_text(profile.kernel_overhead)},
+                     {"measured points", std::to_string(profile.measured.size())}}) +
+         "Hardware profile: " + output;
+}
+
+}  // namespace
+
+int run(const MeasureOptions& options, const Console& console) {
+  const ScratchFolder scratch;
+  Progress progress("measure: pass");
+  sim::HardwareProfile profile;
+  for (const std::int32_t ranks : options.ranks) {
+    const sim::HardwareProfile measured = measure_with(ranks, scratch, progress);
+    if (interrupted()) return kInterrupted;
+    if (profile.measured.empty()) profile = measured;
+    else profile.measured.insert(profile.measured.end(), measured.measured.begin(), measured.measured.end());
+  }
+  profile.name = "this-machine";
+  save_hardware_profile(profile, options.output);
+  console.result(profile_text(profile, options.output), [&] { return profile_document(profile); });
+  return kSuccess;
+}
+
+}  // namespace cli

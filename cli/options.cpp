@@ -1,0 +1,161 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/exit_code.h"
+
+namespace cli {
+namespace {
+
+constexpr const char* kVersion = "meshwright 0.1";
+
+// CLI11 leaves a subcommand's values where its options point: one place for all of them, of which one is used.
+struct Values {
+  MeasureOptions measure{.output = {}, .ranks = {1, 2, 4}};
+  PlanOptions plan;
+  SimulateOptions simulate;
+  TokenizeOptions tokenize;
+  RunOptions run;
+  CompareOptions compare;
+  CalibrateOptions calibrate;
+  std::vector<std::string> fixed;
+  bool json = false;
+};
+
+CLI::App* add_command(CLI::App& app, Values& values, const std::string& name, const std::string& what, const std::string& example) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer("Example:\n  " + example);
+  command->add_flag("--json", values.json, "One JSON document on stdout; everything else goes to stderr");
+  return command;
+}
+
+CLI::Option* add_output(CLI::App* command, std::string& output, const std::string& what) {
+  return command->add_option("-o,--output", output, what)->required();
+}
+
+void declare_measure(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "measure", "Measure this machine: kernels, memory, collectives -> a hardware profile",
+                                  "meshwright measure -o this_machine.json --ranks 1,2,4");
+  add_output(command, values.measure.output, "Hardware profile to write");
+  command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")->delimiter(',')->check(CLI::Range(1, 256));
+}
+
+void declare_plan_request(CLI::App* command, PlanOptions& plan) {
+  command->add_option("--model", plan.model, "Hugging Face config.json")->required();
+  command->add_option("--cluster", plan.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
+  command->add_option("--devices,--gpus", plan.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
+  command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
+  command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
+  command->add_option("--precision", plan.precision, "fp64, fp32, tf32, bf16 or fp16; default: bf16 on GPUs, fp32 on CPUs");
+  command->add_option("--optimizer", plan.optimizer, "adamw or sgd")->capture_default_str();
+  command->add_option("--vocabulary-multiple", plan.vocabulary_multiple, "The vocabulary is padded up to a multiple of this")
+      ->check(CLI::PositiveNumber)->capture_default_str();
+}
+
+void declare_training(CLI::App* command, PlanOptions& plan) {
+  command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")->capture_default_str();
+  command->add_option("--checkpoint-interval", plan.checkpoint_interval, "Steps between checkpoints; 0: at the end only")
+      ->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--seed", plan.seed, "Of initial weights, sample order and dropout")->capture_default_str();
+}
+
+void declare_plan(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "plan", "Find the fastest plan that fits, and say why the others lost",
+                                  "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
+                                  "--fix tensor=4 -o plan.json");
+  declare_plan_request(command, values.plan);
+  command->add_option("--fix", values.fixed, "axis=value, repeated: data, tensor, pipeline, chunks, zero, sequence_parallel, recompute, "
+                                             "microbatch, schedule")->expected(1)->take_all();
+  command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
+  declare_training(command, values.plan);
+  add_output(command, values.plan.output, "Plan file to write");
+}
+
+void declare_simulate(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "simulate", "Simulate one step of a plan: time, utilization, bubble, memory",
+                                  "meshwright simulate plan.json --text --timeline timeline.json");
+  command->add_option("plan", values.simulate.plan, "Plan file")->required();
+  command->add_option("--timeline", values.simulate.timeline, "Chrome trace to write; opens in ui.perfetto.dev");
+  command->add_flag("--text", values.simulate.text, "Draw the timeline");
+  command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
+  command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
+}
+
+void declare_tokenize(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "tokenize", "Text files -> byte-level tokens (uint16, little-endian, no header)",
+                                  "meshwright tokenize README.md LICENSE -o tokens.bin");
+  command->add_option("text", values.tokenize.texts, "Text files, joined in this order")->required();
+  add_output(command, values.tokenize.output, "Token file to write");
+}
+
+void declare_run(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "run", "Train by a plan on this machine: one process a rank",
+                                  "meshwright run plan.json --data tokens.bin --steps 20 -o run/");
+  command->add_option("plan", values.run.plan, "Plan file")->required();
+  command->add_option("--data", values.run.data, "Token file (see tokenize)")->required();
+  command->add_option("--steps", values.run.steps, "Train up to this step")->required()->check(CLI::PositiveNumber);
+  command->add_flag("--resume", values.run.resume, "Go on from the last checkpoint of the run folder");
+  add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");
+}
+
+void declare_compare(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "compare", "Simulated against measured: step, task kinds, stages, memory",
+                                  "meshwright compare run/");
+  command->add_option("run", values.compare.run, "Run folder")->required();
+  command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")->check(CLI::NonNegativeNumber)->capture_default_str();
+}
+
+void declare_calibrate(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "calibrate", "Measured runs + a hardware profile -> a profile that predicts them",
+                                  "meshwright calibrate run/ --cluster this_machine.json -o calibrated.json");
+  command->add_option("runs", values.calibrate.runs, "Run folders")->required();
+  command->add_option("--cluster", values.calibrate.cluster, "Hardware profile or cluster file to start from")->required();
+  add_output(command, values.calibrate.output, "Hardware profile to write");
+}
+
+void split_fixed(Values& values) {
+  for (const std::string& text : values.fixed) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw CLI::ValidationError("--fix", "'" + text + "' is not axis=value, for example tensor=4");
+    if (!values.plan.fixed.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      throw CLI::ValidationError("--fix", text.substr(0, equals) + " is fixed twice; keep one");
+  }
+}
+
+Invocation choose(const CLI::App& app, Values& values) {
+  const std::string name = app.get_subcommands().front()->get_name();
+  if (name == "measure") return {values.measure, values.json};
+  if (name == "plan") return {values.plan, values.json};
+  if (name == "simulate") return {values.simulate, values.json};
+  if (name == "tokenize") return {values.tokenize, values.json};
+  if (name == "run") return {values.run, values.json};
+  if (name == "compare") return {values.compare, values.json};
+  return {values.calibrate, values.json};
+}
+
+}  // namespace
+
+ParseResult parse_command_line(int argc, const char* const* argv) {
+  CLI::App app("Meshwright plans, simulates and runs distributed training.", "meshwright");
+  app.footer("Example:\n  examples/quickstart.sh    does all of it on this machine\n"
+             "Exit codes: 0 success, 2 usage, 10 no feasible plan, 20 limit reached, 30 input error, 40 internal, 50 a rank failed, 130 interrupted");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  Values values;
+  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate})
+    declare(app, values);
+  try {
+    app.parse(argc, argv);
+    split_fixed(values);
+  } catch (const CLI::ParseError& error) {
+    return {.ended = true, .exit_code = app.exit(error) == 0 ? kSuccess : kUsage, .invocation = {}};
+  }
+  return {.ended = false, .exit_code = kSuccess, .invocation = choose(app, values)};
+}
+
+}  // namespace cli

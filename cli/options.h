@@ -1,0 +1,71 @@
+// The command line as plain values: one struct a subcommand. Filled by options.cpp, the only file that sees CLI11.
+// Holds what was typed; units, files and names are judged by the rooms that own them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cli {
+
+struct MeasureOptions {
+  std::string output;
+  std::vector<std::int32_t> ranks;
+};
+
+struct PlanOptions {
+  std::string model, cluster, output;
+  std::int32_t devices = 0;                  // 0: as the cluster file says
+  std::int64_t global_batch = 0, sequence = 0;
+  std::string memory_limit, precision, optimizer = "adamw";
+  std::map<std::string, std::string> fixed;  // axis -> value
+  std::int32_t top = 5, threads = 0;         // threads 0: all cores
+  std::int64_t vocabulary_multiple = 128;
+  bool runnable = false;
+  double learning_rate = 3e-4;
+  std::int64_t checkpoint_interval = 0;
+  std::uint64_t seed = 1;
+};
+
+struct SimulateOptions {
+  std::string plan, timeline;
+  bool text = false, check = false;
+  std::int32_t columns = 100;
+};
+
+struct TokenizeOptions {
+  std::vector<std::string> texts;
+  std::string output;
+};
+
+struct RunOptions {
+  std::string plan, data, output;
+  std::int64_t steps = 0;
+  bool resume = false;
+};
+
+struct CompareOptions {
+  std::string run;
+  std::int64_t warm_up = 1;
+};
+
+struct CalibrateOptions {
+  std::vector<std::string> runs;
+  std::string cluster, output;
+};
+
+struct Invocation {
+  std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions> options;
+  bool json = false;   // one document on stdout, everything else on stderr
+};
+
+struct ParseResult {
+  bool ended = false;  // help, version or a usage error was printed: leave with exit_code
+  int exit_code = 0;
+  Invocation invocation;
+};
+ParseResult parse_command_line(int argc, const char* const* argv);
+
+}  // namespace cli

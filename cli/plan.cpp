@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/documents_json.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/plan_request.h"
+#include "cli/plan_text.h"
+#include "cli/progress.h"
+
+namespace cli {
+
+int run(const PlanOptions& options, const Console& console) {
+  const planner::SearchRequest request = search_request(options);
+  std::optional<tbb::global_control> limit;
+  if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
+  Progress progress("plan: candidates");
+  const planner::SearchResult result =
+      planner::search(request, [&](std::int64_t done, std::int64_t all) { progress.update({.done = done, .all = all, .details = {}}); }, &interrupted());
+  if (interrupted()) {
+    console.say("interrupted: nothing was written");
+    return kInterrupted;
+  }
+  const bool found = !result.ranked.empty();
+  if (found) sim::save_plan(result.ranked.front().plan, options.output);
+  const std::string last = found ? fmt::format("Plan 1 is in {}", options.output) : "No plan is feasible; each family above says why, and what would help.";
+  console.result(search_text(request, result, console) + last, [&] { return search_document(options, result); });
+  return found ? kSuccess : kNoFeasiblePlan;
+}
+
+}  // namespace cli

@@ -1,0 +1,71 @@
+#include "cli/plan_request.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "sim/units/input_error.h"
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+using Violations = std::vector<sim::Violation>;
+
+std::string join(std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+// Position of `value` in a table of names; 0 and a violation when it is not there.
+std::size_t position_of(const std::string& option, const std::string& value, std::span<const std::string_view> names, Violations& violations) {
+  const auto found = std::find(names.begin(), names.end(), value);
+  if (found == names.end()) {
+    violations.push_back({option, "'" + value + "' is none of " + join(names), "use one of these"});
+    return 0;
+  }
+  return static_cast<std::size_t>(std::distance(names.begin(), found));
+}
+
+sim::Precision precision_of(const PlanOptions& options, const sim::Cluster& cluster, Violations& violations) {
+  if (options.precision.empty()) return cluster.hardware.kind == sim::DeviceKind::Cpu ? sim::Precision::Fp32 : sim::Precision::Bf16;
+  return static_cast<sim::Precision>(position_of("--precision", options.precision, sim::kPrecisionNames, violations));
+}
+
+std::optional<sim::Bytes> memory_limit_of(const PlanOptions& options, Violations& violations) {
+  if (options.memory_limit.empty()) return std::nullopt;
+  const std::optional<sim::Bytes> limit = sim::parse_bytes(options.memory_limit);
+  if (!limit || *limit <= sim::Bytes(0))
+    violations.push_back({"--memory-limit", "'" + options.memory_limit + "' is no amount of memory with a unit", "write it like \"80 GiB\""});
+  return limit;
+}
+
+}  // namespace
+
+planner::SearchRequest search_request(const PlanOptions& options) {
+  Violations violations;
+  planner::SearchRequest request;
+  request.model = sim::load_model_config(options.model);
+  request.cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices});
+  request.workload = {.sequence = options.sequence, .global_batch = options.global_batch,
+                      .precision = precision_of(options, request.cluster, violations),
+                      .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
+  request.memory_limit = memory_limit_of(options, violations);
+  if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
+    violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
+  if (!violations.empty()) throw sim::InputError("", violations);
+  request.fixed = options.fixed;
+  request.top = options.top;
+  request.runnable_only = options.runnable;
+  request.vocabulary_multiple = options.vocabulary_multiple;
+  request.training.learning_rate = options.learning_rate;
+  request.training.minimum_learning_rate = options.learning_rate / 10;
+  request.training.checkpoint_interval = options.checkpoint_interval;
+  request.training.seed = options.seed;
+  return request;
+}
+
+}  // namespace cli

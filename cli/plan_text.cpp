@@ -1,0 +1,69 @@
+#include "cli/plan_text.h"
+
+#include <fmt/format.h>
+
+#include "cli/table.h"
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
+
+Row header() {
+  return {"#", "data", "tensor", "pipeline", "schedule", "microbatches", "zero", "recompute", "sequence par.", "step", "tokens/s", "MFU", "bubble", "peak memory",
+          "why not first"};
+}
+
+Row cells(std::size_t number, const planner::RankedPlan& ranked) {
+  const sim::ParallelPlan& plan = ranked.plan;
+  const std::string schedule = plan.mesh.pipeline == 1 ? "-" : plan.schedule + (plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "");
+  return {std::to_string(number), std::to_string(plan.mesh.data), std::to_string(plan.mesh.tensor), std::to_string(plan.mesh.pipeline), schedule,
+          fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size), std::to_string(plan.zero_stage), recompute_name(plan),
+          plan.sequence_parallel ? "yes" : "no", sim::to_text(sim::to_seconds(ranked.result.step_time)),
+          fmt::format("{:.0f}", ranked.result.tokens_per_second), percent(ranked.result.mfu), percent(ranked.result.bubble),
+          sim::to_text(ranked.result.peak_memory), ranked.why_not_best};
+}
+
+std::string ranking(const std::vector<planner::RankedPlan>& plans) {
+  std::vector<Row> rows{header()};
+  for (const planner::RankedPlan& plan : plans) rows.push_back(cells(rows.size(), plan));
+  return table_text(rows);
+}
+
+std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
+  std::vector<Row> rows{{"family", "candidates", "because", "reason"}};
+  for (const planner::Exclusion& exclusion : excluded)
+    rows.push_back({exclusion.family, std::to_string(exclusion.candidates), exclusion.code,
+                    exclusion.reason + (exclusion.nearest_fix.empty() ? "" : "; nearest fix: " + exclusion.nearest_fix)});
+  return table_text(rows);
+}
+
+std::string title(const planner::SearchRequest& request) {
+  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}\n", request.model.model_type, request.cluster.devices, request.cluster.hardware.name,
+                     request.workload.sequence, request.workload.global_batch,
+                     sim::kPrecisionNames[static_cast<std::size_t>(request.workload.precision)]);
+}
+
+}  // namespace
+
+std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
+  std::string text = console.heading(title(request));
+  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked);
+  if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + ranking(result.pareto);
+  if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
+  return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates, result.infeasible,
+                            result.pruned_memory, result.pruned_bound, result.simulated, result.proof);
+}
+
+std::string plan_summary(const sim::ParallelPlan& plan) {
+  return fmt::format("data {} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, plan.mesh.tensor,
+                     plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
+                     plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan));
+}
+
+}  // namespace cli

@@ -1,0 +1,53 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace cli {
+namespace {
+
+constexpr auto kSilence = std::chrono::seconds(2);
+
+bool animates() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+}  // namespace
+
+std::string progress_line(std::string_view what, const Progress::State& state, std::chrono::duration<double> left) {
+  std::string line = fmt::format("{}: {}", what, state.done);
+  if (state.all > 0) line += fmt::format(" of {} ({} %)", state.all, 100 * state.done / state.all);
+  if (!state.details.empty()) line += fmt::format(", {}", state.details);
+  if (left.count() >= 0) line += fmt::format(", {:.0f} s left", left.count());
+  return line;
+}
+
+Progress::Progress(std::string what) : what_(std::move(what)), terminal_(animates()), start_(Clock::now()), next_(start_ + kSilence) {}
+
+Progress::~Progress() {
+  if (shown_ && terminal_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::update(const State& state) {
+  const std::lock_guard lock(mutex_);
+  if (first_done_ < 0) first_done_ = state.done;
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  next_ = now + (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(2000));
+  shown_ = true;
+  const std::chrono::duration<double> spent = now - start_;
+  const double ours = static_cast<double>(state.done - first_done_);
+  const std::chrono::duration<double> left =
+      state.all > 0 && ours > 0 ? spent * (static_cast<double>(state.all - state.done) / ours) : std::chrono::duration<double>(-1);
+  const std::string line = progress_line(what_, state, left);
+  fmt::print(stderr, "{}", terminal_ ? "\r" + line + "\033[K" : line + "\n");
+  std::fflush(stderr);
+}
+
+}  // namespace cli

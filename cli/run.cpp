@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/commands.h"
+#include "cli/documents_json.h"
+#include "cli/exit_code.h"
+#include "cli/failure_report.h"
+#include "cli/interrupt.h"
+#include "cli/launch.h"
+#include "cli/plan_text.h"
+#include "cli/progress.h"
+#include "cli/run_folder.h"
+#include "sim/units/input_error.h"
+
+namespace cli {
+namespace {
+
+void require_tokens(const RunOptions& options, const sim::ParallelPlan& plan) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(options.data, error);
+  const std::string remedy = "make it with:  meshwright tokenize text... -o tokens.bin";
+  if (error) throw sim::InputError(options.data, {{"", "cannot be read: " + error.message(), remedy}});
+  if (bytes % 2 != 0) throw sim::InputError(options.data, {{"", fmt::format("has {} bytes, which is no whole number of 2-byte tokens", bytes), remedy}});
+  const auto tokens = static_cast<std::int64_t>(bytes / 2);
+  if (tokens <= plan.workload.sequence)
+    throw sim::InputError(options.data, {{"", fmt::format("has {} tokens, a sample takes {} and one more", tokens, plan.workload.sequence),
+                                          "give it more text, or plan a shorter sequence"}});
+}
+
+LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan& plan) {
+  LaunchRequest request{.ranks = plan.mesh.ranks(),
+                        .arguments = {"run", "--plan", options.output + "/plan.json", "--data", options.data, "--steps", std::to_string(options.steps),
+                                      "--out", options.output},
+                        .error_file = options.output + "/mpirun.txt"};
+  if (options.resume) request.arguments.push_back("--resume");
+  return request;
+}
+
+// Reads what the ranks wrote since the last look.
+class MetricsFollower {
+ public:
+  explicit MetricsFollower(const RunOptions& options) : path_(options.output + "/metrics.ndjson"), steps_(options.steps), progress_("run: step") {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path_, error);
+    if (!error) read_ = static_cast<std::streamoff>(size);
+  }
+  void look() {
+    std::ifstream file(path_);
+    file.seekg(read_);
+    for (std::string line; std::getline(file, line) && !file.eof(); read_ = file.tellg())
+      if (const std::optional<StepMetrics> step = parse_metrics(line)) last_ = *step;
+    if (last_)
+      progress_.update({.done = last_->step, .all = steps_, .details = fmt::format("loss {:.4f}, {:.0f} tokens/s", last_->loss, last_->tokens_per_second)});
+    else
+      progress_.update({.done = 0, .all = steps_, .details = "starting"});
+  }
+
+ private:
+  std::string path_;
+  std::int64_t steps_;
+  Progress progress_;
+  std::streamoff read_ = 0;
+  std::optional<StepMetrics> last_;
+};
+
+int ended(const RunOptions& options, const sim::ParallelPlan& plan, int status, const Console& console) {
+  const bool stopped = interrupted() && (status == kInterrupted || status == kSuccess);
+  if (status != kSuccess && !stopped) {
+    console.say(failure_report({.folder = options.output, .ranks = plan.mesh.ranks(), .status = status}));
+    const int code = status == kInputError || status == kLimitReached ? status : kRankFailed;
+    if (console.form() == Form::Json) console.result("", [&] { return error_document(options.output, {{"", "the run failed", "see stderr"}}, code); });
+    return code;
+  }
+  const std::vector<StepMetrics> metrics = read_metrics(options.output);
+  std::string text = plan_summary(plan) + "\n";
+  if (!metrics.empty())
+    text += fmt::format("step {} of {}: loss {:.4f} (step {}: {:.4f}), {:.0f} tokens/s\n", metrics.back().step, options.steps, metrics.back().loss,
+                        metrics.front().step, metrics.front().loss, median_tokens_per_second(metrics));
+  if (stopped) console.say("interrupted: a checkpoint was written; continue with --resume");
+  console.result(text + "Run folder: " + options.output, [&] { return run_document(options, metrics); });
+  return stopped ? kInterrupted : kSuccess;
+}
+
+}  // namespace
+
+int run(const RunOptions& options, const Console& console) {
+  const sim::ParallelPlan plan = sim::load_plan(options.plan);
+  const std::vector<sim::Violation> refused = sim::why_not_runnable(plan);
+  if (!refused.empty()) throw sim::InputError(options.plan, refused);
+  require_tokens(options, plan);
+  const LaunchRequest request = launch_request(options, plan);
+  mpirun_command(request);                       // a missing worker is said before anything is written
+  prepare_run_folder(options, plan);
+  int status = kSuccess;
+  {
+    MetricsFollower follower(options);
+    status = launch(request, [&] { follower.look(); });
+  }
+  return ended(options, plan, status, console);
+}
+
+}  // namespace cli

@@ -1,0 +1,32 @@
+// The folder of a run: who may write into it, and what its metrics say. Used by run.
+//
+//   run/  plan.json  versions.json  metrics.ndjson  trace.<rank>.json  stderr.<rank>.txt  checkpoints/
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace cli {
+
+// Makes the folder, with plan.json and versions.json. Throws sim::InputError: it holds another run already, or with --resume,
+// none, or one of another plan (each field that differs is named).
+void prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan);
+
+// Every field in which two plans differ, predictions apart: "/training/seed: 1 there, 2 here".
+std::vector<std::string> differences(const sim::ParallelPlan& there, const sim::ParallelPlan& here);
+
+struct StepMetrics {
+  std::int64_t step = 0;
+  double loss = 0, tokens_per_second = 0;
+};
+std::optional<StepMetrics> parse_metrics(std::string_view line);   // nullopt: not (yet) a whole line
+std::vector<StepMetrics> read_metrics(const std::string& folder);  // empty where there are none
+double median_tokens_per_second(const std::vector<StepMetrics>& metrics);   // 0 where there are none
+
+}  // namespace cli

@@ -1,0 +1,99 @@
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/launch.h"
+#include "cli/run_folder.h"
+#include "sim/units/input_error.h"
+#include "sim/units/json_reader.h"
+
+namespace cli {
+namespace {
+
+using sim::Json;
+
+std::string date() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+Json versions(const RunOptions& options) {
+  utsname system{};
+  uname(&system);
+  return {{"format", "meshwright.versions/1"}, {"meshwright", "0.1"}, {"compiler", __VERSION__}, {"kernel", system.release},
+          {"machine", system.machine}, {"date", date()}, {"data", std::filesystem::absolute(options.data).string()}, {"worker", worker_path()}};
+}
+
+void collect(const std::string& pointer, const Json& there, const Json& here, std::vector<std::string>& found) {
+  if (there == here) return;
+  if (!there.is_object() || !here.is_object()) {
+    found.push_back(pointer + ": " + there.dump() + " there, " + here.dump() + " here");
+    return;
+  }
+  for (const auto& [key, value] : there.items()) collect(pointer + "/" + key, value, here.contains(key) ? here[key] : Json(), found);
+  for (const auto& [key, value] : here.items())
+    if (!there.contains(key)) collect(pointer + "/" + key, Json(), value, found);
+}
+
+void require_same_plan(const std::string& folder, const sim::ParallelPlan& plan) {
+  std::vector<sim::Violation> violations;
+  for (const std::string& difference : differences(sim::load_plan(folder + "/plan.json"), plan))
+    violations.push_back({difference.substr(0, difference.find(':')), difference.substr(difference.find(':') + 2), "resume with the plan.json of the run folder"});
+  if (!violations.empty()) throw sim::InputError(folder + "/plan.json", violations);
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const sim::ParallelPlan& there, const sim::ParallelPlan& here) {
+  std::vector<std::string> found;
+  Json before = to_json(there), now = to_json(here);
+  before.erase("predictions");
+  now.erase("predictions");
+  collect("", before, now, found);
+  return found;
+}
+
+void prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan) {
+  const bool holds_run = std::filesystem::exists(options.output + "/plan.json");
+  if (options.resume && !holds_run)
+    throw sim::InputError(options.output, {{"", "holds no run to resume", "name the folder of an earlier run, or leave --resume out"}});
+  if (options.resume) return require_same_plan(options.output, plan);
+  if (holds_run)
+    throw sim::InputError(options.output, {{"", "holds a run already, which would be lost", "continue it with --resume, or name another folder"}});
+  std::error_code error;
+  std::filesystem::create_directories(options.output, error);
+  if (error) throw sim::InputError(options.output, {{"", "cannot be made: " + error.message(), "name a folder that can be written"}});
+  sim::save_json_file(versions(options), options.output + "/versions.json");
+  sim::save_plan(plan, options.output + "/plan.json");
+}
+
+std::optional<StepMetrics> parse_metrics(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("step") || !json.contains("loss")) return std::nullopt;
+  return StepMetrics{.step = json["step"].get<std::int64_t>(), .loss = json["loss"].is_number() ? json["loss"].get<double>() : 0,
+                     .tokens_per_second = json.value("tokens_per_second", 0.0)};
+}
+
+std::vector<StepMetrics> read_metrics(const std::string& folder) {
+  std::vector<StepMetrics> all;
+  std::ifstream file(folder + "/metrics.ndjson");
+  for (std::string line; std::getline(file, line);)
+    if (const std::optional<StepMetrics> step = parse_metrics(line)) all.push_back(*step);
+  return all;
+}
+
+double median_tokens_per_second(const std::vector<StepMetrics>& metrics) {
+  std::vector<double> rates;
+  for (const StepMetrics& step : metrics) rates.push_back(step.tokens_per_second);
+  if (rates.empty()) return 0;
+  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  return *middle;
+}
+
+}  // namespace cli

@@ -1,0 +1,53 @@
+#include "cli/simulation_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/plan_text.h"
+#include "cli/table.h"
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string text(sim::SimTime time) { return sim::to_text(sim::to_seconds(time)); }
+
+std::string devices_table(const sim::SimulationResult& result) {
+  std::vector<std::vector<std::string>> rows{{"stage", "ranks", "busy", "idle", "communication", "exposed", "peak memory", "made of"}};
+  for (const sim::DeviceResult& device : result.devices)
+    rows.push_back({std::to_string(device.stage.value()), std::to_string(device.multiplicity), text(device.busy), text(device.idle),
+                    text(device.communication), text(device.exposed_communication), sim::to_text(device.peak_memory),
+                    composition_text(device.at_peak)});
+  return table_text(rows);
+}
+
+}  // namespace
+
+std::string composition_text(const sim::MemoryBreakdown& memory) {
+  std::vector<std::pair<sim::Bytes, std::string_view>> parts;
+  for (std::size_t category = 0; category < memory.size(); ++category)
+    if (memory[category] != sim::Bytes(0)) parts.emplace_back(memory[category], sim::kMemoryCategoryNames[category]);
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string joined;
+  for (const auto& [bytes, name] : parts) joined += fmt::format("{}{} {}", joined.empty() ? "" : ", ", name, sim::to_text(bytes));
+  return joined;
+}
+
+std::string simulation_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result, const Console& console) {
+  const sim::Bytes memory = plan.cluster.hardware.memory;
+  std::string out = console.heading(plan_summary(plan)) + "\n";
+  out += table_text({{"step time", text(result.step_time)},
+                     {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
+                     {"MFU", percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
+                     {"bubble", percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
+                     {"exposed communication", percent(result.exposed_communication) + "   communication while compute waits for it"},
+                     {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
+                                                 result.fits ? "fits" : "DOES NOT FIT")},
+                     {"tasks", fmt::format("{}", result.num_tasks)}});
+  return out + "\n" + devices_table(result);
+}
+
+}  // namespace cli
