@@ -10,7 +10,7 @@
 
 namespace sim {
 
-struct ErrorRow {                 // one task kind, or one stage
+struct ErrorRow {                 // one task kind, or one stage; a mean over the ranks that have it
   std::string name;
   std::int64_t samples = 0;
   Seconds simulated{}, measured{};  // per step, summed over the tasks of one rank, medians over steps
@@ -18,9 +18,9 @@ struct ErrorRow {                 // one task kind, or one stage
 };
 
 struct Comparison {
-  ErrorRow step;
-  std::vector<ErrorRow> kinds;    // descending measured time
-  std::vector<ErrorRow> stages;
+  ErrorRow step;                  // the slowest rank's
+  std::vector<ErrorRow> kinds;    // descending measured time. Spans as they are: a blocking communication's include waiting, on both sides
+  std::vector<ErrorRow> stages;   // the computing of one rank of the stage, without communication
   std::vector<std::string> only_simulated, only_measured;   // keys without a partner, "rank 1: s0.c0..."
   bool ledger_equal = false;
   std::string ledger_difference;  // the first one, in words
@@ -31,7 +31,8 @@ struct Comparison {
   double noise = 0;               // spread of measured step times: (third - first quartile) / median
 };
 
-// The first `warm_up` steps of the traces are left out. The simulated timeline may be folded.
+// The first `warm_up` steps of the traces are left out (of the ledger they are not). The simulated timeline may be folded.
+// Throws InputError for traces that are not of this plan's ranks, or have no step left.
 struct WarmUp { std::int64_t steps = 1; };
 Comparison compare(const TaskGraph& graph, const ParallelPlan& plan, const Timeline& simulated,
                    const std::vector<RankTrace>& measured, WarmUp warm_up);

@@ -25,18 +25,23 @@ struct MeasuredStep {
   std::vector<LedgerEntry> ledger;
   Bytes peak_memory{};                 // allocator, during this step
   SimTime duration{};                  // start of the step to its end on this rank
+  SimTime start{};                     // of the step, on this rank's clock. Left zero: steps are drawn end to end
 };
 
 struct RankTrace {
   Rank rank;
   std::string plan_hash;
   SimTime clock_offset{};              // to rank 0's clock: add it
-  std::vector<MeasuredStep> steps;
+  std::vector<MeasuredStep> steps;     // ascending
+  DeviceMesh mesh;                     // of the plan; lets sends find their receives when traces of several ranks are merged
 };
 
+// Written aside, then renamed: a reader sees the old file or the new one. Throws InputError naming the disk's reason.
 void write_rank_trace(const RankTrace& trace, const std::string& path);
 RankTrace read_rank_trace(const std::string& path);            // throws InputError (truncated, not a trace, unknown key)
-std::vector<RankTrace> read_run_traces(const std::string& run_folder);   // trace.<rank>.json, ascending; throws InputError
+std::string trace_file_name(Rank rank);                        // "trace.3.json"
+// All ranks of a run folder, ascending. Throws InputError: none there, one missing, of different plans.
+std::vector<RankTrace> read_run_traces(const std::string& run_folder);
 
 void write_chrome_trace(const Timeline& timeline, const std::string& title, const std::string& path);  // with flows send -> receive
 

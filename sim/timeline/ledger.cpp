@@ -1,0 +1,51 @@
+#include "sim/timeline/ledger.h"
+
+#include <fmt/format.h>
+
+namespace sim {
+namespace {
+
+std::int32_t group_size(const ParallelPlan& plan, MeshAxis axis) {
+  switch (axis) {
+    case MeshAxis::None: return 1;
+    case MeshAxis::Data: return plan.mesh.data;
+    case MeshAxis::Tensor: return plan.mesh.tensor;
+    case MeshAxis::Pipeline:
+    case MeshAxis::Embedding: return 2;
+    case MeshAxis::World: return plan.mesh.ranks();
+  }
+  return 1;
+}
+
+std::string entry_or_end(const std::vector<LedgerEntry>& ledger, std::size_t at) {
+  return at < ledger.size() ? to_text(ledger[at]) : std::string("nothing more");
+}
+
+}  // namespace
+
+std::vector<LedgerEntry> predicted_ledger(const TaskGraph& graph, const ParallelPlan& plan, Rank rank) {
+  std::vector<LedgerEntry> ledger;
+  for (const Task& task : rank_slice(graph, plan, rank))
+    if (is_communication(task.key.operation)) ledger.push_back({task.key, group_size(plan, task.key.group), task.payload});
+  return ledger;
+}
+
+std::string to_text(const LedgerEntry& entry) {
+  return fmt::format("{} over {} ranks, {} B", to_text(entry.key), entry.group_size, entry.payload.value());
+}
+
+std::optional<std::string> why_ledgers_differ(const TaskGraph& graph, const ParallelPlan& plan, const std::vector<RankTrace>& measured) {
+  for (const RankTrace& trace : measured) {
+    const std::vector<LedgerEntry> predicted = predicted_ledger(graph, plan, trace.rank);
+    for (const MeasuredStep& step : trace.steps) {
+      if (step.ledger == predicted) continue;
+      std::size_t at = 0;
+      while (at < predicted.size() && at < step.ledger.size() && predicted[at] == step.ledger[at]) ++at;
+      return fmt::format("rank {}, step {}, entry {}: predicted {}, measured {}", trace.rank.value(), step.step, at,
+                         entry_or_end(predicted, at), entry_or_end(step.ledger, at));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace sim

@@ -1,0 +1,46 @@
+#include "sim/timeline/timeline.h"
+
+#include <algorithm>
+#include <span>
+
+#include "sim/schedule/schedule.h"
+#include "sim/timeline/rows.h"
+
+namespace sim {
+namespace {
+
+// Forward or backward work of a microbatch; recomputing belongs to the backward that needs it.
+bool is_action(const Span& span) {
+  const bool computes = !is_communication(span.key.operation) && span.key.operation != Operation::Reshard;
+  return computes && (span.key.phase == Phase::Forward || span.key.phase == Phase::Backward || span.key.phase == Phase::Recompute);
+}
+
+StageAction action_of(const Span& span) {
+  return {span.key.phase == Phase::Forward ? ActionKind::Forward : ActionKind::Backward, span.key.microbatch, span.key.chunk};
+}
+
+std::vector<StageAction> actions_of(std::span<const Span> spans) {
+  std::vector<StageAction> actions;
+  for (const Span& span : spans) {
+    if (!is_action(span)) continue;
+    const StageAction action = action_of(span);
+    if (actions.empty() || actions.back() != action) actions.push_back(action);
+  }
+  return actions;
+}
+
+}  // namespace
+
+Bytes total(const MemoryBreakdown& memory) {
+  Bytes sum{};
+  for (const Bytes bytes : memory) sum += bytes;
+  return sum;
+}
+
+std::string order_text(const Timeline& timeline) {
+  std::string text;
+  for (const DeviceRow& row : device_rows(timeline)) text += row.label + " | " + to_text(actions_of(row.spans)) + "\n";
+  return text;
+}
+
+}  // namespace sim
