@@ -66,7 +66,8 @@ struct MeasuredKernel {
 struct LinkProfile {
   std::string type;                      // "nvlink3", "infiniband", "shared memory"
   Seconds latency{};                     // of one message
-  BytesPerSecond bandwidth{};            // one direction; per device (intra-node) or per node (inter-node)
+  BytesPerSecond bandwidth{};            // that long messages reach, one direction; per device (intra-node) or per node (inter-node)
+  BytesPerSecond peak_bandwidth{};       // of the data sheet; zero: not known. For people: nothing is priced with it
 };
 
 struct Correction {                      // made by calibrate: measured = factor * priced, per task kind

@@ -21,6 +21,7 @@ LinkProfile read_link(const JsonReader& parent, const std::string& key) {
   link.type = reader.text("type");
   link.latency = reader.seconds("latency");
   link.bandwidth = reader.bytes_per_second("bandwidth");
+  link.peak_bandwidth = reader.bytes_per_second("peak_bandwidth", BytesPerSecond{});
   return link;
 }
 
@@ -72,7 +73,7 @@ std::vector<std::string> number_fields(const JsonReader& reader) {
   if (reader.has("peak"))
     for (const std::string& precision : reader.child("peak").keys()) fields.push_back("peak." + precision);
   for (const std::string link : {"intra_node", "inter_node"})
-    for (const std::string number : {"latency", "bandwidth"})
+    for (const std::string number : {"latency", "bandwidth", "peak_bandwidth"})
       if (reader.has(link) && reader.child(link).has(number)) fields.push_back(link + "." + number);
   return fields;
 }
@@ -110,7 +111,9 @@ void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
 }
 
 Json link_json(const LinkProfile& link) {
-  return {{"type", link.type}, {"latency", to_exact_text(link.latency)}, {"bandwidth", to_exact_text(link.bandwidth)}};
+  Json json = {{"type", link.type}, {"latency", to_exact_text(link.latency)}, {"bandwidth", to_exact_text(link.bandwidth)}};
+  if (link.peak_bandwidth > BytesPerSecond{}) json["peak_bandwidth"] = to_exact_text(link.peak_bandwidth);
+  return json;
 }
 
 Json measured_json(const MeasuredKernel& point) {
