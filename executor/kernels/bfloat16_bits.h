@@ -1,0 +1,27 @@
+// bf16 as the upper half of an fp32, for loops that compile without LibTorch. Rounds to nearest, ties to even; NaN stays NaN.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "executor/kernels/vector_target.h"
+
+namespace executor {
+
+struct Bfloat16Bits {
+  std::uint16_t bits;
+};
+
+template <class Number>
+MESHWRIGHT_INLINE Number load(Number value) { return value; }
+MESHWRIGHT_INLINE float load(Bfloat16Bits value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+
+MESHWRIGHT_INLINE void store(float& to, float value) { to = value; }
+MESHWRIGHT_INLINE void store(double& to, double value) { to = value; }
+MESHWRIGHT_INLINE void store(Bfloat16Bits& to, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+  to.bits = static_cast<std::uint16_t>(value != value ? 0x7fc0U : rounded);
+}
+
+}  // namespace executor

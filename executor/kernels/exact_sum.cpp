@@ -1,0 +1,150 @@
+#include "executor/kernels/exact_sum.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "executor/kernels/square_sums.h"
+
+namespace executor {
+namespace {
+
+static_assert(ExactSum::kBlock == kSquareBlock);
+
+using Limbs = std::array<std::int64_t, ExactSum::kLimbs>;
+
+constexpr std::int32_t kLimbBits = 32;
+constexpr std::uint64_t kLimbMask = 0xffffffffULL;
+constexpr std::int32_t kMantissaBits = 53;
+constexpr std::int32_t kLowestExponent = -1074;          // of bit 0 of limb 0
+constexpr std::size_t kTop = ExactSum::kLimbs - 2;       // holds the sign after carrying
+constexpr std::size_t kNotFinite = ExactSum::kLimbs - 1;
+constexpr std::int32_t kAddsBeforeCarry = 1 << 29;       // each adds less than 2^33 to a limb of 63 bits
+
+// Afterwards all limbs below the top one are digits, 0 .. 2^32 - 1.
+void carry(Limbs& limbs) {
+  std::int64_t over = 0;
+  for (std::size_t i = 0; i < kTop; ++i) {
+    const std::int64_t sum = limbs[i] + over;
+    over = sum >> kLimbBits;                             // towards minus infinity
+    limbs[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) & kLimbMask);
+  }
+  limbs[kTop] += over;
+}
+
+bool bit(const Limbs& digits, std::int32_t position) {
+  return (static_cast<std::uint64_t>(digits[static_cast<std::size_t>(position / kLimbBits)]) >> (position % kLimbBits)) & 1U;
+}
+
+std::int32_t highest_bit(const Limbs& digits) {          // -1: zero
+  for (std::size_t i = kTop + 1; i-- > 0;) {
+    if (digits[i] != 0) {
+      return static_cast<std::int32_t>(i) * kLimbBits + static_cast<std::int32_t>(std::bit_width(static_cast<std::uint64_t>(digits[i]))) - 1;
+    }
+  }
+  return -1;
+}
+
+bool any_bit_below(const Limbs& digits, std::int32_t position) {
+  for (std::int32_t i = 0; i < position; ++i) {
+    if (bit(digits, i)) return true;
+  }
+  return false;
+}
+
+// To nearest, ties to even.
+double round_digits(const Limbs& digits) {
+  const std::int32_t lowest = std::max(highest_bit(digits) - (kMantissaBits - 1), 0);
+  std::uint64_t mantissa = 0;
+  for (std::int32_t i = kMantissaBits; i-- > 0;) mantissa = mantissa << 1 | static_cast<std::uint64_t>(bit(digits, lowest + i));
+  const bool half = lowest > 0 && bit(digits, lowest - 1);
+  if (half && ((mantissa & 1) != 0 || any_bit_below(digits, lowest - 1))) ++mantissa;
+  return std::ldexp(static_cast<double>(mantissa), lowest + kLowestExponent);
+}
+
+template <class Number>
+void add_block_sums(ExactSum& sum, const Number* values, std::int64_t elements) {
+  constexpr std::int64_t kBatch = 64;
+  double sums[kBatch];
+  const std::int64_t blocks = elements / kSquareBlock;
+  for (std::int64_t first = 0; first < blocks; first += kBatch) {
+    const std::int64_t count = std::min(kBatch, blocks - first);
+    square_sums(SquareBlocks<Number>{.values = values + first * kSquareBlock, .blocks = count, .sums = sums});
+    for (std::int64_t i = 0; i < count; ++i) sum.add(sums[i]);
+  }
+  const std::int64_t rest = elements % kSquareBlock;
+  if (rest == 0) return;
+  Number last[kSquareBlock] = {};                        // a short block counts as if it were filled with zeros
+  std::copy_n(values + elements - rest, rest, last);
+  square_sums(SquareBlocks<Number>{.values = last, .blocks = 1, .sums = sums});
+  sum.add(sums[0]);
+}
+
+}  // namespace
+
+void ExactSum::add(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto exponent = static_cast<std::int32_t>(bits >> 52 & 0x7ff);
+  if (exponent == 0x7ff) {
+    ++limbs_[kNotFinite];
+    return;
+  }
+  const std::uint64_t mantissa = (bits & 0xfffffffffffffULL) | (exponent == 0 ? 0 : 1ULL << 52);
+  const std::int32_t position = std::max(exponent, 1) - 1;
+  const auto limb = static_cast<std::size_t>(position / kLimbBits);
+  const std::uint64_t low = (mantissa & kLimbMask) << position % kLimbBits, high = (mantissa >> kLimbBits) << position % kLimbBits;
+  const std::int64_t sign = value < 0 ? -1 : 1;
+  limbs_[limb] += sign * static_cast<std::int64_t>(low & kLimbMask);
+  limbs_[limb + 1] += sign * static_cast<std::int64_t>((low >> kLimbBits) + (high & kLimbMask));
+  limbs_[limb + 2] += sign * static_cast<std::int64_t>(high >> kLimbBits);
+  if (++adds_since_carry_ == kAddsBeforeCarry) normalise();
+}
+
+void ExactSum::add(const ExactSum& other) {
+  ExactSum digits = other;
+  digits.normalise();
+  for (std::size_t i = 0; i < kLimbs; ++i) limbs_[i] += digits.limbs_[i];
+  if (++adds_since_carry_ == kAddsBeforeCarry) normalise();
+}
+
+void ExactSum::add_values(const at::Tensor& values) {
+  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+  const auto add_all = [&](const auto* numbers) {
+    for (std::int64_t i = 0; i < values.numel(); ++i) add(static_cast<double>(numbers[i]));
+  };
+  if (values.scalar_type() == at::kDouble) add_all(values.const_data_ptr<double>());
+  else add_all(values.const_data_ptr<float>());
+}
+
+void ExactSum::add_squares(const at::Tensor& values) {
+  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+  const void* memory = values.data_ptr();
+  switch (values.scalar_type()) {
+    case at::kFloat: return add_block_sums(*this, static_cast<const float*>(memory), values.numel());
+    case at::kDouble: return add_block_sums(*this, static_cast<const double*>(memory), values.numel());
+    case at::kBFloat16: return add_block_sums(*this, static_cast<const Bfloat16Bits*>(memory), values.numel());
+    default: TORCH_CHECK(false, "no squares of ", values.scalar_type());
+  }
+}
+
+void ExactSum::normalise() {
+  carry(limbs_);
+  adds_since_carry_ = 0;
+}
+
+double ExactSum::value() const {
+  if (limbs_[kNotFinite] != 0) return std::numeric_limits<double>::quiet_NaN();
+  Limbs digits = limbs_;
+  carry(digits);
+  const bool negative = digits[kTop] < 0;
+  if (negative) {
+    for (auto& digit : digits) digit = -digit;
+    carry(digits);
+  }
+  return negative ? -round_digits(digits) : round_digits(digits);
+}
+
+}  // namespace executor

@@ -1,0 +1,54 @@
+#include "executor/kernels/optimizer_loops.h"
+
+#include <cmath>
+
+namespace executor {
+namespace {
+
+template <class Master, class Gradient>
+MESHWRIGHT_INLINE void adamw(const AdamWSpan<Master, Gradient>& span, const AdamWFactors<Master>& f) {
+  Master* __restrict weights = span.master;
+  const Gradient* __restrict gradients = span.gradient;
+  Master* __restrict first = span.first_moment;
+  Master* __restrict second = span.second_moment;
+  const AdamWFactors<Master> by = f;   // a copy: stores below cannot change it
+  for (std::int64_t i = 0; i < span.elements; ++i) {
+    const Master gradient = load(gradients[i]) * by.gradient_factor;
+    const Master m = by.beta1 * first[i] + by.one_minus_beta1 * gradient;
+    const Master v = by.beta2 * second[i] + by.one_minus_beta2 * gradient * gradient;
+    first[i] = m;
+    second[i] = v;
+    weights[i] = weights[i] * by.keep - by.step_size * m / (std::sqrt(v) * by.root_correction + by.epsilon);
+  }
+}
+
+template <class Master, class Gradient>
+MESHWRIGHT_INLINE void sgd(const SgdSpan<Master, Gradient>& span, const SgdFactors<Master>& f) {
+  Master* __restrict weights = span.master;
+  const Gradient* __restrict gradients = span.gradient;
+  Master* __restrict velocities = span.velocity;
+  const SgdFactors<Master> by = f;
+  for (std::int64_t i = 0; i < span.elements; ++i) {
+    const Master gradient = load(gradients[i]) * by.gradient_factor + by.decay * weights[i];
+    const Master velocity = by.momentum * velocities[i] + gradient;
+    velocities[i] = velocity;
+    weights[i] = weights[i] - by.learning_rate * velocity;
+  }
+}
+
+}  // namespace
+
+MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, float>& span, const AdamWFactors<float>& factors) { adamw(span, factors); }
+MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<double, double>& span, const AdamWFactors<double>& factors) { adamw(span, factors); }
+MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, Bfloat16Bits>& span, const AdamWFactors<float>& factors) { adamw(span, factors); }
+MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, float>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
+MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<double, double>& span, const SgdFactors<double>& factors) { sgd(span, factors); }
+MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, Bfloat16Bits>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
+
+MESHWRIGHT_VECTOR_LOOP void rounding_loop(const RoundingSpan& span) {
+  const float* __restrict from = span.from;
+  Bfloat16Bits* __restrict to = span.to;
+  for (std::int64_t i = 0; i < span.elements; ++i) store(to[i], from[i]);
+}
+
+}  // namespace executor
