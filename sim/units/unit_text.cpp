@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace sim {
 namespace {
@@ -13,28 +15,42 @@ namespace {
 struct Unit {
   std::string_view name;
   double factor;
+  std::string_view exponent = {};  // of decimal units, as text
 };
 
-constexpr std::array kBytes = std::to_array<Unit>({{"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-                                                   {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}});
-constexpr std::array kByteRates = std::to_array<Unit>({{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12},
-                                                       {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0}, {"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}});
-constexpr std::array kFlopRates = std::to_array<Unit>({{"FLOP/s", 1}, {"MFLOP/s", 1e6}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}});
-constexpr std::array kTimes = std::to_array<Unit>({{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}});
+constexpr std::array kBytes = std::to_array<Unit>({{"B", 1, "e0"}, {"kB", 1e3, "e3"}, {"KB", 1e3, "e3"}, {"MB", 1e6, "e6"}, {"GB", 1e9, "e9"},
+                                                   {"TB", 1e12, "e12"}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
+                                                   {"TiB", 1099511627776.0}});
+constexpr std::array kByteRates = std::to_array<Unit>({{"B/s", 1, "e0"}, {"kB/s", 1e3, "e3"}, {"MB/s", 1e6, "e6"}, {"GB/s", 1e9, "e9"},
+                                                       {"TB/s", 1e12, "e12"}, {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0},
+                                                       {"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}});
+constexpr std::array kFlopRates = std::to_array<Unit>({{"FLOP/s", 1, "e0"}, {"MFLOP/s", 1e6, "e6"}, {"GFLOP/s", 1e9, "e9"},
+                                                       {"TFLOP/s", 1e12, "e12"}, {"PFLOP/s", 1e15, "e15"}});
+constexpr std::array kTimes = std::to_array<Unit>({{"s", 1, "e0"}, {"ms", 1e-3, "e-3"}, {"us", 1e-6, "e-6"}, {"ns", 1e-9, "e-9"}, {"ps", 1e-12, "e-12"}});
+
+std::optional<double> number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_all = error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
+  return is_all ? std::optional(value) : std::nullopt;
+}
+
+// The double nearest to what is written: "0.93 us" is read as 0.93e-6, not as a product of two rounded numbers.
+std::optional<double> in_unit(std::string_view digits, const Unit& unit) {
+  const bool has_exponent = digits.find_first_of("eE") != std::string_view::npos;
+  if (!unit.exponent.empty() && !has_exponent) return number(std::string(digits).append(unit.exponent));
+  const std::optional<double> value = number(digits);
+  return value && std::isfinite(*value * unit.factor) ? std::optional(*value * unit.factor) : std::nullopt;
+}
 
 // "<number> <unit>", the space optional; no sign of infinity or NaN.
 std::optional<double> parse(std::string_view text, std::span<const Unit> units) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || !std::isfinite(number)) return std::nullopt;
-  std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
-  while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-  for (const Unit& unit : units)
-    if (unit.name == rest) {
-      // Powers of ten below one are no exact doubles; their inverses are: "4.5 us" is the double nearest to 4.5e-6.
-      const double value = unit.factor < 1 ? number / std::round(1 / unit.factor) : number * unit.factor;
-      return std::isfinite(value) ? std::optional(value) : std::nullopt;
-    }
+  for (const Unit& unit : units) {
+    if (!text.ends_with(unit.name)) continue;
+    std::string_view digits = text.substr(0, text.size() - unit.name.size());
+    while (digits.ends_with(' ')) digits.remove_suffix(1);
+    if (const std::optional<double> value = number(digits) ? in_unit(digits, unit) : std::nullopt) return value;
+  }
   return std::nullopt;
 }
 
@@ -42,6 +58,16 @@ template <class Result>
 std::optional<Result> parsed(std::optional<double> number) {
   if (!number) return std::nullopt;
   return Result(*number);
+}
+
+// The shortest text that reads back to the same value; `plain` if no unit beats it.
+template <class ReadsBack>
+std::string shortest(double value, std::string plain, std::span<const Unit> units, const ReadsBack& reads_back) {
+  for (const Unit& unit : units) {
+    std::string text = fmt::format("{} {}", value / unit.factor, unit.name);
+    if (text.size() < plain.size() && reads_back(text)) plain = std::move(text);
+  }
+  return plain;
 }
 
 std::string scaled(double value, std::span<const Unit> units) {  // units from small to large
@@ -81,9 +107,20 @@ std::string to_text(BytesPerSecond rate) {
 }
 std::string to_text(FlopsPerSecond rate) { return scaled(rate.value(), kFlopRates); }
 
-std::string to_exact_text(Bytes bytes) { return fmt::format("{} B", bytes.value()); }
-std::string to_exact_text(Seconds time) { return fmt::format("{} s", time.count()); }
-std::string to_exact_text(BytesPerSecond rate) { return fmt::format("{} B/s", rate.value()); }
-std::string to_exact_text(FlopsPerSecond rate) { return fmt::format("{} FLOP/s", rate.value()); }
+std::string to_exact_text(Bytes bytes) {
+  return shortest(static_cast<double>(bytes.value()), fmt::format("{} B", bytes.value()), kBytes,
+                  [&](const std::string& text) { return parse_bytes(text) == bytes; });
+}
+std::string to_exact_text(Seconds time) {
+  return shortest(time.count(), fmt::format("{} s", time.count()), kTimes, [&](const std::string& text) { return parse_seconds(text) == time; });
+}
+std::string to_exact_text(BytesPerSecond rate) {
+  return shortest(rate.value(), fmt::format("{} B/s", rate.value()), kByteRates,
+                  [&](const std::string& text) { return parse_bytes_per_second(text) == rate; });
+}
+std::string to_exact_text(FlopsPerSecond rate) {
+  return shortest(rate.value(), fmt::format("{} FLOP/s", rate.value()), kFlopRates,
+                  [&](const std::string& text) { return parse_flops_per_second(text) == rate; });
+}
 
 }  // namespace sim

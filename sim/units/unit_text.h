@@ -22,7 +22,7 @@ std::string to_text(Seconds time);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond rate);
 
-// For files: reads back to the same value ("85899345920 B", shortest round-trip digits).
+// For files: reads back to the same value, in the unit that makes it shortest ("80 GiB", "4.5 us").
 std::string to_exact_text(Bytes bytes);
 std::string to_exact_text(Seconds time);
 std::string to_exact_text(BytesPerSecond rate);
