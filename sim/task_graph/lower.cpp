@@ -50,6 +50,13 @@ void Lowering::write_stage_programs() {
     buckets_.push_back(make_buckets(model_, plan_, stage));
     programs_.push_back(make_stage_program(model_, plan_, stage, buckets_.back()));
   }
+  const std::size_t repeats = fold_ == Fold::Symmetric ? 1 : static_cast<std::size_t>(plan_.mesh.data * plan_.mesh.tensor);
+  TaskGraphBuilder::Expected expected;
+  for (const StageProgram& program : programs_) {
+    expected.tasks += program.tasks.size() * repeats;
+    expected.edges += (program.edges.size() + static_cast<std::size_t>(2 * plan_.num_microbatches() * plan_.chunks)) * repeats;
+  }
+  graph_.reserve(expected);
 }
 
 void Lowering::place(Rank rank, std::int32_t multiplicity) {

@@ -305,6 +305,8 @@ void Writer::step() {
 
 StageProgram Writer::write() && {
   const std::vector<Visit> all = visits();
+  program_.tasks.reserve(all.size() * (block_.backward.size() + block_.recompute.size() + 2));
+  program_.edges.reserve(program_.tasks.capacity() / 2);
   for (std::size_t at = 0; at < all.size(); ++at) write_visit(all, at);
   finish_gradients();
   step();

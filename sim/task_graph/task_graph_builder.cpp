@@ -2,6 +2,11 @@
 
 namespace sim {
 
+void TaskGraphBuilder::reserve(Expected in_all) {
+  graph_.tasks_.reserve(in_all.tasks);
+  edges_.reserve(in_all.edges);
+}
+
 DeviceId TaskGraphBuilder::add_device(const GraphDevice& device) {
   graph_.devices_.push_back(device);
   graph_.order_.emplace_back();
