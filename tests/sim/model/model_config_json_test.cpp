@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+
+#include "configs.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+ModelConfig read(const std::string& text) { return model_config_from_json(parse_json(text, "config.json"), "config.json"); }
+
+std::string told(const std::string& text) {
+  try {
+    read(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const std::string kGpt2 = R"("model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12, "n_positions": 1024, "vocab_size": 50257)";
+const std::string kLlama = R"("model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+                             "intermediate_size": 11008, "vocab_size": 32000)";
+
+TEST(ModelConfigJson, Gpt2Defaults) {
+  const ModelConfig config = read("{" + kGpt2 + R"(, "n_inner": null, "unknown_key": [1]})");
+  EXPECT_EQ(config.ffn, 3072);
+  EXPECT_EQ(config.kv_heads, 12);
+  EXPECT_EQ(config.head_dim, 64);
+  EXPECT_EQ(config.activation, Activation::GeluTanh);
+  EXPECT_EQ(config.norm, Norm::LayerNorm);
+  EXPECT_EQ(config.position, Position::Learned);
+  EXPECT_TRUE(config.tied_embeddings);
+  EXPECT_TRUE(config.attention_bias && config.projection_bias && config.mlp_bias);
+  EXPECT_FALSE(config.gated_mlp);
+  EXPECT_EQ(config.embedding_dropout, 0.1);
+  EXPECT_EQ(config.norm_epsilon, 1e-5);
+  EXPECT_EQ(config.initializer_range, 0.02);
+}
+
+TEST(ModelConfigJson, Gpt2AnswersToTheUsualNames) {
+  EXPECT_EQ(read(R"({"model_type": "gpt2", "num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12,
+                     "max_position_embeddings": 1024, "vocab_size": 50257})"),
+            read("{" + kGpt2 + "}"));
+}
+
+TEST(ModelConfigJson, LlamaDefaults) {
+  const ModelConfig config = read("{" + kLlama + "}");
+  EXPECT_EQ(config.kv_heads, 32);
+  EXPECT_EQ(config.head_dim, 128);
+  EXPECT_EQ(config.max_positions, 2048);
+  EXPECT_EQ(config.norm_epsilon, 1e-6);
+  EXPECT_EQ(config.rope_theta, 10000.0);
+  EXPECT_EQ(config.activation, Activation::Silu);
+  EXPECT_TRUE(config.gated_mlp);
+  EXPECT_FALSE(config.tied_embeddings || config.attention_bias || config.projection_bias || config.mlp_bias);
+  EXPECT_EQ(config.residual_dropout, 0.0);
+}
+
+TEST(ModelConfigJson, LlamaBiasesAndRotaryBase) {
+  const ModelConfig config = read("{" + kLlama + R"(, "attention_bias": true, "mlp_bias": true, "tie_word_embeddings": true,
+                                  "rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}})");
+  EXPECT_TRUE(config.attention_bias && config.projection_bias && config.mlp_bias && config.tied_embeddings);
+  EXPECT_EQ(config.rope_theta, 500000.0);
+}
+
+TEST(ModelConfigJson, MistralAndQwen2ReduceToTheSameFields) {
+  const auto as = [](const std::string& type, const std::string& more) {
+    std::string text = "{" + kLlama + more + "}";
+    return text.replace(text.find("llama"), 5, type);
+  };
+  EXPECT_FALSE(read(as("mistral", R"(, "sliding_window": null, "attention_bias": true)")).attention_bias);
+  const ModelConfig qwen = read(as("qwen2", R"(, "use_sliding_window": false, "sliding_window": 16)"));
+  EXPECT_TRUE(qwen.attention_bias);
+  EXPECT_FALSE(qwen.projection_bias);
+  EXPECT_THAT(told(as("mistral", R"(, "sliding_window": 1024)")), HasSubstr("/sliding_window: is 1024, shorter than max_position_embeddings 2048"));
+  EXPECT_THAT(told(as("qwen2", R"(, "use_sliding_window": true, "sliding_window": 16)")), HasSubstr("windowed attention is not supported"));
+}
+
+TEST(ModelConfigJson, RefusesOtherMathematicsInsteadOfIgnoringIt) {
+  EXPECT_THAT(told("{" + kLlama + R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8.0}})"), HasSubstr("/rope_scaling: asks for \"llama3\""));
+  EXPECT_THAT(told("{" + kLlama + R"(, "partial_rotary_factor": 0.5})"), HasSubstr("/partial_rotary_factor"));
+  EXPECT_THAT(told("{" + kGpt2 + R"(, "scale_attn_weights": false, "add_cross_attention": true})"),
+              AllOf(HasSubstr("unscaled attention"), HasSubstr("cross-attention")));
+}
+
+TEST(ModelConfigJson, UnknownTypeListsTheAccepted) {
+  EXPECT_EQ(told(R"({"model_type": "mamba"})"),
+            "config.json: /model_type: is \"mamba\", accepted: gpt2, llama, mistral, qwen2; choose one of them");
+  EXPECT_THAT(told("{}"), HasSubstr("/model_type: is missing, accepted: gpt2, llama, mistral, qwen2"));
+  EXPECT_THAT(told("[]"), HasSubstr("expected an object"));
+}
+
+TEST(ModelConfigJson, TellsEveryViolationAtOnceAndNoConsequence) {
+  EXPECT_EQ(told(R"({"model_type": "llama", "num_hidden_layers": -1, "hidden_size": 1e30, "num_attention_heads": 32, "num_key_value_heads": 5,
+                     "vocab_size": "many", "hidden_act": "tanh", "rms_norm_eps": 0, "head_dim": 7})"),
+            "config.json: /num_hidden_layers: is -1, expected a whole number from 1 to 1000000000; correct it\n"
+            "config.json: /hidden_size: is 1e+30, expected a whole number from 1 to 1000000000; correct it\n"
+            "config.json: /intermediate_size: is missing; add it\n"
+            "config.json: /vocab_size: is \"many\", expected a whole number from 1 to 1000000000; correct it\n"
+            "config.json: /hidden_act: is \"tanh\", accepted: gelu_new, gelu_pytorch_tanh, gelu, silu, swish, relu; choose one of them\n"
+            "config.json: /rms_norm_eps: is 0, expected a number from 1e-30 to 1e+30; correct it\n"
+            "config.json: /num_key_value_heads: is 5, which does not divide num_attention_heads 32; choose a divisor\n"
+            "config.json: /head_dim: is 7: rotary positions turn pairs, so it must be even; choose an even size");
+  EXPECT_THAT(told(R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_positions": 0, "vocab_size": 50257})"),
+              AllOf(HasSubstr("/n_layer: is missing"), HasSubstr("/n_positions: is 0"), Not(HasSubstr("n_embd"))));
+}
+
+TEST(ModelConfigJson, ReadsBackWhatItWrites) {
+  for (const ModelConfig& config : {small_gpt2(), small_llama(), read("{" + kGpt2 + R"(, "activation_function": "relu", "n_inner": 100})")})
+    EXPECT_EQ(model_config_from_json(to_json(config), "again"), config);
+  ModelConfig qwen = small_llama();
+  qwen.model_type = "qwen2";
+  qwen.attention_bias = true;
+  EXPECT_EQ(model_config_from_json(to_json(qwen), "again"), qwen);
+}
+
+TEST(ModelConfigJson, AllProfilesLoad) {
+  for (const char* name : {"gpt2", "gpt2-medium", "gpt2-xl", "gpt3-175b", "llama-2-7b", "llama-3-8b", "llama-3-70b", "tiny-gpt2", "tiny-llama"})
+    EXPECT_NO_THROW(load_model_config(std::string("profiles/models/") + name + ".json")) << name;
+  EXPECT_THROW(load_model_config("profiles/models"), InputError);
+}
+
+}  // namespace
+}  // namespace sim
