@@ -12,9 +12,16 @@
 
 namespace sim {
 
+// A share is a whole number of 2^-20, so that the shares of equal ranks add up exactly, folded or not.
+constexpr double quantized_share(double share) {
+  constexpr double kUnits = 1 << 20;
+  return static_cast<double>(static_cast<std::int64_t>(share * kUnits)) / kUnits;
+}
+
 struct LinkUse {
   LinkId link;
-  double share = 0;      // of the link's capacity that the task takes while it runs at full speed, in (0, 1]
+  double share = 0;      // of the link's capacity that the task takes while it runs at full speed: of one rank in (0, 1],
+                         // times the ranks on this link that the task stands for
 };
 struct TaskCost {
   SimTime duration{};    // when it has its links for itself
@@ -24,9 +31,10 @@ struct TaskCost {
 
 class CostModel {
  public:
-  CostModel(const ModelGraph& model, const ParallelPlan& plan);
+  CostModel(const ModelGraph& model, const ParallelPlan& plan);   // both must outlive it
   ~CostModel();
-  TaskCost cost(const Task& task, const TaskGraph& graph) const;
+  // Equal tasks are priced once and then looked up; the reference stays valid. One model a thread, and one graph a model.
+  const TaskCost& cost(const Task& task, const TaskGraph& graph) const;
   std::int32_t num_links() const;
 
  private:

@@ -1,7 +1,9 @@
 // The bytes that a task takes and frees, by category, as the worker's allocator would see them.
 // Used by the engine's MemoryTracker, and (baseline, lower bound) by the planner to discard before simulating.
+// Activations: activation_memory. Parameters, gradients and optimizer state: resident_memory. Here: which task moves them.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "sim/plan/parallel_plan.h"
@@ -22,14 +24,16 @@ struct MemoryEffect {
 
 class MemoryModel {
  public:
-  MemoryModel(const ModelGraph& model, const ParallelPlan& plan);
+  MemoryModel(const ModelGraph& model, const ParallelPlan& plan);   // both must outlive it
+  ~MemoryModel();
   MemoryBreakdown resident(StageIndex stage) const;   // alive between steps
-  MemoryEffect effect(const Task& task, const TaskGraph& graph) const;
+  // Equal tasks share an effect; the reference stays valid. One model a thread, and one graph a model.
+  const MemoryEffect& effect(const Task& task, const TaskGraph& graph) const;
   Bytes lower_bound(StageIndex stage) const;          // never above the simulated peak
 
  private:
-  const ModelGraph& model_;
-  const ParallelPlan& plan_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace sim

@@ -1,0 +1,90 @@
+// n tokens of a microbatch, h hidden, q and kv widths of queries and of keys or values (of one tensor rank), f ffn width (likewise),
+// g 2 for a gated MLP, else 1, V vocabulary rows of this rank; e bytes an element, w = max(e, 4) bytes of a statistic.
+//
+//   keeps            Attention                          Mlp                      Head                 Embedding
+//   input            n h (its leaf)                     n h                      n h                  token ids, 8 n
+//   norm             statistics: w n, LayerNorm 2 w n   the same                 the same             -
+//   linear           its input: normalized, n h         the same                 the same             -
+//   attention        q, k, v: views of qkv, n (q+2kv);  -                        -                    -
+//                    repeated heads: 2 n q beside it
+//                    out n q (the projection's input),
+//                    logsumexp w n heads
+//   activation       -                                  its input n g f          -                    -
+//   linear           (out, above)                       its input n f            -                    -
+//   cross-entropy    -                                  -                        probabilities w n V, in the place of the logits
+//   dropout          nothing: masks are computed again from their counters
+//   residual         nothing: the sum is written over the projection's output
+//
+//   backward, at its fullest (autograd frees an operator's inputs once it is done with them):
+//   Attention        d out n q, then dq, dk, dv beside it; with dropout a copy of the output's gradient, n h
+//   Mlp              d activation n f; gated: minus the activation, plus d gate and up 2 n f and one product n f
+//   Head             d normalized n h (the logits' gradient stands in their place)
+//   Embedding        -   (T > 1: this rank's rows, n h)
+#include "sim/cost/activation_memory.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+struct Sizes {
+  std::int64_t tokens, local_tokens;   // local: of the parts that sequence parallelism divides
+  std::int64_t query, key_value, heads, ffn, vocabulary;
+  Bytes element, statistic;
+  Bytes elements(std::int64_t width) const { return element * (tokens * width); }
+};
+
+Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
+  const ShardShape shape = plan.shard_shape();
+  const ModelConfig& config = model.config;
+  const Bytes element = bytes_per_element(plan.workload.precision);
+  return {.tokens = shape.tokens(),
+          .local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens(),
+          .query = config.heads * config.head_dim / shape.tensor,
+          .key_value = config.kv_heads * config.head_dim / shape.tensor,
+          .heads = config.heads / shape.tensor,
+          .ffn = config.ffn / shape.tensor,
+          .vocabulary = model.padded_vocabulary / shape.tensor,
+          .element = element,
+          .statistic = std::max(element, Bytes(4))};
+}
+
+void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
+  const bool repeats = config.kv_heads < config.heads;
+  const std::int64_t joint = size.query + 2 * size.key_value;
+  memory.kept = memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query) + size.statistic * (size.tokens * size.heads);
+  memory.backward_temporary = size.elements(size.query + (repeats ? 3 * size.query : joint));
+}
+
+void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
+  const std::int64_t gates = config.gated_mlp ? 2 : 1;
+  memory.kept = memory.normalized + size.elements((gates + 1) * size.ffn);
+  memory.backward_temporary = size.elements((config.gated_mlp ? 3 : 1) * size.ffn);
+}
+
+}  // namespace
+
+SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment) {
+  const Sizes size = sizes_of(model, plan);
+  const ModelConfig& config = model.config;
+  SegmentMemory memory;
+  memory.stream = size.element * (size.local_tokens * config.hidden);
+  if (segment == Segment::Embedding) {
+    memory.kept = Bytes(8) * size.tokens;
+    if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
+    return memory;
+  }
+  memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
+  memory.normalized = size.elements(config.hidden);
+  if (segment == Segment::Attention) add_attention(memory, size, config);
+  if (segment == Segment::Mlp) add_mlp(memory, size, config);
+  if (segment == Segment::Head) {
+    memory.kept = memory.normalized + size.statistic * (size.tokens * size.vocabulary);
+    memory.backward_temporary = memory.normalized;
+  } else if (config.residual_dropout > 0) {
+    memory.backward_temporary += memory.stream;
+  }
+  return memory;
+}
+
+}  // namespace sim

@@ -1,0 +1,19 @@
+// What a segment keeps from its forward to its backward, and what it needs on the way: the table that is held against measured peaks.
+// It follows the worker, which drives autograd unit by unit. Used by memory_model.
+#pragma once
+
+#include "sim/plan/parallel_plan.h"
+
+namespace sim {
+
+struct SegmentMemory {
+  Bytes stream{};              // its output: the next segment's input, kept by whoever reads it
+  Bytes statistics{};          // of its norm: kept until the norm's backward
+  Bytes kept{};                // else, from forward to backward, without input and output
+  Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
+  Bytes backward_temporary{};  // most that its backward has alive beyond what it found
+};
+
+SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment);
+
+}  // namespace sim

@@ -1,0 +1,106 @@
+#include "sim/cost/collective_prices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace sim {
+namespace {
+
+std::optional<Kernel> measured_as(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::AllReduce: return Kernel::AllReduce;
+    case CollectiveKind::ReduceScatter: return Kernel::ReduceScatter;
+    case CollectiveKind::AllGather: return Kernel::AllGather;
+    case CollectiveKind::SendReceive: return Kernel::SendReceive;
+    case CollectiveKind::Broadcast: break;
+  }
+  return std::nullopt;
+}
+
+Seconds transfer(double bytes, BytesPerSecond rate) { return rate.value() > 0 ? Seconds(bytes / rate.value()) : Seconds{}; }
+
+// Bytes of one group into one node in one phase, per byte that a rank sends. To a neighbor (one message) only the group's ring edge crosses;
+// to everyone, each of the node's members receives from each of those outside.
+double crossing(const CollectivePhase& phase, const GroupPlacement& group) {
+  if (!group.spans_nodes()) return 0.0;
+  if (phase.messages <= 1) return 1.0;
+  return static_cast<double>(group.on_node) * static_cast<double>(group.ranks - group.on_node) / static_cast<double>(group.ranks - 1);
+}
+
+RatioCurve::Coordinates payload_coordinate(Bytes payload) {
+  return {std::log(static_cast<double>(std::max<std::int64_t>(payload.value(), 1))), 0.0, 0.0};
+}
+
+}  // namespace
+
+CollectivePrices::CollectivePrices(const HardwareProfile& profile, const KernelPrices& kernels, Precision precision, BusyRanks busy)
+    : profile_(profile), kernels_(kernels), precision_(precision), busy_(busy) {}
+
+const LinkProfile& CollectivePrices::link_of(const GroupPlacement& group) const {
+  return group.spans_nodes() ? profile_.inter_node : profile_.intra_node;
+}
+
+CollectivePrice CollectivePrices::by_algorithm(const CollectiveAlgorithm& algorithm, const CollectiveShape& shape,
+                                               const GroupPlacement& group) const {
+  CollectivePrice price;
+  for (const PhaseRun& run : algorithm.phases(shape)) {
+    const double sent = static_cast<double>(run.phase.bytes_sent.value());
+    const Seconds port = transfer(sent, profile_.intra_node.bandwidth);
+    const Seconds uplink = transfer(sent * crossing(run.phase, group), profile_.inter_node.bandwidth);
+    const Seconds reducing = profile_.kind == DeviceKind::Cpu ? kernels_.streaming(run.phase.bytes_reduced) : Seconds{};
+    price.time += run.repeat * (run.phase.messages * link_of(group).latency + std::max(port, uplink) + reducing);
+    price.port_time += run.repeat * port;
+    price.uplink_time += run.repeat * uplink;
+  }
+  return price;
+}
+
+CollectivePrice CollectivePrices::cheapest(const CollectiveShape& shape, const GroupPlacement& group) const {
+  std::optional<CollectivePrice> best;
+  for (const CollectiveAlgorithm& algorithm : all_collective_algorithms()) {
+    if (algorithm.why_unsupported(shape)) continue;
+    const CollectivePrice price = by_algorithm(algorithm, shape, group);
+    if (!best || price.time < best->time) best = price;
+  }
+  return best.value_or(CollectivePrice{});
+}
+
+// Bytes are bytes: where a precision was not measured, that of fp32 stands for it.
+std::vector<const MeasuredKernel*> CollectivePrices::points(Kernel kernel) const {
+  const auto own = select_points(profile_, kernel, precision_, busy_);
+  return own.empty() ? select_points(profile_, kernel, Precision::Fp32, busy_) : own;
+}
+
+// Measured groups fill a node before they take the next.
+bool CollectivePrices::is_compact(const GroupPlacement& group) const {
+  return group.on_node == std::min(group.ranks, profile_.devices_per_node);
+}
+
+const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const GroupPlacement& group) {
+  static const RatioCurve kNone;
+  if (!is_compact(group)) return kNone;
+  const auto [entry, is_new] = curves_.try_emplace({shape.kind, shape.ranks});
+  const auto kernel = measured_as(shape.kind);
+  if (!is_new || !kernel || profile_.measured.empty()) return entry->second;
+  for (const MeasuredKernel* point : points(*kernel)) {
+    if (point->shape.size() < 2 || point->shape[1] != shape.ranks) continue;
+    const Bytes payload(point->shape[0]);
+    entry->second.add(payload_coordinate(payload), point->time, cheapest({shape.kind, shape.ranks, payload}, group).time);
+    measured_concurrency_ = std::max(measured_concurrency_, point->concurrent_ranks);
+  }
+  return entry->second;
+}
+
+CollectivePrice CollectivePrices::price(const CollectiveShape& shape, const GroupPlacement& group) {
+  CollectivePrice price = cheapest(shape, group);
+  const RatioCurve& measured = curve(shape, group);
+  if (!measured.empty()) price.time *= measured.ratio(payload_coordinate(shape.payload));
+  price.port_time = std::min(price.port_time, price.time);
+  price.uplink_time = std::min(price.uplink_time, price.time);
+  return price;
+}
+
+Seconds CollectivePrices::post(const GroupPlacement& pair) const { return link_of(pair).latency; }
+
+}  // namespace sim

@@ -1,0 +1,124 @@
+#include "sim/cost/cost_model.h"
+
+#include <cstddef>
+#include <functional>
+#include <unordered_map>
+
+#include "sim/cost/task_prices.h"
+
+namespace sim {
+namespace {
+
+// Tasks with equal fields cost the same. Looked up, never walked through: its order reaches no result.
+struct CostKey {
+  DeviceId device, peer;
+  Phase phase{};
+  Operation operation{};
+  MeshAxis group{};
+  std::int32_t layer_class = -1;   // of computation on a layer
+  BucketIndex bucket;
+  Bytes payload{};
+  bool operator==(const CostKey&) const = default;
+};
+
+struct CostKeyHash {
+  std::size_t operator()(const CostKey& key) const {
+    std::uint64_t hash = static_cast<std::uint64_t>(key.payload.value());
+    const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u; hash ^= hash >> 29; };
+    mix(static_cast<std::uint64_t>(key.device.value()) << 32 | static_cast<std::uint32_t>(key.peer.value()));
+    mix(static_cast<std::uint64_t>(key.layer_class) << 32 | static_cast<std::uint32_t>(key.bucket.value()));
+    mix(static_cast<std::uint64_t>(key.phase) << 16 | static_cast<std::uint64_t>(key.operation) << 8 | static_cast<std::uint64_t>(key.group));
+    return static_cast<std::size_t>(hash);
+  }
+};
+
+bool is_flat(Operation operation) {
+  return operation == Operation::Accumulate || operation == Operation::NormPart || operation == Operation::Update;
+}
+
+void use(TaskCost& cost, LinkId link, double share, std::int32_t ranks) {
+  const double exact = quantized_share(share) * ranks;
+  if (exact > 0) cost.uses[cost.num_uses++] = {link, exact};
+}
+
+}  // namespace
+
+struct CostModel::State {
+  State(const ModelGraph& model, const ParallelPlan& parallel_plan) : plan(parallel_plan), prices(model, parallel_plan) {}
+
+  CostKey key(const Task& task) const;
+  TaskCost price(const Task& task, const TaskGraph& graph);
+  TaskCost compute(const Task& task, const TaskGraph& graph);
+  TaskCost communicate(const Task& task, const TaskGraph& graph);
+  Elements elements(const Task& task, const TaskGraph& graph) const;
+
+  const ParallelPlan& plan;
+  TaskPrices prices;
+  std::unordered_map<CostKey, TaskCost, CostKeyHash> known;
+};
+
+CostKey CostModel::State::key(const Task& task) const {
+  const bool communicates = is_communication(task.key.operation);
+  const bool on_a_layer = !communicates && task.key.layer.exists() && !is_flat(task.key.operation);
+  return {.device = task.device, .peer = communicates ? task.peer : DeviceId::none(), .phase = task.key.phase, .operation = task.key.operation,
+          .group = task.key.group, .layer_class = on_a_layer ? prices.layer_class(task.key.layer) : -1,
+          .bucket = communicates ? BucketIndex::none() : task.bucket, .payload = task.payload};
+}
+
+Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) const {
+  const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
+  if (task.key.operation != Operation::NormPart) return prices.updated(buckets[task.bucket.position()]);
+  Elements owned;
+  for (const Bucket& bucket : buckets) owned.value += bucket.shard_elements;
+  return owned;
+}
+
+TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
+  if (task.key.operation == Operation::Reshard) return {};
+  TaskCost cost;
+  cost.duration = is_flat(task.key.operation) ? prices.flat_task(task.key, elements(task, graph))
+                                              : prices.layer_task({task.key.layer, task.key.phase, task.key.operation});
+  return cost;
+}
+
+TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph) {
+  const GraphDevice& device = graph.devices()[task.device.position()];
+  const Placement& placement = prices.placement();
+  TaskCost cost;
+  if (task.key.operation == Operation::Send || task.key.operation == Operation::Receive) {
+    const GroupPlacement pair = placement.pair(device.representative, graph.devices()[task.peer.position()].representative);
+    if (task.key.operation == Operation::Send) { cost.duration = prices.post(task.key, pair); return cost; }
+    const TaskPrices::Collective price = prices.receive(task.key, task.payload, pair);
+    cost.duration = price.duration;
+    use(cost, placement.port(device.representative), price.port, 1);
+    if (pair.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device));
+    return cost;
+  }
+  const GroupPlacement group = placement.group(device.representative, task.key.group);
+  const TaskPrices::Collective price = prices.collective(task.key, task.payload, group);
+  cost.duration = price.duration;
+  use(cost, placement.port(device.representative), price.port, 1);
+  if (group.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device));
+  return cost;
+}
+
+TaskCost CostModel::State::price(const Task& task, const TaskGraph& graph) {
+  TaskCost cost = is_communication(task.key.operation) ? communicate(task, graph) : compute(task, graph);
+  const GraphDevice& device = graph.devices()[task.device.position()];
+  if (cost.duration.count() > 0)
+    use(cost, prices.placement().cores(device.representative), prices.core_share(), prices.placement().alike_on_node(device));
+  return cost;
+}
+
+CostModel::CostModel(const ModelGraph& model, const ParallelPlan& plan) : state_(std::make_unique<State>(model, plan)) {}
+CostModel::~CostModel() = default;
+
+const TaskCost& CostModel::cost(const Task& task, const TaskGraph& graph) const {
+  const auto [entry, is_new] = state_->known.try_emplace(state_->key(task));
+  if (is_new) entry->second = state_->price(task, graph);
+  return entry->second;
+}
+
+std::int32_t CostModel::num_links() const { return state_->prices.placement().num_links(); }
+
+}  // namespace sim

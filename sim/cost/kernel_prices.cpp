@@ -1,0 +1,68 @@
+#include "sim/cost/kernel_prices.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sim {
+namespace {
+
+double log_size(std::int64_t size) { return std::log(static_cast<double>(std::max<std::int64_t>(size, 1))); }
+
+Seconds or_zero(bool exists, Seconds time) { return exists ? time : Seconds{}; }
+
+}  // namespace
+
+KernelPrices::KernelPrices(const HardwareProfile& profile, Precision precision, BusyRanks busy)
+    : profile_(profile), precision_(precision), busy_(busy) {
+  if (profile.measured.empty()) return;
+  for (std::size_t at = 0; at < static_cast<std::size_t>(Kernel::OperatorCall); ++at) {
+    const auto kernel = static_cast<Kernel>(at);
+    for (const MeasuredKernel* point : select_points(profile, kernel, precision, busy)) {
+      curves_[at].add(coordinates(kernel, point->shape), point->time, roofline(kernel, point->shape));
+      if (kernel == Kernel::LinearForward) measured_concurrency_ = point->concurrent_ranks;
+    }
+  }
+  forward_call_ = extra_call_time(Kernel::OperatorCall);
+  backward_call_ = extra_call_time(Kernel::AutogradCall);
+}
+
+// A measured call includes dispatch, which kernel_overhead holds already.
+Seconds KernelPrices::extra_call_time(Kernel call) const {
+  Seconds longest{};
+  for (const MeasuredKernel* point : select_points(profile_, call, precision_, busy_)) longest = std::max(longest, point->time);
+  return std::max(Seconds{}, longest - profile_.kernel_overhead);
+}
+
+// What decides how efficient a kernel is: the sides of a matrix product; heads, length and width of attention; else just the bytes.
+RatioCurve::Coordinates KernelPrices::coordinates(Kernel kernel, std::span<const std::int64_t> shape) {
+  switch (family_of(kernel)) {
+    case KernelFamily::MatrixProduct: return {log_size(shape[0]), log_size(shape[1]), log_size(shape[2])};
+    case KernelFamily::FusedAttention: return {log_size(shape[0] * shape[1]), log_size(shape[2]), log_size(shape[3])};
+    case KernelFamily::MemoryBound: break;
+  }
+  return {log_size(shape[0]) + (shape.size() > 1 ? log_size(shape[1]) : 0.0), 0.0, 0.0};
+}
+
+Seconds KernelPrices::streaming(Bytes bytes) const {
+  const double rate = profile_.memory_bandwidth.value() * profile_.memory_efficiency;
+  return or_zero(rate > 0, bytes / BytesPerSecond(rate));
+}
+
+Seconds KernelPrices::roofline(Kernel kernel, std::span<const std::int64_t> shape) const {
+  const KernelWork work = kernel_work(kernel, shape, precision_);
+  const KernelFamily family = family_of(kernel);
+  const double efficiency = family == KernelFamily::FusedAttention ? profile_.attention_efficiency : profile_.matrix_efficiency;
+  const double rate = profile_.peak[static_cast<std::size_t>(precision_)].value() * efficiency;
+  const Seconds computing = or_zero(family != KernelFamily::MemoryBound && rate > 0, work.flops / FlopsPerSecond(rate));
+  return std::max(computing, streaming(work.bytes)) + profile_.kernel_overhead;
+}
+
+Seconds KernelPrices::time(const KernelCall& call, CallKind kind) const {
+  const RatioCurve& curve = curves_[static_cast<std::size_t>(call.kernel)];
+  const Seconds baseline = roofline(call.kernel, call.shape);
+  const Seconds kernel = curve.empty() ? baseline : baseline * curve.ratio(coordinates(call.kernel, call.shape));
+  const Seconds around = kind == CallKind::Forward ? forward_call_ : kind == CallKind::Backward ? backward_call_ : Seconds{};
+  return kernel * call.share + around;
+}
+
+}  // namespace sim

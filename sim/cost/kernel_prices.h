@@ -1,0 +1,39 @@
+// The time of one kernel on one device: the roofline of the profile, bent so that it goes through the measured points.
+// Used by cost_model and lower_bound. Links, collectives and corrections are not here.
+#pragma once
+
+#include <array>
+
+#include "sim/cost/kernel_work.h"
+#include "sim/cost/measured_points.h"
+
+namespace sim {
+
+enum class CallKind : std::uint8_t { Forward, Backward, Plain };   // Plain: outside autograd
+
+class KernelPrices {
+ public:
+  // busy: ranks of the node that work at the same time; the profile must outlive this.
+  KernelPrices(const HardwareProfile& profile, Precision precision, BusyRanks busy);
+
+  Seconds time(const KernelCall& call, CallKind kind) const;
+  // max(flops / rate, bytes / bandwidth) + overhead, without measured points.
+  Seconds roofline(Kernel kernel, std::span<const std::int64_t> shape) const;
+  Seconds streaming(Bytes bytes) const;     // that many bytes through memory, no overhead
+  // How many ranks worked at once when the points were taken: their contention for cores and memory is in the prices. 1: none is.
+  std::int32_t measured_concurrency() const { return measured_concurrency_; }
+
+ private:
+  static constexpr std::size_t kNumKernels = std::size(kKernelNames);
+  static RatioCurve::Coordinates coordinates(Kernel kernel, std::span<const std::int64_t> shape);
+  Seconds extra_call_time(Kernel call) const;
+
+  const HardwareProfile& profile_;
+  Precision precision_;
+  BusyRanks busy_;
+  std::array<RatioCurve, kNumKernels> curves_;
+  Seconds forward_call_{}, backward_call_{};   // beyond kernel_overhead
+  std::int32_t measured_concurrency_ = 1;
+};
+
+}  // namespace sim

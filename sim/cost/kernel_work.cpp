@@ -1,0 +1,83 @@
+#include "sim/cost/kernel_work.h"
+
+namespace sim {
+namespace {
+
+// Elements that an elementwise kernel reads and writes for each element of its shape.
+std::int64_t accesses(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::CrossEntropyForward:
+    case Kernel::SquaredNorm: return 1;
+    case Kernel::NormForward:
+    case Kernel::ActivationForward:
+    case Kernel::EmbeddingForward:
+    case Kernel::RotaryForward:
+    case Kernel::RotaryBackward:
+    case Kernel::DropoutForward:
+    case Kernel::DropoutBackward:
+    case Kernel::CrossEntropyBackward: return 2;
+    case Kernel::NormBackward:
+    case Kernel::ActivationBackward:
+    case Kernel::GatedActivationForward:
+    case Kernel::ResidualForward:
+    case Kernel::ResidualBackward:
+    case Kernel::EmbeddingBackward: return 3;
+    case Kernel::GatedActivationBackward: return 5;
+    default: return 0;
+  }
+}
+
+bool is_sixteen_bit(Precision precision) { return precision == Precision::Bf16 || precision == Precision::Fp16; }
+
+// The optimizer reads the gradient, reads and writes the master weight and its `moments`, and writes the 16-bit weight where there is one.
+Bytes optimizer_bytes(std::int64_t elements, std::int64_t moments, Precision precision) {
+  const Bytes element = bytes_per_element(precision);
+  if (is_sixteen_bit(precision)) return elements * (element * 2 + Bytes(4) * (2 + 2 * moments));
+  return elements * element * (3 + 2 * moments);
+}
+
+KernelWork matrix_product(std::span<const std::int64_t> shape, Bytes element) {
+  const std::int64_t tokens = shape[0], outputs = shape[1], inputs = shape[2];
+  return {Flops(2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs)),
+          element * (tokens * inputs + inputs * outputs + tokens * outputs)};
+}
+
+// Causal: s (s + 1) / 2 pairs; the backward computes the scores again (2.5 times the forward) and moves q, k, v, out and their gradients.
+KernelWork attention(std::span<const std::int64_t> shape, Bytes element, bool backward) {
+  const double pairs_twice = static_cast<double>(shape[2]) * (static_cast<double>(shape[2]) + 1.0);
+  const double forward = 2.0 * static_cast<double>(shape[0] * shape[1] * shape[3]) * pairs_twice;
+  return {Flops(backward ? 2.5 * forward : forward), element * (shape[0] * shape[1] * shape[2] * shape[3] * (backward ? 8 : 4))};
+}
+
+}  // namespace
+
+KernelFamily family_of(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::LinearForward:
+    case Kernel::LinearInputGradient:
+    case Kernel::LinearWeightGradient: return KernelFamily::MatrixProduct;
+    case Kernel::AttentionForward:
+    case Kernel::AttentionBackward: return KernelFamily::FusedAttention;
+    default: return KernelFamily::MemoryBound;
+  }
+}
+
+KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Precision precision) {
+  const Bytes element = bytes_per_element(precision);
+  switch (family_of(kernel)) {
+    case KernelFamily::MatrixProduct: return matrix_product(shape, element);
+    case KernelFamily::FusedAttention: return attention(shape, element, kernel == Kernel::AttentionBackward);
+    case KernelFamily::MemoryBound: break;
+  }
+  switch (kernel) {
+    case Kernel::AdamW: return {Flops(0), optimizer_bytes(shape[0], 2, precision)};
+    case Kernel::Sgd: return {Flops(0), optimizer_bytes(shape[0], 1, precision)};
+    case Kernel::SquaredNorm: return {Flops(0), element * shape[0]};
+    case Kernel::Copy: return {Flops(0), Bytes(2 * shape[0])};
+    case Kernel::OperatorCall:
+    case Kernel::AutogradCall: return {};
+    default: return {Flops(0), element * (accesses(kernel) * shape[0] * shape[1])};
+  }
+}
+
+}  // namespace sim

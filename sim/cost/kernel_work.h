@@ -1,0 +1,31 @@
+// What a kernel of the hardware profile has to do: floating point operations and bytes, by its shape.
+// Used by kernel_prices, for measured points and for the calls of a task alike: both sides of a ratio come from here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "sim/cluster/hardware_profile.h"
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+// `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy.
+struct KernelCall {
+  Kernel kernel{};
+  std::array<std::int64_t, 4> shape{};   // as Kernel says; unused entries are 0
+  double share = 1.0;
+};
+
+struct KernelWork {
+  Flops flops{};
+  Bytes bytes{};
+};
+
+enum class KernelFamily : std::uint8_t { MatrixProduct, FusedAttention, MemoryBound };
+KernelFamily family_of(Kernel kernel);
+
+KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Precision precision);
+
+}  // namespace sim

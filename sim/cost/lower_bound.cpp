@@ -1,0 +1,91 @@
+#include "sim/cost/lower_bound.h"
+
+#include <algorithm>
+
+#include "sim/cost/memory_model.h"
+#include "sim/cost/task_prices.h"
+#include "sim/task_graph/layer_tasks.h"
+
+namespace sim {
+namespace {
+
+struct LayerTimes {
+  SimTime forward{}, backward{};   // backward: with what is computed again
+};
+
+class StageTimes {
+ public:
+  StageTimes(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), prices_(model, plan) {
+    embedding_ = times(LayerIndex(0));
+    block_ = times(LayerIndex(1));
+    head_ = times(model.head());
+    if (plan.recompute == Recompute::Full) recompute_ = time(recompute_pieces(model, plan, LayerIndex(1)), LayerIndex(1), Phase::Recompute);
+    block_.backward += recompute_;
+  }
+
+  LayerTimes of(StageIndex stage, ChunkIndex chunk) const {
+    LayerTimes sum;
+    const LayerRange range = plan_.layers(stage, chunk);
+    for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
+      const LayerTimes& one = layer == LayerIndex(0) ? embedding_ : layer == model_.head() ? head_ : block_;
+      sum.forward += one.forward;
+      sum.backward += one.backward;
+    }
+    return sum;
+  }
+
+  SimTime first_recompute() const { return recompute_; }   // of one block
+
+  SimTime all(StageIndex stage) const {
+    SimTime sum{};
+    for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk) sum += of(stage, chunk).forward + of(stage, chunk).backward;
+    return sum * plan_.num_microbatches();
+  }
+
+ private:
+  SimTime time(const std::vector<Piece>& pieces, LayerIndex layer, Phase phase);
+  LayerTimes times(LayerIndex layer);
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  TaskPrices prices_;
+  LayerTimes embedding_, block_, head_;
+  SimTime recompute_{};
+};
+
+SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Phase phase) {
+  const GroupPlacement tensor = prices_.placement().group(Rank(0), MeshAxis::Tensor);
+  SimTime sum{};
+  for (const Piece& piece : pieces) {
+    const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = MeshAxis::Tensor};
+    if (is_communication(piece.operation)) sum += prices_.collective(key, piece.payload, tensor).duration;
+    else sum += prices_.layer_task({layer, phase, piece.operation});
+  }
+  return sum;
+}
+
+LayerTimes StageTimes::times(LayerIndex layer) {
+  return {time(forward_pieces(model_, plan_, layer), layer, Phase::Forward), time(backward_pieces(model_, plan_, layer), layer, Phase::Backward)};
+}
+
+}  // namespace
+
+SimTime compute_lower_bound(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) { return StageTimes(model, plan).all(stage); }
+
+SimTime step_lower_bound(const ModelGraph& model, const ParallelPlan& plan) {
+  const StageTimes times(model, plan);
+  SimTime before{}, bound{};
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
+    bound = std::max(bound, before + times.all(stage));
+    const LayerTimes chunk = times.of(stage, ChunkIndex(0));
+    before += chunk.forward + chunk.backward - times.first_recompute();   // that may run before the gradient comes
+  }
+  return bound;
+}
+
+Bytes memory_lower_bound(const ModelGraph& model, const ParallelPlan& plan) {
+  const MemoryModel memory(model, plan);
+  return std::max(memory.lower_bound(StageIndex(0)), memory.lower_bound(StageIndex(plan.mesh.pipeline - 1)));
+}
+
+}  // namespace sim

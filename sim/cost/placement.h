@@ -1,0 +1,39 @@
+// Where the ranks of a group and of a graph device stand on the nodes: which links a task loads, and for how many ranks it stands.
+// Arithmetic alone (ranks of a group are equally far apart), because the planner asks for thousands of plans; tests hold it against
+// Topology and DeviceMesh::group. Used by cost_model.
+#pragma once
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task_graph.h"
+
+namespace sim {
+
+struct GroupPlacement {
+  std::int32_t ranks = 1;
+  std::int32_t on_node = 1;        // of them on the node of the member asked about
+  bool spans_nodes() const { return on_node < ranks; }
+};
+
+class Placement {
+ public:
+  explicit Placement(const ParallelPlan& plan);
+
+  GroupPlacement group(Rank member, MeshAxis axis) const;
+  GroupPlacement pair(Rank a, Rank b) const;
+  // Ranks that the device stands for, on its representative's node: what they do alike loads that node's links together.
+  std::int32_t alike_on_node(const GraphDevice& device) const;
+
+  std::int32_t busy_ranks() const;  // of a node
+  LinkId port(Rank rank) const { return LinkId(rank.value()); }
+  LinkId uplink(Rank rank) const { return LinkId(devices_ + node(rank)); }
+  LinkId cores(Rank rank) const { return LinkId(devices_ + nodes_ + node(rank)); }
+  std::int32_t num_links() const { return devices_ + 2 * nodes_; }
+
+ private:
+  std::int32_t node(Rank rank) const { return rank.value() / devices_per_node_; }
+
+  DeviceMesh mesh_;
+  std::int32_t devices_, devices_per_node_, nodes_;
+};
+
+}  // namespace sim

@@ -1,0 +1,184 @@
+#include "sim/cost/task_kernels.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+enum class Part : std::uint8_t { Norm, Core, Tail };   // in front of what tensor parallelism cuts; cut; behind its sum
+
+Part part_of(const Operator& op, Segment segment) {
+  switch (op.kind) {
+    case OperatorKind::Norm: return Part::Norm;
+    case OperatorKind::Residual:
+    case OperatorKind::Dropout: return Part::Tail;
+    case OperatorKind::EmbeddingLookup: return op.split == TensorSplit::None ? Part::Tail : Part::Core;   // positions are added after the sum
+    default: return segment == Segment::Head && op.kind == OperatorKind::CrossEntropy ? Part::Tail : Part::Core;
+  }
+}
+
+// Shares of a cross-entropy: the maximum reads the logits once, exponentials and their sum read them again and compute.
+constexpr double kMaximumShare = 1.0 / 3.0;
+constexpr double kExponentialsShare = 2.0 / 3.0;
+
+struct LocalShape { std::int64_t tokens, inputs, outputs; };
+
+class Writer {
+ public:
+  Writer(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), shape_(plan.shard_shape()) {}
+
+  void forward(const Operator& op, double share = 1.0);
+  void backward(const Operator& op);
+  void add(Kernel kernel, std::array<std::int64_t, 4> shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
+  std::int64_t tokens() const { return shape_.tokens(); }
+  std::vector<KernelCall> take() && { return std::move(calls_); }
+
+ private:
+  LocalShape local(const Operator& op) const;
+  bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && model_.config.gated_mlp; }
+  std::array<std::int64_t, 4> attention_shape() const {
+    return {shape_.microbatch, model_.config.heads / shape_.tensor, shape_.sequence, model_.config.head_dim};
+  }
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  ShardShape shape_;
+  std::vector<KernelCall> calls_;
+};
+
+LocalShape Writer::local(const Operator& op) const {
+  const std::int64_t t = shape_.tensor;
+  if (op.split == TensorSplit::None) return {shape_.sequence_parallel ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  switch (op.kind) {
+    case OperatorKind::EmbeddingLookup: return {shape_.tokens(), op.inputs / t, op.outputs};
+    case OperatorKind::CrossEntropy: return {shape_.tokens(), op.inputs / t, op.outputs};
+    case OperatorKind::Linear:
+      return op.split == TensorSplit::Rows ? LocalShape{shape_.tokens(), op.inputs, op.outputs / t} : LocalShape{shape_.tokens(), op.inputs / t, op.outputs};
+    default: return {shape_.tokens(), op.inputs / t, op.outputs / t};
+  }
+}
+
+void Writer::forward(const Operator& op, double share) {
+  const LocalShape at = local(op);
+  switch (op.kind) {
+    case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs}, share);
+    case OperatorKind::Rotary: return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Attention: return add(Kernel::AttentionForward, attention_shape(), share);
+    case OperatorKind::Activation:
+      return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyForward, {at.tokens, at.inputs}, share);
+    case OperatorKind::Dropout: return add(Kernel::DropoutForward, {at.tokens, at.outputs}, share);
+  }
+}
+
+void Writer::backward(const Operator& op) {
+  const LocalShape at = local(op);
+  switch (op.kind) {
+    case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
+    case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
+    case OperatorKind::Linear:
+      add(Kernel::LinearInputGradient, {at.tokens, at.outputs, at.inputs});
+      add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs});
+      // The bias gradient reads the output gradient once: half of what a copy of it moves.
+      if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * bytes_per_element(plan_.workload.precision).value() / 2});
+      return;
+    case OperatorKind::Rotary: return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
+    case OperatorKind::Attention: return add(Kernel::AttentionBackward, attention_shape());
+    case OperatorKind::Activation: return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.tokens, at.outputs});
+    case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});
+    case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyBackward, {at.tokens, at.inputs});
+    case OperatorKind::Dropout: return add(Kernel::DropoutBackward, {at.tokens, at.outputs});
+  }
+}
+
+Segment segment_of(Operation operation) {
+  switch (operation) {
+    case Operation::Embedding:
+    case Operation::EmbeddingPositions: return Segment::Embedding;
+    case Operation::Attention:
+    case Operation::AttentionNorm:
+    case Operation::AttentionResidual: return Segment::Attention;
+    case Operation::Mlp:
+    case Operation::MlpNorm:
+    case Operation::MlpResidual: return Segment::Mlp;
+    default: return Segment::Head;
+  }
+}
+
+bool is_norm_task(Operation operation) {
+  return operation == Operation::HeadNorm || operation == Operation::AttentionNorm || operation == Operation::MlpNorm;
+}
+bool is_tail_task(Operation operation) {
+  return operation == Operation::EmbeddingPositions || operation == Operation::AttentionResidual || operation == Operation::MlpResidual;
+}
+
+// Which task of the segment an operator of `part` runs in.
+bool holds(const ParallelPlan& plan, const LayerTask& task, Part part) {
+  if (plan.mesh.tensor == 1) return true;
+  const bool backward = task.phase == Phase::Backward;
+  const bool norm_apart = plan.sequence_parallel || backward;
+  const bool tail_apart = plan.sequence_parallel || !backward;
+  if (is_norm_task(task.operation)) return part == Part::Norm;
+  if (is_tail_task(task.operation)) return part == Part::Tail;
+  return part == Part::Core || (part == Part::Norm && !norm_apart) || (part == Part::Tail && !tail_apart);
+}
+
+const SegmentGraph& find_segment(const ModelGraph& model, const LayerTask& task) {
+  const auto& segments = model.layer(task.layer).segments;
+  const Segment wanted = segment_of(task.operation);
+  return *std::find_if(segments.begin(), segments.end(), [&](const SegmentGraph& segment) { return segment.segment == wanted; });
+}
+
+// With T > 1 the loss is cut in three by the two sums over the tensor group.
+void head_forward(Writer& writer, const SegmentGraph& segment, const ParallelPlan& plan, Operation operation) {
+  for (const Operator& op : segment.operators) {
+    const bool is_loss = op.kind == OperatorKind::CrossEntropy;
+    const bool is_norm = op.kind == OperatorKind::Norm;
+    if (operation == Operation::Head && !(is_norm && plan.sequence_parallel)) writer.forward(op, is_loss ? kMaximumShare : 1.0);
+    if (operation == Operation::HeadNorm && is_norm) writer.forward(op);
+    if (operation == Operation::HeadExponentials && is_loss) writer.forward(op, kExponentialsShare);
+  }
+  if (operation == Operation::HeadLoss) writer.add(Kernel::ResidualForward, {writer.tokens(), 1});
+}
+
+// A residual sends its gradient two ways and costs nothing itself; the two meet again behind the norm's backward, as one sum.
+void segment_backward(Writer& writer, const SegmentGraph& segment, const ParallelPlan& plan, const LayerTask& task) {
+  const bool is_head = segment.segment == Segment::Head;
+  for (auto op = segment.operators.rbegin(); op != segment.operators.rend(); ++op) {
+    const bool sums_at_norm = op->kind == OperatorKind::Residual;
+    const Part part = sums_at_norm ? Part::Norm : is_head && op->kind != OperatorKind::Norm ? Part::Core : part_of(*op, segment.segment);
+    if (holds(plan, task, part)) writer.backward(*op);
+  }
+}
+
+}  // namespace
+
+TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
+  Writer writer(model, plan);
+  const SegmentGraph& segment = find_segment(model, task);
+  if (task.phase == Phase::Backward) {
+    segment_backward(writer, segment, plan, task);
+    return {std::move(writer).take(), CallKind::Backward};
+  }
+  if (segment.segment == Segment::Head && plan.mesh.tensor > 1) head_forward(writer, segment, plan, task.operation);
+  else
+    for (const Operator& op : segment.operators)
+      if (holds(plan, task, part_of(op, segment.segment))) writer.forward(op);
+  return {std::move(writer).take(), CallKind::Forward};
+}
+
+TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements elements) {
+  const bool is_adam = plan.workload.optimizer == OptimizerKind::AdamW;
+  KernelCall call{.shape = {elements.value}};
+  switch (operation) {
+    case Operation::Accumulate: call = {Kernel::ResidualForward, {elements.value, 1}}; break;
+    case Operation::NormPart: call.kernel = Kernel::SquaredNorm; break;
+    default: call.kernel = is_adam ? Kernel::AdamW : Kernel::Sgd; break;
+  }
+  return {{call}, CallKind::Plain};
+}
+
+}  // namespace sim

@@ -1,0 +1,32 @@
+// Which kernels a compute task runs, from the operators of its segment. The one place that knows how tensor parallelism cuts a segment:
+//
+//   operators of a block     norm | qkv (rotary) attention projection | (dropout) residual
+//   T = 1                    [------------- Attention ----------------------------------]
+//   T > 1, forward           [------- Attention ---------------------] [AttentionResidual]      backward: [AttentionNorm] [---- Attention ----]
+//   sequence parallel        [AttentionNorm] [--- Attention ---------] [AttentionResidual]      forward and backward
+//
+// Used by cost_model and lower_bound.
+#pragma once
+
+#include <vector>
+
+#include "sim/cost/kernel_prices.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task.h"
+
+namespace sim {
+
+struct TaskKernels {
+  std::vector<KernelCall> calls;
+  CallKind kind = CallKind::Forward;
+};
+
+// Tasks of the phases Forward, Recompute and Backward.
+struct LayerTask { LayerIndex layer; Phase phase{}; Operation operation{}; };
+TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
+
+// Tasks on flat buffers: Accumulate, NormPart, Update.
+struct Elements { std::int64_t value = 0; };
+TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements elements);
+
+}  // namespace sim

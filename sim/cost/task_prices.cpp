@@ -1,0 +1,98 @@
+#include "sim/cost/task_prices.h"
+
+#include <algorithm>
+
+#include "sim/sharding/sharding.h"
+
+namespace sim {
+namespace {
+
+CollectiveKind kind_of(Operation operation) {
+  switch (operation) {
+    case Operation::AllReduce: return CollectiveKind::AllReduce;
+    case Operation::ReduceScatter: return CollectiveKind::ReduceScatter;
+    case Operation::AllGather: return CollectiveKind::AllGather;
+    default: return CollectiveKind::SendReceive;
+  }
+}
+
+bool equal(const Operator& a, const Operator& b) {
+  return a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs && a.split == b.split && a.bias == b.bias;
+}
+bool equal(const SegmentGraph& a, const SegmentGraph& b) {
+  return a.segment == b.segment && std::equal(a.operators.begin(), a.operators.end(), b.operators.begin(), b.operators.end(),
+                                              [](const Operator& x, const Operator& y) { return equal(x, y); });
+}
+bool equal(const Layer& a, const Layer& b) {
+  return std::equal(a.segments.begin(), a.segments.end(), b.segments.begin(), b.segments.end(),
+                    [](const SegmentGraph& x, const SegmentGraph& y) { return equal(x, y); });
+}
+
+}  // namespace
+
+TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
+    : model_(model), plan_(plan), placement_(plan), kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
+      collectives_(plan.cluster.hardware, kernels_, plan.workload.precision, {placement_.busy_ranks()}) {
+  classify_layers();
+}
+
+void TaskPrices::classify_layers() {
+  std::vector<std::size_t> firsts;   // the first layer of each class
+  for (std::size_t layer = 0; layer < model_.layers.size(); ++layer) {
+    const auto same = std::find_if(firsts.begin(), firsts.end(), [&](std::size_t first) { return equal(model_.layers[first], model_.layers[layer]); });
+    layer_classes_.push_back(static_cast<std::int32_t>(same - firsts.begin()));
+    if (same == firsts.end()) firsts.push_back(layer);
+  }
+}
+
+SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
+  const auto& corrections = plan_.cluster.hardware.corrections;
+  if (corrections.empty()) return to_sim_time(time);
+  const std::string kind = kind_text(key);
+  for (const Correction& correction : corrections)
+    if (correction.kind == kind) time *= correction.factor;
+  return to_sim_time(time);
+}
+
+SimTime TaskPrices::layer_task(const LayerTask& task) {
+  const TaskKernels kernels = kernels_of(model_, plan_, task);
+  Seconds time{};
+  for (const KernelCall& call : kernels.calls) time += kernels_.time(call, kernels.kind);
+  return corrected({.phase = task.phase, .operation = task.operation}, time);
+}
+
+SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
+  const TaskKernels kernels = flat_kernels(plan_, key.operation, elements);
+  Seconds time{};
+  for (const KernelCall& call : kernels.calls) time += kernels_.time(call, kernels.kind);
+  return corrected(key, time);
+}
+
+Elements TaskPrices::updated(const Bucket& bucket) const {
+  return {sharding_strategy(plan_).shards_optimizer ? bucket.shard_elements : bucket.elements};
+}
+
+TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
+  const CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, payload}, group);
+  if (price.time.count() <= 0) return {};
+  // Members of the group on one node load its uplink together: each carries its part.
+  return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};
+}
+
+SimTime TaskPrices::post(const TaskKey& key, const GroupPlacement& pair) const { return corrected(key, collectives_.post(pair)); }
+
+TaskPrices::Collective TaskPrices::receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair) {
+  const CollectivePrice price = collectives_.price({CollectiveKind::SendReceive, 2, payload}, pair);
+  const Seconds left = price.time - collectives_.post(pair);
+  if (left.count() <= 0) return {};
+  return {corrected(key, left), std::min(1.0, price.port_time / left), std::min(1.0, price.uplink_time / left)};
+}
+
+// Points measured with k ranks at work hold the contention of k: only more than that slow each other further.
+double TaskPrices::core_share() const {
+  const std::int32_t cores = plan_.cluster.hardware.cores_per_node;
+  const std::int32_t at_full_speed = std::max(cores, kernels_.measured_concurrency());
+  return cores == 0 || placement_.busy_ranks() <= at_full_speed ? 0.0 : 1.0 / at_full_speed;
+}
+
+}  // namespace sim

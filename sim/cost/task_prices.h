@@ -1,0 +1,47 @@
+// The time of every task of a plan, apart from where it runs: kernels, flat buffers, collectives, corrections; the one place where a
+// cost becomes clock time. Used by cost_model (which adds links) and by lower_bound (which needs no graph).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "sim/cost/collective_prices.h"
+#include "sim/cost/kernel_prices.h"
+#include "sim/cost/placement.h"
+#include "sim/cost/task_kernels.h"
+
+namespace sim {
+
+class TaskPrices {
+ public:
+  // Model and plan must outlive this. Prices are remembered: one object a thread.
+  TaskPrices(const TaskPrices&) = delete;
+  TaskPrices(const ModelGraph& model, const ParallelPlan& plan);
+
+  SimTime layer_task(const LayerTask& task);                                     // Forward, Recompute, Backward: computation
+  SimTime flat_task(const TaskKey& key, Elements elements);                      // Accumulate, NormPart, Update
+  struct Collective { SimTime duration{}; double port = 0, uplink = 0; };        // shares of the links while it runs
+  Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group);
+  SimTime post(const TaskKey& key, const GroupPlacement& pair) const;            // Send
+  Collective receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair);   // what is left of the transfer after the send
+
+  const Placement& placement() const { return placement_; }
+  // Share of a node's cores that one rank takes; 0: cores are not shared, or the prices hold the contention already.
+  double core_share() const;
+  std::int32_t layer_class(LayerIndex layer) const { return layer_classes_[layer.position()]; }  // equal classes: equal prices
+  // Elements that a data rank updates and accumulates of a bucket; that it takes into the norm.
+  Elements updated(const Bucket& bucket) const;
+
+ private:
+  SimTime corrected(const TaskKey& key, Seconds time) const;
+  void classify_layers();
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  Placement placement_;
+  KernelPrices kernels_;
+  CollectivePrices collectives_;
+  std::vector<std::int32_t> layer_classes_;
+};
+
+}  // namespace sim

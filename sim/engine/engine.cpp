@@ -1,0 +1,187 @@
+#include "sim/engine/engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace sim {
+
+Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing::NumLinks num_links, StreamOrder order, MemoryTracker& memory)
+    : graph_(graph), priced_(std::move(priced)), order_(order), memory_(memory), links_(num_links), states_(graph.devices().size()) {
+  const std::size_t num_tasks = graph.tasks().size();
+  run_.tasks.resize(num_tasks);
+  run_.devices.resize(graph.devices().size());
+  missing_.assign(num_tasks, 0);
+  next_in_stream_.assign(num_tasks, -1);
+  scheduled_.assign(num_tasks + graph.rendezvous_sizes().size(), 0);
+  queue_streams();
+  count_predecessors();
+  collect_meetings();
+}
+
+void Engine::queue_streams() {
+  for (std::size_t device = 0; device < graph_.devices().size(); ++device) {
+    std::array<std::int32_t, kNumStreams> last;
+    last.fill(-1);
+    for (const TaskId id : graph_.issue_order(DeviceId(static_cast<std::int32_t>(device)))) {
+      const std::size_t stream = order_ == StreamOrder::InOrder ? 0 : static_cast<std::size_t>(graph_.task(id).stream);
+      const std::int32_t before = std::exchange(last[stream], id.value());
+      ++missing_[id.position()];
+      if (before >= 0) next_in_stream_[static_cast<std::size_t>(before)] = id.value();
+      else first_in_stream_.push_back(id.value());
+    }
+  }
+}
+
+void Engine::count_predecessors() {
+  for (std::size_t task = 0; task < graph_.tasks().size(); ++task) {
+    const auto [begin, end] = boost::adjacent_vertices(task, graph_.edges());
+    for (auto next = begin; next != end; ++next) ++missing_[*next];
+  }
+}
+
+void Engine::collect_meetings() {
+  meetings_.resize(graph_.rendezvous_sizes().size());
+  missing_members_.assign(graph_.rendezvous_sizes().begin(), graph_.rendezvous_sizes().end());
+  for (std::size_t task = 0; task < graph_.tasks().size(); ++task) {
+    const std::int32_t meeting = graph_.tasks()[task].rendezvous;
+    if (meeting >= 0) meetings_[static_cast<std::size_t>(meeting)].push_back(static_cast<std::int32_t>(task));
+  }
+}
+
+EngineRun Engine::run() && {
+  for (const std::int32_t task : first_in_stream_) head(task);
+  for (;;) {
+    start_ready();
+    settle();
+    skip_moved_events();
+    if (events_.empty()) break;
+    now_ = events_.next().time;
+    while (!events_.empty() && events_.next().time == now_) {
+      const Event event = events_.pop();
+      if (is_valid(event)) end_activity(event.activity);
+    }
+  }
+  run_.step_time = now_;
+  if (std::any_of(missing_.begin(), missing_.end(), [](std::int32_t missing) { return missing > 0; })) abort_stuck();
+  if (std::any_of(missing_members_.begin(), missing_members_.end(), [](std::int32_t missing) { return missing > 0; })) abort_stuck();
+  return std::move(run_);
+}
+
+bool Engine::is_valid(const Event& event) const { return scheduled_[static_cast<std::size_t>(event.activity)] == event.sequence; }
+
+// An end that moved leaves its old event behind; the clock must not stop there.
+void Engine::skip_moved_events() {
+  while (!events_.empty() && !is_valid(events_.next())) events_.pop();
+}
+
+void Engine::head(std::int32_t task) {
+  run_.tasks[static_cast<std::size_t>(task)].headed = now_;
+  release(task);
+}
+
+void Engine::release(std::int32_t task) {
+  if (--missing_[static_cast<std::size_t>(task)] > 0) return;
+  const std::int32_t meeting = graph_.tasks()[static_cast<std::size_t>(task)].rendezvous;
+  if (meeting < 0) ready_.push_back(task);
+  else if (--missing_members_[static_cast<std::size_t>(meeting)] == 0)
+    ready_.push_back(static_cast<std::int32_t>(graph_.tasks().size()) + meeting);
+}
+
+// After all ends of the instant: what the ended tasks freed is free.
+void Engine::start_ready() {
+  const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
+  for (const std::int32_t activity : ready_) {
+    if (activity < num_tasks) start_alone(activity);
+    else start_meeting(activity - num_tasks);
+  }
+  ready_.clear();
+}
+
+void Engine::start_alone(std::int32_t task) {
+  const TaskCost& cost = *priced_[static_cast<std::size_t>(task)].cost;
+  begin(task);
+  if (cost.num_uses == 0) schedule(task, now_ + cost.duration);
+  else links_.start(task, now_, cost.duration, {cost.uses.data(), cost.num_uses});
+}
+
+void Engine::start_meeting(std::int32_t meeting) {
+  SimTime duration{};
+  uses_.clear();
+  for (const std::int32_t task : meetings_[static_cast<std::size_t>(meeting)]) {
+    const TaskCost& cost = *priced_[static_cast<std::size_t>(task)].cost;
+    begin(task);
+    duration = std::max(duration, cost.duration);
+    uses_.insert(uses_.end(), cost.uses.begin(), cost.uses.begin() + cost.num_uses);
+  }
+  const std::int32_t activity = static_cast<std::int32_t>(graph_.tasks().size()) + meeting;
+  if (uses_.empty()) schedule(activity, now_ + duration);
+  else links_.start(activity, now_, duration, uses_);
+}
+
+void Engine::schedule(std::int32_t activity, SimTime time) {
+  scheduled_[static_cast<std::size_t>(activity)] = events_.schedule(time, activity);
+}
+
+void Engine::settle() {
+  if (links_.needs_settling())
+    for (const LinkSharing::NewEnd& end : links_.settle(now_)) schedule(end.id, end.time);
+  memory_.settle(now_);
+}
+
+void Engine::begin(std::int32_t task) {
+  run_.tasks[static_cast<std::size_t>(task)].started = now_;
+  account(task, 1);
+  memory_.start(graph_.tasks()[static_cast<std::size_t>(task)].device, *priced_[static_cast<std::size_t>(task)].memory);
+}
+
+void Engine::end_activity(std::int32_t activity) {
+  const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
+  const bool is_meeting = activity >= num_tasks;
+  const auto has_uses = [&](std::int32_t task) { return priced_[static_cast<std::size_t>(task)].cost->num_uses > 0; };
+  if (!is_meeting) {
+    if (has_uses(activity)) links_.finish(activity);
+    end(activity);
+    return;
+  }
+  const std::vector<std::int32_t>& members = meetings_[static_cast<std::size_t>(activity - num_tasks)];
+  if (std::any_of(members.begin(), members.end(), has_uses)) links_.finish(activity);
+  for (const std::int32_t task : members) end(task);
+}
+
+void Engine::end(std::int32_t task) {
+  const auto at = static_cast<std::size_t>(task);
+  TaskTimes& times = run_.tasks[at];
+  times.ended = now_;
+  account(task, -1);
+  const Task& ended = graph_.tasks()[at];
+  DeviceTimes& device = run_.devices[ended.device.position()];
+  (ended.stream == Stream::Compute ? device.busy : device.communication) += times.ended - times.started;
+  memory_.end(ended.device, *priced_[at].memory);
+  const auto [begin, last] = boost::adjacent_vertices(at, graph_.edges());
+  for (auto next = begin; next != last; ++next) release(static_cast<std::int32_t>(*next));
+  if (next_in_stream_[at] >= 0) head(next_in_stream_[at]);
+}
+
+// Exposed communication: integrates over the time in which a device communicates and does not compute.
+void Engine::account(std::int32_t task, std::int32_t change) {
+  const Task& changed = graph_.tasks()[static_cast<std::size_t>(task)];
+  DeviceState& state = states_[changed.device.position()];
+  if (state.computing == 0 && state.communicating > 0) run_.devices[changed.device.position()].exposed += now_ - state.since;
+  state.since = now_;
+  (changed.stream == Stream::Compute ? state.computing : state.communicating) += change;
+}
+
+void Engine::abort_stuck() const {
+  for (std::size_t task = 0; task < missing_.size(); ++task) {
+    if (run_.tasks[task].ended > SimTime(0) || (missing_[task] == 0 && graph_.tasks()[task].rendezvous < 0)) continue;
+    std::fprintf(stderr, "sim/engine: the graph cannot end: %s waits for %d others\n", to_text(graph_.tasks()[task].key).c_str(), missing_[task]);
+    break;
+  }
+  std::abort();
+}
+
+}  // namespace sim

@@ -1,0 +1,102 @@
+// Runs a task graph: event by event, given what each task costs and what memory it moves. Used by simulate(); tests feed it prices by hand.
+//
+// Streams are FIFO in issue order. On devices that do not overlap communication all streams of a device are one. A task starts when it is the
+// head of its stream and all its predecessors ended; the tasks of a rendezvous start when the last of them can, and end together.
+//
+//   TaskTimes      headed                started              ended
+//                    |  waits for others   |  its work, shared  |
+//   stream   [before]|.....................|[======= task ======]|[next]
+//
+// `headed` is when the task came to the head of its stream: a blocking collective of an in-order device is issued there and holds the device
+// from then on, so there its span begins at `headed`; on overlapping devices a span begins at `started`. Waiting is started - headed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/cost/cost_model.h"
+#include "sim/cost/memory_model.h"
+#include "sim/engine/event_queue.h"
+#include "sim/engine/link_sharing.h"
+#include "sim/engine/memory_tracker.h"
+#include "sim/task_graph/task_graph.h"
+
+namespace sim {
+
+struct PricedTask {               // both outlive the run
+  const TaskCost* cost = nullptr;
+  const MemoryEffect* memory = nullptr;
+};
+
+struct TaskTimes {
+  SimTime headed{}, started{}, ended{};
+};
+
+struct DeviceTimes {
+  SimTime busy{};                 // compute stream
+  SimTime communication{};        // sum over the communication streams
+  SimTime exposed{};              // while something communicated and nothing computed
+};
+
+enum class StreamOrder : std::uint8_t { Overlapping, InOrder };
+
+struct EngineRun {
+  SimTime step_time{};
+  std::vector<TaskTimes> tasks;      // by TaskId
+  std::vector<DeviceTimes> devices;  // by DeviceId
+};
+
+class Engine {
+ public:
+  // `priced`: by TaskId. The graph and the prices must outlive the engine.
+  Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing::NumLinks num_links, StreamOrder order, MemoryTracker& memory);
+
+  // Aborts when tasks wait for each other in a circle (lower() never makes such a graph; check_graph names the circle).
+  EngineRun run() &&;
+
+ private:
+  struct DeviceState {
+    std::int32_t computing = 0, communicating = 0;
+    SimTime since{};
+  };
+
+  void queue_streams();
+  void count_predecessors();
+  void collect_meetings();
+  void head(std::int32_t task);                  // it came to the head of its stream
+  void release(std::int32_t task);               // one thing less to wait for
+  void start_ready();
+  void start_alone(std::int32_t task);
+  void start_meeting(std::int32_t meeting);
+  void begin(std::int32_t task);
+  void end(std::int32_t task);
+  void end_activity(std::int32_t activity);
+  void settle();
+  bool is_valid(const Event& event) const;
+  void skip_moved_events();
+  void account(std::int32_t task, std::int32_t change);
+  void schedule(std::int32_t activity, SimTime time);
+  [[noreturn]] void abort_stuck() const;
+
+  const TaskGraph& graph_;
+  std::vector<PricedTask> priced_;
+  StreamOrder order_;
+  MemoryTracker& memory_;
+  LinkSharing links_;
+  EventQueue events_;
+  SimTime now_{};
+  EngineRun run_;
+
+  std::vector<std::int32_t> missing_;            // by task: predecessors that have not ended, plus its place in the stream
+  std::vector<std::int32_t> next_in_stream_;     // by task; -1: the last
+  std::vector<std::int32_t> first_in_stream_;
+  std::vector<std::int32_t> ready_;              // activities that can start in this instant
+  std::vector<std::uint32_t> scheduled_;         // by activity: its valid event; an older one is skipped
+  // Activities: numbers below num_tasks are tasks; meeting r of the rendezvous is num_tasks + r.
+  std::vector<std::vector<std::int32_t>> meetings_;   // members
+  std::vector<std::int32_t> missing_members_;
+  std::vector<LinkUse> uses_;
+  std::vector<DeviceState> states_;
+};
+
+}  // namespace sim

@@ -1,0 +1,103 @@
+#include "sim/engine/simulate.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "sim/engine/engine.h"
+
+namespace sim {
+namespace {
+
+std::vector<PricedTask> price(const TaskGraph& graph, const CostModel& costs, const MemoryModel& memory) {
+  std::vector<PricedTask> priced;
+  priced.reserve(graph.tasks().size());
+  for (const Task& task : graph.tasks()) priced.push_back({&costs.cost(task, graph), &memory.effect(task, graph)});
+  return priced;
+}
+
+std::vector<MemoryBreakdown> resident(const TaskGraph& graph, const ParallelPlan& plan, const MemoryModel& memory) {
+  std::vector<MemoryBreakdown> by_stage, by_device;
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) by_stage.push_back(memory.resident(stage));
+  for (const GraphDevice& device : graph.devices()) by_device.push_back(by_stage[device.stage.position()]);
+  return by_device;
+}
+
+// A blocking communication of an in-order device begins when it is issued (engine.h).
+Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTracker& memory, bool overlaps) {
+  Timeline timeline;
+  timeline.devices.assign(graph.devices().begin(), graph.devices().end());
+  timeline.spans.reserve(graph.tasks().size());
+  for (std::size_t at = 0; at < graph.tasks().size(); ++at) {
+    const Task& task = graph.tasks()[at];
+    const TaskTimes& times = run.tasks[at];
+    const bool from_issue = !overlaps && is_communication(task.key.operation);
+    timeline.spans.push_back({task.device, task.stream, task.key, from_issue ? times.headed : times.started, times.ended});
+  }
+  std::sort(timeline.spans.begin(), timeline.spans.end(), [](const Span& a, const Span& b) {
+    return std::tie(a.device, a.start, a.key) < std::tie(b.device, b.start, b.key);
+  });
+  timeline.memory = memory.take_samples();
+  return timeline;
+}
+
+std::vector<DeviceResult> device_results(const TaskGraph& graph, const EngineRun& run, const MemoryTracker& memory) {
+  std::vector<DeviceResult> results;
+  for (std::size_t at = 0; at < graph.devices().size(); ++at) {
+    const GraphDevice& device = graph.devices()[at];
+    const DeviceTimes& times = run.devices[at];
+    const MemoryTracker::Peak& peak = memory.peak(DeviceId(static_cast<std::int32_t>(at)));
+    results.push_back({.representative = device.representative, .stage = device.stage, .multiplicity = device.multiplicity,
+                       .at_peak = peak.composition, .peak_memory = peak.memory, .busy = times.busy, .idle = run.step_time - times.busy,
+                       .communication = times.communication, .exposed_communication = times.exposed});
+  }
+  return results;
+}
+
+void summarize_devices(SimulationResult& result) {
+  double ranks = 0, idle = 0, exposed = 0;
+  for (const DeviceResult& device : result.devices) {
+    ranks += device.multiplicity;
+    idle += device.multiplicity * to_seconds(device.idle - device.exposed_communication).count();
+    exposed += device.multiplicity * to_seconds(device.exposed_communication).count();
+    result.peak_memory = std::max(result.peak_memory, device.peak_memory);
+  }
+  const double all = ranks * to_seconds(result.step_time).count();
+  if (all <= 0) return;
+  result.bubble = idle / all;
+  result.exposed_communication = exposed / all;
+}
+
+void summarize_work(SimulationResult& result, const ModelGraph& model, const ParallelPlan& plan) {
+  const double seconds = to_seconds(result.step_time).count();
+  if (seconds <= 0) return;
+  const Workload& work = plan.workload;
+  result.tokens_per_second = static_cast<double>(work.global_batch * work.sequence) / seconds;
+  const double peak = plan.cluster.hardware.peak[static_cast<std::size_t>(work.precision)].value() * plan.mesh.ranks();
+  if (peak > 0) result.mfu = model_flops(model, {work.global_batch, work.sequence}).value() / (seconds * peak);
+}
+
+}  // namespace
+
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail, Fold fold) {
+  return simulate(model, plan, lower(model, plan, fold), detail);
+}
+
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail) {
+  const CostModel costs(model, plan);
+  const MemoryModel memory_model(model, plan);
+  MemoryTracker memory(resident(graph, plan, memory_model), detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
+  const bool overlaps = plan.cluster.hardware.overlaps_communication;
+  const EngineRun run = Engine(graph, price(graph, costs, memory_model), {costs.num_links()}, overlaps ? StreamOrder::Overlapping : StreamOrder::InOrder, memory).run();
+
+  SimulationResult result;
+  result.step_time = run.step_time;
+  result.devices = device_results(graph, run, memory);
+  summarize_devices(result);
+  summarize_work(result, model, plan);
+  result.fits = result.peak_memory <= plan.cluster.hardware.memory;
+  result.num_tasks = static_cast<std::int64_t>(graph.tasks().size());
+  if (detail == Detail::Timeline) result.timeline = make_timeline(graph, run, memory, overlaps);
+  return result;
+}
+
+}  // namespace sim

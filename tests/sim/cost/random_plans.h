@@ -1,0 +1,90 @@
+// Plans drawn by a seeded generator, for properties that must hold for every plan: small models on a GPU cluster of four-device nodes or on
+// the two-core machine, with any degrees, schedule, ZeRO stage, recomputation and accumulation that the rules allow.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim::testing {
+
+inline HardwareProfile small_gpu() {
+  HardwareProfile hardware;
+  hardware.name = "test-gpu";
+  hardware.kind = DeviceKind::Gpu;
+  hardware.source = "invented for tests";
+  hardware.date = "2026-01-01";
+  hardware.memory = Bytes(std::int64_t{1} << 30);
+  hardware.memory_bandwidth = BytesPerSecond(100e9);
+  hardware.peak = {FlopsPerSecond(1e12), FlopsPerSecond(2e12), FlopsPerSecond(4e12), FlopsPerSecond(8e12), FlopsPerSecond(8e12)};
+  hardware.matrix_efficiency = 0.7;
+  hardware.kernel_overhead = Seconds(3e-6);
+  hardware.devices_per_node = 4;
+  hardware.overlaps_communication = true;
+  hardware.intra_node = {.type = "nvlink", .latency = Seconds(2e-6), .bandwidth = BytesPerSecond(20e9)};
+  hardware.inter_node = {.type = "infiniband", .latency = Seconds(5e-6), .bandwidth = BytesPerSecond(8e9)};
+  return hardware;
+}
+
+class PlanGenerator {
+ public:
+  explicit PlanGenerator(std::uint64_t seed) : state_(seed) {}
+
+  // Draws until the rules are kept.
+  ParallelPlan next(DeviceKind kind) {
+    for (;;) {
+      const ParallelPlan plan = draw(kind);
+      if (violations(plan).empty()) return plan;
+    }
+  }
+
+ private:
+  std::uint64_t bits() {   // splitmix64
+    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  template <class Value>
+  Value one_of(std::initializer_list<Value> values) { return values.begin()[bits() % values.size()]; }
+  bool coin() { return bits() % 2 == 0; }
+
+  ParallelPlan draw(DeviceKind kind) {
+    const DeviceMesh mesh{.data = one_of({1, 2, 4}), .pipeline = one_of({1, 2, 4}), .tensor = one_of({1, 2})};
+    ParallelPlan plan = tiny_plan(mesh);
+    if (coin()) plan.model = tiny_llama();
+    plan.model.residual_dropout = one_of({0.0, 0.1});
+    plan.schedule = one_of({"gpipe", "1f1b", "interleaved"});
+    plan.chunks = plan.schedule == "interleaved" ? 2 : 1;
+    plan.model.layers = one_of({4, 8});
+    plan.cut = even_cut(plan.model.layers, {.stages = mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
+    plan.workload.global_batch = one_of({8, 16});
+    plan.microbatch_size = one_of({1, 2});
+    plan.zero_stage = one_of({0, 1, 2, 3});
+    plan.reshard_after_forward = coin();
+    plan.prefetch = coin();
+    plan.bucket_size = Bytes(one_of({20'000, 200'000, 4'000'000}));
+    plan.accumulation = one_of({Accumulation::ReduceLast, Accumulation::ReduceEach});
+    plan.recompute = one_of({Recompute::None, Recompute::Full});
+    plan.sequence_parallel = mesh.tensor > 1 && coin();
+    if (kind == DeviceKind::Gpu) {
+      plan.cluster.hardware = small_gpu();
+      plan.workload.precision = one_of({Precision::Bf16, Precision::Fp32});
+    }
+    return plan;
+  }
+
+  std::uint64_t state_;
+};
+
+inline std::string describe(const ParallelPlan& plan) {
+  return std::string(kDeviceKindNames[static_cast<std::size_t>(plan.cluster.hardware.kind)]) + " D" + std::to_string(plan.mesh.data) + " P" +
+         std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + " " + plan.schedule + " zero" + std::to_string(plan.zero_stage) +
+         (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
+         (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
+         (plan.reshard_after_forward ? " reshard" : "") + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type;
+}
+
+}  // namespace sim::testing

@@ -1,0 +1,159 @@
+#include "sim/engine/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/cost/cost_model.h"
+#include "sim/cost/lower_bound.h"
+#include "sim/cost/memory_model.h"
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+constexpr DeviceKind kKinds[] = {DeviceKind::Cpu, DeviceKind::Gpu};
+constexpr int kPlans = 60;   // of each kind
+
+SimulationResult simulated(const ParallelPlan& plan, Detail detail = Detail::Summary, Fold fold = Fold::Symmetric) {
+  return simulate(make_model_graph(plan), plan, detail, fold);
+}
+
+TEST(Simulate, FoldedEqualsUnfolded) {
+  for (const DeviceKind kind : kKinds) {
+    testing::PlanGenerator generator(7);
+    for (int i = 0; i < kPlans; ++i) {
+      const ParallelPlan plan = generator.next(kind);
+      SCOPED_TRACE(testing::describe(plan));
+      const SimulationResult folded = simulated(plan), unfolded = simulated(plan, Detail::Summary, Fold::None);
+      EXPECT_EQ(folded.step_time, unfolded.step_time);
+      EXPECT_EQ(folded.peak_memory, unfolded.peak_memory);
+      ASSERT_EQ(unfolded.devices.size(), static_cast<std::size_t>(plan.mesh.ranks()));
+      for (const DeviceResult& device : unfolded.devices) {
+        const DeviceResult& one = folded.devices[device.stage.position()];
+        EXPECT_EQ(device.peak_memory, one.peak_memory);
+        EXPECT_EQ(device.busy, one.busy);
+        EXPECT_EQ(device.communication, one.communication);
+        EXPECT_EQ(device.exposed_communication, one.exposed_communication);
+      }
+    }
+  }
+}
+
+TEST(Simulate, MemoryEndsAtItsResidentValue) {
+  for (const DeviceKind kind : kKinds) {
+    testing::PlanGenerator generator(11);
+    for (int i = 0; i < kPlans; ++i) {
+      const ParallelPlan plan = generator.next(kind);
+      SCOPED_TRACE(testing::describe(plan));
+      const ModelGraph model = make_model_graph(plan);
+      const SimulationResult result = simulate(model, plan, Detail::Timeline);
+      const MemoryModel memory(model, plan);
+      std::map<DeviceId, MemoryBreakdown> last;
+      for (const MemorySample& sample : result.timeline.memory) {
+        last[sample.device] = sample.alive;
+        for (const Bytes alive : sample.alive) ASSERT_GE(alive, Bytes(0));
+      }
+      ASSERT_EQ(last.size(), result.devices.size());
+      for (const auto& [device, alive] : last) EXPECT_EQ(alive, memory.resident(result.devices[device.position()].stage));
+    }
+  }
+}
+
+TEST(Simulate, IsNeverBelowItsLowerBounds) {
+  for (const DeviceKind kind : kKinds) {
+    testing::PlanGenerator generator(13);
+    for (int i = 0; i < kPlans; ++i) {
+      const ParallelPlan plan = generator.next(kind);
+      SCOPED_TRACE(testing::describe(plan));
+      const ModelGraph model = make_model_graph(plan);
+      const SimulationResult result = simulate(model, plan);
+      EXPECT_LE(step_lower_bound(model, plan), result.step_time);
+      EXPECT_LE(memory_lower_bound(model, plan), result.peak_memory);
+      for (const DeviceResult& device : result.devices) {
+        EXPECT_LE(compute_lower_bound(model, plan, device.stage), result.step_time);
+        EXPECT_LE(MemoryModel(model, plan).lower_bound(device.stage), device.peak_memory);
+      }
+    }
+  }
+}
+
+TEST(Simulate, IsTheSameEveryTime) {
+  testing::PlanGenerator generator(17);
+  const ParallelPlan plan = generator.next(DeviceKind::Gpu);
+  const SimulationResult first = simulated(plan, Detail::Timeline), second = simulated(plan, Detail::Timeline);
+  EXPECT_EQ(first.timeline.spans, second.timeline.spans);
+  EXPECT_EQ(first.timeline.memory, second.timeline.memory);
+}
+
+TEST(Simulate, SpansAreTheTasksInOrder) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1});
+  const SimulationResult result = simulated(plan, Detail::Timeline);
+  EXPECT_EQ(static_cast<std::int64_t>(result.timeline.spans.size()), result.num_tasks);
+  EXPECT_TRUE(std::is_sorted(result.timeline.spans.begin(), result.timeline.spans.end(), [](const Span& a, const Span& b) {
+    return std::tie(a.device, a.start, a.key) < std::tie(b.device, b.start, b.key);
+  }));
+  SimTime last{};
+  for (const Span& span : result.timeline.spans) last = std::max(last, span.end);
+  EXPECT_EQ(last, result.step_time);
+  EXPECT_TRUE(simulated(plan).timeline.spans.empty());
+}
+
+// On an in-order device a blocking receive holds the device from its issue: no gap before it.
+TEST(Simulate, AnInOrderDeviceIsHeldWhileItWaits) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  const SimulationResult result = simulated(plan, Detail::Timeline);
+  SimTime before{};
+  DeviceId device(-1);
+  for (const Span& span : result.timeline.spans) {
+    if (span.device == device && is_communication(span.key.operation)) {
+      EXPECT_EQ(span.start, before) << to_text(span.key);
+    }
+    if (span.device != device) device = span.device;
+    before = span.end;
+  }
+}
+
+TEST(Simulate, SummaryFollowsFromTheStep) {
+  ParallelPlan plan = testing::tiny_plan();
+  const SimulationResult result = simulated(plan);
+  const double seconds = to_seconds(result.step_time).count();
+  EXPECT_DOUBLE_EQ(result.tokens_per_second, 8 * 32 / seconds);
+  EXPECT_DOUBLE_EQ(result.mfu, model_flops(make_model_graph(plan), {8, 32}).value() / seconds / 50e9);
+  EXPECT_DOUBLE_EQ(result.bubble, 0.0);
+  EXPECT_EQ(result.devices[0].idle, SimTime(0));
+  EXPECT_TRUE(result.fits);
+  plan.cluster.hardware.memory = result.peak_memory;
+  EXPECT_TRUE(simulated(plan).fits);
+  plan.cluster.hardware.memory = result.peak_memory - Bytes(1);
+  EXPECT_FALSE(simulated(plan).fits);
+}
+
+// Only blocks cost anything, and transfers are free: what is left of a pipeline is its bubble.
+ParallelPlan blocks_only(DeviceMesh mesh, const char* schedule) {
+  ParallelPlan plan = testing::tiny_plan(mesh);
+  plan.schedule = schedule;
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster.hardware.intra_node = {.type = "free", .latency = Seconds(0), .bandwidth = BytesPerSecond(1e30)};
+  plan.cluster.hardware.inter_node = plan.cluster.hardware.intra_node;
+  for (const char* kind : {"forward.embedding", "backward.embedding", "forward.head", "backward.head", "step.norm_part", "step.update"})
+    plan.cluster.hardware.corrections.push_back({.kind = kind, .factor = 0.0, .samples = 1});
+  return plan;
+}
+
+TEST(ClosedForm, BubbleOfGpipeAndOneFOneBIsExact) {
+  for (const char* schedule : {"gpipe", "1f1b"})
+    for (const std::int32_t stages : {1, 2, 4}) {
+      const ParallelPlan plan = blocks_only({.data = 1, .pipeline = stages, .tensor = 1}, schedule);
+      const ModelGraph model = make_model_graph(plan);
+      const SimTime both = compute_lower_bound(model, plan, StageIndex(0)) / plan.num_microbatches();
+      const SimulationResult result = simulate(model, plan);
+      EXPECT_GT(both, SimTime(0));
+      EXPECT_EQ(result.step_time, (plan.num_microbatches() + stages - 1) * both) << schedule;
+      for (const DeviceResult& device : result.devices) EXPECT_EQ(device.idle, (stages - 1) * both);
+    }
+}
+
+}  // namespace
+}  // namespace sim
