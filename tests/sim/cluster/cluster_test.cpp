@@ -1,0 +1,26 @@
+#include "sim/cluster/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include "profiles.h"
+
+namespace sim {
+namespace {
+
+TEST(Cluster, FillsNodesOneAfterAnother) {
+  const Cluster cluster{two_per_node(), 5};
+  EXPECT_EQ(cluster.nodes(), 3);
+  EXPECT_EQ(cluster.devices_per_node(), 2);
+  EXPECT_EQ(cluster.node_of(Rank(0)), NodeIndex(0));
+  EXPECT_EQ(cluster.node_of(Rank(1)), NodeIndex(0));
+  EXPECT_EQ(cluster.node_of(Rank(4)), NodeIndex(2));
+}
+
+TEST(Cluster, OneDeviceIsOneNode) {
+  const Cluster cluster{two_per_node(), 1};
+  EXPECT_EQ(cluster.nodes(), 1);
+  EXPECT_EQ(cluster.devices_per_node(), 1);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,34 @@
+#include "sim/cluster/profile_search.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/units/input_error.h"
+
+namespace sim {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(ProfileSearch, APathIsItself) {
+  EXPECT_EQ(find_profile("profiles/hardware/a100-80gb-sxm.json", {"hardware"}), "profiles/hardware/a100-80gb-sxm.json");
+}
+
+TEST(ProfileSearch, ANameIsFoundInItsFolder) {
+  EXPECT_THAT(find_profile("a100-80gb-sxm", {"hardware"}), EndsWith("profiles/hardware/a100-80gb-sxm.json"));
+  EXPECT_THROW(find_profile("a100-80gb-sxm", {"clusters"}), InputError);
+}
+
+TEST(ProfileSearch, AnUnknownNameListsTheKnownAndTheNearest) {
+  EXPECT_THAT([] { find_profile("h100-80gb-smx", {"hardware"}); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("a100-80gb-sxm, h100-80gb-sxm"), HasSubstr("did you mean h100-80gb-sxm?"))));
+  EXPECT_THROW(find_profile("", {"hardware"}), InputError);
+  EXPECT_THROW(find_profile("profiles/hardware", {"hardware"}), InputError) << "a folder is no profile";
+  EXPECT_THROW(find_profile(std::string(100'000, 'x'), {"hardware"}), InputError);
+  EXPECT_THAT([] { find_profile("x", {"no such folder"}); }, ThrowsMessage<InputError>(HasSubstr("no profiles were found")));
+}
+
+}  // namespace
+}  // namespace sim
