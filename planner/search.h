@@ -52,7 +52,8 @@ struct SearchResult {
   std::string proof;                        // "optimal over N candidates: every one not simulated has a lower bound above the best"
 };
 
-using Progress = std::function<void(std::int64_t done, std::int64_t all)>;
+struct SearchProgress { std::int64_t done = 0, all = 0; };   // candidates
+using Progress = std::function<void(SearchProgress)>;
 // Throws sim::InputError when `fixed` names an unknown axis or value. An empty `ranked` means: nothing is feasible (exit 10).
 SearchResult search(const SearchRequest& request, const Progress& progress = {}, const std::atomic<bool>* cancel = nullptr);
 
