@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -21,6 +21,8 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+std::string words_file(const FailedRun& run, sim::Rank rank) { return fmt::format("{}/stderr.{}.txt", run.folder, rank.value()); }
+
 // The heartbeat files are the worker's own format: it reads them to us.
 std::string heartbeats(const FailedRun& run) {
   const std::string answer = run.folder + "/report.txt";
@@ -33,30 +35,50 @@ std::string heartbeats(const FailedRun& run) {
 std::string last_words(const FailedRun& run) {
   std::string text;
   for (std::int32_t rank = 0; rank < run.ranks; ++rank) {
-    const std::string words = contents(fmt::format("{}/stderr.{}.txt", run.folder, rank));
+    const std::string words = contents(words_file(run, sim::Rank(rank)));
     if (!words.empty()) text += fmt::format("rank {} said last:\n{}\n", rank, words.substr(words.size() - std::min(words.size(), kLastWords)));
   }
   return text;
 }
 
+struct Pattern {
+  const char* expression;   // two groups: rank, number
+  const char* sentence;
+};
+
 }  // namespace
 
-std::string cause_text(const std::string& words) {
+Cause cause_of(const std::string& mpirun_words) {
+  static const Pattern patterns[] = {
+      {R"(process rank (\d+)[^]*?exited\s+on\s+signal\s+(\d+))", "rank {} was ended by signal {}"},
+      {R"(MPI_ABORT was invoked on rank (\d+)[^]*?errorcode\s+(\d+))", "rank {} gave up with exit code {}"},
+      {R"(Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+))", "rank {} ended with exit code {}"},
+  };
   std::smatch found;
-  if (std::regex_search(words, found, std::regex(R"(process rank (\d+)[^]*?exited\s+on\s+signal\s+(\d+))")))
-    return fmt::format("rank {} was ended by signal {} ({})", found[1].str(), found[2].str(), strsignal(std::stoi(found[2].str())));
-  if (std::regex_search(words, found, std::regex(R"(Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+))")))
-    return fmt::format("rank {} ended with exit code {}", found[1].str(), found[2].str());
-  return {};
+  for (const Pattern& pattern : patterns) {
+    if (!std::regex_search(mpirun_words, found, std::regex(pattern.expression))) continue;
+    const bool by_signal = &pattern == patterns;
+    const std::string name = by_signal ? fmt::format(" ({})", strsignal(std::stoi(found[2].str()))) : "";
+    return {sim::Rank(std::stoi(found[1].str())), fmt::format(fmt::runtime(pattern.sentence), found[1].str(), found[2].str()) + name};
+  }
+  return {sim::Rank::none(), {}};
 }
 
 std::string failure_report(const FailedRun& run) {
   const std::string words = contents(run.folder + "/mpirun.txt");
-  const std::string cause = cause_text(words);
-  std::string text = fmt::format("error: the run failed: {}\n", cause.empty() ? fmt::format("mpirun ended with {}", run.status) : cause);
+  const Cause cause = cause_of(words);
+  std::string text = fmt::format("error: the run failed: {}\n", cause.rank.exists() ? cause.text : fmt::format("mpirun ended with {}", run.status));
   text += heartbeats(run) + last_words(run);
-  if (cause.empty()) text += words;
+  if (!cause.rank.exists()) text += words;
   return text + fmt::format("  remedy: mend the cause, then continue from the last checkpoint with --resume; everything said is in {}/", run.folder);
+}
+
+std::string refusal(const FailedRun& run) {
+  const std::string mpirun_words = contents(run.folder + "/mpirun.txt");
+  const Cause cause = cause_of(mpirun_words);
+  const std::string words = cause.rank.exists() ? contents(words_file(run, cause.rank)) : std::string();
+  const std::size_t last = words.rfind("error: ");
+  return last == std::string::npos ? mpirun_words : words.substr(last);
 }
 
 }  // namespace cli

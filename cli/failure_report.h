@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/units/index.h"
+
 namespace cli {
 
 struct FailedRun {
@@ -16,7 +18,14 @@ struct FailedRun {
 // then the last words of each rank, then how to go on.
 std::string failure_report(const FailedRun& run);
 
-// "process rank 1 ... exited on signal 9" -> "rank 1 was ended by signal 9 (Killed)"; empty when mpirun names none.
-std::string cause_text(const std::string& mpirun_words);
+// The worker refused its input (exit code 30): its own sentence, which names file, field and remedy.
+std::string refusal(const FailedRun& run);
+
+// Which rank ended the job and how, from mpirun's words: "rank 1 was ended by signal 9 (Killed)"; no rank where mpirun names none.
+struct Cause {
+  sim::Rank rank;
+  std::string text;
+};
+Cause cause_of(const std::string& mpirun_words);
 
 }  // namespace cli

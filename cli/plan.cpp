@@ -19,7 +19,7 @@ int run(const PlanOptions& options, const Console& console) {
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
   Progress progress("plan: candidates");
   const planner::SearchResult result =
-      planner::search(request, [&](std::int64_t done, std::int64_t all) { progress.update({.done = done, .all = all, .details = {}}); }, &interrupted());
+      planner::search(request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = {}}); }, &interrupted());
   if (interrupted()) {
     console.say("interrupted: nothing was written");
     return kInterrupted;

@@ -66,14 +66,18 @@ class MetricsFollower {
   std::optional<StepMetrics> last_;
 };
 
+int failed(const FailedRun& run, const Console& console) {
+  const bool refused = run.status == kInputError;
+  const std::string words = refused ? refusal(run) : failure_report(run);
+  const int code = refused ? kInputError : kRankFailed;
+  console.say(words);
+  if (console.form() == Form::Json) console.result("", [&] { return error_document(run.folder, {{"", words, ""}}, code); });
+  return code;
+}
+
 int ended(const RunOptions& options, const sim::ParallelPlan& plan, int status, const Console& console) {
   const bool stopped = interrupted() && (status == kInterrupted || status == kSuccess);
-  if (status != kSuccess && !stopped) {
-    console.say(failure_report({.folder = options.output, .ranks = plan.mesh.ranks(), .status = status}));
-    const int code = status == kInputError || status == kLimitReached ? status : kRankFailed;
-    if (console.form() == Form::Json) console.result("", [&] { return error_document(options.output, {{"", "the run failed", "see stderr"}}, code); });
-    return code;
-  }
+  if (status != kSuccess && !stopped) return failed({.folder = options.output, .ranks = plan.mesh.ranks(), .status = status}, console);
   const std::vector<StepMetrics> metrics = read_metrics(options.output);
   std::string text = plan_summary(plan) + "\n";
   if (!metrics.empty())

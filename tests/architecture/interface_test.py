@@ -33,4 +33,5 @@ class TheTestsCanFail(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    unittest.TestCase.maxDiff = None
     unittest.main()

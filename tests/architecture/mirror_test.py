@@ -36,4 +36,5 @@ class Mirror(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    unittest.TestCase.maxDiff = None
     unittest.main()

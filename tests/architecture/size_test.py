@@ -46,4 +46,5 @@ class TheTestsCanFail(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    unittest.TestCase.maxDiff = None
     unittest.main()

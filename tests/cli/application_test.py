@@ -1,0 +1,39 @@
+"""Exit codes and where words go, of the whole program."""
+import program
+
+
+class Application(program.ProgramTest):
+    def test_help_of_all_and_of_each(self):
+        text = self.run_program("--help").stdout
+        for name in ("measure", "plan", "simulate", "tokenize", "run", "compare", "calibrate"):
+            self.assertIn(name, text)
+            self.assertIn(f"meshwright {name}", self.run_program(name, "--help").stdout)
+        self.assertIn("10 no feasible plan", text)
+
+    def test_version(self):
+        self.assertRegex(self.run_program("--version").stdout, r"^meshwright \d+\.\d+")
+
+    def test_usage_errors(self):
+        for arguments in ([], ["no-such"], ["plan"], ["plan", "--no-such-option"], ["simulate"]):
+            done = self.run_program(*arguments, expect=2)
+            self.assertEqual(done.stdout, "")
+            self.assertNotEqual(done.stderr, "")
+
+    def test_input_error_names_file_and_remedy(self):
+        done = self.run_program("simulate", "no-such-plan.json", expect=30)
+        self.assertIn("no-such-plan.json", done.stderr)
+        self.assertIn("remedy:", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_input_error_as_json(self):
+        document = self.document("simulate", "no-such-plan.json", expect=30)
+        self.assertEqual(document["error"]["exit_code"], 30)
+        self.assertTrue(document["error"]["violations"][0]["problem"])
+
+    def test_no_escape_codes_without_terminal(self):
+        text = self.run_program("plan", *program.SMALL, "-o", self.folder / "plan.json").stdout
+        self.assertNotIn("\033", text)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,44 @@
+#include <gmock/gmock.h>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "sim/units/input_error.h"
+#include "tests/cli/simulated_run.h"
+
+namespace cli {
+namespace {
+
+using testing::HasSubstr;
+
+std::string compare(const std::string& folder) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run(CompareOptions{.run = folder, .warm_up = 1}, Console(Form::Text)), kSuccess);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Compare, ASimulationAgainstItselfHasNoError) {
+  const std::string text = compare(test::write_simulated_run(test::simulated_plan(), "equal"));
+  EXPECT_THAT(text, HasSubstr("+0.0 %"));
+  EXPECT_THAT(text, HasSubstr("ledger: equal"));
+  EXPECT_THAT(text, HasSubstr("Every simulated task has its measured partner"));
+}
+
+TEST(Compare, APlantedSlowdownShows) {
+  const std::string text = compare(test::write_simulated_run(test::simulated_plan(), "slow", {.factor = 2.0}));
+  EXPECT_THAT(text, testing::ContainsRegex("forward\\.mlp .*-50\\.0 %"));
+}
+
+TEST(Compare, AFolderOfTwoPlansIsRefused) {
+  sim::ParallelPlan plan = test::simulated_plan();
+  const std::string folder = test::write_simulated_run(plan, "mixed");
+  plan.zero_stage = 1;
+  sim::save_plan(plan, folder + "/plan.json");
+  EXPECT_THROW(run(CompareOptions{.run = folder, .warm_up = 1}, Console(Form::Text)), sim::InputError);
+}
+
+TEST(Compare, AFolderThatIsNoRunIsRefused) {
+  EXPECT_THROW(run(CompareOptions{.run = "profiles", .warm_up = 1}, Console(Form::Text)), sim::InputError);
+}
+
+}  // namespace
+}  // namespace cli

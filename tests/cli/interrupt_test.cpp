@@ -1,0 +1,31 @@
+#include "cli/interrupt.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "cli/exit_code.h"
+
+namespace cli {
+namespace {
+
+TEST(Interrupt, ASignalSetsTheFlagAndTheProcessLives) {
+  const auto interrupt = [] {
+    const bool before = interrupted();
+    raise(SIGINT);
+    std::exit(!before && interrupted() ? 0 : 1);
+  };
+  EXPECT_EXIT(interrupt(), testing::ExitedWithCode(0), "");
+}
+
+TEST(Interrupt, TheThirdSignalEndsTheProcess) {
+  const auto insist = [] {
+    interrupted();
+    for (int i = 0; i < 3; ++i) raise(SIGINT);
+    std::exit(0);
+  };
+  EXPECT_EXIT(insist(), testing::ExitedWithCode(kInterrupted), "");
+}
+
+}  // namespace
+}  // namespace cli

@@ -1,0 +1,62 @@
+#include "cli/plan_request.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/units/input_error.h"
+
+namespace cli {
+namespace {
+
+PlanOptions options() {
+  PlanOptions options;
+  options.model = "profiles/models/tiny-gpt2.json";
+  options.cluster = "h100-80gb-sxm";
+  options.devices = 8;
+  options.global_batch = 16;
+  options.sequence = 128;
+  return options;
+}
+
+TEST(PlanRequest, PrecisionFollowsTheDevice) {
+  EXPECT_EQ(search_request(options()).workload.precision, sim::Precision::Bf16);
+  PlanOptions chosen = options();
+  chosen.precision = "fp32";
+  EXPECT_EQ(search_request(chosen).workload.precision, sim::Precision::Fp32);
+}
+
+TEST(PlanRequest, MemoryLimitHasAUnit) {
+  PlanOptions limited = options();
+  limited.memory_limit = "2 GiB";
+  EXPECT_EQ(search_request(limited).memory_limit, sim::Bytes(std::int64_t{2} << 30));
+}
+
+TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
+  PlanOptions wrong = options();
+  wrong.memory_limit = "80";
+  wrong.precision = "fp8";
+  wrong.optimizer = "lamb";
+  try {
+    search_request(wrong);
+    FAIL();
+  } catch (const sim::InputError& error) {
+    EXPECT_EQ(error.violations().size(), 3u);
+    EXPECT_THAT(error.what(), testing::HasSubstr("80 GiB"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("bf16"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("adamw, sgd"));
+  }
+}
+
+TEST(PlanRequest, TrainingStandsInThePlan) {
+  PlanOptions chosen = options();
+  chosen.learning_rate = 1e-2;
+  chosen.seed = 7;
+  chosen.checkpoint_interval = 5;
+  const sim::TrainingSettings training = search_request(chosen).training;
+  EXPECT_EQ(training.learning_rate, 1e-2);
+  EXPECT_EQ(training.minimum_learning_rate, 1e-3);
+  EXPECT_EQ(training.seed, 7u);
+  EXPECT_EQ(training.checkpoint_interval, 5);
+}
+
+}  // namespace
+}  // namespace cli

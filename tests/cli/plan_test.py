@@ -1,0 +1,38 @@
+"""`plan`: the ranking, fixed axes, exit code 10, and the same bytes with any number of threads."""
+import json
+
+import program
+
+
+class Plan(program.ProgramTest):
+    def test_prints_ranking_and_writes_the_best(self):
+        plan = self.folder / "plan.json"
+        text = self.run_program("plan", *program.SMALL, "--top", "3", "-o", plan).stdout
+        self.assertIn("Best plans", text)
+        self.assertIn("candidates:", text)
+        self.assertEqual(json.loads(plan.read_text())["format"], "meshwright.plan/1")
+
+    def test_fix_is_kept(self):
+        plan = json.loads(self.make_plan("--fix", "tensor=2", "--fix", "pipeline=2").read_text())
+        self.assertEqual((plan["mesh"]["tensor"], plan["mesh"]["pipeline"]), (2, 2))
+
+    def test_nothing_fits(self):
+        plan = self.folder / "plan.json"
+        done = self.run_program("plan", *program.SMALL, "--memory-limit", "1 MiB", "-o", plan, expect=10)
+        self.assertIn("No plan is feasible", done.stdout)
+        self.assertIn("memory", done.stdout)
+        self.assertFalse(plan.exists())
+
+    def test_threads_change_nothing(self):
+        one = self.run_program("plan", *program.SMALL, "--threads", "1", "-o", self.folder / "a.json", "--json").stdout
+        eight = self.run_program("plan", *program.SMALL, "--threads", "8", "-o", self.folder / "b.json", "--json").stdout
+        self.assertEqual(one.replace("a.json", "b.json"), eight)
+        self.assertEqual((self.folder / "a.json").read_bytes(), (self.folder / "b.json").read_bytes())
+
+    def test_training_settings_stand_in_the_plan(self):
+        plan = json.loads(self.make_plan("--learning-rate", "0.002", "--seed", "9").read_text())
+        self.assertEqual((plan["training"]["learning_rate"], plan["training"]["seed"]), (0.002, 9))
+
+
+if __name__ == "__main__":
+    program.main()

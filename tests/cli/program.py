@@ -1,0 +1,55 @@
+"""Starts the real program in a scratch folder and looks at what came out. Used by the tests that judge it from outside.
+
+The program's path is the last argument of the test: it is taken off before unittest sees it.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(sys.argv.pop()).resolve()
+WORKER = PROGRAM.parent / "meshwright-worker"
+MODEL = ROOT / "profiles" / "models" / "tiny-gpt2.json"
+SMALL = ["--model", MODEL, "--cluster", "h100-80gb-sxm", "--devices", "4", "--global-batch", "16", "--sequence", "128"]
+
+
+def words(arguments):
+    return [str(PROGRAM), *map(str, arguments)]
+
+
+class ProgramTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def run_program(self, *arguments, expect=0, timeout=120, **options):
+        done = subprocess.run(words(arguments), cwd=ROOT, text=True, capture_output=True, timeout=timeout, **options)
+        self.assertEqual(done.returncode, expect, f"{' '.join(words(arguments))}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def document(self, *arguments, expect=0, **options):
+        """The one JSON document on stdout."""
+        return json.loads(self.run_program(*arguments, "--json", expect=expect, **options).stdout)
+
+    def write(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content)
+        return path
+
+    def make_plan(self, *more, name="plan.json"):
+        plan = self.folder / name
+        self.run_program("plan", *SMALL, *more, "-o", plan)
+        return plan
+
+
+def main(needs_worker=False):
+    if needs_worker and not WORKER.exists():
+        print(f"skipped: this build has no worker ({WORKER})")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,30 @@
+#include "cli/simulation_text.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(SimulationText, CompositionIsDescendingWithoutZeros) {
+  sim::MemoryBreakdown memory{};
+  memory[0] = sim::Bytes(1 << 10);
+  memory[3] = sim::Bytes(1 << 20);
+  EXPECT_EQ(composition_text(memory), "activations " + sim::to_text(sim::Bytes(1 << 20)) + ", parameters " + sim::to_text(sim::Bytes(1 << 10)));
+}
+
+TEST(SimulationText, SaysWhetherItFitsAndWhatMfuIs) {
+  sim::ParallelPlan plan;
+  sim::SimulationResult result;
+  result.devices = {{.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = 4}};
+  EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), HasSubstr(": fits"));
+  EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), HasSubstr("model FLOPs / (step time x ranks x peak"));
+  result.fits = false;
+  EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), HasSubstr("DOES NOT FIT"));
+}
+
+}  // namespace
+}  // namespace cli
