@@ -11,6 +11,8 @@ endif()
 add_library(torch_cpu_only INTERFACE)
 target_include_directories(torch_cpu_only SYSTEM INTERFACE ${MESHWRIGHT_TORCH}/include ${MESHWRIGHT_TORCH}/include/torch/csrc/api/include)
 target_link_libraries(torch_cpu_only INTERFACE ${MESHWRIGHT_TORCH}/lib/libtorch_cpu.so ${MESHWRIGHT_TORCH}/lib/libc10.so)
+# The wheel brings headers of a newer fmt than the system's library, and they are found first: take them without a library.
+target_compile_definitions(torch_cpu_only INTERFACE FMT_HEADER_ONLY=1)
 target_link_options(torch_cpu_only INTERFACE -Wl,-rpath,${MESHWRIGHT_TORCH}/lib)
 
 # One precompiled header for every executor room and its tests; compiled once, by this library (it holds nothing else).

@@ -2,7 +2,9 @@
 // source file. Sources still include what they use; each include below is then free. Holds no declaration of our own.
 #pragma once
 
+#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_rms_norm.h>
@@ -60,6 +62,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/grad_mode.h>
 #include <torch/csrc/autograd/variable.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <functional>

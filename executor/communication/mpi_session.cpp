@@ -37,16 +37,16 @@ std::shared_ptr<MpiSession> MpiSession::start(const CommunicationOptions& option
   if (!started_by_launcher()) return nullptr;
   int initialized = 0;
   MPI_Initialized(&initialized);
-  if (initialized) throw CollectiveError("MPI is initialised once in the life of a process");
+  if (initialized) return std::shared_ptr<MpiSession>(new MpiSession(options, false));
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   prctl(PR_SET_TIMERSLACK, 1000UL);   // nanoseconds: a rest of 5 us would last 55 us otherwise
-  return std::shared_ptr<MpiSession>(new MpiSession(options));
+  return std::shared_ptr<MpiSession>(new MpiSession(options, true));
 }
 
 MpiSession::~MpiSession() {
-  if (failure_.empty()) MPI_Finalize();
+  if (is_first_ && failure_.empty()) MPI_Finalize();
 }
 
 void MpiSession::abort(int exit_code) {

@@ -25,9 +25,10 @@ struct CommunicationOptions {
 class MpiSession {
  public:
   // nullptr where the process was not started by mpirun (or srun with PMIx): a solo run needs no MPI. Throws CollectiveError if MPI refuses.
+  // Later sessions of a process share its MPI, and fail by themselves.
   static std::shared_ptr<MpiSession> start(const CommunicationOptions& options);
   static std::shared_ptr<MpiSession> start() { return start(CommunicationOptions()); }
-  ~MpiSession();                         // finalises MPI, unless an operation failed: then nobody would come
+  ~MpiSession();                         // the first one finalises MPI, unless an operation failed: then nobody would come
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
@@ -36,13 +37,14 @@ class MpiSession {
 
  private:
   friend class MpiOperation;
-  explicit MpiSession(const CommunicationOptions& options) : options_(options) {}
+  MpiSession(const CommunicationOptions& options, bool is_first) : options_(options), is_first_(is_first) {}
   void wait_for(MpiOperation& operation);
   void advance_all();
   void enter(MpiOperation& operation) { active_.push_back(&operation); }
   void leave(MpiOperation& operation);
 
   CommunicationOptions options_;
+  bool is_first_;
   std::vector<MpiOperation*> active_;    // in order of their start
   std::string failure_;                  // of the first operation that failed; all later ones repeat it
 };

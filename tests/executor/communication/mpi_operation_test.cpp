@@ -1,0 +1,100 @@
+#include "executor/communication/mpi_operation.h"
+
+#include <ATen/ops/full.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "mpi_test.h"
+
+namespace executor {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Runs `operate`, which must fail, and returns what it says.
+template <class Operate>
+std::string failure_of(const Operate& operate) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string message;
+  try {
+    operate();
+  } catch (const CollectiveError& error) {
+    message = error.what();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  MPI_Barrier(MPI_COMM_WORLD);
+  return message;
+}
+
+at::Tensor ones(std::int64_t elements) { return at::full({elements}, 1, at::kFloat); }
+
+// Rank 1 leaves the common order in the way that a test gives; every rank must name both operations, at once.
+class Disagreement : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (world().size == 1) GTEST_SKIP() << "needs two ranks";
+  }
+  static bool is_odd_one() { return world().rank == 1; }
+};
+
+TEST_F(Disagreement, AnotherTask) {
+  auto group = communicator();
+  const auto message = failure_of([&] { group.all_reduce(ones(10), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3))->wait(); });
+  EXPECT_THAT(message, AllOf(HasSubstr("world group"), HasSubstr("the ranks disagree"), HasSubstr("Rank 1 issued"), HasSubstr("rank 0 issued"),
+                             HasSubstr(sim::to_text(key(7))), HasSubstr(sim::to_text(key(3)))) ) << message;
+}
+
+TEST_F(Disagreement, AnotherSize) {
+  auto group = communicator();
+  for (const std::int64_t elements : {10, 1'000'000}) {
+    auto own = communicator();
+    const auto message = failure_of([&] { own.all_reduce(ones(is_odd_one() ? elements + 6 : elements), ReduceOperation::Sum, key(3))->wait(); });
+    EXPECT_THAT(message, AllOf(HasSubstr("the ranks disagree"), HasSubstr(std::to_string(elements * 4) + " bytes"))) << message;
+  }
+}
+
+TEST_F(Disagreement, AnotherKindOfOperation) {
+  auto group = communicator();
+  const at::Tensor full = ones(10 * group.size()), shard = ones(10);
+  const auto message = failure_of([&] {
+    if (is_odd_one()) group.all_gather(full, shard, key(3))->wait();
+    else group.reduce_scatter(shard, full, key(3))->wait();
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("all_gather"), HasSubstr("reduce_scatter"))) << message;
+}
+
+TEST_F(Disagreement, OneOperationLeftOut) {
+  auto group = communicator();
+  const auto message = failure_of([&] {
+    if (!is_odd_one()) group.all_reduce(ones(4), ReduceOperation::Sum, key(1))->wait();
+    group.all_reduce(ones(4), ReduceOperation::Sum, key(2))->wait();
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr(sim::to_text(key(1))), HasSubstr(sim::to_text(key(2))))) << message;
+}
+
+TEST_F(Disagreement, NobodyComes) {
+  MpiCommunicator group(session({.time_limit = sim::Seconds(0.2)}), world().everyone(), "data", nullptr);
+  const auto message = failure_of([&] {
+    if (!is_odd_one()) group.all_reduce(ones(4), ReduceOperation::Sum, key(1))->wait();
+  });
+  if (is_odd_one()) return;
+  EXPECT_THAT(message, AllOf(HasSubstr("data group"), HasSubstr("waited 0.2 s"), HasSubstr("Rank 1 has not come"), HasSubstr(sim::to_text(key(1))))) << message;
+}
+
+TEST_F(Disagreement, AnotherTransferCame) {
+  MpiCommunicator group(session({.time_limit = sim::Seconds(0.3)}), world().everyone(), "pipeline", nullptr);
+  WorkHandle sent;
+  const auto message = failure_of([&] {
+    if (is_odd_one()) sent = group.send(ones(4), 0, key(2, sim::Operation::Send, sim::Phase::Forward));
+    if (world().rank == 0) group.receive(ones(4), 1, key(6, sim::Operation::Receive, sim::Phase::Forward))->wait();
+  });
+  if (world().rank == 0) {
+    EXPECT_THAT(message, AllOf(HasSubstr("it issued transfer"), HasSubstr(sim::to_text(key(2, sim::Operation::Send, sim::Phase::Forward))))) << message;
+  }
+}
+
+}  // namespace
+}  // namespace executor

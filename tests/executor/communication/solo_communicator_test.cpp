@@ -1,0 +1,35 @@
+#include "executor/communication/solo_communicator.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+namespace executor {
+namespace {
+
+TEST(SoloCommunicator, EveryOperationIsACopyOrNothing) {
+  SoloCommunicator solo;
+  const at::Tensor values = at::arange(10, at::kFloat), expected = values.clone(), result = at::zeros({10}, at::kFloat);
+  solo.all_reduce(values, ReduceOperation::Sum, {})->wait();
+  solo.broadcast(values, 0, {})->wait();
+  EXPECT_TRUE(at::equal(values, expected));
+  solo.reduce_scatter(result, values, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
+  result.zero_();
+  solo.all_gather(result, values, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
+  solo.all_gather(result, result, {})->wait();   // in place
+  EXPECT_TRUE(at::equal(result, expected));
+  EXPECT_EQ(solo.size(), 1);
+  EXPECT_EQ(solo.rank(), 0);
+}
+
+TEST(SoloCommunicator, RefusesTransfers) {
+  SoloCommunicator solo;
+  EXPECT_THROW(solo.send(at::zeros({1}), 0, {}), CollectiveError);
+  EXPECT_THROW(solo.receive(at::zeros({1}), 0, {}), CollectiveError);
+}
+
+}  // namespace
+}  // namespace executor
