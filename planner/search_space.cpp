@@ -161,7 +161,7 @@ std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& m
 void Enumerator::add_options(const Shape& shape) {
   std::vector<std::int32_t> stages = shape.mesh.data > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
   if (fixed_.zero) stages = {*fixed_.zero};
-  std::vector<sim::Recompute> recomputes{sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full};
+  std::vector<sim::Recompute> recomputes{sim::Recompute::None, sim::Recompute::Full};
   if (fixed_.recompute) recomputes = {*fixed_.recompute};
   for (const std::int32_t stage : stages)
     for (const bool reshard : stage < 3 ? std::vector{true} : fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false})

@@ -9,6 +9,8 @@
 //   T == 1                     no sequence parallelism: there is no group to split the sequence over
 //   D == 1                     ZeRO stage 0: there is nobody to share with
 //   stage < 3                  resharding: only stage 3 gathers
+//   recompute=selective        equals none: attention is priced as a fused kernel, which keeps no scores to compute again
+// An axis that is fixed is taken at its word.
 #pragma once
 
 #include <cstdint>

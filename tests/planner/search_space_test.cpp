@@ -21,7 +21,7 @@ bool contains(const SearchSpace& space, const PlanCandidate& candidate) {
 bool is_duplicate(const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
   return (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.data == 1 && c.zero_stage > 0) ||
-         (c.zero_stage < 3 && !c.reshard);
+         (c.zero_stage < 3 && !c.reshard) || c.recompute == sim::Recompute::Selective;
 }
 
 // Every combination of every value, legal or not.

@@ -1,0 +1,118 @@
+#include "planner/evaluator.h"
+
+#include <algorithm>
+
+#include "planner/partition.h"
+
+namespace planner {
+namespace {
+
+// One microbatch through each layer, forward and backward (with what is computed again), on the first stage.
+std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, std::int64_t blocks) {
+  const auto time = [](const LayerPrice& price) { return price.forward + price.recompute + price.backward; };
+  std::vector<sim::SimTime> times(static_cast<std::size_t>(blocks) + 2, time(layers.front().block));
+  times.front() = time(layers.front().embedding);
+  times.back() = time(layers.front().head);
+  return times;
+}
+
+}  // namespace
+
+sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_limit.value_or(request.cluster.hardware.memory); }
+
+Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model) : request_(request), model_(model) {
+  plan_ = make_plan(request, {});
+}
+
+void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
+  if (plan_.mesh == mesh) return;
+  plan_.mesh = mesh;
+  works_.clear();
+  cuts_.clear();
+  devices_.clear();
+  weights_.clear();
+  steps_.clear();
+  orders_of_ = {};
+}
+
+void Evaluator::turn_to(const PlanCandidate& candidate) {
+  begin_mesh(candidate.mesh);
+  plan_.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
+  plan_.chunks = candidate.chunks;
+  plan_.microbatch_size = candidate.microbatch;
+  plan_.zero_stage = candidate.zero_stage;
+  plan_.reshard_after_forward = candidate.reshard;
+  plan_.sequence_parallel = candidate.sequence_parallel;
+  plan_.recompute = candidate.recompute;
+  const WorkKey key{plan_.microbatch_size, plan_.sequence_parallel, plan_.recompute};
+  const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
+  if (is_new) {
+    plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());
+    cut->second = optimal_cut(work().layer_times, plan_.pipeline_shape());
+  }
+  plan_.cut = cut->second;
+}
+
+const Evaluator::Work& Evaluator::work() {
+  const auto [entry, is_new] = works_.try_emplace({plan_.microbatch_size, plan_.sequence_parallel, plan_.recompute});
+  if (!is_new) return entry->second;
+  const sim::TaskGraph devices = devices_without_buckets(plan_);
+  const Pricer pricer(model_, plan_, devices);
+  Work& work = entry->second;
+  work.layers = pricer.layers();
+  work.transfers = pricer.transfers();
+  work.activations = activation_memory(model_, plan_);
+  work.layer_times = times_of(work.layers, plan_.model.layers);
+  return work;
+}
+
+const sim::TaskGraph& Evaluator::devices() {
+  const auto [entry, is_new] = devices_.try_emplace(cut_key());
+  if (is_new) entry->second = devices_of(model_, plan_);
+  return entry->second;
+}
+
+const std::vector<StageWeights>& Evaluator::weights() {
+  const auto [entry, is_new] = weights_.try_emplace({cut_key(), plan_.zero_stage});
+  if (is_new) entry->second = stage_weights(model_, plan_, devices().buckets());
+  return entry->second;
+}
+
+const std::vector<StageStepPrices>& Evaluator::steps() {
+  const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel});
+  if (is_new) entry->second = Pricer(model_, plan_, devices()).steps();
+  return entry->second;
+}
+
+const StageOrders& Evaluator::orders() {
+  const OrderKey key{plan_.schedule, plan_.chunks, plan_.num_microbatches()};
+  if (orders_of_ == key) return orders_;
+  orders_of_ = key;
+  orders_ = stage_orders(plan_);
+  return orders_;
+}
+
+sim::ParallelPlan Evaluator::plan(const PlanCandidate& candidate) {
+  turn_to(candidate);
+  return plan_;
+}
+
+MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
+  turn_to(candidate);
+  return memory_bound(plan_, work().activations, weights(), orders());
+}
+
+Judgement Evaluator::judge(const PlanCandidate& candidate) {
+  turn_to(candidate);
+  if (!sim::violations(plan_).empty()) return {.verdict = Verdict::Illegal};
+  if (request_.runnable_only && !sim::why_not_runnable(plan_).empty()) return {.verdict = Verdict::NotRunnable};
+  Judgement judgement{.memory = memory_bound(plan_, work().activations, weights(), orders()).peak};
+  if (judgement.memory > memory_limit(request_)) {
+    judgement.verdict = Verdict::TooLarge;
+    return judgement;
+  }
+  judgement.time = replay(model_, plan_, {work().layers, work().transfers, steps()}, orders());
+  return judgement;
+}
+
+}  // namespace planner

@@ -1,0 +1,75 @@
+// Judges candidates without simulating them: rules, memory bound, time bound, cheapest first. Used by search.
+// Bounds never exceed what the engine would say (see memory_bound.h, replay.h), so what they refuse cannot win.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "planner/memory_bound.h"
+#include "planner/plan_prices.h"
+#include "planner/replay.h"
+#include "planner/search_space.h"
+
+namespace planner {
+
+enum class Verdict : std::uint8_t {
+  Open,            // may be simulated
+  Illegal,         // sim::violations()
+  NotRunnable,     // sim::why_not_runnable(), if asked for
+  TooLarge,        // the memory bound exceeds the limit
+};
+
+struct Judgement {
+  Verdict verdict = Verdict::Open;
+  sim::Bytes memory{};     // bound; set unless refused by a rule
+  sim::SimTime time{};     // bound; set when open
+};
+
+sim::Bytes memory_limit(const SearchRequest& request);
+
+// For candidates of one mesh: keeps what they share. One object a thread.
+class Evaluator {
+ public:
+  Evaluator(const SearchRequest& request, const sim::ModelGraph& model);   // both must outlive it
+
+  Judgement judge(const PlanCandidate& candidate);
+  sim::ParallelPlan plan(const PlanCandidate& candidate);                  // with its optimal cut
+  MemoryBound memory(const PlanCandidate& candidate);                      // what a TooLarge is made of
+
+ private:
+  struct Work {                 // of one microbatch
+    std::vector<StageLayerPrices> layers;
+    std::vector<TransferPrices> transfers;
+    ActivationMemory activations;
+    std::vector<sim::SimTime> layer_times;
+  };
+  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute>;                        // microbatch, sequence parallel, recompute
+  using CutKey = std::tuple<std::int32_t, bool, std::vector<sim::LayerIndex>>;           // chunks, stage 3, cut
+  using WeightsKey = std::pair<CutKey, std::int32_t>;                                    // ZeRO stage
+  using StepKey = std::tuple<CutKey, std::int32_t, bool>;                                // ZeRO stage, sequence parallel
+  using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;                  // schedule, chunks, microbatches
+
+  void turn_to(const PlanCandidate& candidate);    // plan_ becomes the candidate
+  void begin_mesh(const sim::DeviceMesh& mesh);
+  const Work& work();
+  const sim::TaskGraph& devices();
+  const std::vector<StageWeights>& weights();
+  const std::vector<StageStepPrices>& steps();
+  const StageOrders& orders();
+  CutKey cut_key() const { return {plan_.chunks, plan_.zero_stage == 3, plan_.cut.first}; }
+
+  const SearchRequest& request_;
+  const sim::ModelGraph& model_;
+  sim::ParallelPlan plan_;
+  std::map<WorkKey, Work> works_;
+  std::map<std::pair<WorkKey, std::int32_t>, sim::StageCut> cuts_;                       // by chunks
+  std::map<CutKey, sim::TaskGraph> devices_;
+  std::map<WeightsKey, std::vector<StageWeights>> weights_;
+  std::map<StepKey, std::vector<StageStepPrices>> steps_;
+  OrderKey orders_of_;
+  StageOrders orders_;          // of the last shape asked for: candidates of one shape follow each other
+};
+
+}  // namespace planner

@@ -1,0 +1,168 @@
+#include "planner/plan_prices.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/sharding/sharding.h"
+#include "sim/task_graph/layer_tasks.h"
+#include "sim/task_graph/task_graph_builder.h"
+
+namespace planner {
+namespace {
+
+using sim::MeshAxis;
+using sim::Operation;
+using sim::Phase;
+using sim::SimTime;
+using sim::StageIndex;
+
+void add_devices(sim::TaskGraphBuilder& builder, const sim::DeviceMesh& mesh) {
+  for (StageIndex stage{0}; stage.value() < mesh.pipeline; ++stage)
+    builder.add_device({.representative = mesh.rank_of({.stage = stage}), .stage = stage, .multiplicity = mesh.data * mesh.tensor});
+}
+
+sim::Bytes hidden_of_rank(const sim::ParallelPlan& plan) {
+  const sim::Bytes hidden = sim::bytes_per_element(plan.workload.precision) * (plan.shard_shape().tokens() * plan.model.hidden);
+  return plan.sequence_parallel ? hidden / std::int64_t{plan.mesh.tensor} : hidden;
+}
+
+// A task alone on its links still waits for what equal ranks beside it put on them.
+SimTime alone(const sim::TaskCost& cost) {
+  double load = 1.0;
+  for (std::size_t use = 0; use < cost.num_uses; ++use) {
+    double on_link = 0.0;
+    for (std::size_t other = 0; other < cost.num_uses; ++other)
+      if (cost.uses[other].link == cost.uses[use].link) on_link += cost.uses[other].share;
+    load = std::max(load, on_link);
+  }
+  if (load == 1.0) return cost.duration;
+  return SimTime(static_cast<std::int64_t>(static_cast<double>(cost.duration.count()) * load));
+}
+
+}  // namespace
+
+sim::TaskGraph devices_without_buckets(const sim::ParallelPlan& plan) {
+  sim::TaskGraphBuilder builder;
+  add_devices(builder, plan.mesh);
+  return std::move(builder).freeze();
+}
+
+sim::TaskGraph devices_of(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  sim::TaskGraphBuilder builder;
+  add_devices(builder, plan.mesh);
+  std::vector<std::vector<sim::Bucket>> buckets;
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) buckets.push_back(sim::make_buckets(model, plan, stage));
+  builder.set_buckets(std::move(buckets));
+  return std::move(builder).freeze();
+}
+
+Pricer::Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices)
+    : model_(model), plan_(plan), devices_(devices), costs_(model, plan) {}
+
+SimTime Pricer::price(sim::Task task) const {
+  task.device = sim::DeviceId(task.key.stage.value());
+  return alone(costs_.cost(task, devices_));
+}
+
+LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
+  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces) {
+    SimTime time{};
+    for (const sim::Piece& piece : pieces) {
+      const bool communicates = sim::is_communication(piece.operation);
+      time += price({.key = {.stage = stage, .layer = layer, .phase = phase, .operation = piece.operation,
+                             .group = communicates ? MeshAxis::Tensor : MeshAxis::None, .sequence = piece.sequence},
+                     .payload = piece.payload});
+    }
+    return time;
+  };
+  const bool is_block = layer != sim::LayerIndex(0) && layer != model_.head();
+  LayerPrice price;
+  price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
+  price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
+  if (is_block && plan_.recompute == sim::Recompute::Full) price.recompute = sum(Phase::Recompute, recompute_pieces(model_, plan_, layer));
+  return price;
+}
+
+std::vector<StageLayerPrices> Pricer::layers() const {
+  std::vector<StageLayerPrices> prices;
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage)
+    prices.push_back({layer(stage, sim::LayerIndex(0)), layer(stage, sim::LayerIndex(1)), layer(stage, model_.head())});
+  return prices;
+}
+
+TransferPrices Pricer::transfers(StageIndex stage) const {
+  const std::int32_t stages = plan_.mesh.pipeline;
+  const sim::DeviceId next((stage.value() + 1) % stages), previous((stage.value() + stages - 1) % stages);
+  const auto transfer = [&](Phase phase, Operation operation, sim::DeviceId peer) {
+    return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = MeshAxis::Pipeline},
+                  .payload = hidden_of_rank(plan_), .peer = peer});
+  };
+  return {.forward_post = transfer(Phase::Forward, Operation::Send, next), .forward_receive = transfer(Phase::Forward, Operation::Receive, previous),
+          .backward_post = transfer(Phase::Backward, Operation::Send, previous), .backward_receive = transfer(Phase::Backward, Operation::Receive, next)};
+}
+
+std::vector<TransferPrices> Pricer::transfers() const {
+  std::vector<TransferPrices> prices(static_cast<std::size_t>(plan_.mesh.pipeline));
+  if (plan_.mesh.pipeline == 1) return prices;
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) prices[stage.position()] = transfers(stage);
+  return prices;
+}
+
+BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
+  const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
+  const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan_);
+  const sim::Bytes payload = sim::bytes_per_element(plan_.workload.precision) * bucket.elements;
+  const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
+    const bool communicates = group != MeshAxis::None;
+    return price({.key = {.stage = stage, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = phase, .operation = operation, .group = group,
+                          .sequence = index.value()},
+                  .bucket = index, .payload = communicates ? payload : sim::Bytes{}});
+  };
+  BucketPrice prices{.ready_after = bucket.ready_after, .chunk = bucket.chunk, .tied = bucket.tied,
+                     .update = task(Phase::Step, Operation::Update, MeshAxis::None)};
+  if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
+  if (plan_.mesh.data == 1) return prices;
+  prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, MeshAxis::Data);
+  if (strategy.shards_parameters) {
+    prices.forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Data);
+    prices.backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Data);
+  } else if (strategy.shards_optimizer) {
+    prices.weights_gather = task(Phase::Step, Operation::AllGather, MeshAxis::Data);
+  }
+  return prices;
+}
+
+StageStepPrices Pricer::step(StageIndex stage) const {
+  StageStepPrices prices;
+  std::int64_t replicated = 0;
+  const std::vector<sim::Bucket>& buckets = devices_.buckets()[stage.position()];
+  for (std::size_t at = 0; at < buckets.size(); ++at) {
+    prices.buckets.push_back(bucket(stage, sim::BucketIndex(static_cast<std::int32_t>(at))));
+    for (const sim::BucketSlot& slot : buckets[at].slots)
+      if (is_replicated(slot)) replicated += slot.elements;
+  }
+  const auto task = [&](Phase phase, Operation operation, MeshAxis group, sim::Bytes payload) {
+    return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
+  };
+  if (plan_.sequence_parallel)
+    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_element(plan_.workload.precision) * replicated);
+  prices.norm_part = task(Phase::Step, Operation::NormPart, MeshAxis::None, {});
+  if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
+  return prices;
+}
+
+// A parameter that every rank of a tensor group holds whole. The tied copy on the last stage is split as the embedding is.
+bool Pricer::is_replicated(const sim::BucketSlot& slot) const {
+  const std::vector<sim::Parameter>& own = model_.layer(slot.layer).parameters;
+  const bool is_copy = static_cast<std::size_t>(slot.parameter) >= own.size();
+  const sim::Parameter& parameter = is_copy ? model_.layers.front().parameters.front() : own[static_cast<std::size_t>(slot.parameter)];
+  return parameter.split == sim::TensorSplit::None;
+}
+
+std::vector<StageStepPrices> Pricer::steps() const {
+  std::vector<StageStepPrices> prices;
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) prices.push_back(step(stage));
+  return prices;
+}
+
+}  // namespace planner

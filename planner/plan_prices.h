@@ -1,0 +1,74 @@
+// What the tasks of one plan take when nothing else is on their links: the input of replay. Made by Pricer, from the cost model that the
+// engine uses, so that a price here is never above the engine's time for the same task.
+#pragma once
+
+#include <vector>
+
+#include "sim/cost/cost_model.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task_graph.h"
+#include "sim/units/sim_time.h"
+
+namespace planner {
+
+struct LayerPrice {                     // one microbatch through one layer, sums over the tensor group included
+  sim::SimTime forward{}, recompute{}, backward{};
+};
+
+struct StageLayerPrices { LayerPrice embedding, block, head; };
+
+struct BucketPrice {
+  sim::LayerIndex ready_after;
+  sim::ChunkIndex chunk;
+  bool tied = false;
+  sim::SimTime forward_gather{}, backward_gather{};   // stage 3: of its weights
+  sim::SimTime reduce{}, update{};
+  sim::SimTime weights_gather{};                      // stages 1 and 2: after the update
+  sim::SimTime embedding_sum{};                       // tied: over first and last stage
+};
+
+struct StageStepPrices {                // what a stage does once a step
+  std::vector<BucketPrice> buckets;     // in launch order
+  sim::SimTime replicated_sum{};        // sequence parallel: gradients of parameters that the tensor group holds copies of
+  sim::SimTime norm_part{}, world_sum{};
+};
+
+struct TransferPrices {                 // of one stage: post to, receive from the neighbors
+  sim::SimTime forward_post{}, forward_receive{}, backward_post{}, backward_receive{};
+};
+
+// All by stage. Views: the parts are shared between plans.
+struct PlanPrices {
+  const std::vector<StageLayerPrices>& layers;
+  const std::vector<TransferPrices>& transfers;
+  const std::vector<StageStepPrices>& steps;
+};
+
+// One device a stage and its buckets, no tasks: what the cost model looks up. Depends on mesh, cut, chunks, and on whether ZeRO is stage 3.
+sim::TaskGraph devices_of(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
+sim::TaskGraph devices_without_buckets(const sim::ParallelPlan& plan);   // enough for layers and transfers; depends on mesh alone
+
+// Prices parts of one plan. The parts depend on less than the plan: who asks for many plans keeps them (see evaluator).
+class Pricer {
+ public:
+  Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices);   // all must outlive it
+
+  std::vector<StageLayerPrices> layers() const;       // mesh, microbatch, sequence parallel, recompute (no buckets)
+  std::vector<TransferPrices> transfers() const;      // mesh, microbatch, sequence parallel (no buckets)
+  std::vector<StageStepPrices> steps() const;         // mesh, cut, chunks, ZeRO stage, sequence parallel
+
+ private:
+  sim::SimTime price(sim::Task task) const;
+  LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
+  TransferPrices transfers(sim::StageIndex stage) const;
+  StageStepPrices step(sim::StageIndex stage) const;
+  BucketPrice bucket(sim::StageIndex stage, sim::BucketIndex index) const;
+  bool is_replicated(const sim::BucketSlot& slot) const;
+
+  const sim::ModelGraph& model_;
+  const sim::ParallelPlan& plan_;
+  const sim::TaskGraph& devices_;
+  sim::CostModel costs_;
+};
+
+}  // namespace planner
