@@ -1,0 +1,17 @@
+// Who this process is in its job, from the launcher's environment (mpirun, srun, torchrun-style variables). Known before MPI starts, so that
+// the first words already go to the rank's own file. Used by the worker's main.
+#pragma once
+
+#include "sim/units/index.h"
+
+namespace executor {
+
+struct RankEnvironment {
+  sim::Rank rank{0};
+  std::int32_t size = 1;
+  bool is_launched = false;   // some launcher named a rank
+};
+
+RankEnvironment read_rank_environment();
+
+}  // namespace executor

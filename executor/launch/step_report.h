@@ -1,0 +1,42 @@
+// What rank 0 says about each step: one line of NDJSON in the run folder, and progress on stderr (rewritten in place on a terminal, a plain
+// line every two seconds elsewhere).
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "executor/training/checkpoint.h"
+#include "executor/training/optimizer.h"
+#include "sim/timeline/trace.h"
+
+namespace executor {
+
+struct StepFigures {
+  CompletedSteps steps;              // with this one
+  StepSummary summary;
+  double learning_rate = 0;
+  sim::SimTime time{};
+  double tokens_per_second = 0;
+  sim::Bytes memory{};               // peak of the allocator
+};
+std::string metrics_line(const StepFigures& figures);
+
+class StepReport {
+ public:
+  // Lines of steps after `resumed` (lost when the run died) are removed: the file stays a row of steps.
+  StepReport(const std::string& path, CompletedSteps resumed, CompletedSteps all);
+  ~StepReport();
+  StepReport(const StepReport&) = delete;
+  StepReport& operator=(const StepReport&) = delete;
+  void add(const StepFigures& figures);
+
+ private:
+  void show(const StepFigures& figures);
+  std::FILE* file_;
+  CompletedSteps first_, all_;
+  bool on_terminal_;
+  std::chrono::steady_clock::time_point start_, shown_;
+};
+
+}  // namespace executor

@@ -1,0 +1,9 @@
+// SIGINT, SIGTERM and SIGUSR1 (which mpirun hands on to every rank) as a wish: finish the step, write a checkpoint, end with 130.
+#pragma once
+
+namespace executor {
+
+void watch_stop_signals();
+bool stop_requested();
+
+}  // namespace executor

@@ -1,0 +1,88 @@
+#include "executor/launch/worker.h"
+
+#include <ATen/ops/full.h>
+
+#include "executor/launch/stop_request.h"
+#include "sim/units/input_error.h"
+
+namespace executor {
+namespace {
+
+constexpr TraceRecorder::Steps kTracedSteps{256};   // the last ones of a run
+
+// Time zero of the job: rank 0's clock, which ranks of one host share.
+std::chrono::steady_clock::time_point common_origin(MeshCommunicators& communicators) {
+  using Clock = std::chrono::steady_clock;
+  const at::Tensor origin = at::full({1}, static_cast<std::int64_t>(Clock::now().time_since_epoch().count()), at::kLong);
+  communicators.of(sim::MeshAxis::World).broadcast(origin, 0, {})->wait();
+  return Clock::time_point(Clock::duration(*origin.data_ptr<std::int64_t>()));
+}
+
+FaultPoints faults_of(const WorkerOptions& options, sim::Rank rank) {
+  return rank == options.kill_rank ? FaultPoints(options.kill_at) : FaultPoints();
+}
+
+}  // namespace
+
+sim::ParallelPlan load_runnable_plan(const std::string& path) {
+  sim::ParallelPlan plan = sim::load_plan(path);
+  const std::vector<sim::Violation> refused = sim::why_not_runnable(plan);
+  if (!refused.empty()) throw sim::InputError(path, refused);
+  return plan;
+}
+
+Worker::Worker(const WorkerOptions& options, std::shared_ptr<MpiSession> session)
+    : options_(options), plan_(load_runnable_plan(options.plan)), model_(sim::make_model_graph(plan_)),
+      data_(options.data, plan_.workload.sequence), communicators_(plan_.mesh, std::move(session)), heartbeat_(options.out, communicators_.rank()),
+      faults_(faults_of(options, communicators_.rank())), parameters_(model_, plan_, communicators_.rank(), c10::kCPU),
+      recorder_(kTracedSteps, common_origin(communicators_)),
+      runner_(model_, plan_, communicators_, parameters_, {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_}),
+      checkpoints_(options.out + "/checkpoints", plan_, communicators_, faults_) {
+  heartbeat_.begin_activity("reading the data");
+  data_.check_vocabulary(plan_.model.vocabulary, {.part = rank().value(), .of = plan_.mesh.ranks()});
+  prepare();
+  if (rank() == sim::Rank(0)) report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
+}
+
+void Worker::prepare() {
+  if (!options_.resume) {
+    heartbeat_.begin_activity("making initial weights");
+    return parameters_.fill_initial_values();
+  }
+  heartbeat_.begin_activity("loading the checkpoint");
+  start_ = checkpoints_.load(parameters_);
+  runner_.gather_whole_state();
+}
+
+bool Worker::is_checkpoint_due(CompletedSteps done) const {
+  const std::int64_t interval = plan_.training.checkpoint_interval;
+  return done.value == options_.steps || summary_.stop_requested || (interval > 0 && done.value % interval == 0);
+}
+
+void Worker::one_step(CompletedSteps done) {
+  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested()});
+  const sim::MeasuredStep& measured = recorder_.last();
+  if (report_) {
+    const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
+    report_->add({.steps = done, .summary = summary_, .learning_rate = learning_rate(plan_.training, {done.value - 1}), .time = measured.duration,
+                  .tokens_per_second = tokens / sim::to_seconds(measured.duration).count(), .memory = measured.peak_memory});
+  }
+  if (!is_checkpoint_due(done)) return;
+  heartbeat_.begin_activity("writing a checkpoint");
+  checkpoints_.save(parameters_, done);
+}
+
+RunEnd Worker::run() {
+  for (CompletedSteps done{start_.value + 1}; done.value <= options_.steps && !summary_.stop_requested; ++done.value) one_step(done);
+  heartbeat_.begin_activity("writing the trace");
+  if (start_.value < options_.steps) write_trace();
+  heartbeat_.begin_activity("ended");
+  return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;
+}
+
+void Worker::write_trace() const {
+  sim::write_rank_trace({.rank = rank(), .plan_hash = sim::plan_hash(plan_), .clock_offset = {}, .steps = recorder_.steps(), .mesh = plan_.mesh},
+                        options_.out + "/" + sim::trace_file_name(rank()));
+}
+
+}  // namespace executor

@@ -1,0 +1,80 @@
+#include "executor/launch/worker_options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <functional>
+
+namespace executor {
+namespace {
+
+constexpr std::array<std::string_view, 3> kCommands = {"run", "measure", "report"};
+
+template <class Integer>
+bool read_count(const std::string& text, Integer& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value >= 0;
+}
+
+struct Option {
+  std::string_view name;
+  std::function<bool(WorkerOptions&, const std::string&)> take;   // false: not a value of it
+};
+
+const std::vector<Option>& all_options() {
+  static const std::vector<Option> options{
+      {"--plan", [](WorkerOptions& o, const std::string& value) { o.plan = value; return true; }},
+      {"--data", [](WorkerOptions& o, const std::string& value) { o.data = value; return true; }},
+      {"--out", [](WorkerOptions& o, const std::string& value) { o.out = value; return true; }},
+      {"--steps", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.steps); }},
+      {"--ranks", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.ranks); }},
+      {"--kill-at", [](WorkerOptions& o, const std::string& value) { o.kill_at = value; return true; }},
+      {"--kill-rank", [](WorkerOptions& o, const std::string& value) {
+         std::int32_t rank = 0;
+         const bool is_count = read_count(value, rank);
+         o.kill_rank = sim::Rank(rank);
+         return is_count;
+       }},
+      {"--mutation", [](WorkerOptions& o, const std::string& value) {
+         const auto mutation = find_mutation(value);
+         o.mutation = mutation.value_or(Mutation::None);
+         return mutation.has_value();
+       }},
+  };
+  return options;
+}
+
+std::string missing(const WorkerOptions& options) {
+  if (options.out.empty()) return "--out is missing";
+  if (options.command != "run") return {};
+  if (options.plan.empty()) return "--plan is missing";
+  if (options.data.empty()) return "--data is missing";
+  return options.steps < 1 ? "--steps is missing" : std::string();
+}
+
+}  // namespace
+
+ParsedOptions parse_options(const std::vector<std::string>& words) {
+  if (words.empty() || std::find(kCommands.begin(), kCommands.end(), words.front()) == kCommands.end())
+    return {.options = {}, .problem = "meshwright-worker run | measure | report; start it with: meshwright run, meshwright measure"};
+  WorkerOptions options;
+  options.command = words.front();
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    if (words[at] == "--resume") {
+      options.resume = true;
+      continue;
+    }
+    const Option* known = nullptr;
+    for (const Option& option : all_options())
+      if (option.name == words[at]) known = &option;
+    if (known == nullptr) return {.options = {}, .problem = fmt::format("unknown option {}", words[at])};
+    if (at + 1 == words.size() || !known->take(options, words[at + 1])) return {.options = {}, .problem = fmt::format("{} needs a value", words[at])};
+    ++at;
+  }
+  const std::string problem = missing(options);
+  if (!problem.empty()) return {.options = {}, .problem = problem};
+  return {.options = options, .problem = {}};
+}
+
+}  // namespace executor

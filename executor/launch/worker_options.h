@@ -1,0 +1,35 @@
+// The command line of meshwright-worker. `meshwright` writes it; people rarely do.
+//
+//   meshwright-worker run --plan plan.json --data tokens.bin --steps N --out run/ [--resume]
+//   meshwright-worker measure --out profile.json
+//   meshwright-worker report --out run/ --ranks N        what each rank was doing last, from its heartbeat
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/training/mutation.h"
+#include "sim/units/index.h"
+
+namespace executor {
+
+struct WorkerOptions {
+  std::string command;
+  std::string plan, data, out;
+  std::int64_t steps = 0;
+  std::int32_t ranks = 1;
+  bool resume = false;
+  Mutation mutation = Mutation::None;                 // tests alone, like the next two
+  std::string kill_at;
+  sim::Rank kill_rank{0};
+};
+
+// The options, or what is wrong with them (exit code 2).
+struct ParsedOptions {
+  std::optional<WorkerOptions> options;
+  std::string problem;
+};
+ParsedOptions parse_options(const std::vector<std::string>& words);
+
+}  // namespace executor

@@ -1,0 +1,46 @@
+#include "executor/model/head.h"
+
+#include <ATen/ops/mm.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/model/norm.h"
+
+namespace executor {
+
+// Tied, the weight is the token embedding's.
+Head::Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
+    : norm_(config.norm), epsilon_(config.norm_epsilon), norm_scale_(find_leaf(layer, "head.norm.weight")),
+      norm_shift_(find_leaf(layer, "head.norm.bias")),
+      weight_(find_leaf(layer, config.tied_embeddings ? "embedding.tokens.weight" : "head.weight")) {
+  const std::int64_t columns = weight_.value.size(0), first = tensor.rank * columns;
+  vocabulary_ = {.first = first, .real = std::clamp<std::int64_t>(config.vocabulary - first, 0, columns)};
+}
+
+void Head::logits(HeadActivations& kept, const at::Tensor& input, const at::Tensor& targets) const {
+  kept.normalized = kept.norm.forward(input, [this](const at::Tensor& x) { return norm(x, norm_, epsilon_, norm_scale_, norm_shift_); });
+  kept.entropy.logits = at::mm(kept.normalized, weight_.value.t());
+  kept.entropy.targets = targets;
+  kept.entropy.maximum = empty_maximum(kept.entropy.logits);
+  local_maximum(kept.entropy.maximum, kept.entropy.logits, vocabulary_);
+}
+
+void Head::exponentials(HeadActivations& kept) const {
+  kept.sums = empty_sums(kept.entropy.logits);
+  local_exponentials(kept.sums, kept.entropy, vocabulary_);
+}
+
+at::Tensor Head::losses(const HeadActivations& kept) const { return token_losses(kept.sums); }
+
+at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
+  loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
+  const CrossEntropyTargets entropy = std::exchange(kept.entropy, {});
+  at::Tensor weight_gradient = weight_.gradient;
+  weight_gradient.addmm_(entropy.logits.t(), std::exchange(kept.normalized, {}));
+  return at::mm(entropy.logits, weight_.value);
+}
+
+at::Tensor Head::norm_backward(HeadActivations& kept, const at::Tensor& gradient) const { return kept.norm.backward(gradient); }
+
+}  // namespace executor

@@ -1,0 +1,40 @@
+// The last layer: final norm, projection to (this tensor rank's part of) the vocabulary, cross-entropy. In the pieces between which tensor
+// parallelism communicates. The gradient of the logits is written over them; the products behind it are plain, not autograd's.
+//
+//   forward   logits -> [maximum over ranks] -> exponentials -> [sum over ranks] -> losses
+//   backward  product_backward -> [sum over ranks] -> norm_backward
+#pragma once
+
+#include "executor/kernels/cross_entropy.h"
+#include "executor/model/piece.h"
+#include "executor/model/segment.h"
+
+namespace executor {
+
+// What the head keeps of one microbatch from forward to backward.
+struct HeadActivations {
+  Piece norm;
+  at::Tensor normalized;           // [tokens, hidden]
+  CrossEntropyTargets entropy;     // logits [tokens, columns], targets and maximum [tokens]
+  at::Tensor sums;                 // [2, tokens]
+};
+
+class Head {
+ public:
+  Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor);
+
+  void logits(HeadActivations& kept, const at::Tensor& input, const at::Tensor& targets) const;   // and this rank's maximum
+  void exponentials(HeadActivations& kept) const;
+  at::Tensor losses(const HeadActivations& kept) const;                                           // [tokens]
+  // scale: of the loss of one token. Frees the logits. Returns this rank's part of the gradient at the norm's output.
+  at::Tensor product_backward(HeadActivations& kept, double scale) const;
+  at::Tensor norm_backward(HeadActivations& kept, const at::Tensor& gradient) const;
+
+ private:
+  sim::Norm norm_;
+  double epsilon_;
+  Leaf norm_scale_, norm_shift_, weight_;
+  VocabularyShard vocabulary_;
+};
+
+}  // namespace executor

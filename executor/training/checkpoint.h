@@ -1,0 +1,61 @@
+// The state of a run on disk: safetensors shards, one a rank, and an index with a content hash of each tensor.
+//
+//   checkpoints/  .step_00000020/  being written      step_00000010/  rank_0.safetensors ... index.json
+//
+// Written aside, flushed, committed by renaming the folder: a checkpoint is complete or not there. Every strategy saves the same: each data
+// rank its shard of weights and moments. Counter-based numbers make the step all the other state there is, so a run resumes bitwise.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "executor/communication/mesh_communicators.h"
+#include "executor/training/fault_points.h"
+#include "executor/training/parameter_store.h"
+#include "executor/training/safetensors.h"
+
+namespace executor {
+
+struct CompletedSteps { std::int64_t value = 0; };
+
+struct CheckpointIndex {
+  CompletedSteps steps;
+  sim::ParallelPlan plan;
+  std::map<std::string, std::map<std::string, std::string>> hashes;   // by file, by tensor
+};
+void save_index(const CheckpointIndex& index, const std::string& path);
+CheckpointIndex load_index(const std::string& path);                  // throws sim::InputError
+// Fields in which two plans differ ("/mesh/tensor: 1 in the checkpoint, 2 now"); predictions and the checkpoint settings do not count.
+std::vector<std::string> plan_differences(const sim::ParallelPlan& saved, const sim::ParallelPlan& now);
+
+class Checkpoints {
+ public:
+  Checkpoints(std::string folder, const sim::ParallelPlan& plan, MeshCommunicators& communicators, FaultPoints& faults);
+
+  // Collective over all ranks. Throws sim::InputError on every rank if the disk has no space for it; checkpoints that exist stay as they are.
+  void save(ParameterStore& parameters, CompletedSteps steps);
+  // The newest one. Throws sim::InputError: none, of another plan, or damaged (naming the tensor). Own shards only: gather afterwards.
+  CompletedSteps load(ParameterStore& parameters);
+
+ private:
+  std::string folder_of(CompletedSteps steps) const;
+  std::optional<CompletedSteps> newest() const;
+  void require_space(std::int64_t bytes) const;
+  void commit(CompletedSteps steps, const std::string& aside);
+  bool any_rank(bool here) const;
+  std::int64_t sum_over_ranks(std::int64_t here) const;
+  std::string shard_name(sim::Rank rank) const;
+
+  std::string folder_;
+  const sim::ParallelPlan& plan_;
+  MeshCommunicators& communicators_;
+  FaultPoints& faults_;
+};
+
+// This rank's shard as tensors: "weight:layers.0.mlp.up.weight", with "@t1:0-4096" where only a part of the parameter (elements of tensor
+// rank 1's part) is here. Views of the buckets: loading copies into them.
+std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters, const sim::ParallelPlan& plan);
+
+}  // namespace executor

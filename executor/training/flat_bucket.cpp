@@ -1,0 +1,101 @@
+#include "executor/training/flat_bucket.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+
+namespace executor {
+namespace {
+
+// Below the tensors: views keep their place, autograd's version counters are not touched.
+void resize_storage(const at::Tensor& tensor, std::int64_t elements) {
+  c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
+  const std::size_t bytes = static_cast<std::size_t>(elements) * tensor.element_size();
+  if (storage.nbytes() == bytes) return;
+  storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
+  storage.set_nbytes(bytes);
+}
+
+}  // namespace
+
+FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std::move(bucket)), plan_(plan) {
+  const std::int64_t whole = layout_.elements, shard = layout_.shard_elements;
+  weights_ = at::empty({whole}, plan_.options);
+  if (plan_.shards_weights) {
+    weight_shard_ = at::zeros({shard}, plan_.options);
+    release_weights();
+  } else weights_.zero_();
+  gradients_ = at::zeros({whole}, plan_.options);
+  if (plan_.shards_gradients) {
+    resize_storage(gradients_, 0);
+    reduced_ = at::zeros({shard}, plan_.options);
+  }
+  if (plan_.sums_microbatches) summed_ = at::zeros({stepped().count}, plan_.options);
+  for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(at::zeros({stepped().count}, plan_.options));
+}
+
+BucketRange FlatBucket::own_shard() const {
+  const std::int64_t shard = layout_.shard_elements;
+  return {.begin = shard == layout_.elements ? 0 : plan_.data_rank * shard, .count = shard};
+}
+
+BucketRange FlatBucket::resident() const { return plan_.shards_weights ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements}; }
+BucketRange FlatBucket::stepped() const { return plan_.shards_optimizer ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements}; }
+
+at::Tensor FlatBucket::weight_shard() const {
+  return plan_.shards_weights ? weight_shard_ : weights_.narrow(0, own_shard().begin, own_shard().count);
+}
+
+void FlatBucket::take_weights() { resize_storage(weights_, layout_.elements); }
+void FlatBucket::release_weights() {
+  if (plan_.shards_weights) resize_storage(weights_, 0);
+}
+
+void FlatBucket::start_gradients() {
+  if (filling_) return;
+  filling_ = true;
+  resize_storage(gradients_, layout_.elements);
+  gradients_.zero_();
+}
+
+at::Tensor FlatBucket::reduction_target() const {
+  return plan_.shards_gradients ? reduced_ : gradients_.narrow(0, own_shard().begin, own_shard().count);
+}
+
+void FlatBucket::finish_reduction() {
+  if (plan_.shards_gradients) resize_storage(gradients_, 0);
+}
+
+void FlatBucket::accumulate() {
+  summed_.add_(plan_.shards_optimizer ? reduction_target() : gradients_);
+  filling_ = false;
+}
+
+void FlatBucket::begin_step() {
+  filling_ = false;
+  if (summed_.defined()) summed_.zero_();
+}
+
+// A buffer of `stepped()` elements, seen through a range of the bucket.
+at::Tensor FlatBucket::within(const at::Tensor& buffer, BucketRange range) const {
+  return buffer.narrow(0, range.begin - stepped().begin, range.count);
+}
+
+at::Tensor FlatBucket::final_gradients(BucketRange range) const {
+  if (summed_.defined()) return within(summed_, range);
+  return plan_.shards_gradients ? within(reduced_, range) : gradients_.narrow(0, range.begin, range.count);
+}
+
+at::Tensor FlatBucket::weights_of(BucketRange range) const {
+  return plan_.shards_weights ? weight_shard_.narrow(0, range.begin - own_shard().begin, range.count) : weights_.narrow(0, range.begin, range.count);
+}
+
+at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const { return within(moments_[static_cast<std::size_t>(index)], range); }
+
+Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const {
+  const auto view = [&](const at::Tensor& buffer) { return buffer.narrow(0, slot.offset, slot.elements).view(shape); };
+  return {.value = view(weights_), .gradient = view(gradients_)};
+}
+
+}  // namespace executor

@@ -1,0 +1,112 @@
+#include "executor/training/optimizer.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "executor/kernels/exact_sum.h"
+#include "executor/kernels/optimizer.h"
+#include "sim/task_graph/task.h"
+
+namespace executor {
+namespace {
+
+// Added to the last limb of the loss by a rank that wants to stop; the limb itself counts values that are not finite, fewer than this.
+constexpr std::int64_t kStopRequest = std::int64_t{1} << 40;
+
+ExactSum to_sum(const at::Tensor& limbs, std::int64_t row) {
+  ExactSum sum;
+  const auto* values = limbs.data_ptr<std::int64_t>() + row * static_cast<std::int64_t>(ExactSum::kLimbs);
+  std::copy_n(values, ExactSum::kLimbs, sum.limbs().begin());
+  sum.limbs().back() %= kStopRequest;
+  return sum;
+}
+
+void put(at::Tensor& limbs, std::int64_t row, ExactSum sum) {
+  sum.normalise();
+  std::ranges::copy(sum.limbs(), limbs.data_ptr<std::int64_t>() + row * static_cast<std::int64_t>(ExactSum::kLimbs));
+}
+
+}  // namespace
+
+double learning_rate(const sim::TrainingSettings& settings, StepNumber step) {
+  const auto at = static_cast<double>(step.value), warm_up = static_cast<double>(settings.warmup_steps);
+  if (step.value < settings.warmup_steps) return settings.learning_rate * (at + 1.0) / warm_up;
+  if (settings.decay_steps == 0) return settings.learning_rate;
+  const double span = std::max(1.0, static_cast<double>(settings.decay_steps) - warm_up);
+  const double progress = std::min(1.0, (at - warm_up) / span);
+  const double cosine = 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
+  return settings.minimum_learning_rate + cosine * (settings.learning_rate - settings.minimum_learning_rate);
+}
+
+Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters, Mutation mutation)
+    : plan_(plan), place_(plan.mesh.coordinate(rank)), parameters_(parameters), mutation_(mutation),
+      limbs_(at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::kLong)) {
+  static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
+}
+
+// Of the copies of one element exactly one rank counts it: its data owner on tensor rank 0 if tensor ranks repeat it, on the first stage if tied.
+bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const {
+  if (mutation_ == Mutation::SharedCountedTwice) return true;
+  const bool is_copy_of_embedding = plan_.mesh.pipeline > 1 && slot.layer != sim::LayerIndex(0) && parameter.name.starts_with("embedding.");
+  const bool is_repeated = parameter.split == sim::TensorSplit::None && place_.tensor != 0;
+  return !is_copy_of_embedding && !is_repeated;
+}
+
+void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
+  ExactSum squares, loss;
+  for (const FlatBucket& bucket : parameters_.buckets())
+    for (const sim::BucketSlot& slot : bucket.layout().slots) {
+      const auto part = ParameterStore::meet(slot, bucket.own_shard());
+      if (part.range.count > 0 && counts(slot, parameters_.parameter(slot))) squares.add_squares(bucket.final_gradients(part.range));
+    }
+  if (place_.tensor == 0)
+    for (const at::Tensor& tokens : losses) loss.add_values(tokens);
+  put(limbs_, 0, squares);
+  put(limbs_, 1, loss);
+  if (request.stop) limbs_.data_ptr<std::int64_t>()[limbs_.numel() - 1] += kStopRequest;
+}
+
+StepSummary Optimizer::summary() const {
+  const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
+  return {.loss = to_sum(limbs_, 1).value() / tokens, .gradient_norm = std::sqrt(to_sum(limbs_, 0).value()),
+          .stop_requested = limbs_.data_ptr<std::int64_t>()[limbs_.numel() - 1] >= kStopRequest};
+}
+
+double Optimizer::clip_factor() const {
+  const double limit = plan_.training.gradient_clip;
+  return limit > 0 ? std::min(1.0, limit / (summary().gradient_norm + 1e-6)) : 1.0;
+}
+
+at::Tensor Optimizer::gradients_of(const FlatBucket& bucket) const {
+  const at::Tensor gradients = bucket.final_gradients(bucket.stepped());
+  return mutation_ == Mutation::ShiftedShard ? gradients.roll(-1) : gradients;
+}
+
+void Optimizer::update(FlatBucket& bucket, StepNumber step) {
+  std::vector<DecayRange> ranges;
+  const BucketRange stepped = bucket.stepped();
+  for (const sim::BucketSlot& slot : bucket.layout().slots) {
+    const auto part = ParameterStore::meet(slot, stepped);
+    if (part.range.count == 0) continue;
+    const bool decays = parameters_.parameter(slot).weight_decay;
+    ranges.push_back({.begin = part.range.begin - stepped.begin, .end = part.range.end() - stepped.begin,
+                      .weight_decay = decays ? plan_.training.weight_decay : 0.0});
+  }
+  const sim::TrainingSettings& settings = plan_.training;
+  const at::Tensor weights = bucket.weights_of(stepped), gradients = gradients_of(bucket);
+  if (plan_.workload.optimizer == sim::OptimizerKind::Sgd) {
+    step_sgd({.master = weights, .gradient = gradients, .velocity = bucket.moment(0, stepped), .rounded = {}}, ranges,
+             {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = clip_factor()});
+    return;
+  }
+  step_adamw({.master = weights, .gradient = gradients, .first_moment = bucket.moment(0, stepped), .second_moment = bucket.moment(1, stepped),
+              .rounded = {}},
+             ranges,
+             {.learning_rate = learning_rate(settings, step), .beta1 = settings.beta1, .beta2 = settings.beta2, .epsilon = settings.epsilon,
+              .step = step.value + 1, .gradient_factor = clip_factor()});
+}
+
+}  // namespace executor

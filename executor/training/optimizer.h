@@ -1,0 +1,43 @@
+// The end of a step: gradient norm and loss as exact sums over all ranks, clipping, and the update of each bucket.
+// Exact sums do not depend on the layout, so neither does the clip factor. Communication is the task runner's.
+#pragma once
+
+#include "executor/training/mutation.h"
+#include "executor/training/parameter_store.h"
+
+namespace executor {
+
+struct StepNumber { std::int64_t value = 0; };   // from 0
+double learning_rate(const sim::TrainingSettings& settings, StepNumber step);
+
+struct StepSummary {
+  double loss = 0;             // mean over the tokens of the global batch
+  double gradient_norm = 0;    // before clipping
+  bool stop_requested = false; // by any rank
+};
+
+class Optimizer {
+ public:
+  Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters, Mutation mutation);
+
+  // This rank's part of norm and loss: limbs for the all-reduce over all ranks (kStepSummary).
+  struct Request { bool stop = false; };
+  void sum_up(const std::vector<at::Tensor>& losses, Request request);
+  at::Tensor& limbs() { return limbs_; }
+  StepSummary summary() const;                   // of the limbs, once they are summed over ranks
+
+  void update(FlatBucket& bucket, StepNumber step);
+
+ private:
+  bool counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const;
+  at::Tensor gradients_of(const FlatBucket& bucket) const;
+  double clip_factor() const;
+
+  const sim::ParallelPlan& plan_;
+  sim::MeshCoordinate place_;
+  ParameterStore& parameters_;
+  Mutation mutation_;
+  at::Tensor limbs_;           // int64 [2, ExactSum::kLimbs]: squared norm, loss
+};
+
+}  // namespace executor

@@ -1,0 +1,90 @@
+#include "executor/training/parameter_store.h"
+
+#include <algorithm>
+
+#include "executor/training/precision.h"
+
+namespace executor {
+namespace {
+
+BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device) {
+  const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan);
+  const bool shards = plan.mesh.data > 1;
+  return {.shards_weights = shards && strategy.shards_parameters,
+          .shards_gradients = shards && strategy.shards_gradients,
+          .shards_optimizer = shards && strategy.shards_optimizer,
+          .sums_microbatches = shards && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
+          .data_rank = plan.mesh.coordinate(rank).data,
+          .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision)).device(device),
+          .moments = plan.workload.optimizer == sim::OptimizerKind::AdamW ? 2 : 1};
+}
+
+}  // namespace
+
+ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
+    : model_(model), tensor_{.degree = plan.mesh.tensor, .rank = plan.mesh.coordinate(rank).tensor}, seed_(plan.training.seed) {
+  const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
+  const BucketPlan every = bucket_plan(plan, rank, device);
+  for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
+    BucketPlan own = every;
+    own.sums_microbatches = every.sums_microbatches && !bucket.tied;   // a tied embedding is reduced once, at the end
+    buckets_.emplace_back(std::move(bucket), own);
+  }
+  layers_.resize(model.layers.size());
+  for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer)
+    if (plan.owns(stage, layer)) layers_[layer.position()].parameters = sim::parameters_of(model, plan, layer, stage);
+  make_leaves();
+  const bool head_reads_embedding = model.config.tied_embeddings && plan.mesh.pipeline == 1;
+  if (!head_reads_embedding) return;
+  OwnedLayer& head = layers_.back();
+  const OwnedLayer& embedding = layers_.front();
+  head.parameters.push_back(embedding.parameters.front());
+  head.leaves.push_back(embedding.leaves.front());
+  for (std::size_t at = 0; at < buckets_.size(); ++at)
+    for (const sim::BucketSlot& slot : buckets_[at].layout().slots)
+      if (slot.layer == sim::LayerIndex(0) && slot.parameter == 0) head.buckets.push_back(at);
+}
+
+void ParameterStore::make_leaves() {
+  for (OwnedLayer& layer : layers_) layer.leaves.resize(layer.parameters.size());
+  for (std::size_t at = 0; at < buckets_.size(); ++at)
+    for (const sim::BucketSlot& slot : buckets_[at].layout().slots) {
+      OwnedLayer& layer = layers_[slot.layer.position()];
+      const auto position = static_cast<std::size_t>(slot.parameter);
+      const TensorPart part(layer.parameters[position], tensor_);
+      const std::vector<std::int64_t> vector{part.rows()}, matrix{part.rows(), part.columns()};
+      layer.leaves[position] = buckets_[at].leaf(slot, layer.parameters[position].weight_decay ? matrix : vector);
+      if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
+    }
+}
+
+const sim::Parameter& ParameterStore::parameter(const sim::BucketSlot& slot) const {
+  return layers_[slot.layer.position()].parameters[static_cast<std::size_t>(slot.parameter)];
+}
+
+ParameterStore::SlotPart ParameterStore::meet(const sim::BucketSlot& slot, BucketRange range) {
+  const std::int64_t begin = std::max(slot.offset, range.begin), end = std::min(slot.offset + slot.elements, range.end());
+  if (begin >= end) return {};
+  return {.range = {.begin = begin, .count = end - begin}, .from = {begin - slot.offset}};
+}
+
+void ParameterStore::fill_initial_values() {
+  const InitialWeights initial{.seed = seed_, .tensor = tensor_, .vocabulary = model_.config.vocabulary};
+  for (FlatBucket& bucket : buckets_)
+    for (const sim::BucketSlot& slot : bucket.layout().slots) {
+      const SlotPart part = meet(slot, bucket.resident());
+      if (part.range.count == 0) continue;
+      at::Tensor values = bucket.weights_of(part.range);
+      fill_initial(values, parameter(slot), part.from, initial);
+    }
+}
+
+void ParameterStore::begin_step() {
+  for (FlatBucket& bucket : buckets_) bucket.begin_step();
+}
+
+void ParameterStore::start_gradients(sim::LayerIndex layer) {
+  for (const std::size_t at : layers_[layer.position()].buckets) buckets_[at].start_gradients();
+}
+
+}  // namespace executor

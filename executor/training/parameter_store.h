@@ -1,0 +1,47 @@
+// All parameters of one rank's stage: its buckets, and for each layer the leaves that the model's pieces read and add to.
+// Used by the stage (leaves), the task runner (buckets), the optimizer and the checkpoint.
+#pragma once
+
+#include <vector>
+
+#include "executor/model/initial_values.h"
+#include "executor/training/flat_bucket.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace executor {
+
+class ParameterStore {
+ public:
+  ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device);
+
+  void fill_initial_values();                    // of all resident weights
+  std::vector<FlatBucket>& buckets() { return buckets_; }
+  FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
+  const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
+  const LayerLeaves& leaves(sim::LayerIndex layer) const { return layers_[layer.position()].leaves; }
+  const sim::Parameter& parameter(const sim::BucketSlot& slot) const;
+  TensorPosition tensor() const { return tensor_; }
+
+  void begin_step();
+  void start_gradients(sim::LayerIndex layer);   // of every bucket that this layer's backward adds to
+
+  // A slot's part of a range of its bucket: `from` counts inside the slot. Empty where they do not meet.
+  struct SlotPart { BucketRange range; FirstElement from; };
+  static SlotPart meet(const sim::BucketSlot& slot, BucketRange range);
+
+ private:
+  struct OwnedLayer {
+    std::vector<sim::Parameter> parameters;
+    LayerLeaves leaves;
+    std::vector<std::size_t> buckets;            // that its backward adds to
+  };
+  void make_leaves();
+
+  const sim::ModelGraph& model_;
+  TensorPosition tensor_;
+  std::uint64_t seed_;
+  std::vector<FlatBucket> buckets_;
+  std::vector<OwnedLayer> layers_;               // by LayerIndex; those of other stages are empty
+};
+
+}  // namespace executor

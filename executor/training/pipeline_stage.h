@@ -1,0 +1,93 @@
+// The computing half of one rank: the layers of its stage, and the activations between their forward and backward. Each function is one
+// compute task of the graph and talks to nobody; what must be summed over tensor ranks, sent or received is handed over in between.
+//
+// One visit (a microbatch through a chunk, forward or backward) runs at a time: `flow` is the residual stream on the way forward and the
+// gradient on the way back; `partial` is what the tensor group sums next.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "executor/model/embedding.h"
+#include "executor/model/head.h"
+#include "executor/model/residual.h"
+#include "executor/training/batch.h"
+#include "executor/training/parameter_store.h"
+#include "sim/task_graph/task.h"
+
+namespace executor {
+
+class PipelineStage {
+ public:
+  PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters);
+
+  void begin_step(StepBatch batch);
+  void perform(const sim::TaskKey& key);   // one compute task of phase Forward, Backward or Recompute
+  void set_loss_scale(double scale) { loss_scale_ = scale; }   // tests alone: 1 / tokens of the global batch is right
+
+  at::Tensor take_flow() { return std::exchange(flow_, {}); }   // to be sent on
+  void put_flow(at::Tensor received) { flow_ = std::move(received); }
+  at::Tensor& partial() { return partial_; }
+
+  const std::vector<at::Tensor>& losses() const { return losses_; }   // [tokens] each, of the last stage, this step
+
+ private:
+  struct SegmentActivations { Piece norm, core; };       // one tensor rank: all in core
+  struct BlockActivations {
+    at::Tensor input;                                    // kept for recomputation alone
+    SegmentActivations attention, mlp;
+  };
+  struct Block { BlockSegment attention, mlp; };
+  enum class Part : std::uint8_t { Attention, Mlp };
+  static Part part_of(sim::Operation operation);
+  using Perform = void (PipelineStage::*)(const sim::TaskKey&);
+  struct Row { sim::Phase phase; sim::Operation operation; Perform perform; };
+  static const Row* find_row(const sim::TaskKey& key);
+
+  void embedding(const sim::TaskKey& key);
+  void embedding_positions(const sim::TaskKey& key);
+  void embedding_backward(const sim::TaskKey& key);
+  void segment(const sim::TaskKey& key);
+  void segment_residual(const sim::TaskKey& key);
+  void segment_again(const sim::TaskKey& key);
+  void segment_again_residual(const sim::TaskKey& key);
+  void segment_backward(const sim::TaskKey& key);
+  void segment_norm_backward(const sim::TaskKey& key);
+  void leave_segment(const sim::TaskKey& key, at::Tensor through);
+  void head(const sim::TaskKey& key);
+  void head_exponentials(const sim::TaskKey& key);
+  void head_loss(const sim::TaskKey& key);
+  void head_backward(const sim::TaskKey& key);
+  void head_norm_backward(const sim::TaskKey& key);
+
+  bool shares_tensors() const { return tensor_.degree > 1; }
+  const BlockSegment& segment_of(const sim::TaskKey& key) const;
+  BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, key.microbatch}]; }
+  SegmentActivations& kept_of(const sim::TaskKey& key);
+  at::Tensor run_segment(const BlockSegment& segment, SegmentActivations& kept, const at::Tensor& input) const;
+  at::Tensor run_unrecorded(const BlockSegment& segment, const at::Tensor& input) const;
+  void finish_segment(at::Tensor& stream, at::Tensor sum, const sim::TaskKey& key) const;
+  Leaf late_bias(const BlockSegment& segment) const;     // added after the sum over tensor ranks; none with one of them
+  Dropout residual_dropout(const sim::TaskKey& key) const;
+  Dropout embedding_dropout(const sim::TaskKey& key) const;
+  Dropout dropout(double probability, const sim::TaskKey& key, std::string_view operation) const;
+
+  const sim::ParallelPlan& plan_;
+  ParameterStore& parameters_;
+  TensorPosition tensor_;
+  std::int64_t hidden_ = 0;
+  double loss_scale_ = 1;                                // 1 / tokens of the global batch: the only averaging there is
+  std::optional<Embedding> embedding_;
+  std::optional<Head> head_;
+  std::map<sim::LayerIndex, Block> blocks_;
+  std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, BlockActivations> kept_;
+  std::map<sim::MicrobatchIndex, HeadActivations> kept_head_;
+  StepBatch batch_;
+  at::Tensor flow_, partial_, again_;                    // again_: the stream while a block is recomputed
+  std::vector<at::Tensor> losses_;
+};
+
+}  // namespace executor

@@ -1,0 +1,166 @@
+#include "executor/training/task_runner.h"
+
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace executor {
+
+TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators, ParameterStore& parameters,
+                       const RunnerOptions& options)
+    : plan_(plan), communicators_(communicators), parameters_(parameters), options_(options),
+      stage_(model, plan, communicators.rank(), parameters), optimizer_(plan, communicators.rank(), parameters, options.mutation),
+      slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {
+  if (options.mutation == Mutation::WrongAverage) stage_.set_loss_scale(1.0 / static_cast<double>(plan.microbatch_size * plan.workload.sequence));
+}
+
+StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
+  step_ = batch.step;
+  request_ = request;
+  communicators_.take_ledger();   // what happened between steps is no part of one
+  if (options_.heartbeat) options_.heartbeat->begin_step({step_});
+  stage_.begin_step(std::move(batch));
+  parameters_.begin_step();
+  if (options_.recorder) options_.recorder->begin_step(step_);
+  for (const sim::Task& task : slice_) {
+    if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
+    if (options_.recorder) options_.recorder->begin_task();
+    perform(task);
+    if (options_.recorder) options_.recorder->end_task(task);
+  }
+  for (const WorkHandle& work : backward_sends_) work->wait();
+  backward_sends_.clear();
+  if (options_.recorder) options_.recorder->end_step(communicators_.take_ledger());
+  return optimizer_.summary();
+}
+
+TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
+  using enum sim::Phase;
+  using enum sim::Operation;
+  using Axis = sim::MeshAxis;
+  struct Row { sim::Phase phase; sim::Operation operation; Axis group; Perform perform; };
+  static constexpr auto kRows = std::to_array<Row>({
+      {Forward, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
+      {Recompute, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
+      {Backward, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
+      {Forward, Receive, Axis::Pipeline, &TaskRunner::receive},
+      {Backward, Receive, Axis::Pipeline, &TaskRunner::receive},
+      {Forward, Send, Axis::Pipeline, &TaskRunner::send},
+      {Backward, Send, Axis::Pipeline, &TaskRunner::send},
+      {Forward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
+      {Backward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
+      {Forward, Reshard, Axis::None, &TaskRunner::reshard},
+      {Backward, Reshard, Axis::None, &TaskRunner::reshard},
+      {Gradients, AllReduce, Axis::Data, &TaskRunner::reduce_gradients},
+      {Gradients, AllReduce, Axis::Embedding, &TaskRunner::reduce_gradients},
+      {Gradients, ReduceScatter, Axis::Data, &TaskRunner::scatter_gradients},
+      {Gradients, Accumulate, Axis::None, &TaskRunner::accumulate},
+      {Step, NormPart, Axis::None, &TaskRunner::sum_up},
+      {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
+      {Step, Update, Axis::None, &TaskRunner::update},
+      {Step, AllGather, Axis::Data, &TaskRunner::gather_after_update},
+  });
+  for (const Row& row : kRows)
+    if (row.phase == key.phase && row.operation == key.operation && row.group == key.group) return row.perform;
+  return nullptr;
+}
+
+void TaskRunner::perform(const sim::Task& task) {
+  if (options_.faults && options_.faults->is_armed()) options_.faults->reach(fmt::format("step.{}.{}", step_, sim::to_text(task.key)));
+  if (const Perform function = find(task.key)) (this->*function)(task);
+  else stage_.perform(task.key);
+}
+
+// In the head's forward the first of two is a maximum.
+void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
+  const bool is_maximum = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1 && task.key.sequence == 0;
+  if (options_.mutation == Mutation::MissingTensorSum && task.key.phase == sim::Phase::Backward) return;
+  communicators_.of(sim::MeshAxis::Tensor)
+      .all_reduce(stage_.partial(), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)->wait();
+}
+
+// Transfers name the peer's own rank: the next stage or the one before, around the ring when chunks are interleaved.
+sim::Rank TaskRunner::neighbour(const sim::Task& task) const {
+  const bool is_forward = task.key.phase == sim::Phase::Forward, sends = task.key.operation == sim::Operation::Send;
+  sim::MeshCoordinate place = plan_.mesh.coordinate(communicators_.rank());
+  const std::int32_t stages = plan_.mesh.pipeline;
+  place.stage = sim::StageIndex((place.stage.value() + (is_forward == sends ? 1 : stages - 1)) % stages);
+  return plan_.mesh.rank_of(place);
+}
+
+void TaskRunner::receive(const sim::Task& task) {
+  const at::TensorOptions options = parameters_.buckets().front().weights().options();
+  const at::Tensor buffer = at::empty({plan_.shard_shape().tokens(), plan_.model.hidden}, options);
+  communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
+  stage_.put_flow(buffer);
+  const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});
+  if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
+  sent->second->wait();   // its gradient is here: it has arrived
+  forward_sends_.erase(sent);
+}
+
+void TaskRunner::send(const sim::Task& task) {
+  WorkHandle work = communicators_.of(sim::MeshAxis::Pipeline).send(stage_.take_flow(), neighbour(task).value(), task.key);
+  if (task.key.phase == sim::Phase::Forward) forward_sends_[{task.key.chunk, task.key.microbatch}] = std::move(work);
+  else backward_sends_.push_back(std::move(work));
+}
+
+void TaskRunner::gather_for_layer(const sim::Task& task) {
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  if (options_.mutation == Mutation::StaleWeights && bucket.has_whole_weights()) return;
+  bucket.take_weights();
+  communicators_.of(sim::MeshAxis::Data).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+}
+
+void TaskRunner::reshard(const sim::Task& task) {
+  if (options_.mutation != Mutation::StaleWeights) parameters_.bucket(task.bucket).release_weights();
+}
+
+bool TaskRunner::is_unreduced_by_mutation(const sim::Task& task) const {
+  return options_.mutation == Mutation::LastBucketNotReduced && task.bucket.position() + 1 == parameters_.buckets().size();
+}
+
+void TaskRunner::reduce_gradients(const sim::Task& task) {
+  if (is_unreduced_by_mutation(task)) return;
+  const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
+  communicators_.of(task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+}
+
+void TaskRunner::scatter_gradients(const sim::Task& task) {
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  if (is_unreduced_by_mutation(task)) bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
+  else communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
+  bucket.finish_reduction();
+}
+
+void TaskRunner::accumulate(const sim::Task& task) { parameters_.bucket(task.bucket).accumulate(); }
+
+void TaskRunner::sum_up(const sim::Task&) { optimizer_.sum_up(stage_.losses(), request_); }
+
+void TaskRunner::sum_over_world(const sim::Task& task) {
+  communicators_.of(sim::MeshAxis::World).all_reduce(optimizer_.limbs(), ReduceOperation::Sum, task.key)->wait();
+}
+
+void TaskRunner::update(const sim::Task& task) { optimizer_.update(parameters_.bucket(task.bucket), {step_}); }
+
+void TaskRunner::gather_after_update(const sim::Task& task) {
+  if (options_.mutation == Mutation::StaleWeights) return;
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  communicators_.of(sim::MeshAxis::Data).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+}
+
+void TaskRunner::gather_whole_state() {
+  const auto gather = [&](const at::Tensor& whole, const at::Tensor& shard) {
+    communicators_.of(sim::MeshAxis::Data).all_gather(whole, shard, {})->wait();
+  };
+  for (FlatBucket& bucket : parameters_.buckets()) {
+    const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
+    if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
+    if (stepped.count == own.count) continue;
+    for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment) gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
+  }
+}
+
+}  // namespace executor

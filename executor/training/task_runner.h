@@ -1,0 +1,70 @@
+// Performs one rank's slice of the task graph, step after step, in issue order on one thread. A table says which function a task is; compute
+// tasks are the stage's. Collectives are started and waited for at once (on CPU they make no progress in the background); a Send is only
+// posted, so that two neighbours never wait for each other.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "executor/communication/heartbeat.h"
+#include "executor/communication/mesh_communicators.h"
+#include "executor/training/fault_points.h"
+#include "executor/training/optimizer.h"
+#include "executor/training/pipeline_stage.h"
+#include "executor/training/trace_recorder.h"
+
+namespace executor {
+
+struct RunnerOptions {
+  Mutation mutation = Mutation::None;
+  TraceRecorder* recorder = nullptr;     // outlives the runner; may be null, like the heartbeat
+  Heartbeat* heartbeat = nullptr;
+  const FaultPoints* faults = nullptr;
+};
+
+class TaskRunner {
+ public:
+  // The plan must be runnable. All references outlive the runner.
+  TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators, ParameterStore& parameters,
+             const RunnerOptions& options);
+
+  StepSummary run_step(StepBatch batch, Optimizer::Request request);
+  void gather_whole_state();                       // after loading shards: whole weights and moments where they are resident
+  const std::vector<sim::Task>& slice() const { return slice_; }
+
+ private:
+  using Perform = void (TaskRunner::*)(const sim::Task&);
+  static Perform find(const sim::TaskKey& key);    // nullptr: a compute task of the stage
+  void perform(const sim::Task& task);
+
+  void sum_over_tensor_ranks(const sim::Task& task);
+  void receive(const sim::Task& task);
+  void send(const sim::Task& task);
+  void gather_for_layer(const sim::Task& task);
+  void reshard(const sim::Task& task);
+  void reduce_gradients(const sim::Task& task);
+  void scatter_gradients(const sim::Task& task);
+  void accumulate(const sim::Task& task);
+  void sum_up(const sim::Task& task);
+  void sum_over_world(const sim::Task& task);
+  void update(const sim::Task& task);
+  void gather_after_update(const sim::Task& task);
+
+  sim::Rank neighbour(const sim::Task& task) const;
+  bool is_unreduced_by_mutation(const sim::Task& task) const;
+
+  const sim::ParallelPlan& plan_;
+  MeshCommunicators& communicators_;
+  ParameterStore& parameters_;
+  RunnerOptions options_;
+  PipelineStage stage_;
+  Optimizer optimizer_;
+  std::vector<sim::Task> slice_;
+  std::int64_t step_ = 0;
+  Optimizer::Request request_;
+  std::map<std::pair<sim::ChunkIndex, sim::MicrobatchIndex>, WorkHandle> forward_sends_;   // until that microbatch's gradient comes back
+  std::vector<WorkHandle> backward_sends_;                                                 // until the step ends
+};
+
+}  // namespace executor

@@ -1,0 +1,47 @@
+// A file of tokens as nanoGPT has it: little-endian uint16 without a header, mapped into memory. And the order in which training sees it.
+//
+// Samples are windows of `sequence` tokens, one after the other without overlap; sample k predicts tokens k s + 1 .. k s + s from those before.
+// An epoch sees each sample once, in an order that is a keyed permutation of (seed, epoch): sample number n of the run (over all
+// steps) is entry n mod S of epoch n / S. No layout, rank or microbatch enters it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "executor/training/batch.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace executor {
+
+class TokenFile {
+ public:
+  // Throws sim::InputError: no such file, an odd size, fewer tokens than one sample.
+  TokenFile(const std::string& path, std::int64_t sequence);
+  ~TokenFile();
+  TokenFile(const TokenFile&) = delete;
+  TokenFile& operator=(const TokenFile&) = delete;
+
+  std::int64_t num_samples() const { return num_samples_; }
+  std::span<const std::uint16_t> sample(std::int64_t index) const;   // sequence + 1 tokens
+
+  // Refuses ids beyond the vocabulary, naming the first position. A rank reads its share of the file.
+  struct Share { std::int64_t part = 0, of = 1; };
+  void check_vocabulary(std::int64_t vocabulary, Share share) const;
+
+ private:
+  std::string path_;
+  std::int64_t sequence_ = 1, num_tokens_ = 0, num_samples_ = 0;
+  const std::uint16_t* tokens_ = nullptr;
+};
+
+// The entry at a position of a permutation of 0 .. of-1 that `key` chooses: a Feistel network on the next power of four, walked until it is
+// inside. Constant memory, the same everywhere.
+struct PermutationKey { std::uint64_t seed = 0, epoch = 0; };
+struct EpochPosition { std::int64_t index = 0, of = 1; };
+std::int64_t permuted(EpochPosition position, PermutationKey key);
+
+// What data rank `data_rank` trains on in a step: samples [first, first + m * microbatch) of the global batch.
+StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step);
+
+}  // namespace executor

@@ -1,0 +1,115 @@
+"""The worker as a program: trains, writes its files, survives kills bitwise, ends with the documented codes. Run: worker_test.py <worker> <plans>"""
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WORKER, PLANS = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1))
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+def command(plan, folder, steps, *more, ranks=1, data=None):
+    launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
+    return [*launcher, WORKER, "run", "--plan", str(PLANS / f"{plan}.json"), "--data", str(data or folder.parent / "tokens.bin"),
+            "--steps", str(steps), "--out", str(folder), *more]
+
+
+def run(*arguments, **named):
+    return subprocess.run(command(*arguments, **named), env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+
+
+def metrics(folder):
+    return [json.loads(line) for line in (folder / "metrics.ndjson").read_text().splitlines()]
+
+
+def losses(folder):
+    return [(line["step"], line["loss"], line["grad_norm"]) for line in metrics(folder)]
+
+
+def hashes(folder, step):
+    return json.loads((folder / "checkpoints" / f"step_{step:08}" / "index.json").read_text())["files"]
+
+
+class Worker(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.scratch.name)
+        tokens = [(at * at + 5 * at) % 31 for at in range(600)]
+        (self.root / "tokens.bin").write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def test_trains_and_writes_its_files(self):
+        folder = self.root / "run"
+        ended = run("solo", folder, 6)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual([line["step"] for line in metrics(folder)], [1, 2, 3, 4, 5, 6])
+        self.assertLess(metrics(folder)[-1]["loss"], metrics(folder)[0]["loss"])
+        self.assertGreater(metrics(folder)[0]["memory_allocated_bytes"], 0)
+        trace = json.loads((folder / "trace.0.json").read_text())
+        self.assertGreater(len(trace["traceEvents"]), 6 * 10)
+        self.assertTrue((folder / "checkpoints/step_00000006/index.json").exists())
+
+    def test_resumes_bitwise_wherever_it_was_killed(self):
+        for plan, ranks in (("solo", 1), ("zero3", 2), ("pipeline", 2)):
+            whole = self.root / f"{plan}-whole"
+            self.assertEqual(run(plan, whole, 6, ranks=ranks).returncode, 0)
+            points = ["step.3.s0.c-.m-.l-.step.norm_part.none.0", "save.4.begin", "save.4.shards", "save.4.index", "save.4.renamed"]
+            for point in points:
+                folder = self.root / f"{plan}-{point}"
+                self.assertNotEqual(run(plan, folder, 6, "--kill-at", point, ranks=ranks).returncode, 0, point)
+                ended = run(plan, folder, 6, "--resume", ranks=ranks)
+                self.assertEqual(ended.returncode, 0, f"{plan} {point}: {ended.stderr}")
+                self.assertEqual(losses(folder), losses(whole), f"{plan} {point}")
+                self.assertEqual(hashes(folder, 6), hashes(whole, 6), f"{plan} {point}")
+
+    def test_a_killed_rank_ends_the_job_in_time_and_is_reported(self):
+        folder = self.root / "run"
+        start = time.monotonic()
+        ended = run("zero3", folder, 1000, "--kill-at", "step.2.s0.c0.m0.l1.backward.attention.none.0", "--kill-rank", "1", ranks=2)
+        self.assertLess(time.monotonic() - start, 15)
+        self.assertNotEqual(ended.returncode, 0)
+        report = subprocess.run([WORKER, "report", "--out", folder, "--ranks", "2"], capture_output=True, text=True).stdout
+        self.assertIn("rank 1: step 2, phase backward, task s0.c0.m0.l1.backward.attention.none.0", report)
+
+    def test_stop_signals_finish_the_step_and_checkpoint(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+            folder = self.root / f"stop-{number}"
+            process = subprocess.Popen(command("solo", folder, 1000000), env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+            while not (folder / "metrics.ndjson").exists() or not metrics(folder):
+                time.sleep(0.05)
+            process.send_signal(number)
+            self.assertEqual(process.wait(30), 130)
+            last = metrics(folder)[-1]["step"]
+            self.assertTrue((folder / "checkpoints" / f"step_{last:08}" / "index.json").exists())
+
+    def test_bad_input_is_named(self):
+        folder = self.root / "run"
+        for more, plan, code, words in (
+                ({"data": self.root / "none.bin"}, "solo", 30, "cannot be read"),
+                ({"data": self.token_file([1] * 200 + [31])}, "solo", 30, "token 31 at position 200 is beyond the model's vocabulary of 31"),
+                ({"data": self.token_file([1] * 5)}, "solo", 30, "has 5 tokens"),
+                ({}, "sequence_parallel", 30, "no sequence parallelism")):
+            ended = run(plan, folder, 2, **more)
+            self.assertEqual(ended.returncode, code, ended.stderr)
+            self.assertIn(words, ended.stderr)
+        self.assertEqual(subprocess.run([WORKER, "run"], capture_output=True).returncode, 2)
+        ended = run("solo", folder, 2, "--resume")
+        self.assertEqual(ended.returncode, 30)
+        self.assertIn("holds no complete checkpoint", ended.stderr)
+
+    def token_file(self, tokens):
+        path = self.root / f"tokens-{len(tokens)}.bin"
+        path.write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))
+        return path
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,53 @@
+#include "executor/model/embedding.h"
+
+#include <ATen/ops/embedding.h>
+
+#include "tests/executor/model/random_tensors.h"
+
+namespace executor {
+namespace {
+
+const std::vector<sim::Parameter> kParameters{{.name = "embedding.tokens.weight", .rows = 10, .columns = 4},
+                                              {.name = "embedding.positions.weight", .rows = 6, .columns = 4}};
+
+at::Tensor ids() {
+  at::Tensor tensor = at::empty({6}, at::kLong);
+  const std::int64_t values[] = {9, 0, 4, 5, 4, 9};   // two samples of three; repeats
+  std::copy(std::begin(values), std::end(values), tensor.data_ptr<std::int64_t>());
+  return tensor;
+}
+
+TEST(Embedding, ForwardAndBackward) {
+  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};
+  const Embedding embedding({kParameters, leaves}, {.sequence = 3, .tensor = {}, .rotary = {}});
+  const at::Tensor table = recorded(leaves[0].value), positions = recorded(leaves[1].value);
+  const at::Tensor expected = at::embedding(table, ids()) + positions.narrow(0, 0, 3).repeat({2, 1});
+  at::Tensor stream = embedding.look_up(ids());
+  embedding.add_positions(stream, {});
+  EXPECT_TRUE(at::equal(stream, expected.detach()));
+
+  const at::Tensor gradient = random_tensor({6, 4}, 3);
+  expected.backward(gradient);
+  at::Tensor given = gradient.clone();
+  embedding.backward(given, ids(), {});
+  EXPECT_LT(relative_error(leaves[0].gradient, table.grad()), 1e-15);
+  EXPECT_LT(relative_error(leaves[1].gradient, positions.grad()), 1e-15);
+}
+
+TEST(Embedding, TensorRanksOwnRows) {
+  const Leaf whole = random_leaf({10, 4}, 1);
+  at::Tensor sum = at::zeros({6, 4}, at::kDouble), gradient_sum = at::zeros({10, 4}, at::kDouble);
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    const LayerLeaves leaves{{.value = whole.value.narrow(0, 5 * rank, 5), .gradient = gradient_sum.narrow(0, 5 * rank, 5)}, random_leaf({6, 4}, 2)};
+    const Embedding embedding({kParameters, leaves}, {.sequence = 3, .tensor = {.degree = 2, .rank = rank}, .rotary = {}});
+    sum += embedding.look_up(ids());
+    at::Tensor gradient = at::ones({6, 4}, at::kDouble);
+    embedding.backward(gradient, ids(), {});
+  }
+  EXPECT_TRUE(at::equal(sum, whole.value.index_select(0, ids())));
+  EXPECT_EQ(gradient_sum.select(1, 0).sum().item<double>(), 6.0);
+  EXPECT_EQ(gradient_sum[4][0].item<double>(), 2.0) << "id 4 occurs twice";
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,39 @@
+#include "executor/model/head.h"
+
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/log_softmax.h>
+
+#include "tests/executor/model/random_tensors.h"
+
+namespace executor {
+namespace {
+
+const std::vector<sim::Parameter> kParameters{{.name = "head.norm.weight", .rows = 4}, {.name = "head.norm.bias", .rows = 4},
+                                              {.name = "head.weight", .rows = 10, .columns = 4}};
+
+TEST(Head, LossAndGradientsWithPaddedVocabulary) {
+  sim::ModelConfig config;
+  config.vocabulary = 9;   // the tenth row is padding
+  const LayerLeaves leaves{random_leaf({4}, 1), random_leaf({4}, 2), random_leaf({10, 4}, 3)};
+  const Head head(config, {kParameters, leaves}, {});
+  const at::Tensor input = random_tensor({6, 4}, 4), x = recorded(input), weight = recorded(leaves[2].value), scale = recorded(leaves[0].value);
+  const at::Tensor targets = at::arange(6, at::kLong);
+  const at::Tensor logits = at::linear(at::layer_norm(x, {4}, scale, leaves[1].value, 1e-5), weight).narrow(1, 0, 9);
+  const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, targets.unsqueeze(1)).squeeze(1);
+  losses.mul(0.5).sum().backward();
+
+  HeadActivations kept;
+  head.logits(kept, input, targets);
+  head.exponentials(kept);
+  EXPECT_LT(relative_error(head.losses(kept), losses.detach()), 1e-13);
+  const at::Tensor gradient = head.norm_backward(kept, head.product_backward(kept, 0.5));
+  EXPECT_LT(relative_error(gradient, x.grad()), 1e-13);
+  EXPECT_LT(relative_error(leaves[2].gradient, weight.grad()), 1e-13);
+  EXPECT_LT(relative_error(leaves[0].gradient, scale.grad()), 1e-13);
+  EXPECT_EQ(leaves[2].gradient[9].abs().max().item<double>(), 0.0) << "padding gets no gradient";
+  EXPECT_FALSE(kept.entropy.logits.defined()) << "the logits are freed";
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,53 @@
+#include "executor/model/heads.h"
+
+#include <ATen/ops/cat.h>
+
+#include "tests/executor/model/random_tensors.h"
+
+namespace executor {
+namespace {
+
+constexpr HeadShape kShape{.heads = 4, .kv_heads = 2, .head_dim = 6, .sequence = 5};
+
+// Hugging Face's apply_rotary_pos_emb, in operators. x [samples, heads, sequence, head_dim].
+at::Tensor rotated(const at::Tensor& x, const at::Tensor& table) {
+  const at::Tensor cosine = at::cat({table[0], table[0]}, 1), sine = at::cat({table[1], table[1]}, 1);
+  const at::Tensor first = x.narrow(3, 0, 3), second = x.narrow(3, 3, 3);
+  return x * cosine + at::cat({-second, first}, 3) * sine;
+}
+
+at::Tensor heads_of(const at::Tensor& joint, std::int64_t first, std::int64_t count) {
+  return joint.view({2, 5, 8, 6}).narrow(2, first, count).transpose(1, 2);
+}
+
+TEST(Heads, SplitRotateAndRepeatWithGradient) {
+  const at::Tensor table = rotary_table(kShape, 100.0, at::kDouble), input = random_tensor({10, 48}, 1);
+  const at::Tensor expected_input = recorded(input), x = recorded(input);
+  const at::Tensor queries = rotated(heads_of(expected_input, 0, 4), table);
+  const at::Tensor keys = rotated(heads_of(expected_input, 4, 2), table).repeat_interleave(2, 1);
+  const at::Tensor values = heads_of(expected_input, 6, 2).repeat_interleave(2, 1);
+  const HeadOperands operands = split_heads(x * 1.0, kShape, table);
+  EXPECT_LT(relative_error(operands.queries.detach(), queries.detach()), 1e-14);
+  EXPECT_LT(relative_error(operands.keys.detach(), keys.detach()), 1e-14);
+  EXPECT_TRUE(at::equal(operands.values.detach(), values.detach()));
+
+  const at::Tensor a = random_tensor({2, 4, 5, 6}, 2), b = random_tensor({2, 4, 5, 6}, 3), c = random_tensor({2, 4, 5, 6}, 4);
+  ((queries * a) + (keys * b) + (values * c)).sum().backward();
+  ((operands.queries * a) + (operands.keys * b) + (operands.values * c)).sum().backward();
+  EXPECT_LT(relative_error(x.grad(), expected_input.grad()), 1e-14);
+}
+
+TEST(Heads, WithoutTableNothingTurns) {
+  const at::Tensor input = random_tensor({10, 48}, 1);
+  EXPECT_TRUE(at::equal(split_heads(input.clone(), kShape, {}).queries, heads_of(input, 0, 4)));
+}
+
+TEST(Heads, TableStartsAtAngleZero) {
+  const at::Tensor table = rotary_table(kShape, 100.0, at::kDouble);
+  EXPECT_EQ(table[0][0].min().item<double>(), 1.0);
+  EXPECT_EQ(table[1][0].abs().max().item<double>(), 0.0);
+  EXPECT_NEAR(table[1][1][0].item<double>(), std::sin(1.0), 1e-15);
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,30 @@
+#include "executor/model/residual.h"
+
+#include "tests/executor/model/random_tensors.h"
+
+namespace executor {
+namespace {
+
+TEST(Residual, SumsStreamBiasAndDroppedPart) {
+  const at::Tensor part = random_tensor({3, 4}, 1), stream = random_tensor({3, 4}, 2);
+  const Leaf bias = random_leaf({4}, 3);
+  const Dropout dropout{.probability = 0.5, .key = random_key({9}), .first_element = 24};
+  at::Tensor sum = part.clone(), expected = part + bias.value;
+  apply_dropout(expected, dropout);
+  add_residual(sum, stream, bias, dropout);
+  EXPECT_TRUE(at::equal(sum, expected + stream));
+}
+
+TEST(Residual, BackwardRepeatsTheMask) {
+  const at::Tensor gradient = random_tensor({3, 4}, 1);
+  const Leaf bias = random_leaf({4}, 3);
+  const Dropout dropout{.probability = 0.5, .key = random_key({9}), .first_element = 24};
+  at::Tensor expected = gradient.clone();
+  apply_dropout(expected, dropout);
+  EXPECT_TRUE(at::equal(residual_backward(gradient, bias, dropout), expected));
+  EXPECT_TRUE(at::equal(bias.gradient, expected.sum(0)));
+  EXPECT_TRUE(residual_backward(gradient, {}, {}).is_same(gradient)) << "nothing to do costs nothing";
+}
+
+}  // namespace
+}  // namespace executor

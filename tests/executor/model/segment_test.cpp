@@ -1,0 +1,76 @@
+#include "executor/model/segment.h"
+
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+
+#include "tests/executor/model/random_tensors.h"
+
+namespace executor {
+namespace {
+
+sim::ModelConfig tiny_gpt2() {
+  sim::ModelConfig config;
+  config.model_type = "gpt2";
+  config.layers = 1;
+  config.hidden = 8;
+  config.heads = config.kv_heads = 2;
+  config.head_dim = 4;
+  config.ffn = 12;
+  config.vocabulary = 11;
+  config.max_positions = 6;
+  config.attention_bias = config.projection_bias = config.mlp_bias = true;
+  return config;
+}
+
+// The leaves of one block, of one of `tensor.degree` ranks, cut from the same whole parameters.
+struct Block {
+  explicit Block(TensorPosition tensor) : parameters(sim::make_model_graph(tiny_gpt2(), {1}).layers[1].parameters) {
+    for (std::size_t at = 0; at < parameters.size(); ++at) {
+      const TensorPart part(parameters[at], tensor);
+      const at::Tensor whole = random_tensor({parameters[at].elements()}, at);
+      at::Tensor value = at::empty({part.elements()}, at::kDouble);
+      for (std::int64_t element = 0; element < part.elements(); ++element) value[element] = whole[part.global_element(element)];
+      if (parameters[at].columns > 1) value = value.view({part.rows(), part.columns()});
+      leaves.push_back({.value = value, .gradient = at::zeros_like(value)});
+    }
+  }
+  LayerParts parts() const { return {parameters, leaves}; }
+  at::Tensor value(std::string_view suffix) const { return find_leaf(parts(), suffix).value; }
+  std::vector<sim::Parameter> parameters;
+  LayerLeaves leaves;
+};
+
+TEST(Segment, WholeAttentionEqualsItsOperators) {
+  const Block block({});
+  const BlockSegment attention = make_attention(tiny_gpt2(), block.parts(), {.sequence = 5, .tensor = {}, .rotary = {}});
+  const at::Tensor input = random_tensor({10, 8}, 77);
+  const at::Tensor normalized = at::layer_norm(input, {8}, block.value("attention.norm.weight"), block.value("attention.norm.bias"), 1e-5);
+  const at::Tensor joint = at::linear(normalized, block.value("qkv.weight"), block.value("qkv.bias")).view({2, 5, 3, 2, 4});
+  const auto heads = [&](std::int64_t which) { return joint.select(2, which).transpose(1, 2); };
+  const at::Tensor mixed = at::scaled_dot_product_attention(heads(0), heads(1), heads(2), {}, 0.0, true).transpose(1, 2).reshape({10, 8});
+  const at::Tensor expected = at::linear(mixed, block.value("projection.weight"), block.value("projection.bias"));
+  EXPECT_LT(relative_error(attention.whole(input), expected), 1e-13);
+}
+
+TEST(Segment, PartsOfTensorRanksSumToTheWhole) {
+  const Block whole({}), first({.degree = 2, .rank = 0}), second({.degree = 2, .rank = 1});
+  const at::Tensor input = random_tensor({10, 8}, 77);
+  const auto attention = [&](const Block& block, std::int64_t degree) {
+    return make_attention(tiny_gpt2(), block.parts(), {.sequence = 5, .tensor = {.degree = degree, .rank = 0}, .rotary = {}});
+  };
+  const auto sum = [&](const BlockSegment& a, const BlockSegment& b) { return a.core(a.norm(input)) + b.core(b.norm(input)) + a.out_bias().value; };
+  EXPECT_LT(relative_error(sum(attention(first, 2), attention(second, 2)), attention(whole, 1).whole(input)), 1e-13);
+  EXPECT_LT(relative_error(sum(make_mlp(tiny_gpt2(), first.parts()), make_mlp(tiny_gpt2(), second.parts())),
+                           make_mlp(tiny_gpt2(), whole.parts()).whole(input)), 1e-13);
+}
+
+TEST(Segment, LeavesAreFoundByName) {
+  const Block block({});
+  EXPECT_TRUE(find_leaf(block.parts(), "mlp.up.weight").value.defined());
+  EXPECT_FALSE(find_leaf(block.parts(), "mlp.gate.weight").value.defined());
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,50 @@
+#include "executor/model/tensor_part.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace executor {
+namespace {
+
+sim::Parameter matrix(sim::TensorSplit split, std::vector<std::int64_t> row_blocks) {
+  std::int64_t rows = 0;
+  for (const std::int64_t block : row_blocks) rows += block;
+  return {.name = "m", .rows = rows, .columns = 6, .split = split, .row_blocks = std::move(row_blocks)};
+}
+
+TEST(TensorPart, RowsAreCutBlockByBlock) {
+  const sim::Parameter qkv = matrix(sim::TensorSplit::Rows, {8, 4, 4});
+  const TensorPart second(qkv, {.degree = 2, .rank = 1});
+  EXPECT_EQ(second.rows(), 8);
+  const std::int64_t expected[] = {4, 5, 6, 7, 10, 11, 14, 15};   // second half of q, of k, of v
+  for (std::int64_t row = 0; row < 8; ++row) EXPECT_EQ(second.global_row(row), expected[row]);
+  EXPECT_EQ(second.global_element(6 * 4 + 2), 10 * 6 + 2);
+}
+
+TEST(TensorPart, ColumnsAreCutInOnePiece) {
+  const sim::Parameter projection = matrix(sim::TensorSplit::Columns, {5});
+  const TensorPart second(projection, {.degree = 3, .rank = 1});
+  EXPECT_EQ(second.columns(), 2);
+  EXPECT_EQ(second.global_element(3), 1 * 6 + 2 + 1);
+}
+
+TEST(TensorPart, RanksTogetherHoldEachElementOnce) {
+  for (const auto split : {sim::TensorSplit::Rows, sim::TensorSplit::Columns}) {
+    const sim::Parameter parameter = matrix(split, {6, 3, 3});
+    std::set<std::int64_t> seen;
+    for (std::int64_t rank = 0; rank < 3; ++rank) {
+      const TensorPart part(parameter, {.degree = 3, .rank = rank});
+      for (std::int64_t element = 0; element < part.elements(); ++element) EXPECT_TRUE(seen.insert(part.global_element(element)).second);
+    }
+    EXPECT_EQ(static_cast<std::int64_t>(seen.size()), parameter.elements());
+  }
+}
+
+TEST(TensorPart, UnsplitIsWholeOnEveryRank) {
+  const sim::Parameter norm = matrix(sim::TensorSplit::None, {4});
+  EXPECT_EQ(TensorPart(norm, {.degree = 2, .rank = 1}).global_element(5), 5);
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,83 @@
+#include "executor/training/flat_bucket.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+namespace executor {
+namespace {
+
+sim::Bucket layout() { return {.slots = {{.layer = sim::LayerIndex(1), .parameter = 0, .offset = 64, .elements = 6}}, .elements = 256, .shard_elements = 128}; }
+
+BucketPlan zero(std::int32_t stage) {
+  return {.shards_weights = stage == 3, .shards_gradients = stage >= 2, .shards_optimizer = stage >= 1, .data_rank = 1, .options = at::kDouble};
+}
+
+TEST(FlatBucket, LeavesSurviveFreeingAndTakingMemory) {
+  FlatBucket bucket(layout(), zero(3));
+  const Leaf leaf = bucket.leaf(layout().slots.front(), {2, 3});
+  EXPECT_FALSE(bucket.has_whole_weights());
+  bucket.take_weights();
+  bucket.weights().fill_(3.0);
+  EXPECT_EQ(leaf.value.sum().item<double>(), 18.0);
+  const auto version = leaf.value._version();
+  bucket.release_weights();
+  EXPECT_FALSE(bucket.has_whole_weights());
+  bucket.take_weights();
+  std::fill_n(bucket.weights().data_ptr<double>(), 256, 5.0);   // as a collective writes: below autograd
+  EXPECT_EQ(leaf.value.sum().item<double>(), 30.0);
+  EXPECT_EQ(leaf.value._version(), version);
+}
+
+TEST(FlatBucket, ReplicasKeepTheirWeights) {
+  FlatBucket bucket(layout(), zero(0));
+  bucket.release_weights();
+  EXPECT_TRUE(bucket.has_whole_weights());
+  EXPECT_EQ(bucket.stepped().count, 256);
+  EXPECT_EQ(bucket.own_shard().begin, 128);
+}
+
+TEST(FlatBucket, GradientsStartAtZeroEachStep) {
+  for (const std::int32_t stage : {0, 1, 2, 3}) {
+    FlatBucket bucket(layout(), zero(stage));
+    for (int step = 0; step < 2; ++step) {
+      bucket.begin_step();
+      bucket.start_gradients();
+      Leaf leaf = bucket.leaf(layout().slots.front(), {6});
+      leaf.gradient.add_(1.0);
+      bucket.start_gradients();   // a second microbatch adds
+      leaf.gradient.add_(1.0);
+      EXPECT_EQ(bucket.gradients().sum().item<double>(), 12.0) << stage;
+      bucket.reduction_target().fill_(7.0);
+      bucket.finish_reduction();
+      EXPECT_EQ(bucket.gradients().storage().nbytes() > 0, stage < 2) << "ZeRO-2 and 3 free the whole gradients";
+      EXPECT_EQ(bucket.final_gradients(bucket.own_shard()).min().item<double>(), 7.0);
+    }
+  }
+}
+
+TEST(FlatBucket, ReduceEachSumsMicrobatchesApart) {
+  BucketPlan plan = zero(2);
+  plan.sums_microbatches = true;
+  FlatBucket bucket(layout(), plan);
+  bucket.begin_step();
+  for (int microbatch = 0; microbatch < 3; ++microbatch) {
+    bucket.start_gradients();
+    EXPECT_EQ(bucket.gradients().abs().sum().item<double>(), 0.0) << "each microbatch starts afresh";
+    bucket.gradients().fill_(1.0);
+    bucket.reduction_target().fill_(2.0);
+    bucket.finish_reduction();
+    bucket.accumulate();
+  }
+  EXPECT_EQ(bucket.final_gradients(bucket.own_shard()).max().item<double>(), 6.0);
+  bucket.begin_step();
+  EXPECT_EQ(bucket.final_gradients(bucket.own_shard()).max().item<double>(), 0.0);
+}
+
+TEST(FlatBucket, OptimizerStateFollowsTheStrategy) {
+  EXPECT_EQ(FlatBucket(layout(), zero(0)).moment(0, {.begin = 0, .count = 256}).numel(), 256);
+  EXPECT_EQ(FlatBucket(layout(), zero(1)).moment(1, {.begin = 128, .count = 128}).numel(), 128);
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,33 @@
+#include "executor/training/task_runner.h"
+
+#include "tests/executor/training/tiny_training.h"
+
+namespace executor {
+namespace {
+
+TEST(TaskRunner, RecordsExactlyItsSlice) {
+  Training training(tiny_plan());
+  training.step(0);
+  const std::vector<sim::Task> slice = sim::rank_slice(sim::lower(training.model, training.plan), training.plan, sim::Rank(0));
+  const std::vector<sim::Span>& spans = training.recorder.last().spans;
+  ASSERT_EQ(spans.size(), slice.size());
+  for (std::size_t at = 0; at < spans.size(); ++at) {
+    EXPECT_EQ(spans[at].key, slice[at].key);
+    EXPECT_LE(spans[at].start, spans[at].end);
+    if (at > 0) EXPECT_LE(spans[at - 1].end, spans[at].start) << "one thread: one task at a time";
+  }
+  EXPECT_TRUE(training.recorder.last().ledger.empty()) << "one rank talks to nobody";
+}
+
+TEST(TaskRunner, LossFalls) {
+  sim::ParallelPlan plan = tiny_plan();
+  plan.training.learning_rate = plan.training.minimum_learning_rate = 1e-2;
+  Training training(plan);
+  const double first = training.step(0).loss;
+  double last = first;
+  for (std::int64_t step = 1; step < 60; ++step) last = training.step(step).loss;
+  EXPECT_LT(last, 0.7 * first);
+}
+
+}  // namespace
+}  // namespace executor

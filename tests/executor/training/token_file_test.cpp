@@ -1,0 +1,74 @@
+#include "executor/training/token_file.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/units/input_error.h"
+#include "tests/executor/training/tiny_training.h"
+
+namespace executor {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+TEST(TokenFile, SamplesAreWindowsWithOneMoreToken) {
+  const ScratchFolder folder;
+  write_tokens(folder.file("t.bin"), 25, 1000);
+  const TokenFile file(folder.file("t.bin"), 6);
+  EXPECT_EQ(file.num_samples(), 4);
+  EXPECT_EQ(file.sample(3).size(), 7U);
+  EXPECT_EQ(file.sample(1)[0], 6 * 6 + 18);
+}
+
+TEST(TokenFile, RefusesWhatIsNoTokenFile) {
+  const ScratchFolder folder;
+  EXPECT_THAT([&] { TokenFile(folder.file("none.bin"), 6); }, ThrowsMessage<sim::InputError>(HasSubstr("cannot be read")));
+  write_tokens(folder.file("short.bin"), 6, 10);
+  EXPECT_THAT([&] { TokenFile(folder.file("short.bin"), 6); }, ThrowsMessage<sim::InputError>(HasSubstr("has 6 tokens, one sample takes 7")));
+  std::ofstream(folder.file("odd.bin")) << "abc";
+  EXPECT_THAT([&] { TokenFile(folder.file("odd.bin"), 1); }, ThrowsMessage<sim::InputError>(HasSubstr("3 bytes")));
+}
+
+TEST(TokenFile, NamesTheFirstTokenBeyondTheVocabulary) {
+  const ScratchFolder folder;
+  write_tokens(folder.file("t.bin"), 100, 13);
+  const TokenFile file(folder.file("t.bin"), 6);
+  EXPECT_NO_THROW(file.check_vocabulary(13, {}));
+  EXPECT_THAT([&] { file.check_vocabulary(11, {}); }, ThrowsMessage<sim::InputError>(HasSubstr("token 11 at position")));
+}
+
+TEST(SampleOrder, IsAPermutationOfEachEpoch) {
+  for (const std::int64_t size : {1, 2, 5, 64, 1000}) {
+    std::set<std::int64_t> seen;
+    for (std::int64_t index = 0; index < size; ++index) seen.insert(permuted({.index = index, .of = size}, {.seed = 1, .epoch = 0}));
+    EXPECT_EQ(static_cast<std::int64_t>(seen.size()), size);
+    EXPECT_EQ(*seen.begin(), 0);
+    EXPECT_EQ(*seen.rbegin(), size - 1);
+  }
+}
+
+TEST(SampleOrder, EpochsAndSeedsDiffer) {
+  const auto order = [](PermutationKey key) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t index = 0; index < 50; ++index) all.push_back(permuted({.index = index, .of = 50}, key));
+    return all;
+  };
+  EXPECT_NE(order({.seed = 1, .epoch = 0}), order({.seed = 1, .epoch = 1}));
+  EXPECT_NE(order({.seed = 1, .epoch = 0}), order({.seed = 2, .epoch = 0}));
+  EXPECT_FALSE(std::ranges::is_sorted(order({.seed = 1, .epoch = 0})));
+}
+
+TEST(LoadBatch, DataRanksShareTheGlobalBatchOfOneRank) {
+  const ScratchFolder folder;
+  write_tokens(folder.file("t.bin"), 400, 13);
+  const TokenFile file(folder.file("t.bin"), 6);
+  const StepBatch whole = load_batch(file, tiny_plan(), sim::Rank(0), 3);
+  const StepBatch second = load_batch(file, tiny_plan({.data = 2}), sim::Rank(1), 3);
+  EXPECT_EQ(second.first_sample, 2);
+  EXPECT_TRUE(at::equal(second.ids, whole.ids.narrow(0, 2, 2)));
+  EXPECT_TRUE(at::equal(whole.ids.narrow(1, 1, 5), whole.targets.narrow(1, 0, 5))) << "a target is the next token";
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,77 @@
+// DDP = ZeRO-1 = ZeRO-2 = ZeRO-3, bit for bit, over 10 steps, within one accumulation regime: whatever the buckets, resharding or prefetching.
+#include <gtest/gtest.h>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+using sim::Accumulation;
+
+struct DataCase {
+  std::string name;
+  sim::ModelConfig model;
+  Accumulation accumulation = Accumulation::ReduceLast;
+};
+
+sim::ParallelPlan plan_of(const DataCase& from) {
+  sim::ParallelPlan plan = tiny_plan(from.model, {.data = num_ranks()});
+  plan.accumulation = from.accumulation;
+  return plan;
+}
+
+class DataParallel : public testing::TestWithParam<DataCase> {
+ protected:
+  static void expect_equal(const sim::ParallelPlan& plan, const TrainingResult& expected, const std::string& what) {
+    EXPECT_EQ(bitwise_difference(train({.plan = plan}), expected), "") << what;
+  }
+};
+
+TEST_P(DataParallel, StrategiesAreBitwiseEqual) {
+  const sim::ParallelPlan plan = plan_of(GetParam());
+  const TrainingResult ddp = train({.plan = plan});
+  sim::ParallelPlan small_buckets = plan;
+  small_buckets.bucket_size = sim::Bytes(4096);   // most parameters have a bucket of their own
+  expect_equal(small_buckets, ddp, "ddp, small buckets");
+  expect_equal(with_zero(plan, 1), ddp, "zero1");
+  expect_equal(with_zero(small_buckets, 1), ddp, "zero1, small buckets");
+  expect_equal(with_zero(plan, 2), ddp, "zero2");
+  expect_equal(with_zero(small_buckets, 2), ddp, "zero2, small buckets");
+  for (const bool reshard : {true, false})
+    for (const bool prefetch : {true, false}) {
+      sim::ParallelPlan zero3 = with_zero(plan, 3);
+      zero3.reshard_after_forward = reshard;
+      zero3.prefetch = prefetch;
+      expect_equal(zero3, ddp, testing::PrintToString(std::pair(reshard, prefetch)) + " zero3 (reshard, prefetch)");
+    }
+}
+
+TEST_P(DataParallel, FullRecomputationIsBitwiseEqual) {
+  sim::ParallelPlan plan = plan_of(GetParam());
+  const TrainingResult kept = train({.plan = plan, .steps = 3});
+  plan.recompute = sim::Recompute::Full;
+  EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 3}), kept), "");
+  EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, 3), .steps = 3}), kept), "");
+}
+
+TEST_P(DataParallel, AgreesWithOneRankInFp64) {
+  const sim::ParallelPlan plan = with_precision(plan_of(GetParam()), sim::Precision::Fp64);
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 4, .ranks = Ranks::Alone});
+  EXPECT_EQ(difference(train({.plan = plan, .steps = 4}), alone, {1e-10}), "");
+}
+
+TEST_P(DataParallel, SgdIsBitwiseEqualToo) {
+  sim::ParallelPlan plan = plan_of(GetParam());
+  plan.workload.optimizer = sim::OptimizerKind::Sgd;
+  EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, 3), .steps = 3}), train({.plan = plan, .steps = 3})), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DataParallel,
+                         testing::Values(DataCase{"gpt2_reduce_last", tiny_gpt2()}, DataCase{"gpt2_reduce_each", tiny_gpt2(), Accumulation::ReduceEach},
+                                         DataCase{"llama_reduce_last", tiny_llama()}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace parity

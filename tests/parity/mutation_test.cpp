@@ -1,0 +1,56 @@
+// Each oracle can fail: a planted bug must be seen by the comparison that is there to see it.
+#include <gtest/gtest.h>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+using executor::Mutation;
+constexpr std::int64_t kSteps = 3;
+
+void expect_caught_bitwise(const sim::ParallelPlan& plan, Mutation mutation) {
+  const TrainingResult right = train({.plan = plan, .steps = kSteps}), wrong = train({.plan = plan, .steps = kSteps, .mutation = mutation});
+  EXPECT_NE(bitwise_difference(wrong, right), "") << "a planted bug went unseen";
+}
+
+void expect_caught_in_fp64(const sim::ParallelPlan& fp32, Mutation mutation) {
+  const sim::ParallelPlan plan = with_precision(fp32, sim::Precision::Fp64);
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kSteps, .ranks = Ranks::Alone});
+  EXPECT_NE(difference(train({.plan = plan, .steps = kSteps, .mutation = mutation}), alone, {1e-10}), "") << "a planted bug went unseen";
+}
+
+class OnTwoRanks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+  const sim::ParallelPlan data_ = tiny_plan(tiny_gpt2(), {.data = 2}), tensor_ = tiny_plan(tiny_gpt2(), {.tensor = 2}),
+                          pipeline_ = tiny_plan(tiny_gpt2(), {.pipeline = 2});
+};
+using Mutations = OnTwoRanks;
+
+TEST_F(Mutations, WrongAverage) {
+  expect_caught_in_fp64(data_, Mutation::WrongAverage);
+  expect_caught_in_fp64(pipeline_, Mutation::WrongAverage);
+}
+TEST_F(Mutations, MissingTensorSum) { expect_caught_in_fp64(tensor_, Mutation::MissingTensorSum); }
+TEST_F(Mutations, ShiftedShard) {
+  for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::ShiftedShard);
+}
+TEST_F(Mutations, StaleWeights) {
+  for (const std::int32_t stage : {1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::StaleWeights);
+}
+TEST_F(Mutations, SharedCountedTwice) {
+  expect_caught_in_fp64(tensor_, Mutation::SharedCountedTwice);
+  expect_caught_in_fp64(pipeline_, Mutation::SharedCountedTwice);   // the tied embedding
+}
+TEST_F(Mutations, LastBucketNotReduced) {
+  for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::LastBucketNotReduced);
+  expect_caught_in_fp64(pipeline_, Mutation::LastBucketNotReduced);   // the tied embedding's
+}
+
+}  // namespace
+}  // namespace parity

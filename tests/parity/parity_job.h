@@ -1,0 +1,14 @@
+// Many plans in one job: each test performs plans on all ranks of the mpirun that started it, and compares what came out. Ranks run the same
+// tests in the same order; a test that another number of ranks needs is skipped.
+#pragma once
+
+#include <memory>
+
+#include "executor/communication/mpi_session.h"
+
+namespace parity {
+
+std::shared_ptr<executor::MpiSession> session();   // null when not under mpirun
+int num_ranks();
+
+}  // namespace parity

@@ -1,0 +1,33 @@
+// Runs the parity tests on every rank. One failing rank fails the job; each prints under its own number (mpirun --tag-output).
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include "executor/kernels/counting_allocator.h"
+#include "executor/launch/rank_environment.h"
+#include "tests/parity/parity_job.h"
+
+namespace parity {
+namespace {
+
+std::shared_ptr<executor::MpiSession> the_session;
+
+}  // namespace
+
+std::shared_ptr<executor::MpiSession> session() { return the_session; }
+int num_ranks() { return executor::read_rank_environment().size; }
+
+}  // namespace parity
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  executor::install_counting_allocator();
+  at::set_num_threads(1);
+  const executor::RankEnvironment place = executor::read_rank_environment();
+  if (place.is_launched) parity::the_session = executor::MpiSession::start();
+  if (place.rank.value() != 0) delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  const int failed = RUN_ALL_TESTS();
+  if (failed != 0 && place.is_launched) executor::MpiSession::abort(failed);
+  parity::the_session.reset();
+  return failed;
+}

@@ -1,0 +1,84 @@
+#include "tests/parity/tiny_plans.h"
+
+namespace parity {
+
+sim::ModelConfig tiny_gpt2() {
+  sim::ModelConfig config;
+  config.model_type = "gpt2";
+  config.layers = 4;
+  config.hidden = 32;
+  config.heads = config.kv_heads = 4;
+  config.head_dim = 8;
+  config.ffn = 64;
+  config.vocabulary = 61;
+  config.max_positions = 16;
+  config.attention_bias = config.projection_bias = config.mlp_bias = true;
+  config.tied_embeddings = true;
+  config.embedding_dropout = config.residual_dropout = 0.1;
+  return config;
+}
+
+sim::ModelConfig tiny_llama() {
+  sim::ModelConfig config;
+  config.model_type = "llama";
+  config.layers = 4;
+  config.hidden = 24;
+  config.heads = 4;
+  config.kv_heads = 2;
+  config.head_dim = 6;
+  config.ffn = 40;
+  config.vocabulary = 37;
+  config.max_positions = 16;
+  config.norm = sim::Norm::RmsNorm;
+  config.position = sim::Position::Rotary;
+  config.activation = sim::Activation::Silu;
+  config.gated_mlp = true;
+  config.norm_epsilon = 1e-6;
+  return config;
+}
+
+sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh) {
+  sim::ParallelPlan plan;
+  plan.model = model;
+  plan.mesh = mesh;
+  plan.cluster.devices = mesh.ranks();
+  plan.cluster.hardware.name = "test";
+  plan.cluster.hardware.kind = sim::DeviceKind::Cpu;
+  plan.cluster.hardware.peak.fill(sim::FlopsPerSecond(1e9));
+  plan.cluster.hardware.overlaps_communication = false;
+  plan.workload = {.sequence = 12, .global_batch = 8, .precision = sim::Precision::Fp32, .optimizer = sim::OptimizerKind::AdamW};
+  plan.vocabulary_multiple = 4;
+  plan.microbatch_size = 1;
+  plan.schedule = "1f1b";
+  plan.training.learning_rate = plan.training.minimum_learning_rate = 1e-2;
+  plan.training.gradient_clip = 0.5;   // below the norm of these models: clipping acts
+  plan.cut = sim::even_cut(model.layers, plan.pipeline_shape());
+  return plan;
+}
+
+sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& schedule, std::int32_t chunks) {
+  plan.schedule = schedule;
+  plan.chunks = chunks;
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  return plan;
+}
+
+sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
+  plan.zero_stage = stage;
+  return plan;
+}
+
+sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision) {
+  plan.workload.precision = precision;
+  return plan;
+}
+
+sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
+  plan.mesh = {};
+  plan.cluster.devices = 1;
+  plan.zero_stage = 0;
+  plan.accumulation = sim::Accumulation::ReduceLast;
+  return with_schedule(std::move(plan), "1f1b", 1);
+}
+
+}  // namespace parity

@@ -1,0 +1,19 @@
+// Small plans for the parity tests: a GPT-2 and a Llama of a few thousand parameters, with every uneven case that their layouts allow.
+#pragma once
+
+#include "sim/plan/parallel_plan.h"
+
+namespace parity {
+
+sim::ModelConfig tiny_gpt2();    // 4 blocks, tied embeddings, biases, dropout; a vocabulary of 61
+sim::ModelConfig tiny_llama();   // 4 blocks, 4 heads on 2 key/value heads, untied; a vocabulary of 37
+
+// Global batch 8 (samples of 12 tokens), microbatch 1, one rank a device, fp32; one stage cut evenly.
+sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh);
+sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& schedule, std::int32_t chunks);
+sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage);
+sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision);
+// The same training on one rank: what the plan must agree with. The microbatch is kept: other shapes have other bits.
+sim::ParallelPlan on_one_rank(sim::ParallelPlan plan);
+
+}  // namespace parity

@@ -1,0 +1,153 @@
+#include "tests/parity/training_result.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "executor/model/random.h"
+#include "executor/training/task_runner.h"
+#include "executor/training/token_file.h"
+#include "tests/parity/parity_job.h"
+
+namespace parity {
+namespace {
+
+using executor::FlatBucket;
+using executor::ParameterStore;
+
+// A file of tokens that every rank makes alike, for itself.
+class MadeUpTokens {
+ public:
+  explicit MadeUpTokens(const sim::ParallelPlan& plan) : path_(std::filesystem::temp_directory_path() / fmt::format("parity.{}.bin", getpid())) {
+    std::ofstream file(path_, std::ios::binary);
+    for (std::uint64_t at = 0; at < 4000; ++at) {
+      const auto token = static_cast<std::uint16_t>(executor::random_bits(executor::random_key({11}), at) % static_cast<std::uint64_t>(plan.model.vocabulary));
+      file.write(reinterpret_cast<const char*>(&token), sizeof token);
+    }
+    file.close();
+    tokens_ = std::make_unique<executor::TokenFile>(path_, plan.workload.sequence);
+  }
+  ~MadeUpTokens() { std::filesystem::remove(path_); }
+  const executor::TokenFile& operator*() const { return *tokens_; }
+
+ private:
+  std::string path_;
+  std::unique_ptr<executor::TokenFile> tokens_;
+};
+
+enum class What { Weights, Gradients };
+
+// Puts every parameter together: each element comes from the one rank that owns it, zeros from the others.
+class Assembler {
+ public:
+  Assembler(const sim::ModelGraph& model, const sim::ParallelPlan& plan, executor::MeshCommunicators& communicators, ParameterStore& parameters)
+      : model_(model), plan_(plan), communicators_(communicators), parameters_(parameters) {}
+
+  Tensors assemble(What what) const {
+    std::int64_t elements = 0;
+    for (const sim::Layer& layer : model_.layers)
+      for (const sim::Parameter& parameter : layer.parameters) elements += parameter.elements();
+    const at::Tensor flat = at::zeros({elements}, at::kDouble);
+    Tensors whole;
+    std::int64_t begin = 0;
+    for (const sim::Layer& layer : model_.layers)
+      for (const sim::Parameter& parameter : layer.parameters) {
+        whole[parameter.name] = flat.narrow(0, begin, parameter.elements());
+        begin += parameter.elements();
+      }
+    for (FlatBucket& bucket : parameters_.buckets())
+      for (const sim::BucketSlot& slot : bucket.layout().slots) put(bucket, slot, what, whole);
+    communicators_.of(sim::MeshAxis::World).all_reduce(flat, executor::ReduceOperation::Sum, {})->wait();
+    return whole;
+  }
+
+ private:
+  bool owns(const sim::BucketSlot& slot, const sim::Parameter& parameter) const {
+    const bool is_copy = plan_.mesh.pipeline > 1 && slot.layer == model_.head() && parameter.name.starts_with("embedding.");
+    return !is_copy && (parameter.split != sim::TensorSplit::None || parameters_.tensor().rank == 0);
+  }
+  void put(FlatBucket& bucket, const sim::BucketSlot& slot, What what, Tensors& whole) const {
+    const sim::Parameter& parameter = parameters_.parameter(slot);
+    const auto part = ParameterStore::meet(slot, bucket.own_shard());
+    if (part.range.count == 0 || !owns(slot, parameter)) return;
+    const at::Tensor mine = (what == What::Weights ? bucket.weights_of(part.range) : bucket.final_gradients(part.range)).to(at::kDouble);
+    double* const into = whole.at(parameter.name).data_ptr<double>();
+    const executor::TensorPart place(parameter, parameters_.tensor());
+    for (std::int64_t at = 0; at < part.range.count; ++at)
+      into[place.global_element(part.from.value + at)] = mine.data_ptr<double>()[at];
+  }
+
+  const sim::ModelGraph& model_;
+  const sim::ParallelPlan& plan_;
+  executor::MeshCommunicators& communicators_;
+  ParameterStore& parameters_;
+};
+
+std::string bits_of(const Tensors& a, const Tensors& b, const std::string& what) {
+  for (const auto& [name, tensor] : a)
+    if (!at::equal(tensor, b.at(name)))
+      return fmt::format("{} of {} differ in {} elements", what, name, tensor.ne(b.at(name)).sum().item<std::int64_t>());
+  return {};
+}
+
+std::string norms_of(const Tensors& value, const Tensors& reference, const std::string& what, Tolerance tolerance) {
+  for (const auto& [name, tensor] : value) {
+    const double expected = reference.at(name).norm().item<double>(), error = (tensor - reference.at(name)).norm().item<double>();
+    if (!(error <= tolerance.relative_l2 * expected)) return fmt::format("{} of {} are {:.3e} off (norm {:.3e})", what, name, error, expected);
+  }
+  return {};
+}
+
+}  // namespace
+
+TrainingResult train(const TrainingRequest& request) {
+  const sim::ParallelPlan& plan = request.plan;
+  const auto problems = sim::violations(plan);
+  if (!problems.empty()) throw std::invalid_argument(problems.front().where + ": " + problems.front().problem);
+  const sim::ModelGraph model = sim::make_model_graph(plan);
+  executor::MeshCommunicators communicators(plan.mesh, request.ranks == Ranks::All ? session() : nullptr);
+  ParameterStore parameters(model, plan, communicators.rank(), c10::kCPU);
+  parameters.fill_initial_values();
+  executor::TaskRunner runner(model, plan, communicators, parameters, {.mutation = request.mutation});
+  const MadeUpTokens tokens(plan);
+  const Assembler assembler(model, plan, communicators, parameters);
+  TrainingResult result;
+  for (std::int64_t step = 0; step < request.steps; ++step) {
+    const executor::StepSummary summary = runner.run_step(executor::load_batch(*tokens, plan, communicators.rank(), step), {});
+    result.losses.push_back(summary.loss);
+    result.norms.push_back(summary.gradient_norm);
+    result.gradients.push_back(assembler.assemble(What::Gradients));
+  }
+  result.weights = assembler.assemble(What::Weights);
+  return result;
+}
+
+std::string bitwise_difference(const TrainingResult& a, const TrainingResult& b) {
+  for (std::size_t step = 0; step < a.losses.size(); ++step) {
+    const std::string when = fmt::format("step {}: ", step);
+    if (a.losses[step] != b.losses[step]) return when + fmt::format("loss {:.17g} and {:.17g}", a.losses[step], b.losses[step]);
+    const std::string gradients = bits_of(a.gradients[step], b.gradients[step], "gradients");
+    if (!gradients.empty()) return when + gradients;
+    if (a.norms[step] != b.norms[step]) return when + fmt::format("gradient norm {:.17g} and {:.17g}", a.norms[step], b.norms[step]);
+  }
+  return bits_of(a.weights, b.weights, "weights");
+}
+
+std::string difference(const TrainingResult& value, const TrainingResult& reference, Tolerance tolerance) {
+  const auto differs = [&](double a, double b) { return !(std::abs(a - b) <= tolerance.relative_l2 * std::abs(b)); };
+  for (std::size_t step = 0; step < value.losses.size(); ++step) {
+    const std::string when = fmt::format("step {}: ", step);
+    if (differs(value.losses[step], reference.losses[step])) return when + fmt::format("loss {:.17g} against {:.17g}", value.losses[step], reference.losses[step]);
+    const std::string gradients = norms_of(value.gradients[step], reference.gradients[step], "gradients", tolerance);
+    if (!gradients.empty()) return when + gradients;
+    if (differs(value.norms[step], reference.norms[step])) return when + fmt::format("gradient norm {:.17g} against {:.17g}", value.norms[step], reference.norms[step]);
+  }
+  return norms_of(value.weights, reference.weights, "weights", tolerance);
+}
+
+}  // namespace parity

@@ -1,0 +1,38 @@
+// A plan, trained for some steps on made-up tokens, with everything that two layouts must agree on: losses, gradient norms, and whole
+// parameters and gradients, put together from all ranks.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "executor/training/mutation.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace parity {
+
+using Tensors = std::map<std::string, at::Tensor>;   // by parameter, the whole of it, flat, in fp64
+
+struct TrainingResult {
+  std::vector<double> losses, norms;
+  std::vector<Tensors> gradients;    // by step, before clipping
+  Tensors weights;                   // after the last step
+};
+
+enum class Ranks { All, Alone };     // Alone: each rank performs the (one-rank) plan by itself
+struct TrainingRequest {
+  sim::ParallelPlan plan;
+  std::int64_t steps = 10;
+  executor::Mutation mutation = executor::Mutation::None;
+  Ranks ranks = Ranks::All;
+};
+TrainingResult train(const TrainingRequest& request);
+
+// What differs first, in words; empty: nothing does.
+std::string bitwise_difference(const TrainingResult& a, const TrainingResult& b);
+struct Tolerance { double relative_l2; };
+std::string difference(const TrainingResult& value, const TrainingResult& reference, Tolerance tolerance);
+
+}  // namespace parity
