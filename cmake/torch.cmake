@@ -18,7 +18,7 @@ target_link_options(torch_cpu_only INTERFACE -Wl,-rpath,${MESHWRIGHT_TORCH}/lib)
 # One precompiled header for every executor room and its tests; compiled once, by this library (it holds nothing else).
 file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/torch_headers.cpp CONTENT "// Carries the precompiled header executor/torch_headers.h.\n")
 add_library(executor_torch_headers STATIC ${CMAKE_BINARY_DIR}/torch_headers.cpp)
-target_link_libraries(executor_torch_headers PRIVATE meshwright_options torch_cpu_only)
+target_link_libraries(executor_torch_headers PRIVATE meshwright_options torch_cpu_only fmt::fmt)   # fmt: the macros of every room
 target_precompile_headers(executor_torch_headers PRIVATE ${PROJECT_SOURCE_DIR}/executor/torch_headers.h)
 
 # add_room and add_room_test for sources that see LibTorch: the same arguments, plus the precompiled header and torch_cpu_only.
