@@ -1,0 +1,32 @@
+// Times every kernel of sim/cluster/hardware_profile.h on this machine, with the code that a run uses, all ranks of the job at the same
+// time: prices for plans with as many ranks. `meshwright-worker measure` calls it. Judges nothing and fits nothing.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/communication/mesh_communicators.h"
+#include "sim/cluster/hardware_profile.h"
+
+namespace executor {
+
+struct MeasureOptions {
+  sim::Seconds each{4e-3};      // how long one kernel of one shape is repeated at least, after warming up
+  sim::Flops largest{0.6e9};    // shapes with more work than this are left out
+};
+
+// The mesh whose groups are measured: all ranks, and pairs of neighbors when there are more than two.
+sim::DeviceMesh measuring_mesh(std::int32_t ranks);
+
+// Collective. Times are medians over repeats (means where ranks outnumber cores: a median would not see that they take turns), then the
+// median over ranks; the same on every rank.
+std::vector<sim::MeasuredKernel> measure_kernels(MeshCommunicators& mesh, const MeasureOptions& options = {});
+
+// Collective: the points above, and what describes the machine itself. session: null for one rank.
+sim::HardwareProfile measure_machine(std::shared_ptr<MpiSession> session, const MeasureOptions& options = {});
+
+// measure_machine(), written as JSON by rank 0.
+void measure_to_file(std::shared_ptr<MpiSession> session, const std::string& path);
+
+}  // namespace executor
