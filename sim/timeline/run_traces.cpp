@@ -18,7 +18,7 @@ std::optional<Rank> rank_of(const std::string& name) {
   const char* end = name.data() + name.size() - kAfter.size();
   std::int32_t rank = 0;
   const auto [stopped, error] = std::from_chars(name.data() + kBefore.size(), end, rank);
-  if (error != std::errc{} || stopped != end || trace_file_name(Rank(rank)) != name) return std::nullopt;
+  if (error != std::errc{} || stopped != end || rank < 0 || trace_file_name(Rank(rank)) != name) return std::nullopt;
   return Rank(rank);
 }
 

@@ -1,0 +1,69 @@
+#include "sim/timeline/ledger.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Fixture {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 2});
+  ModelGraph model = make_model_graph(plan);
+  TaskGraph graph = lower(model, plan);
+
+  std::vector<RankTrace> perfect() const {
+    std::vector<RankTrace> traces;
+    for (Rank rank(0); rank.value() < plan.mesh.ranks(); ++rank) {
+      RankTrace trace;
+      trace.rank = rank;
+      for (const std::int64_t number : {0, 1}) {
+        trace.steps.emplace_back();
+        trace.steps.back().step = number;
+        trace.steps.back().ledger = predicted_ledger(graph, plan, rank);
+      }
+      traces.push_back(trace);
+    }
+    return traces;
+  }
+};
+
+TEST(Ledger, PredictsEveryCommunicationWithItsGroup) {
+  const Fixture fixture;
+  const auto ledger = predicted_ledger(fixture.graph, fixture.plan, Rank(0));
+  std::size_t expected = 0;
+  for (const Task& task : rank_slice(fixture.graph, fixture.plan, Rank(0))) expected += is_communication(task.key.operation);
+  EXPECT_EQ(ledger.size(), expected);
+  for (const LedgerEntry& entry : ledger) {
+    EXPECT_EQ(entry.group_size, entry.key.group == MeshAxis::World ? 8 : 2) << to_text(entry);
+    EXPECT_GT(entry.payload, Bytes(0)) << to_text(entry);
+  }
+}
+
+TEST(Ledger, ARightRunIsEqual) {
+  const Fixture fixture;
+  EXPECT_EQ(why_ledgers_differ(fixture.graph, fixture.plan, fixture.perfect()), std::nullopt);
+}
+
+TEST(Ledger, TellsTheFirstDifference) {
+  const Fixture fixture;
+  auto traces = fixture.perfect();
+  std::vector<LedgerEntry>& ledger = traces[3].steps[1].ledger;
+  ledger[2].payload += Bytes(1);
+  EXPECT_THAT(*why_ledgers_differ(fixture.graph, fixture.plan, traces), HasSubstr("rank 3, step 1, entry 2: predicted"));
+  ledger[2].payload -= Bytes(1);
+  std::swap(ledger[4], ledger[6]);
+  EXPECT_THAT(*why_ledgers_differ(fixture.graph, fixture.plan, traces), HasSubstr("entry 4"));
+  std::swap(ledger[4], ledger[6]);
+  const LedgerEntry last = ledger.back();
+  ledger.pop_back();
+  EXPECT_THAT(*why_ledgers_differ(fixture.graph, fixture.plan, traces), HasSubstr("measured nothing more"));
+  ledger.push_back(last);
+  ledger.push_back(last);
+  EXPECT_THAT(*why_ledgers_differ(fixture.graph, fixture.plan, traces), HasSubstr("predicted nothing more"));
+}
+
+}  // namespace
+}  // namespace sim
