@@ -18,13 +18,15 @@ enum class Verdict : std::uint8_t {
   Open,            // may be simulated
   Illegal,         // sim::violations()
   NotRunnable,     // sim::why_not_runnable(), if asked for
-  TooLarge,        // the memory bound exceeds the limit
+  TooLarge,        // the memory bound (or the simulated peak) exceeds the limit
+  Beaten,          // open, but its bounds cannot enter the result
+  Simulated,       // and it fits
 };
 
 struct Judgement {
   Verdict verdict = Verdict::Open;
-  sim::Bytes memory{};     // bound; set unless refused by a rule
-  sim::SimTime time{};     // bound; set when open
+  sim::Bytes memory{};     // bound, or simulated peak; set unless refused by a rule
+  sim::SimTime time{};     // bound, or simulated; set unless refused
 };
 
 sim::Bytes memory_limit(const SearchRequest& request);

@@ -27,13 +27,14 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"shape.sequence_parallel", "sequence parallel needs a tensor degree above 1"},
     {"shape.rule", "{where}: {problem}"},
     {"not_runnable", "{problem} ({where})"},
-    {"memory", "needs at least {need} ({composition}), {limit} are allowed"},
-    {"bound", "takes at least {bound}, the {place} plan takes {time}"},
+    {"memory", "needs at least {need} (parameters {parameters}, gradients {gradients}, optimizer {optimizer}, while computing {working}), "
+               "{limit} are allowed"},
+    {"bound", "takes at least {bound}, the last of the ranked plans {time}"},
     {"slower", "{percent} slower"},
     {"as_fast", "as fast"},
     {"bubble", "bubble {this} against {best}"},
     {"exposed_communication", "exposed communication {this} against {best}"},
-    {"compute", "compute {this} against {best} a device"},
+    {"compute", "computing {this} against {best} a device"},
     {"memory_use", "memory {this} against {best}"},
 });
 
@@ -59,7 +60,7 @@ std::string to_sentence(const Reason& reason) {
 
 std::string to_sentence(const std::vector<Reason>& reasons) {
   std::string text;
-  for (const Reason& reason : reasons) text += (text.empty() ? "" : ", ") + to_sentence(reason);
+  for (std::size_t at = 0; at < reasons.size(); ++at) text += (at == 0 ? "" : at == 1 ? ": " : ", ") + to_sentence(reasons[at]);
   return text;
 }
 

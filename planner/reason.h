@@ -22,6 +22,6 @@ struct Reason {
 
 std::string_view family_of(const Reason& reason);          // "divisibility"
 std::string to_sentence(const Reason& reason);             // English; an unknown code shows as the code with its arguments
-std::string to_sentence(const std::vector<Reason>& reasons);   // joined by ", "
+std::string to_sentence(const std::vector<Reason>& reasons);   // the first is the claim: "8.3 % slower: bubble ..., ..."
 
 }  // namespace planner

@@ -210,14 +210,23 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   return plan;
 }
 
+std::vector<Argument> axes_of(const PlanCandidate& candidate) {
+  return {{"data", text(candidate.mesh.data)},
+          {"tensor", text(candidate.mesh.tensor)},
+          {"pipeline", text(candidate.mesh.pipeline)},
+          {"microbatch", text(candidate.microbatch)},
+          {"schedule", std::string(sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name)},
+          {"chunks", text(candidate.chunks)},
+          {"zero", text(candidate.zero_stage)},
+          {"reshard", candidate.reshard ? "true" : "false"},
+          {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])}};
+}
+
 std::string to_text(const PlanCandidate& candidate) {
-  std::string text = fmt::format("data={} tensor={} pipeline={} microbatch={} schedule={}", candidate.mesh.data, candidate.mesh.tensor,
-                                 candidate.mesh.pipeline, candidate.microbatch, sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name);
-  if (candidate.chunks > 1) text += fmt::format(" chunks={}", candidate.chunks);
-  text += fmt::format(" zero={}", candidate.zero_stage);
-  if (candidate.zero_stage == 3) text += fmt::format(" reshard={}", candidate.reshard);
-  if (candidate.sequence_parallel) text += " sequence_parallel=true";
-  return text + fmt::format(" recompute={}", sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)]);
+  std::string joined;
+  for (const Argument& axis : axes_of(candidate)) joined += (joined.empty() ? "" : " ") + axis.name + "=" + axis.value;
+  return joined;
 }
 
 }  // namespace planner

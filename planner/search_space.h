@@ -43,7 +43,10 @@ SearchSpace enumerate(const SearchRequest& request);   // throws sim::InputError
 // The candidate as a plan with an even cut.
 sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate);
 
-// "data=4 tensor=2 pipeline=1 microbatch=2 schedule=1f1b zero=0 recompute=none": as --fix takes it.
+// "data=4 tensor=2 pipeline=1 microbatch=2 schedule=1f1b chunks=1 zero=0 ...": as --fix takes it.
 std::string to_text(const PlanCandidate& candidate);
+
+// Its axes one by one: {"data", "4"}, {"tensor", "2"}, ... in the order of to_text.
+std::vector<Argument> axes_of(const PlanCandidate& candidate);
 
 }  // namespace planner

@@ -13,7 +13,7 @@ TEST(Reason, SaysItsNumbers) {
 
 TEST(Reason, JoinsSeveral) {
   const std::vector<Reason> reasons{{"slower", {{"percent", "8.3 %"}}}, {"bubble", {{"this", "11.0 %"}, {"best", "4.1 %"}}}};
-  EXPECT_EQ(to_sentence(reasons), "8.3 % slower, bubble 11.0 % against 4.1 %");
+  EXPECT_EQ(to_sentence(reasons), "8.3 % slower: bubble 11.0 % against 4.1 %");
 }
 
 TEST(Reason, ShowsACodeWithoutSentenceAsItIs) { EXPECT_EQ(to_sentence(Reason{"new", {{"a", "1"}}}), "new a=1"); }

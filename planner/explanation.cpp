@@ -1,0 +1,254 @@
+#include "planner/explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "sim/units/unit_text.h"
+
+namespace planner {
+namespace {
+
+using sim::Bytes;
+using sim::Seconds;
+using sim::SimTime;
+using sim::to_text;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// Mean over the ranks: computing + bubble + exposed = step.
+Seconds computing(const sim::SimulationResult& result) {
+  double ranks = 0;
+  Seconds busy{};
+  for (const sim::DeviceResult& device : result.devices) {
+    ranks += device.multiplicity;
+    busy += sim::to_seconds(device.busy) * device.multiplicity;
+  }
+  return busy / ranks;
+}
+
+struct Family {
+  std::vector<Argument> axes;            // {"tensor", "1"}
+  std::vector<std::size_t> members;
+};
+
+std::string text_of(const std::vector<Argument>& axes) {
+  std::string text;
+  for (const Argument& axis : axes) text += (text.empty() ? "" : " ") + axis.name + "=" + axis.value;
+  return text;
+}
+
+// How far a plan is from another: first by the number of axes to change (the data degree follows from the others), then by how far.
+struct Distance {
+  std::int32_t axes = 0;
+  double ratios = 0;
+  auto operator<=>(const Distance&) const = default;
+};
+
+Distance distance(const PlanCandidate& a, const PlanCandidate& b) {
+  Distance all;
+  const auto degree = [&](std::int32_t from, std::int32_t to) {
+    if (from == to) return;
+    ++all.axes;
+    all.ratios += std::abs(std::log(static_cast<double>(from) / to));
+  };
+  degree(a.mesh.tensor, b.mesh.tensor);
+  degree(a.mesh.pipeline, b.mesh.pipeline);
+  degree(a.microbatch, b.microbatch);
+  degree(a.schedule + 1, b.schedule + 1);
+  degree(a.chunks, b.chunks);
+  degree(a.zero_stage + 1, b.zero_stage + 1);
+  all.axes += (a.reshard != b.reshard) + (a.sequence_parallel != b.sequence_parallel) + (a.recompute != b.recompute);
+  return all;
+}
+
+std::string changes(const PlanCandidate& from, const PlanCandidate& to) {
+  const std::vector<Argument> before = axes_of(from), after = axes_of(to);
+  std::vector<Argument> changed;
+  for (std::size_t at = 0; at < after.size(); ++at)
+    if (before[at] != after[at]) changed.push_back(after[at]);
+  return text_of(changed);
+}
+
+class Families {
+ public:
+  Families(const Judged& judged, SimTime worst_ranked) : judged_(judged), worst_ranked_(worst_ranked), evaluator_(judged.request, judged.model) {}
+  std::vector<Exclusion> excluded();
+
+ private:
+  std::vector<Family> by_axis() const;
+  std::vector<Family> by_mesh() const;
+  bool is_out(const Family& family) const;
+  bool is_covered(const Family& mesh, const std::vector<Exclusion>& excluded) const;
+  std::size_t count(const Family& family, Verdict verdict) const;
+  std::size_t least(const Family& family, Verdict verdict) const;
+  Exclusion explain(const Family& family);
+  Reason memory_reason(std::size_t candidate);
+  std::string nearest_fix(std::size_t candidate);
+  std::string fix_outside(std::size_t candidate);
+  bool fits(const PlanCandidate& candidate);
+
+  const Judged& judged_;
+  SimTime worst_ranked_;
+  Evaluator evaluator_;
+};
+
+std::vector<Family> Families::by_axis() const {
+  std::map<std::pair<std::size_t, std::string>, Family> families;   // by axis and value
+  for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
+    const std::vector<Argument> axes = axes_of(judged_.candidates[at]);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      Family& family = families[{axis, axes[axis].value}];
+      family.axes = {axes[axis]};
+      family.members.push_back(at);
+    }
+  }
+  std::vector<Family> chosen;
+  for (auto& [key, family] : families)   // an axis with one value is no choice
+    if (family.members.size() < judged_.candidates.size()) chosen.push_back(std::move(family));
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Family& a, const Family& b) { return a.members.front() < b.members.front(); });
+  return chosen;
+}
+
+std::vector<Family> Families::by_mesh() const {
+  std::vector<Family> families;
+  for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
+    const bool is_new = at == 0 || !(judged_.candidates[at].mesh == judged_.candidates[at - 1].mesh);
+    if (is_new) {
+      std::vector<Argument> axes = axes_of(judged_.candidates[at]);
+      axes.resize(3);   // data, tensor, pipeline
+      families.push_back({.axes = std::move(axes), .members = {}});
+    }
+    families.back().members.push_back(at);
+  }
+  return families;
+}
+
+std::size_t Families::count(const Family& family, Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(family.members.begin(), family.members.end(),
+                                                [&](std::size_t at) { return judged_.judgements[at].verdict == verdict; }));
+}
+
+bool Families::is_out(const Family& family) const { return count(family, Verdict::Simulated) == 0; }
+
+bool Families::is_covered(const Family& mesh, const std::vector<Exclusion>& excluded) const {
+  return std::any_of(mesh.axes.begin(), mesh.axes.end(), [&](const Argument& axis) {
+    return std::any_of(excluded.begin(), excluded.end(), [&](const Exclusion& out) { return out.family == axis.name + "=" + axis.value; });
+  });
+}
+
+// The member of that verdict which is nearest to being in: shortest bound, or least memory.
+std::size_t Families::least(const Family& family, Verdict verdict) const {
+  std::optional<std::size_t> least;
+  const auto measure = [&](std::size_t at) {
+    const Judgement& judgement = judged_.judgements[at];
+    return verdict == Verdict::Beaten ? judgement.time.count() : judgement.memory.value();
+  };
+  for (const std::size_t at : family.members)
+    if (judged_.judgements[at].verdict == verdict && (!least || measure(at) < measure(*least))) least = at;
+  return *least;
+}
+
+Reason Families::memory_reason(std::size_t candidate) {
+  const MemoryBound bound = evaluator_.memory(judged_.candidates[candidate]);
+  const Bytes need = std::max(bound.peak, judged_.judgements[candidate].memory);   // the latter may be a simulated peak
+  const auto part = [&](sim::MemoryCategory category) { return to_text(bound.resident[static_cast<std::size_t>(category)]); };
+  return {"memory", {{"need", to_text(need)},
+                     {"parameters", part(sim::MemoryCategory::Parameters)},
+                     {"gradients", part(sim::MemoryCategory::Gradients)},
+                     {"optimizer", part(sim::MemoryCategory::OptimizerState)},
+                     {"working", to_text(need - total(bound.resident))},
+                     {"limit", to_text(memory_limit(judged_.request))}}};
+}
+
+bool Families::fits(const PlanCandidate& candidate) {
+  return simulate(judged_.model, evaluator_.plan(candidate)).peak_memory <= memory_limit(judged_.request);
+}
+
+// The nearest candidate that fits: proven by a simulation, an earlier one or its own.
+std::string Families::nearest_fix(std::size_t candidate) {
+  const PlanCandidate& from = judged_.candidates[candidate];
+  std::optional<std::size_t> proven, likely;
+  const auto closer = [&](std::size_t at, const std::optional<std::size_t>& than) {
+    return !than || distance(from, judged_.candidates[at]) < distance(from, judged_.candidates[*than]);
+  };
+  for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
+    if (judged_.judgements[at].verdict == Verdict::Simulated && closer(at, proven)) proven = at;
+    if (judged_.judgements[at].verdict == Verdict::Beaten && closer(at, likely)) likely = at;
+  }
+  if (likely && closer(*likely, proven) && fits(judged_.candidates[*likely])) return changes(from, judged_.candidates[*likely]);
+  return proven ? changes(from, judged_.candidates[*proven]) : fix_outside(candidate);
+}
+
+// Nothing fits with the axes that are fixed: lets go of one of them at a time.
+std::string Families::fix_outside(std::size_t candidate) {
+  const PlanCandidate& from = judged_.candidates[candidate];
+  std::optional<PlanCandidate> nearest;
+  for (const auto& fixed : judged_.request.fixed) {
+    SearchRequest relaxed = judged_.request;
+    relaxed.fixed.erase(fixed.first);
+    Evaluator evaluator(relaxed, judged_.model);
+    for (const PlanCandidate& other : enumerate(relaxed).candidates)
+      if ((!nearest || distance(from, other) < distance(from, *nearest)) && evaluator.judge(other).verdict == Verdict::Open && fits(other)) nearest = other;
+  }
+  return nearest ? changes(from, *nearest) : "";
+}
+
+Exclusion Families::explain(const Family& family) {
+  Exclusion out{.family = text_of(family.axes), .candidates = static_cast<std::int64_t>(family.members.size())};
+  Reason reason;
+  if (count(family, Verdict::Beaten) > 0) {
+    const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
+    reason = {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}};
+  } else if (count(family, Verdict::TooLarge) > 0) {
+    const std::size_t candidate = least(family, Verdict::TooLarge);
+    reason = memory_reason(candidate);
+    out.nearest_fix = nearest_fix(candidate);
+  } else {
+    const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[family.members.front()]);
+    const bool illegal = judged_.judgements[family.members.front()].verdict == Verdict::Illegal;
+    const sim::Violation violation = (illegal ? sim::violations(plan) : sim::why_not_runnable(plan)).front();
+    reason = {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}};
+    out.nearest_fix = violation.remedy;
+  }
+  out.code = family_of(reason);
+  out.reason = to_sentence(reason);
+  out.arguments = reason.arguments;
+  return out;
+}
+
+std::vector<Exclusion> Families::excluded() {
+  std::vector<Exclusion> excluded;
+  for (const Family& family : by_axis())
+    if (is_out(family)) excluded.push_back(explain(family));
+  for (const Family& mesh : by_mesh())
+    if (is_out(mesh) && !is_covered(mesh, excluded)) excluded.push_back(explain(mesh));
+  return excluded;
+}
+
+}  // namespace
+
+std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::SimulationResult& best) {
+  struct Term { double seconds; Reason reason; };
+  const double step = sim::to_seconds(plan.step_time).count(), best_step = sim::to_seconds(best.step_time).count();
+  const auto share = [&](const char* code, double own, double other) {
+    return Term{own * step - other * best_step, {code, {{"this", percent(own)}, {"best", percent(other)}}}};
+  };
+  std::vector<Term> terms{
+      share("bubble", plan.bubble, best.bubble), share("exposed_communication", plan.exposed_communication, best.exposed_communication),
+      {(computing(plan) - computing(best)).count(), {"compute", {{"this", to_text(computing(plan))}, {"best", to_text(computing(best))}}}}};
+  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
+  const bool slower = plan.step_time > best.step_time;
+  std::vector<Reason> reasons{slower ? Reason{"slower", {{"percent", percent(step / best_step - 1)}}} : Reason{"as_fast", {}}};
+  for (const Term& term : terms)
+    if (slower && term.seconds > 0.05 * (step - best_step)) reasons.push_back(term.reason);
+  reasons.push_back({"memory_use", {{"this", to_text(plan.peak_memory)}, {"best", to_text(best.peak_memory)}}});
+  return reasons;
+}
+
+std::vector<Exclusion> excluded_families(const Judged& judged, SimTime worst_ranked) { return Families(judged, worst_ranked).excluded(); }
+
+}  // namespace planner

@@ -1,0 +1,28 @@
+// Why plans lost and families of candidates are out, from the numbers of the search. Used by search.
+// Values first (Reason), sentences by reason.h. Simulates only to check a fix before it is offered.
+#pragma once
+
+#include <vector>
+
+#include "planner/evaluator.h"
+#include "planner/search.h"
+#include "planner/search_space.h"
+
+namespace planner {
+
+// The excess of the step time, split into what the devices did with it: computing, waiting (bubble), waiting for communication.
+std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::SimulationResult& best);
+
+// What became of every candidate: the input of the explanation of families.
+struct Judged {
+  const SearchRequest& request;
+  const sim::ModelGraph& model;
+  const std::vector<PlanCandidate>& candidates;
+  const std::vector<Judgement>& judgements;     // by candidate; none is Open
+};
+
+// Axis values and meshes of which no candidate was simulated and fits, each with its reason, numbers and nearest checked fix.
+// worst_ranked: the K-th best plan's time, which the bounds of Beaten candidates exceed.
+std::vector<Exclusion> excluded_families(const Judged& judged, sim::SimTime worst_ranked);
+
+}  // namespace planner

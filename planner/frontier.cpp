@@ -1,0 +1,25 @@
+#include "planner/frontier.h"
+
+#include <algorithm>
+
+namespace planner {
+
+bool dominates(const Outcome& a, const Outcome& b) {
+  if (a.time > b.time || a.memory > b.memory) return false;
+  return a.time < b.time || a.memory < b.memory || a.index < b.index;
+}
+
+void Frontier::add(const Outcome& simulated) {
+  ranked_.insert(std::upper_bound(ranked_.begin(), ranked_.end(), simulated), simulated);
+  if (ranked_.size() > top_) ranked_.pop_back();
+  if (std::any_of(pareto_.begin(), pareto_.end(), [&](const Outcome& other) { return dominates(other, simulated); })) return;
+  pareto_.erase(std::remove_if(pareto_.begin(), pareto_.end(), [&](const Outcome& other) { return dominates(simulated, other); }), pareto_.end());
+  pareto_.insert(std::upper_bound(pareto_.begin(), pareto_.end(), simulated), simulated);
+}
+
+bool Frontier::can_enter(const Outcome& bound) const {
+  if (ranked_.size() < top_ || bound < ranked_.back()) return true;
+  return std::none_of(pareto_.begin(), pareto_.end(), [&](const Outcome& simulated) { return dominates(simulated, bound); });
+}
+
+}  // namespace planner

@@ -1,0 +1,39 @@
+// What is simulated so far, and what a candidate would need to matter: the top K by (time, memory, index) and the Pareto front.
+// Used by search. The guarantee of the whole search is can_enter(): a candidate it refuses is in neither list of the whole space.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
+
+namespace planner {
+
+struct Outcome {               // of a simulation, or a lower bound on one
+  sim::SimTime time{};
+  sim::Bytes memory{};
+  std::int64_t index = 0;      // of the candidate
+  auto operator<=>(const Outcome&) const = default;   // the ranking
+};
+
+// At most as long, at most as large; equal in both: the earlier candidate.
+bool dominates(const Outcome& a, const Outcome& b);
+
+class Frontier {
+ public:
+  explicit Frontier(std::size_t top) : top_(top) {}
+
+  void add(const Outcome& simulated);
+  // False: whatever the simulation says above this bound, the candidate is worse than the K-th best and a simulated plan dominates it.
+  bool can_enter(const Outcome& bound) const;
+
+  const std::vector<Outcome>& ranked() const { return ranked_; }   // best first
+  const std::vector<Outcome>& pareto() const { return pareto_; }   // time ascending, memory descending
+
+ private:
+  std::size_t top_;
+  std::vector<Outcome> ranked_, pareto_;
+};
+
+}  // namespace planner

@@ -1,0 +1,203 @@
+#include "planner/search.h"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "planner/evaluator.h"
+#include "planner/explanation.h"
+#include "planner/frontier.h"
+#include "planner/search_space.h"
+#include "sim/units/unit_text.h"
+
+namespace planner {
+namespace {
+
+using sim::to_text;
+
+// Candidates simulated between two looks at the frontier. A constant, so that threads do not change what is simulated.
+constexpr std::size_t kWave = 8;
+
+class Search {
+ public:
+  Search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel)
+      : request_(request), progress_(progress), cancel_(cancel), model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
+        space_(enumerate(request)), judgements_(space_.candidates.size()), frontier_(static_cast<std::size_t>(std::max(1, request.top))) {}
+
+  SearchResult run();
+
+ private:
+  bool canceled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
+  void tell(std::int64_t done);
+  void judge_all();
+  void simulate_open();
+  std::vector<std::int64_t> next_wave(std::vector<std::int64_t>& open) const;
+  void simulate_wave(const std::vector<std::int64_t>& wave);
+  void keep_needed_results();
+  Outcome bound(std::int64_t index) const;
+  RankedPlan ranked(const Outcome& outcome) const;
+  void count(SearchResult& result) const;
+  std::string proof(const SearchResult& result) const;
+
+  const SearchRequest& request_;
+  const Progress& progress_;
+  const std::atomic<bool>* cancel_;
+  sim::ModelGraph model_;
+  SearchSpace space_;
+  std::vector<Judgement> judgements_;
+  Frontier frontier_;
+  std::map<std::int64_t, sim::SimulationResult> results_;   // of what the frontier holds
+  std::int64_t simulated_ = 0, too_large_by_simulation_ = 0;
+  std::mutex telling_;
+  std::int64_t done_ = 0;
+};
+
+void Search::tell(std::int64_t done) {
+  const std::lock_guard lock(telling_);
+  done_ += done;
+  if (progress_ && done > 0) progress_({.done = done_, .all = static_cast<std::int64_t>(judgements_.size())});
+}
+
+Outcome Search::bound(std::int64_t index) const {
+  const Judgement& judgement = judgements_[static_cast<std::size_t>(index)];
+  return {.time = judgement.time, .memory = judgement.memory, .index = index};
+}
+
+// Candidates of one mesh share prices: one evaluator each.
+void Search::judge_all() {
+  std::vector<std::size_t> meshes;
+  for (std::size_t at = 0; at < space_.candidates.size(); ++at)
+    if (at == 0 || !(space_.candidates[at].mesh == space_.candidates[at - 1].mesh)) meshes.push_back(at);
+  meshes.push_back(space_.candidates.size());
+  tbb::parallel_for(std::size_t{0}, meshes.size() - 1, [&](std::size_t mesh) {
+    Evaluator evaluator(request_, model_);
+    std::int64_t refused = 0;
+    for (std::size_t at = meshes[mesh]; at < meshes[mesh + 1] && !canceled(); ++at) {
+      judgements_[at] = evaluator.judge(space_.candidates[at]);
+      if (judgements_[at].verdict != Verdict::Open) ++refused;
+    }
+    tell(refused);
+  });
+}
+
+// In the order of the bounds. What the bounds of the wave itself would beat waits for what the simulations say.
+std::vector<std::int64_t> Search::next_wave(std::vector<std::int64_t>& open) const {
+  std::vector<std::int64_t> wave, later;
+  for (auto next = open.begin(); next != open.end(); ++next) {
+    if (wave.size() == kWave) {
+      later.insert(later.end(), next, open.end());
+      break;
+    }
+    if (!frontier_.can_enter(bound(*next))) continue;
+    const bool waits = std::any_of(wave.begin(), wave.end(), [&](std::int64_t other) { return dominates(bound(other), bound(*next)); });
+    (waits ? later : wave).push_back(*next);
+  }
+  open = std::move(later);
+  return wave;
+}
+
+void Search::simulate_wave(const std::vector<std::int64_t>& wave) {
+  std::vector<sim::SimulationResult> results(wave.size());
+  tbb::parallel_for(std::size_t{0}, wave.size(), [&](std::size_t at) {
+    if (canceled()) return;
+    results[at] = simulate(model_, Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(wave[at])]));
+  });
+  if (canceled()) return;
+  for (std::size_t at = 0; at < wave.size(); ++at) {
+    Judgement& judgement = judgements_[static_cast<std::size_t>(wave[at])];
+    judgement = {.verdict = Verdict::Simulated, .memory = results[at].peak_memory, .time = results[at].step_time};
+    ++simulated_;
+    if (judgement.memory > memory_limit(request_)) {
+      judgement.verdict = Verdict::TooLarge;
+      ++too_large_by_simulation_;
+      continue;
+    }
+    frontier_.add(bound(wave[at]));
+    results_[wave[at]] = std::move(results[at]);
+  }
+  keep_needed_results();
+}
+
+void Search::keep_needed_results() {
+  std::map<std::int64_t, sim::SimulationResult> needed;
+  for (const auto* list : {&frontier_.ranked(), &frontier_.pareto()})
+    for (const Outcome& outcome : *list)
+      if (const auto result = results_.find(outcome.index); result != results_.end()) needed.insert(results_.extract(result));
+  results_ = std::move(needed);
+}
+
+void Search::simulate_open() {
+  std::vector<std::int64_t> open;
+  for (std::size_t at = 0; at < judgements_.size(); ++at)
+    if (judgements_[at].verdict == Verdict::Open) open.push_back(static_cast<std::int64_t>(at));
+  std::sort(open.begin(), open.end(), [&](std::int64_t a, std::int64_t b) { return bound(a) < bound(b); });
+  while (!open.empty() && !canceled()) {
+    const std::size_t before = open.size();
+    simulate_wave(next_wave(open));
+    tell(static_cast<std::int64_t>(before - open.size()));
+  }
+  if (canceled()) return;
+  for (Judgement& judgement : judgements_)
+    if (judgement.verdict == Verdict::Open) judgement.verdict = Verdict::Beaten;
+}
+
+RankedPlan Search::ranked(const Outcome& outcome) const {
+  RankedPlan plan;
+  plan.plan = Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(outcome.index)]);
+  plan.result = results_.at(outcome.index);
+  plan.plan.predictions = sim::Predictions{.step_time = sim::to_seconds(outcome.time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};
+  const sim::SimulationResult& best = results_.at(frontier_.ranked().front().index);
+  if (outcome != frontier_.ranked().front()) plan.reasons = why_not_best(plan.result, best);
+  plan.why_not_best = to_sentence(plan.reasons);
+  return plan;
+}
+
+void Search::count(SearchResult& result) const {
+  const auto of = [&](Verdict verdict) {
+    return std::count_if(judgements_.begin(), judgements_.end(), [&](const Judgement& judgement) { return judgement.verdict == verdict; });
+  };
+  result.candidates = static_cast<std::int64_t>(judgements_.size());
+  result.infeasible = of(Verdict::Illegal) + of(Verdict::NotRunnable);
+  result.pruned_memory = of(Verdict::TooLarge) - too_large_by_simulation_;
+  result.pruned_bound = of(Verdict::Beaten);
+  result.simulated = simulated_;
+}
+
+std::string Search::proof(const SearchResult& result) const {
+  const std::string counts = fmt::format("{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} beaten by their bounds, {} simulated",
+                                         result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_bound, result.simulated);
+  if (canceled()) return "canceled, nothing is proven; " + counts;
+  if (result.ranked.empty()) return "no plan is feasible; " + counts;
+  return fmt::format("best, top {} and Pareto front hold over {}. Beaten: step time bound above that of plan {} ({}), and a simulated plan is at most as slow and as large as the bounds",
+                     result.ranked.size(), counts, result.ranked.size(), to_text(sim::to_seconds(frontier_.ranked().back().time)));
+}
+
+SearchResult Search::run() {
+  judge_all();
+  if (!canceled()) simulate_open();
+  SearchResult result;
+  for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked(outcome));
+  for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked(outcome));
+  count(result);
+  result.proof = proof(result);
+  result.excluded = std::move(space_.excluded);
+  if (canceled()) return result;
+  const sim::SimTime worst = frontier_.ranked().empty() ? sim::SimTime{} : frontier_.ranked().back().time;
+  std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_}, worst);
+  result.excluded.insert(result.excluded.end(), std::make_move_iterator(families.begin()), std::make_move_iterator(families.end()));
+  return result;
+}
+
+}  // namespace
+
+SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
+  return Search(request, progress, cancel).run();
+}
+
+}  // namespace planner
