@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/check/expected_work.h"
+#include "sim/check/graph_rules.h"
+
+namespace sim {
+namespace {
+
+// Follows one device through its step: which buckets are gathered, by which task.
+class GatherWatch {
+ public:
+  GatherWatch(const CheckedGraph& checked, const TaskOrder& order, DeviceId device, Findings& findings)
+      : checked_(checked), order_(order), device_(device), findings_(findings),
+        buckets_(checked.graph.buckets()[checked.graph.devices()[device.position()].stage.position()]), gathered_by_(buckets_.size()),
+        times_(buckets_.size(), 0) {}
+
+  void watch() {
+    for (const TaskId id : checked_.graph.issue_order(device_)) {
+      const Task& task = checked_.graph.task(id);
+      if (is_gathering(task.key)) see_gathering(id, task);
+      else if (uses_weights(task.key)) see_use(id, task);
+    }
+    for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+      if (gathered_by_[bucket].exists()) tell(checked_.graph.task(gathered_by_[bucket]), "is never freed");
+      if (!checked_.plan.reshard_after_forward && times_[bucket] != 1)
+        findings_.add(fmt::format("bucket {} is gathered {} times in a step instead of once", bucket, times_[bucket]));
+    }
+  }
+
+ private:
+  void tell(const Task& task, std::string_view what) { findings_.add(fmt::format("{} {}", name_of(checked_.graph, task), what)); }
+
+  static bool uses_weights(const TaskKey& key) {
+    const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;
+    return of_layer && !is_communication(key.operation);
+  }
+
+  void see_gathering(TaskId id, const Task& task) {
+    if (!task.bucket.exists() || task.bucket.position() >= buckets_.size()) return tell(task, "names no bucket");
+    TaskId& gathered = gathered_by_[task.bucket.position()];
+    if (task.key.operation == Operation::Reshard) {
+      if (!gathered.exists()) tell(task, "frees what is not gathered");
+      gathered = TaskId::none();
+      return;
+    }
+    if (gathered.exists()) tell(task, "gathers what is there already");
+    const Bytes whole = bytes_per_element(checked_.plan.workload.precision) * buckets_[task.bucket.position()].elements;
+    if (task.payload != whole) tell(task, fmt::format("carries {} B instead of {} B", task.payload.value(), whole.value()));
+    gathered = id;
+    ++times_[task.bucket.position()];
+  }
+
+  void see_use(TaskId id, const Task& task) {
+    for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+      if (!holds(buckets_[bucket], task.key.layer)) continue;
+      if (!gathered_by_[bucket].exists()) tell(task, fmt::format("needs the weights of bucket {}, which are not gathered", bucket));
+      else if (!order_.is_before(gathered_by_[bucket], id)) tell(task, "does not wait for " + to_text(checked_.graph.task(gathered_by_[bucket]).key));
+    }
+  }
+
+  // The tied head of a single stage reads the embedding.
+  bool holds(const Bucket& bucket, LayerIndex layer) const {
+    const bool reads_embedding = layer == checked_.model.head() && checked_.model.config.tied_embeddings && checked_.plan.mesh.pipeline == 1;
+    return std::any_of(bucket.slots.begin(), bucket.slots.end(), [&](const BucketSlot& slot) {
+      return slot.layer == layer || (reads_embedding && slot.layer == LayerIndex(0) && slot.parameter == 0);
+    });
+  }
+
+  const CheckedGraph& checked_;
+  const TaskOrder& order_;
+  DeviceId device_;
+  Findings& findings_;
+  const std::vector<Bucket>& buckets_;
+  std::vector<TaskId> gathered_by_;
+  std::vector<std::int32_t> times_;
+};
+
+}  // namespace
+
+void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
+  if (checked.plan.zero_stage != 3 || checked.plan.mesh.data == 1) return;
+  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) GatherWatch(checked, order, device, findings).watch();
+}
+
+}  // namespace sim

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim/check/graph_rules.h"
+
+namespace sim {
+namespace {
+
+// The receive that a send must reach: the neighboring virtual stage, of the same data and tensor rank.
+struct Partner {
+  Rank rank;
+  TaskKey key;
+  auto operator<=>(const Partner&) const = default;
+};
+
+std::optional<Partner> partner_of(const CheckedGraph& checked, const Task& send) {
+  const ParallelPlan& plan = checked.plan;
+  const bool forward = send.key.phase == Phase::Forward;
+  const std::int32_t virtual_stage = send.key.chunk.value() * plan.mesh.pipeline + send.key.stage.value() + (forward ? 1 : -1);
+  if (virtual_stage < 0 || virtual_stage >= plan.mesh.pipeline * plan.chunks) return std::nullopt;
+  Partner partner{.rank = {}, .key = send.key};
+  partner.key.operation = Operation::Receive;
+  partner.key.stage = StageIndex(virtual_stage % plan.mesh.pipeline);
+  partner.key.chunk = ChunkIndex(virtual_stage / plan.mesh.pipeline);
+  const LayerRange range = plan.layers(partner.key.stage, partner.key.chunk);
+  partner.key.layer = forward ? range.begin : LayerIndex(range.end.value() - 1);
+  MeshCoordinate at = plan.mesh.coordinate(checked.graph.devices()[send.device.position()].representative);
+  at.stage = partner.key.stage;
+  partner.rank = plan.mesh.rank_of(at);
+  return partner;
+}
+
+Partner place_of(const CheckedGraph& checked, const Task& task) {
+  return {checked.graph.devices()[task.device.position()].representative, task.key};
+}
+
+bool has_edge(const TaskGraph& graph, std::size_t from, std::size_t to) {
+  const auto [begin, end] = boost::adjacent_vertices(from, graph.edges());
+  return std::find(begin, end, to) != end;
+}
+
+}  // namespace
+
+void check_transfers(const CheckedGraph& checked, Findings& findings) {
+  const TaskGraph& graph = checked.graph;
+  std::map<Partner, std::size_t> receives;
+  for (std::size_t at = 0; at < graph.tasks().size(); ++at)
+    if (graph.tasks()[at].key.operation == Operation::Receive) receives.emplace(place_of(checked, graph.tasks()[at]), at);
+  for (std::size_t at = 0; at < graph.tasks().size(); ++at) {
+    const Task& send = graph.tasks()[at];
+    if (send.key.operation != Operation::Send) continue;
+    const auto partner = partner_of(checked, send);
+    const auto found = partner ? receives.find(*partner) : receives.end();
+    if (found == receives.end()) {
+      findings.add(fmt::format("nobody receives {}", name_of(graph, send)));
+      continue;
+    }
+    const Task& receive = graph.tasks()[found->second];
+    if (receive.payload != send.payload) findings.add(fmt::format("{} and its receive carry different bytes", name_of(graph, send)));
+    if (!has_edge(graph, at, found->second)) findings.add(fmt::format("{} does not wait for its send", name_of(graph, receive)));
+    if (send.peer != receive.device || receive.peer != send.device) findings.add(fmt::format("{} and its receive name other peers", name_of(graph, send)));
+    receives.erase(found);
+  }
+  for (const auto& [place, at] : receives) findings.add(fmt::format("nobody sends what {} awaits", name_of(graph, graph.tasks()[at])));
+}
+
+}  // namespace sim

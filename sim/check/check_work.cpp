@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "sim/check/expected_work.h"
+#include "sim/check/graph_rules.h"
+#include "sim/schedule/schedule.h"
+
+namespace sim {
+namespace {
+
+using TasksByKey = std::map<TaskKey, TaskId>;
+
+bool is_judged(const CheckedGraph& checked, const TaskKey& key) {
+  const bool gathers = checked.plan.zero_stage == 3 && checked.plan.mesh.data > 1;
+  return !(gathers && is_gathering(key));
+}
+
+TasksByKey tasks_of(const CheckedGraph& checked, DeviceId device) {
+  TasksByKey tasks;
+  for (const TaskId id : checked.graph.issue_order(device)) tasks.emplace(expected_form(checked.graph.task(id).key, checked.plan), id);
+  return tasks;
+}
+
+void check_tasks(const CheckedGraph& checked, DeviceId device, const std::vector<ExpectedTask>& expected, Findings& findings) {
+  const GraphDevice& known = checked.graph.devices()[device.position()];
+  std::map<TaskKey, Bytes> left;
+  for (const ExpectedTask& task : expected) left.emplace(task.key, task.payload);
+  for (const TaskId id : checked.graph.issue_order(device)) {
+    const Task& task = checked.graph.task(id);
+    if (!is_judged(checked, task.key)) continue;
+    const auto found = left.find(expected_form(task.key, checked.plan));
+    if (found == left.end()) {
+      findings.add(fmt::format("{} is not in the plan, or is there twice", name_of(checked.graph, task)));
+      continue;
+    }
+    if (found->second != task.payload)
+      findings.add(fmt::format("{} carries {} B instead of {} B", name_of(checked.graph, task), task.payload.value(), found->second.value()));
+    left.erase(found);
+  }
+  for (const auto& [key, payload] : left) findings.add(fmt::format("{} of rank {} is missing", to_text(key), known.representative.value()));
+}
+
+// F and B in issue order, as the schedule has them.
+void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& findings) {
+  std::vector<StageAction> actions;
+  for (const TaskId id : checked.graph.issue_order(device)) {
+    const TaskKey& key = checked.graph.task(id).key;
+    const bool of_action = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;
+    if (!of_action || is_communication(key.operation) || key.operation == Operation::Reshard) continue;
+    const StageAction action{key.phase == Phase::Forward ? ActionKind::Forward : ActionKind::Backward, key.microbatch, key.chunk};
+    if (actions.empty() || actions.back() != action) actions.push_back(action);
+  }
+  const StageIndex stage = checked.graph.devices()[device.position()].stage;
+  const std::vector<StageAction> expected = find_schedule(checked.plan.schedule)->order(checked.plan.pipeline_shape(), stage);
+  if (actions != expected)
+    findings.add(fmt::format("stage {} runs '{}' instead of '{}'", stage.value(), to_text(actions), to_text(expected)));
+}
+
+}  // namespace
+
+void check_work(const CheckedGraph& checked, Findings& findings) {
+  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) {
+    const StageIndex stage = checked.graph.devices()[device.position()].stage;
+    check_tasks(checked, device, expected_work(checked.model, checked.plan, stage, checked.graph.buckets()[stage.position()]), findings);
+    check_schedule(checked, device, findings);
+  }
+}
+
+void check_needs(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
+  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) {
+    const StageIndex stage = checked.graph.devices()[device.position()].stage;
+    const std::vector<ExpectedTask> expected = expected_work(checked.model, checked.plan, stage, checked.graph.buckets()[stage.position()]);
+    const TasksByKey tasks = tasks_of(checked, device);
+    for (const ExpectedTask& task : expected)
+      for (const std::size_t needed : task.after) {
+        const auto second = tasks.find(task.key), first = tasks.find(expected[needed].key);
+        if (second == tasks.end() || first == tasks.end() || order.is_before(first->second, second->second)) continue;   // missing: told above
+        findings.add(fmt::format("{} does not wait for {}", name_of(checked.graph, checked.graph.task(second->second)),
+                                 to_text(checked.graph.task(first->second).key)));
+      }
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,227 @@
+#include "sim/check/expected_work.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace sim {
+namespace {
+
+// Pieces of a layer in words, for T = 1, T > 1, and sequence parallel.
+// +n all-reduce, >n all-gather, <n reduce-scatter of the hidden state with sequence number n; max, sum: of the loss.
+struct Words { std::string_view single, tensor, sequence; };
+constexpr Words kBlockForward{"attention mlp", "attention +0 attention_residual mlp +1 mlp_residual",
+                              "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp <1 mlp_residual"};
+constexpr Words kBlockAgain{"attention mlp", "attention +0 attention_residual mlp",
+                            "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp"};
+constexpr Words kBlockBackward{"mlp attention", "mlp +0 mlp_norm attention +1 attention_norm",
+                               "mlp_residual >0 mlp <0 mlp_norm attention_residual >1 attention <1 attention_norm"};
+constexpr Words kEmbeddingForward{"embedding", "embedding +0 embedding_positions", "embedding <0 embedding_positions"};
+constexpr Words kEmbeddingBackward{"embedding", "embedding", "embedding_positions >0 embedding"};
+constexpr Words kHeadForward{"head", "head max head_exponentials sum head_loss", "head_norm >0 head max head_exponentials sum head_loss"};
+constexpr Words kHeadBackward{"head", "head +0 head_norm", "head <0 head_norm"};
+
+class StageWork {
+ public:
+  StageWork(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
+      : model_(model), plan_(plan), stage_(stage), buckets_(buckets), element_(bytes_per_element(plan.workload.precision)),
+        hidden_(element_ * (plan.microbatch_size * plan.workload.sequence * model.config.hidden)) {}
+
+  std::vector<ExpectedTask> list() && {
+    for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m)
+      for (ChunkIndex c(0); c.value() < plan_.chunks; ++c) {
+        forward(m, c);
+        backward(m, c);
+      }
+    gradients();
+    step();
+    return std::move(tasks_);
+  }
+
+ private:
+  using Positions = std::vector<std::size_t>;
+
+  std::size_t add(const TaskKey& key, Bytes payload, Positions after) {
+    tasks_.push_back({key, payload, std::move(after)});
+    return tasks_.size() - 1;
+  }
+  void chain(const TaskKey& key, Bytes payload) { last_ = {add(key, payload, last_)}; }
+  std::string_view pick(const Words& words) const {
+    return plan_.mesh.tensor == 1 ? words.single : plan_.sequence_parallel ? words.sequence : words.tensor;
+  }
+  TaskKey at(MicrobatchIndex m, ChunkIndex c, LayerIndex layer, Phase phase) const {
+    return {.stage = stage_, .chunk = c, .microbatch = m, .layer = layer, .phase = phase};
+  }
+  const Words& forward_words(LayerIndex layer) const {
+    return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
+  }
+  const Words& backward_words(LayerIndex layer) const {
+    return layer == LayerIndex(0) ? kEmbeddingBackward : layer == model_.head() ? kHeadBackward : kBlockBackward;
+  }
+
+  void say(const Words& words, TaskKey key);
+  void say_word(std::string_view word, TaskKey key);
+  void transfer(TaskKey key, Operation operation);
+  void forward(MicrobatchIndex m, ChunkIndex c);
+  void backward(MicrobatchIndex m, ChunkIndex c);
+  void gradients();
+  void reduce(std::size_t bucket, MicrobatchIndex m, Positions after);
+  Positions backwards_of(const Bucket& bucket, MicrobatchIndex m) const;
+  void step();
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  StageIndex stage_;
+  const std::vector<Bucket>& buckets_;
+  Bytes element_, hidden_;
+  std::vector<ExpectedTask> tasks_;
+  Positions last_;                                                       // the end of the current chain
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_;   // the last task of each
+  Positions reduced_, gradients_done_;                                   // what the norm waits for
+};
+
+void StageWork::say_word(std::string_view word, TaskKey key) {
+  const Bytes statistics = std::max(element_, Bytes(4)) * (plan_.microbatch_size * plan_.workload.sequence);
+  const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
+  if (!collective) {
+    key.operation = static_cast<Operation>(std::find(std::begin(kOperationNames), std::end(kOperationNames), word) - std::begin(kOperationNames));
+    return chain(key, Bytes(0));
+  }
+  key.group = MeshAxis::Tensor;
+  key.operation = word.front() == '>' ? Operation::AllGather : word.front() == '<' ? Operation::ReduceScatter : Operation::AllReduce;
+  key.sequence = word == "max" ? 0 : word == "sum" ? 1 : word[1] - '0';
+  chain(key, word == "max" ? statistics : word == "sum" ? statistics * 2 : hidden_);
+}
+
+void StageWork::say(const Words& words, TaskKey key) {
+  std::istringstream text{std::string(pick(words))};
+  for (std::string word; text >> word;) say_word(word, key);
+}
+
+void StageWork::transfer(TaskKey key, Operation operation) {
+  key.operation = operation;
+  key.group = MeshAxis::Pipeline;
+  chain(key, plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_);
+}
+
+void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
+  const LayerRange range = plan_.layers(stage_, c);
+  const LayerIndex last(range.end.value() - 1);
+  last_.clear();
+  if (range.begin != LayerIndex(0)) transfer(at(m, c, range.begin, Phase::Forward), Operation::Receive);
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
+    say(forward_words(layer), at(m, c, layer, Phase::Forward));
+    forwards_[{m, layer}] = last_.front();
+  }
+  if (last != model_.head()) transfer(at(m, c, last, Phase::Forward), Operation::Send);
+}
+
+void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
+  const LayerRange range = plan_.layers(stage_, c);
+  const LayerIndex last(range.end.value() - 1);
+  last_.clear();
+  if (last != model_.head()) transfer(at(m, c, last, Phase::Backward), Operation::Receive);
+  for (LayerIndex layer = last; layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
+    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
+    last_.push_back(forwards_.at({m, layer}));
+    if (plan_.recompute == Recompute::Full && is_block) {
+      const Positions gradient = std::move(last_);         // does not hold up recomputing
+      last_ = {forwards_.at({m, layer})};
+      say(kBlockAgain, at(m, c, layer, Phase::Recompute));
+      last_.insert(last_.end(), gradient.begin(), gradient.end());
+    }
+    say(backward_words(layer), at(m, c, layer, Phase::Backward));
+    backwards_[{m, layer}] = last_.front();
+  }
+  gradients_done_.push_back(last_.front());
+  if (range.begin != LayerIndex(0)) transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
+}
+
+// Of one microbatch, or of all for none().
+StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchIndex m) const {
+  Positions positions;
+  for (const BucketSlot& slot : bucket.slots)
+    for (MicrobatchIndex each(0); each.value() < plan_.num_microbatches(); ++each)
+      if (!m.exists() || each == m)
+        if (const auto found = backwards_.find({each, slot.layer}); found != backwards_.end()) positions.push_back(found->second);
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  return positions;
+}
+
+void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
+  const Bucket& bucket = buckets_[number];
+  if (plan_.mesh.data == 1) {
+    reduced_.insert(reduced_.end(), after.begin(), after.end());
+    return;
+  }
+  TaskKey key{.stage = stage_, .chunk = bucket.chunk, .microbatch = m, .layer = bucket.ready_after, .phase = Phase::Gradients,
+              .operation = plan_.zero_stage == 0 ? Operation::AllReduce : Operation::ReduceScatter, .group = MeshAxis::Data,
+              .sequence = static_cast<std::int32_t>(number)};
+  std::size_t done = add(key, element_ * bucket.elements, std::move(after));
+  if (m.exists() && plan_.num_microbatches() > 1) {
+    key.operation = Operation::Accumulate;
+    key.group = MeshAxis::None;
+    done = add(key, Bytes(0), {done});
+  }
+  reduced_.push_back(done);
+}
+
+void StageWork::gradients() {
+  const bool each = plan_.accumulation == Accumulation::ReduceEach;
+  for (std::size_t number = 0; number < buckets_.size(); ++number) {
+    const Bucket& bucket = buckets_[number];
+    if (bucket.tied) {
+      const TaskKey key{.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients, .operation = Operation::AllReduce,
+                        .group = MeshAxis::Embedding, .sequence = static_cast<std::int32_t>(number)};
+      reduce(number, MicrobatchIndex::none(), {add(key, element_ * bucket.elements, backwards_of(bucket, MicrobatchIndex::none()))});
+    } else if (!each) {
+      reduce(number, MicrobatchIndex::none(), backwards_of(bucket, MicrobatchIndex::none()));
+    } else {
+      for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) reduce(number, m, backwards_of(bucket, m));
+    }
+  }
+  if (!plan_.sequence_parallel) return;
+  std::int64_t replicated = 0;
+  for (LayerIndex layer(0); layer <= model_.head(); ++layer)
+    for (const Parameter& parameter : model_.layer(layer).parameters)
+      if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None) replicated += parameter.elements();
+  const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
+  reduced_.push_back(add(key, element_ * replicated, gradients_done_));
+}
+
+void StageWork::step() {
+  const auto key = [&](Operation operation, MeshAxis group) { return TaskKey{.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group}; };
+  reduced_.insert(reduced_.end(), gradients_done_.begin(), gradients_done_.end());
+  std::size_t ready = add(key(Operation::NormPart, MeshAxis::None), Bytes(0), reduced_);
+  if (plan_.mesh.data * plan_.mesh.pipeline * plan_.mesh.tensor > 1) ready = add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {ready});
+  for (std::size_t number = 0; number < buckets_.size(); ++number) {
+    TaskKey update = key(Operation::Update, MeshAxis::None);
+    update.layer = buckets_[number].ready_after;
+    update.sequence = static_cast<std::int32_t>(number);
+    const std::size_t updated = add(update, Bytes(0), {ready});
+    if (plan_.mesh.data == 1 || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
+    update.operation = Operation::AllGather;
+    update.group = MeshAxis::Data;
+    add(update, element_ * buckets_[number].elements, {updated});
+  }
+}
+
+}  // namespace
+
+std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets) {
+  return StageWork(model, plan, stage, buckets).list();
+}
+
+TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
+  const bool reduces = key.phase == Phase::Gradients && key.group == MeshAxis::Data;
+  if (reduces && plan.accumulation == Accumulation::ReduceLast) key.microbatch = MicrobatchIndex::none();
+  return key;
+}
+
+bool is_gathering(const TaskKey& key) {
+  const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward;
+  return of_layer && ((key.operation == Operation::AllGather && key.group == MeshAxis::Data) || key.operation == Operation::Reshard);
+}
+
+}  // namespace sim

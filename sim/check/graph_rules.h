@@ -1,0 +1,34 @@
+// The rules of check_graph, one file each. Each adds what it finds broken.
+#pragma once
+
+#include "sim/check/findings.h"
+#include "sim/check/task_order.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task_graph.h"
+
+namespace sim {
+
+struct CheckedGraph {
+  const ModelGraph& model;
+  const ParallelPlan& plan;
+  const TaskGraph& graph;
+  // One device a rank; otherwise one device a stage, which stands for all ranks of it.
+  bool is_unfolded() const { return static_cast<std::int32_t>(graph.devices().size()) == plan.mesh.ranks(); }
+};
+
+// Each rank (or stage) has its device.
+void check_devices(const CheckedGraph& checked, Findings& findings);
+// The tasks of each device are those that the plan asks for, with their payloads; F and B in the order of the schedule.
+void check_work(const CheckedGraph& checked, Findings& findings);
+// What each task needs has always ended when it starts.
+void check_needs(const CheckedGraph& checked, const TaskOrder& order, Findings& findings);
+// Buckets hold every parameter of their stage once, in slots that do not overlap.
+void check_buckets(const CheckedGraph& checked, Findings& findings);
+// ZeRO-3: weights are there when a layer computes, are gathered once until they are freed, and are freed at the end.
+void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings);
+// Each send has its receive, with the same bytes, on the right rank.
+void check_transfers(const CheckedGraph& checked, Findings& findings);
+// Members of a group meet in the same collectives in the same order.
+void check_collectives(const CheckedGraph& checked, Findings& findings);
+
+}  // namespace sim

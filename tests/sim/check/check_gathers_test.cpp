@@ -1,0 +1,62 @@
+// The rules on ZeRO-3's gathers, each shown able to fail.
+#include "tests/sim/check/graph_parts.h"
+
+namespace sim {
+namespace {
+
+using testing::GraphParts;
+using testing::says;
+using testing::zero3_plan;
+
+TEST(CheckGathers, WeightsThatAreNotThere) {
+  GraphParts parts(zero3_plan());
+  parts.drop(parts.find("m0.l2.forward.all_gather.data"));
+  EXPECT_THAT(parts.findings(), says("m0.l2.forward.attention.none.0 of rank 0 needs the weights of bucket"));
+}
+
+TEST(CheckGathers, WeightsNotWaitedFor) {
+  GraphParts parts(zero3_plan());
+  parts.cut_edges_to(parts.find("m0.l2.forward.attention"));
+  EXPECT_THAT(parts.findings(), says("m0.l2.forward.attention.none.0 of rank 0 does not wait for s0.c0.m0.l2.forward.all_gather.data"));
+}
+
+TEST(CheckGathers, WeightsGatheredTwice) {
+  GraphParts parts(zero3_plan());
+  parts.drop(parts.find("m0.l2.forward.reshard"));
+  EXPECT_THAT(parts.findings(), says("gathers what is there already"));
+}
+
+TEST(CheckGathers, WeightsFreedTwice) {
+  GraphParts parts(zero3_plan());
+  Task copy = parts.task("m0.l2.forward.reshard");
+  parts.tasks.push_back(copy);
+  EXPECT_THAT(parts.findings(), says("frees what is not gathered"));
+}
+
+TEST(CheckGathers, WeightsNeverFreed) {
+  GraphParts parts(zero3_plan());
+  parts.drop(parts.find("m3.l0.backward.reshard"));
+  EXPECT_THAT(parts.findings(), says("is never freed"));
+}
+
+TEST(CheckGathers, HalfTheWeights) {
+  GraphParts parts(zero3_plan());
+  Task& gather = parts.task("m0.l2.forward.all_gather.data");
+  gather.payload = gather.payload / std::int64_t{2};
+  EXPECT_THAT(parts.findings(), says("m0.l2.forward.all_gather.data"));
+}
+
+TEST(CheckGathers, KeptWeightsAreGatheredOnce) {
+  GraphParts parts(zero3_plan());
+  parts.plan.reshard_after_forward = false;
+  EXPECT_THAT(parts.findings(), says("times in a step instead of once"));
+}
+
+TEST(CheckGathers, OtherStrategiesDoNotGather) {
+  GraphParts parts(zero3_plan());
+  parts.plan.zero_stage = 2;
+  EXPECT_THAT(parts.findings(), says("all_gather.data"));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,81 @@
+// The rules on a device's tasks, each shown able to fail.
+#include "tests/sim/check/graph_parts.h"
+
+namespace sim {
+namespace {
+
+using testing::GraphParts;
+using testing::says;
+using testing::tiny_plan;
+
+TEST(CheckWork, AMissingTask) {
+  GraphParts parts(tiny_plan({.data = 2, .pipeline = 2}));
+  parts.drop(parts.find("m3.l2.forward.mlp"));
+  EXPECT_THAT(parts.findings(), says("m3.l2.forward.mlp.none.0 of rank 0 is missing"));
+}
+
+TEST(CheckWork, TheLastBucketIsNotFlushed) {
+  GraphParts parts(tiny_plan({.data = 2}));
+  parts.drop(parts.find("gradients.all_reduce.data"));
+  EXPECT_THAT(parts.findings(), says("gradients.all_reduce.data.0 of rank 0 is missing"));
+}
+
+TEST(CheckWork, ATaskTwice) {
+  GraphParts parts(tiny_plan());
+  Task copy = parts.task("m1.l1.backward.mlp");
+  parts.tasks.push_back(copy);
+  EXPECT_THAT(parts.findings(), says("m1.l1.backward.mlp.none.0 of rank 0 is not in the plan, or is there twice"));
+}
+
+TEST(CheckWork, ATaskOfAnotherStage) {
+  GraphParts parts(tiny_plan({.pipeline = 2}));
+  parts.task("m0.l1.forward.mlp").key.layer = LayerIndex(4);
+  EXPECT_THAT(parts.findings(), says("m0.l4.forward.mlp.none.0 of rank 0 is not in the plan"));
+}
+
+TEST(CheckWork, AMissingTensorSum) {
+  GraphParts parts(tiny_plan({.tensor = 2}));
+  parts.drop(parts.find("m2.l1.backward.all_reduce.tensor.1"));
+  EXPECT_THAT(parts.findings(), says("m2.l1.backward.all_reduce.tensor.1 of rank 0 is missing"));
+}
+
+TEST(CheckWork, WrongBytes) {
+  GraphParts parts(tiny_plan({.data = 2}));
+  parts.task("gradients.all_reduce.data").payload += Bytes(4);
+  EXPECT_THAT(parts.findings(), says("B instead of"));
+}
+
+TEST(CheckWork, AnotherOrderThanTheSchedules) {
+  ParallelPlan plan = tiny_plan({.pipeline = 2});
+  GraphParts parts(plan);
+  parts.plan.schedule = "gpipe";
+  EXPECT_THAT(parts.findings(), says("instead of 'F0 F1 F2"));
+}
+
+TEST(CheckWork, BackwardBeforeForward) {
+  GraphParts parts(tiny_plan());
+  parts.swap(parts.find("m0.l1.forward.mlp"), parts.find("m0.l1.backward.mlp"));
+  EXPECT_THAT(parts.findings(), says("does not wait for"));
+}
+
+TEST(CheckWork, AnUpdateBeforeItsNorm) {
+  GraphParts parts(tiny_plan({.data = 2}));
+  const std::size_t update = parts.find("step.update");
+  parts.cut_edges_to(update);
+  EXPECT_THAT(parts.findings(), says("step.update.none.0 of rank 0 does not wait for s0.c-.m-.l-.step.all_reduce.world.0"));
+}
+
+TEST(CheckWork, AReductionOfUnfinishedGradients) {
+  GraphParts parts(tiny_plan({.data = 2}));
+  parts.cut_edges_to(parts.find("gradients.all_reduce.data"));
+  EXPECT_THAT(parts.findings(), says("gradients.all_reduce.data.0 of rank 0 does not wait for s0.c0.m"));
+}
+
+TEST(CheckWork, ASendBeforeItsForward) {
+  GraphParts parts(tiny_plan({.pipeline = 2}));
+  parts.cut_edges_to(parts.find("m2.l2.forward.send"));
+  EXPECT_THAT(parts.findings(), says("m2.l2.forward.send.pipeline.0 of rank 0 does not wait for s0.c0.m2.l2.forward.mlp.none.0"));
+}
+
+}  // namespace
+}  // namespace sim
