@@ -106,6 +106,9 @@ void declare_compare(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "compare", "Simulated against measured: step, task kinds, stages, memory",
                                   "meshwright compare run/");
   command->add_option("run", values.compare.run, "Run folder")->required();
+  command->add_option("--cluster", values.compare.cluster, "Simulate with this profile (a calibrated one) in place of the plan's");
+  command->add_flag("--text", values.compare.text, "Draw both timelines");
+  command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")->check(CLI::NonNegativeNumber)->capture_default_str();
 }
 

@@ -47,8 +47,10 @@ struct RunOptions {
 };
 
 struct CompareOptions {
-  std::string run;
+  std::string run, cluster;                  // cluster: priced by it instead of the plan's own; empty: the plan's
   std::int64_t warm_up = 1;
+  bool text = false;
+  std::int32_t columns = 100;
 };
 
 struct CalibrateOptions {

@@ -10,9 +10,15 @@ namespace {
 
 using testing::HasSubstr;
 
+CompareOptions options(const std::string& folder) {
+  CompareOptions options;
+  options.run = folder;
+  return options;
+}
+
 std::string compare(const std::string& folder) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run(CompareOptions{.run = folder, .warm_up = 1}, Console(Form::Text)), kSuccess);
+  EXPECT_EQ(run(options(folder), Console(Form::Text)), kSuccess);
   return testing::internal::GetCapturedStdout();
 }
 
@@ -33,11 +39,22 @@ TEST(Compare, AFolderOfTwoPlansIsRefused) {
   const std::string folder = test::write_simulated_run(plan, "mixed");
   plan.zero_stage = 1;
   sim::save_plan(plan, folder + "/plan.json");
-  EXPECT_THROW(run(CompareOptions{.run = folder, .warm_up = 1}, Console(Form::Text)), sim::InputError);
+  EXPECT_THROW(run(options(folder), Console(Form::Text)), sim::InputError);
 }
 
 TEST(Compare, AFolderThatIsNoRunIsRefused) {
-  EXPECT_THROW(run(CompareOptions{.run = "profiles", .warm_up = 1}, Console(Form::Text)), sim::InputError);
+  EXPECT_THROW(run(options("profiles"), Console(Form::Text)), sim::InputError);
+}
+
+TEST(Compare, DrawsBothAndPricesByAnotherProfile) {
+  CompareOptions drawn = options(test::write_simulated_run(test::simulated_plan(), "drawn"));
+  drawn.text = true;
+  drawn.cluster = "h100-80gb-sxm";
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run(drawn, Console(Form::Text)), kSuccess);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(text, testing::ContainsRegex("Simulated\nrank 0 .*F"));
+  EXPECT_THAT(text, testing::ContainsRegex("step +2 .*-[0-9.]+ %")) << "an H100 is faster than the A100 of the run";
 }
 
 }  // namespace

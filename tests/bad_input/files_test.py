@@ -1,0 +1,191 @@
+"""Bad files and bad values, refused before anything runs."""
+import json
+import os
+
+import refusal
+from refusal import program
+
+
+class ModelConfig(refusal.RefusalTest):
+    def plan(self, content, *parts, more=(), expect=30):
+        path = self.write("config.json", content if isinstance(content, (str, bytes)) else json.dumps(content))
+        output = self.folder / "plan.json"
+        self.refused(["plan", "--model", path, *program.SMALL[2:], *more, "-o", output], "config.json", *parts, expect=expect)
+        self.assertFalse(output.exists())
+
+    def config(self, **changes):
+        content = json.loads(program.MODEL.read_text())
+        content.update(changes)
+        return content
+
+    def test_empty(self):
+        self.plan("", "is empty")
+
+    def test_truncated(self):
+        self.plan(program.MODEL.read_text()[:100], "not JSON", r"line \d+")
+
+    def test_not_json(self):
+        self.plan("model: gpt2\n", "not JSON")
+
+    def test_binary(self):
+        self.plan(bytes(range(256)) * 64, "not JSON")
+
+    def test_an_array(self):
+        self.plan("[1, 2]", "object")
+
+    def test_nesting_200000_deep(self):
+        self.plan("[" * 200000 + "]" * 200000, "nests deeper")
+        self.plan('{"a":' * 200000 + "1" + "}" * 200000, "nests deeper")
+
+    def test_unknown_model_type(self):
+        self.plan(self.config(model_type="transformer-xl"), "model_type", "transformer-xl", "gpt2", "llama")
+
+    def test_sizes(self):
+        for wrong in (-1, 0, 1e300, "many", None, [4], 2.5):
+            with self.subTest(n_embd=wrong):
+                self.plan(self.config(n_embd=wrong), "n_embd")
+        self.plan(json.dumps(self.config(n_layer=4)).replace('"n_layer": 4', '"n_layer": Infinity'), "not JSON")
+        self.plan(json.dumps(self.config(n_layer=4)).replace('"n_layer": 4', '"n_layer": 1e999'), "not JSON|n_layer")
+
+    def test_heads_that_do_not_divide_the_width(self):
+        self.plan(self.config(n_head=3), "n_head", "128")
+
+    def test_every_violation_at_once(self):
+        self.plan(self.config(n_embd=-1, n_layer=0, vocab_size="x"), "n_embd", "n_layer", "vocab_size")
+
+    def test_missing_file_and_folder(self):
+        self.refused(["plan", "--model", self.folder / "none.json", *program.SMALL[2:], "-o", "x"], "none.json", "No such file")
+        self.refused(["plan", "--model", self.folder, *program.SMALL[2:], "-o", "x"], "directory|folder")
+
+
+class Hardware(refusal.RefusalTest):
+    def profile(self, *parts, **changes):
+        content = json.loads((program.ROOT / "profiles" / "hardware" / "h100-80gb-sxm.json").read_text())
+        content.pop("sources", None)
+        content.update(changes)
+        path = self.write("machine.json", json.dumps(content))
+        self.refused(["plan", *program.SMALL[:2], "--cluster", path, *program.SMALL[4:], "-o", self.folder / "plan.json"], "machine.json", *parts)
+
+    def test_missing_unit(self):
+        self.profile("/memory", "unit", memory="80")
+        self.profile("/memory", memory=80)
+        self.profile("/memory_bandwidth", "unit", memory_bandwidth="3352 GB")
+
+    def test_negative_and_infinite(self):
+        self.profile("/memory", memory="-80 GiB")
+        self.profile("/memory_bandwidth", memory_bandwidth="inf GB/s")
+        self.profile("/matrix_efficiency", matrix_efficiency=7)
+
+    def test_no_source(self):
+        self.profile("/source", source="")
+
+    def test_unknown_name_lists_the_known_ones(self):
+        self.refused(["plan", *program.SMALL[:2], "--cluster", "h200", *program.SMALL[4:], "-o", "x"], "h200", "h100-80gb-sxm")
+
+    def test_no_number_of_devices(self):
+        self.refused(["plan", *program.SMALL[:2], "--cluster", "h100-80gb-sxm", "--global-batch", "4", "--sequence", "8", "-o", "x"], "--devices")
+
+
+class Request(refusal.RefusalTest):
+    def request(self, more, *parts, expect=30):
+        return self.refused(["plan", *program.SMALL, *more, "-o", self.folder / "plan.json"], *parts, expect=expect)
+
+    def infeasible(self, more, *parts):
+        done = self.run_program("plan", *program.SMALL, *more, "-o", self.folder / "plan.json", expect=10)
+        for part in parts:
+            self.assertRegex(done.stdout, part)
+        self.assertFalse((self.folder / "plan.json").exists())
+
+    def test_heads_not_divisible_by_tensor(self):
+        self.infeasible(["--fix", "tensor=3"], "tensor=3", "heads", "nearest fix")
+
+    def test_degrees_that_do_not_multiply_to_the_ranks(self):
+        self.infeasible(["--fix", "tensor=4", "--fix", "data=4"], "16", r"\b4\b")
+
+    def test_unknown_axis_and_value(self):
+        self.request(["--fix", "expert=2"], "expert", "tensor")
+        self.request(["--fix", "tensor=two"], "tensor", "two")
+        self.request(["--fix", "schedule=zigzag"], "zigzag", "1f1b")
+
+    def test_memory_limit_without_unit(self):
+        self.request(["--memory-limit", "80"], "--memory-limit", "80 GiB")
+
+    def test_usage(self):
+        for more in (["--global-batch", "-1"], ["--sequence", "0"], ["--devices", "x"], ["--fix", "tensor"]):
+            self.refused(["plan", *program.SMALL, *more, "-o", "x"], more[0], expect=2)
+
+    def test_a_sequence_longer_than_the_positions(self):
+        self.infeasible_or_refused(["--sequence", "4096"], "4096", "256")
+
+    def infeasible_or_refused(self, more, *parts):
+        arguments = [word for word in program.SMALL if word not in ("--sequence", "128")]
+        self.refused(["plan", *arguments, *more, "-o", self.folder / "plan.json"], *parts)
+
+
+class PlanFile(refusal.RefusalTest):
+    def plan(self, change, *parts):
+        path = self.make_plan()
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+        self.refused(["simulate", path], "plan.json", *parts)
+
+    def test_degrees_that_do_not_multiply_to_the_ranks(self):
+        self.plan(lambda plan: plan["mesh"].update(data=3), "mesh", "3", "4")
+
+    def test_unknown_values(self):
+        self.plan(lambda plan: plan.update(schedule="zigzag"), "/schedule", "zigzag", "1f1b")
+        self.plan(lambda plan: plan.update(recompute="sometimes"), "/recompute", "full")
+        self.plan(lambda plan: plan.update(zero_stage=4), "/zero_stage")
+        self.plan(lambda plan: plan.update(format="meshwright.plan/9"), "/format")
+
+    def test_microbatches_that_do_not_divide_the_batch(self):
+        self.plan(lambda plan: plan.update(microbatch_size=5), "microbatch")
+
+    def test_missing_field(self):
+        self.plan(lambda plan: plan.pop("mesh"), "/mesh")
+
+    def test_truncated(self):
+        path = self.make_plan()
+        path.write_text(path.read_text()[:200])
+        self.refused(["simulate", path], "not JSON")
+
+    def test_other_kind_of_file(self):
+        self.refused(["simulate", program.MODEL], "format")
+
+
+class Output(refusal.RefusalTest):
+    def test_full_disk(self):
+        text = self.write("text.txt", "some text")
+        self.refused(["tokenize", text, "-o", "/dev/full"], "/dev/full", "No space left")
+        self.refused(["plan", *program.SMALL, "-o", "/dev/full"], "/dev/full", "No space left")
+
+    def test_an_older_file_survives(self):
+        text, output = self.write("text.txt", "x" * 4096), self.write("out.bin", "precious")
+        os.chmod(self.folder, 0o555)
+        self.addCleanup(os.chmod, self.folder, 0o755)
+        if os.geteuid() != 0:
+            self.refused(["tokenize", text, "-o", output], "out.bin")
+        self.refused(["tokenize", self.folder / "none.txt", "-o", output], "none.txt")
+        self.assertEqual(output.read_text(), "precious")
+
+    def test_missing_folder(self):
+        self.refused(["tokenize", program.MODEL, "-o", self.folder / "no" / "such" / "x.bin"], "No such file", "folder")
+
+    def test_empty_text(self):
+        self.refused(["tokenize", self.write("empty.txt", ""), "-o", self.folder / "x.bin"], "empty.txt", "is empty")
+
+
+class RunFolder(refusal.RefusalTest):
+    def test_not_a_run(self):
+        self.refused(["compare", self.folder], "plan.json")
+
+    def test_truncated_trace(self):
+        self.make_plan()
+        self.write("trace.0.json", '{"traceEvents": [')
+        self.refused(["compare", self.folder], "trace")
+        self.refused(["calibrate", self.folder, "--cluster", "h100-80gb-sxm", "-o", self.folder / "x.json"], "trace")
+
+
+if __name__ == "__main__":
+    program.main()

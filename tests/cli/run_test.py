@@ -1,0 +1,108 @@
+"""`run` on this machine: one rank and two, progress files, a killed rank, resuming, Ctrl-C.
+
+Needs the worker. Bitwise equality of the training itself is proven in tests/parity; here it is the command that is judged.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import program
+
+
+class Run(program.ProgramTest):
+    def plan_for(self, ranks, *more, batch=4):
+        profile = self.write("machine.json", json.dumps(program.MACHINE))
+        plan = self.folder / "plan.json"
+        self.run_program("plan", "--model", program.MODEL, "--cluster", profile, "--devices", ranks, "--global-batch", batch, "--sequence", "64",
+                         "--runnable", *more, "-o", plan)
+        return plan
+
+    def tokens(self):
+        tokens = self.folder / "tokens.bin"
+        if not tokens.exists():
+            self.run_program("tokenize", program.ROOT / "LICENSE", "-o", tokens)
+        return tokens
+
+    def start(self, plan, folder, steps, *more):
+        command = program.words(["run", plan, "--data", self.tokens(), "--steps", steps, "-o", folder, *more])
+        return subprocess.Popen(command, cwd=program.ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def losses(self, folder):
+        return [(line["step"], line["loss"]) for line in map(json.loads, (folder / "metrics.ndjson").read_text().splitlines())]
+
+    def wait_for_step(self, folder, step, process, seconds=60):
+        for _ in range(seconds * 50):
+            if (folder / "metrics.ndjson").exists() and len((folder / "metrics.ndjson").read_text().splitlines()) >= step:
+                return
+            self.assertIsNone(process.poll(), "the run ended early")
+            time.sleep(0.02)
+        self.fail(f"step {step} did not come")
+
+    def test_one_rank_leaves_a_whole_folder(self):
+        folder = self.folder / "run"
+        document = self.document("run", self.plan_for(1), "--data", self.tokens(), "--steps", 3, "-o", folder)
+        self.assertEqual([step["step"] for step in document["steps"]], [1, 2, 3])
+        for name in ("plan.json", "versions.json", "metrics.ndjson", "trace.0.json", "stderr.0.txt", "checkpoints"):
+            self.assertTrue((folder / name).exists(), name)
+        self.assertIn("ledger: equal", self.run_program("compare", folder).stdout)
+        self.run_program("run", self.plan_for(1), "--data", self.tokens(), "--steps", 3, "-o", folder, expect=30)
+
+    def test_a_killed_rank_is_named_and_the_run_goes_on_as_if_nothing_had_happened(self):
+        plan = self.plan_for(2, "--fix", "data=2", "--checkpoint-interval", "2")
+        folder, undisturbed = self.folder / "killed", self.folder / "undisturbed"
+        self.run_program("run", plan, "--data", self.tokens(), "--steps", 12, "-o", undisturbed)
+        process = self.start(plan, folder, 100000)
+        self.wait_for_step(folder, 5, process)
+        victim = self.pid_of_rank(folder, 1)
+        os.kill(victim, signal.SIGKILL)
+        killed = time.monotonic()
+        _, stderr = process.communicate(timeout=60)
+        self.assertLessEqual(time.monotonic() - killed, 5)
+        self.assertEqual(process.returncode, 50, stderr)
+        self.assertRegex(stderr, r"rank 1 was ended by signal 9")
+        self.assertRegex(stderr, r"rank 1: (step \d+, phase \w+, task \S+|writing a checkpoint)")
+        self.assertIn("--resume", stderr)
+        resumed_from = len(self.losses(folder)) // 2 * 2
+        self.run_program("run", folder / "plan.json", "--data", self.tokens(), "--steps", resumed_from + 4, "-o", folder, "--resume")
+        losses = dict(self.losses(folder))
+        for step, loss in self.losses(undisturbed):
+            if step in losses:
+                self.assertEqual(losses[step], loss, f"step {step}")
+
+    def pid_of_rank(self, folder, rank):
+        report = subprocess.run([program.WORKER, "report", "--out", folder, "--ranks", "2"], text=True, capture_output=True, check=True).stdout
+        return int(re.search(rf"rank {rank}: .*\(process (\d+)\)", report).group(1))
+
+    def test_interrupt_checkpoints_and_ends_with_130(self):
+        folder = self.folder / "run"
+        process = self.start(self.plan_for(2, "--fix", "data=2"), folder, 100000)
+        self.wait_for_step(folder, 2, process)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stdout + stderr)
+        self.assertIn("--resume", stderr)
+        self.assertTrue(any((folder / "checkpoints").iterdir()))
+        last = self.losses(folder)[-1][0]
+        self.run_program("run", folder / "plan.json", "--data", self.tokens(), "--steps", last + 1, "-o", folder, "--resume")
+        self.assertEqual(self.losses(folder)[-1][0], last + 1)
+
+    def test_resuming_under_another_plan_names_the_field(self):
+        folder = self.folder / "run"
+        self.run_program("run", self.plan_for(1), "--data", self.tokens(), "--steps", 1, "-o", folder)
+        other = self.plan_for(1, "--seed", "5")
+        done = self.run_program("run", other, "--data", self.tokens(), "--steps", 2, "-o", folder, "--resume", expect=30)
+        self.assertIn("/training/seed", done.stderr)
+
+    def test_a_plan_that_the_worker_cannot_perform_is_refused_before_anything_is_written(self):
+        plan = self.folder / "gpu.json"
+        self.run_program("plan", *program.SMALL, "-o", plan)
+        done = self.run_program("run", plan, "--data", self.tokens(), "--steps", 1, "-o", self.folder / "run", expect=30)
+        self.assertIn("/cluster/hardware/kind", done.stderr)
+        self.assertFalse((self.folder / "run").exists())
+
+
+if __name__ == "__main__":
+    program.main(needs_worker=True)
