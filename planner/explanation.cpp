@@ -183,18 +183,18 @@ std::string Families::nearest_fix(std::size_t candidate) {
   return proven ? changes(from, judged_.candidates[*proven]) : fix_outside(candidate);
 }
 
-// Nothing fits with the axes that are fixed: lets go of one of them at a time.
+// Nothing fits with the axes that are fixed: lets go of all of them and takes the nearest plan that fits.
 std::string Families::fix_outside(std::size_t candidate) {
+  if (judged_.request.fixed.empty()) return "";
   const PlanCandidate& from = judged_.candidates[candidate];
-  std::optional<PlanCandidate> nearest;
-  for (const auto& fixed : judged_.request.fixed) {
-    SearchRequest relaxed = judged_.request;
-    relaxed.fixed.erase(fixed.first);
-    Evaluator evaluator(relaxed, judged_.model);
-    for (const PlanCandidate& other : enumerate(relaxed).candidates)
-      if ((!nearest || distance(from, other) < distance(from, *nearest)) && evaluator.judge(other).verdict == Verdict::Open && fits(other)) nearest = other;
-  }
-  return nearest ? changes(from, *nearest) : "";
+  SearchRequest free = judged_.request;
+  free.fixed.clear();
+  std::vector<PlanCandidate> others = enumerate(free).candidates;
+  std::stable_sort(others.begin(), others.end(), [&](const PlanCandidate& a, const PlanCandidate& b) { return distance(from, a) < distance(from, b); });
+  Evaluator evaluator(free, judged_.model);
+  for (const PlanCandidate& other : others)
+    if (evaluator.judge(other).verdict == Verdict::Open && fits(other)) return changes(from, other);
+  return "";
 }
 
 Exclusion Families::explain(const Family& family) {

@@ -208,7 +208,8 @@ ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::Para
 std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<std::vector<sim::Bucket>>& buckets) {
   std::vector<StageWeights> stages;
   for (const std::vector<sim::Bucket>& stage : buckets) {
-    StageWeights weights{.resident = sim::resident_memory(plan, sim::stage_elements(stage)), .by_layer = std::vector<Bytes>(model.layers.size())};
+    StageWeights weights{.resident = sim::resident_memory(plan, sim::stage_elements(plan, stage)), .by_layer = std::vector<Bytes>(model.layers.size())};
+    sim::add_step_data(weights.resident, plan);
     for (const sim::Bucket& bucket : stage)
       for (const sim::BucketSlot& slot : bucket.slots) weights.by_layer[slot.layer.position()] += sim::bytes_per_element(plan.workload.precision) * slot.elements;
     stages.push_back(std::move(weights));

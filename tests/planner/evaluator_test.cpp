@@ -1,0 +1,66 @@
+#include "planner/evaluator.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/partition.h"
+#include "tests/planner/every_plan.h"
+
+namespace planner {
+namespace {
+
+TEST(Evaluator, BoundsAreNeverAboveTheSimulation) {
+  for (const SearchRequest& request : small_requests()) {
+    const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+    Evaluator evaluator(request, model);
+    for (const PlanCandidate& candidate : enumerate(request).candidates) {
+      SCOPED_TRACE(to_text(candidate));
+      const Judgement judgement = evaluator.judge(candidate);
+      ASSERT_EQ(judgement.verdict, Verdict::Open);
+      const sim::SimulationResult result = simulate(model, evaluator.plan(candidate));
+      EXPECT_LE(judgement.time.count(), result.step_time.count());
+      EXPECT_LE(judgement.memory.value(), result.peak_memory.value());
+    }
+  }
+}
+
+// What is kept from one candidate to the next belongs to it too.
+TEST(Evaluator, OrderOfQuestionsDoesNotMatter) {
+  const SearchRequest request = small_requests()[0];
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  Evaluator one(request, model);
+  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+    SCOPED_TRACE(to_text(candidate));
+    Evaluator fresh(request, model);
+    const Judgement expected = fresh.judge(candidate), found = one.judge(candidate);
+    EXPECT_EQ(found.time, expected.time);
+    EXPECT_EQ(found.memory, expected.memory);
+  }
+}
+
+TEST(Evaluator, CutsWhereTheWorkIsEven) {
+  SearchRequest request = small_requests()[0];
+  request.model = gpt(8, 4);
+  request.model.vocabulary = 500000;   // the head weighs more than a block
+  request.fixed = {{"tensor", "1"}, {"pipeline", "2"}, {"data", "2"}, {"schedule", "1f1b"}};
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const PlanCandidate candidate = enumerate(request).candidates.front();
+  EXPECT_GT(Evaluator(request, model).plan(candidate).cut.first[1], sim::even_cut(8, {.stages = 2}).first[1]);
+}
+
+TEST(Evaluator, RefusesWhatIsTooLarge) {
+  SearchRequest request = small_requests()[0];
+  request.memory_limit = sim::Bytes(1 << 20);
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  Evaluator evaluator(request, model);
+  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(evaluator.judge(candidate).verdict, Verdict::TooLarge);
+}
+
+TEST(Evaluator, RefusesWhatBreaksARule) {
+  SearchRequest request = small_requests()[0];
+  request.workload.sequence = 4096;    // the model has 2,048 positions
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  EXPECT_EQ(Evaluator(request, model).judge(enumerate(request).candidates.front()).verdict, Verdict::Illegal);
+}
+
+}  // namespace
+}  // namespace planner

@@ -1,0 +1,143 @@
+#include "planner/search.h"
+
+#include <gmock/gmock.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+
+#include "planner/evaluator.h"
+#include "planner/frontier.h"
+#include "tests/planner/every_plan.h"
+
+namespace planner {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+// The result of simulating everything.
+Frontier brute_force(const SearchRequest& request) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  Frontier frontier(static_cast<std::size_t>(request.top));
+  Evaluator evaluator(request, model);
+  for (std::size_t at = 0; at < candidates.size(); ++at) {
+    const sim::ParallelPlan plan = evaluator.plan(candidates[at]);
+    if (!sim::violations(plan).empty() || (request.runnable_only && !sim::why_not_runnable(plan).empty())) continue;
+    const sim::SimulationResult result = simulate(model, plan);
+    if (result.peak_memory > memory_limit(request)) continue;
+    frontier.add({.time = result.step_time, .memory = result.peak_memory, .index = static_cast<std::int64_t>(at)});
+  }
+  return frontier;
+}
+
+std::string text(const std::vector<RankedPlan>& plans) {
+  std::string text;
+  for (const RankedPlan& plan : plans)
+    text += std::to_string(plan.result.step_time.count()) + " ps " + std::to_string(plan.result.peak_memory.value()) + " B " + sim::plan_hash(plan.plan) + " " + plan.why_not_best + "\n";
+  return text;
+}
+
+std::string text(const SearchResult& result) {
+  std::string all = result.proof + "\n" + text(result.ranked) + text(result.pareto);
+  for (const Exclusion& out : result.excluded) all += out.family + " " + out.code + " " + out.reason + " " + out.nearest_fix + " " + std::to_string(out.candidates) + "\n";
+  return all;
+}
+
+void expect_equal(const std::vector<RankedPlan>& found, const std::vector<Outcome>& expected, const SearchRequest& request) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    EXPECT_EQ(found[at].result.step_time, expected[at].time);
+    EXPECT_EQ(found[at].result.peak_memory, expected[at].memory);
+    const PlanCandidate& candidate = candidates[static_cast<std::size_t>(expected[at].index)];
+    EXPECT_EQ(sim::plan_hash(found[at].plan), sim::plan_hash(Evaluator(request, model).plan(candidate))) << to_text(candidate);
+  }
+}
+
+// Problems at the edge: memory that lets some plans in and not others, few and many ranked plans.
+std::vector<SearchRequest> problems() {
+  std::vector<SearchRequest> all;
+  for (const SearchRequest& request : small_requests())
+    for (const std::int64_t mebibytes : {std::int64_t{80} << 10, std::int64_t{300}, std::int64_t{150}, std::int64_t{60}})
+      for (const std::int32_t top : {1, 7}) {
+        all.push_back(request);
+        all.back().memory_limit = sim::Bytes(mebibytes << 20);
+        all.back().top = top;
+      }
+  return all;
+}
+
+TEST(Search, IsBruteForce) {
+  std::int64_t simulated = 0, open = 0;
+  for (const SearchRequest& request : problems()) {
+    SCOPED_TRACE(std::to_string(request.cluster.devices) + " devices, " + std::to_string(request.memory_limit->value()) + " B, top " + std::to_string(request.top));
+    const SearchResult result = planner::search(request);
+    const Frontier expected = brute_force(request);
+    expect_equal(result.ranked, expected.ranked(), request);
+    expect_equal(result.pareto, expected.pareto(), request);
+    EXPECT_EQ(result.candidates, result.infeasible + result.pruned_memory + result.pruned_bound + result.simulated);
+    simulated += result.simulated;
+    open += result.simulated + result.pruned_bound;
+  }
+  EXPECT_LT(simulated * 2, open);   // and it saved the most
+}
+
+TEST(Search, ThreadsDoNotChangeAByte) {
+  SearchRequest request = small_requests()[1];
+  std::vector<std::string> texts;
+  for (const std::size_t threads : {1, 2, 8}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    texts.push_back(text(planner::search(request)));
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_EQ(texts[0], texts[2]);
+}
+
+TEST(Search, PlansAreCompleteAndCarryTheirPredictions) {
+  const SearchResult result = planner::search(small_requests()[0]);
+  ASSERT_EQ(result.ranked.size(), 5u);
+  EXPECT_EQ(result.ranked[0].why_not_best, "");
+  EXPECT_NE(result.ranked[1].why_not_best, "");
+  for (const RankedPlan& plan : result.ranked) {
+    EXPECT_TRUE(sim::violations(plan.plan).empty());
+    EXPECT_EQ(plan.plan.predictions->hash, sim::plan_hash(plan.plan));
+    EXPECT_EQ(plan.plan.predictions->peak_memory, plan.result.peak_memory);
+  }
+}
+
+TEST(Search, RunnableOnlyKeepsToWhatTheWorkerPerforms) {
+  SearchRequest request = small_requests().back();
+  request.runnable_only = true;
+  const SearchResult result = planner::search(request);
+  ASSERT_FALSE(result.ranked.empty());
+  EXPECT_GT(result.infeasible, 0);
+  for (const RankedPlan& plan : result.pareto) EXPECT_TRUE(sim::why_not_runnable(plan.plan).empty());
+  EXPECT_THAT(result.excluded, Contains(Field(&Exclusion::code, "not_runnable")));
+}
+
+TEST(Search, ReportsProgressToTheEnd) {
+  SearchProgress last;
+  const SearchResult result = planner::search(small_requests()[0], [&](SearchProgress progress) {
+    EXPECT_GT(progress.done, last.done);
+    last = progress;
+  });
+  EXPECT_EQ(last.done, result.candidates);
+  EXPECT_EQ(last.all, result.candidates);
+}
+
+TEST(Search, StopsWhenCanceled) {
+  std::atomic<bool> cancel{true};
+  const SearchResult at_once = planner::search(small_requests()[0], {}, &cancel);
+  EXPECT_TRUE(at_once.ranked.empty());
+  EXPECT_THAT(at_once.proof, HasSubstr("canceled"));
+
+  cancel = false;
+  const SearchResult later = planner::search(small_requests()[0], [&](SearchProgress) { cancel = true; }, &cancel);
+  EXPECT_THAT(later.proof, HasSubstr("canceled"));
+}
+
+}  // namespace
+}  // namespace planner
