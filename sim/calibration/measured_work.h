@@ -1,0 +1,23 @@
+// How long tasks of a run really took, without the waiting that their spans contain. Used by calibrate.
+//
+//   collective   the shortest span over the group: its last member waits for nobody
+//   receive      from the later of its own start and its send's end; ranks are aligned by the end of the step's sum over all of them
+//   the rest     the span
+#pragma once
+
+#include <vector>
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/timeline/trace.h"
+
+namespace sim {
+
+struct MeasuredWork {
+  TaskKey key;
+  SimTime duration{};
+};
+
+// Of all ranks and steps; the first step is a warm-up where there are several.
+std::vector<MeasuredWork> measured_work(const ParallelPlan& plan, const std::vector<RankTrace>& traces);
+
+}  // namespace sim
