@@ -116,26 +116,31 @@ void TimelineWatch::watch_meetings() {
     }
 }
 
+// What lives between steps is what was alive at the lowest moment; the first sample may hold what the first task took.
 void TimelineWatch::watch_memory() {
-  std::map<DeviceId, std::pair<const MemorySample*, const MemorySample*>> ends;   // first and last
+  struct Course { const MemorySample* first; const MemorySample* last; MemoryBreakdown lowest; };
+  std::map<DeviceId, Course> courses;
   for (const MemorySample& sample : timeline_.memory) {
-    const auto [entry, is_first] = ends.try_emplace(sample.device, &sample, &sample);
-    if (!is_first && sample.time < entry->second.second->time) findings_.add(fmt::format("memory of device {} goes back in time", sample.device.value()));
-    entry->second.second = &sample;
-    for (std::size_t at = 0; at < kNumMemoryCategories; ++at)
+    const auto [entry, is_first] = courses.try_emplace(sample.device, Course{&sample, &sample, sample.alive});
+    Course& course = entry->second;
+    if (!is_first && sample.time < course.last->time) findings_.add(fmt::format("memory of device {} goes back in time", sample.device.value()));
+    course.last = &sample;
+    for (std::size_t at = 0; at < kNumMemoryCategories; ++at) {
+      course.lowest[at] = std::min(course.lowest[at], sample.alive[at]);
       if (sample.alive[at] < Bytes(0))
         findings_.add(fmt::format("device {} holds {} B of {} at {} ps", sample.device.value(), sample.alive[at].value(), kMemoryCategoryNames[at],
                                   sample.time.count()));
+    }
   }
-  // The first sample may hold what the first task took; what lives between steps must be as it was, the rest must be gone.
-  for (const auto& [device, pair] : ends)
+  for (const auto& [device, course] : courses)
     for (std::size_t at = 0; at < kNumMemoryCategories; ++at) {
       const auto category = static_cast<MemoryCategory>(at);
-      const Bytes first = pair.first->alive[at], last = pair.second->alive[at];
       const bool stays = category == MemoryCategory::Parameters || category == MemoryCategory::OptimizerState;
-      const bool goes = category == MemoryCategory::Activations || category == MemoryCategory::GatheredUnits || category == MemoryCategory::Temporaries;
-      if (stays ? last != first : goes ? last != Bytes(0) : last > first)
-        findings_.add(fmt::format("device {} ends with {} B of {}, began with {} B", device.value(), last.value(), kMemoryCategoryNames[at], first.value()));
+      const bool goes = category == MemoryCategory::GatheredUnits || category == MemoryCategory::Temporaries;
+      const Bytes expected = stays ? course.first->alive[at] : goes ? Bytes(0) : course.lowest[at];
+      if (course.last->alive[at] != expected)
+        findings_.add(fmt::format("device {} ends with {} B of {} instead of {} B", device.value(), course.last->alive[at].value(),
+                                  kMemoryCategoryNames[at], expected.value()));
     }
 }
 

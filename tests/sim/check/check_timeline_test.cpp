@@ -137,11 +137,11 @@ TEST_F(CheckTimeline, MemoryBelowZero) {
 
 TEST_F(CheckTimeline, MemoryThatLeaks) {
   timeline.memory.pop_back();
-  EXPECT_THAT(findings(), says("ends with 7 B of activations"));
+  EXPECT_THAT(findings(), says("ends with 7 B of activations instead of 0 B"));
   timeline.memory.back().alive = timeline.memory.front().alive;
   EXPECT_THAT(findings(), IsEmpty());
   timeline.memory.back().alive[0] = Bytes(99);
-  EXPECT_THAT(findings(), says("ends with 99 B of parameters, began with 100 B"));
+  EXPECT_THAT(findings(), says("ends with 99 B of parameters instead of 100 B"));
 }
 
 TEST_F(CheckTimeline, MemoryBackInTime) {
