@@ -28,7 +28,7 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
     if (size % tensor != 0) reasons.push_back({std::string("divisibility.") + name, {{name, text(size)}, {"tensor", text(tensor)}}});
   };
   must_divide("heads", request.model.heads);
-  must_divide("kv_heads", request.model.kv_heads);
+  if (request.model.kv_heads != request.model.heads) must_divide("kv_heads", request.model.kv_heads);
   must_divide("ffn", request.model.ffn);
   if (request.vocabulary_multiple % tensor != 0)
     reasons.push_back({"divisibility.vocabulary", {{"multiple", text(request.vocabulary_multiple)}, {"tensor", text(tensor)}}});

@@ -106,7 +106,7 @@ struct Run { bool first = false, last = false; };
 class StageWalk {
  public:
   StageWalk(const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights& weights, sim::StageIndex stage)
-      : plan_(plan), activations_(activations), weights_(weights), stage_(stage),
+      : plan_(plan), microbatches_(plan.num_microbatches()), activations_(activations), weights_(weights), stage_(stage),
         gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
         frees_gradients_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_gradients) {}
 
@@ -126,6 +126,7 @@ class StageWalk {
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_.by_layer.size(); }
 
   const sim::ParallelPlan& plan_;
+  std::int64_t microbatches_;
   const ActivationMemory& activations_;
   const StageWeights& weights_;
   sim::StageIndex stage_;
@@ -179,7 +180,7 @@ StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
 const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const {
   const Chunk& chunk = chunks[action.chunk.position()];
   if (action.kind == ActionKind::Forward) return chunk.forward[chunk.forwards == 0];
-  return chunk.backward[chunk.backwards == 0][chunk.backwards + 1 == plan_.num_microbatches()];
+  return chunk.backward[chunk.backwards == 0][chunk.backwards + 1 == microbatches_];
 }
 
 Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {

@@ -67,6 +67,7 @@ class Replay {
   const PlanPrices& prices_;
   bool in_order_, gathers_, reduces_;
   std::int32_t virtual_stages_;
+  std::int64_t microbatches_;
   std::vector<Stage> stages_;
   std::vector<SimTime> forward_sent_, backward_sent_;   // by (receiving virtual stage, microbatch)
 };
@@ -74,8 +75,8 @@ class Replay {
 Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders)
     : model_(model), plan_(plan), prices_(prices), in_order_(!plan.cluster.hardware.overlaps_communication),
       gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters), reduces_(plan.mesh.data > 1),
-      virtual_stages_(plan.mesh.pipeline * plan.chunks), stages_(orders.size()) {
-  const std::size_t transfers = static_cast<std::size_t>(virtual_stages_) * static_cast<std::size_t>(plan.num_microbatches());
+      virtual_stages_(plan.mesh.pipeline * plan.chunks), microbatches_(plan.num_microbatches()), stages_(orders.size()) {
+  const std::size_t transfers = static_cast<std::size_t>(virtual_stages_) * static_cast<std::size_t>(microbatches_);
   forward_sent_.assign(transfers, kNotYet);
   backward_sent_.assign(transfers, kNotYet);
   for (std::size_t at = 0; at < orders.size(); ++at) {
@@ -98,7 +99,7 @@ void Replay::place_layers(Stage& stage) {
     Chunk& chunk = stage.chunks[at];
     const sim::ChunkIndex index(static_cast<std::int32_t>(at));
     chunk.layers = plan_.layers(sim::StageIndex(stage.index), index);
-    chunk.backwards_left = static_cast<std::int32_t>(plan_.num_microbatches());
+    chunk.backwards_left = static_cast<std::int32_t>(microbatches_);
     for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
       chunk.forward += price(stage, layer).forward;
       chunk.backward += price(stage, layer).recompute + price(stage, layer).backward;
@@ -132,7 +133,7 @@ SimTime Replay::perform(Stage& stage, Stream stream, SimTime after, SimTime dura
 
 SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
   auto& times = action.kind == ActionKind::Forward ? forward_sent_ : backward_sent_;
-  return times[static_cast<std::size_t>(virtual_stage) * static_cast<std::size_t>(plan_.num_microbatches()) + action.microbatch.position()];
+  return times[static_cast<std::size_t>(virtual_stage) * static_cast<std::size_t>(microbatches_) + action.microbatch.position()];
 }
 
 // The stage's next action, if what it reads has been sent.

@@ -21,9 +21,6 @@ namespace {
 
 using sim::to_text;
 
-// Candidates simulated between two looks at the frontier. A constant, so that threads do not change what is simulated.
-constexpr std::size_t kWave = 8;
-
 class Search {
  public:
   Search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel)
@@ -40,6 +37,7 @@ class Search {
   std::vector<std::int64_t> next_wave(std::vector<std::int64_t>& open) const;
   void simulate_wave(const std::vector<std::int64_t>& wave);
   void keep_needed_results();
+  void tell_twins(std::int64_t index);
   Outcome bound(std::int64_t index) const;
   RankedPlan ranked(const Outcome& outcome) const;
   void count(SearchResult& result) const;
@@ -86,33 +84,66 @@ void Search::judge_all() {
   });
 }
 
-// In the order of the bounds. What the bounds of the wave itself would beat waits for what the simulations say.
+// What is simulated together: the front of the bounds, and as many of the fastest as are ranked. Whatever else their simulations may
+// beat waits for them. Threads play no part in the choice, so they do not change what is simulated.
 std::vector<std::int64_t> Search::next_wave(std::vector<std::int64_t>& open) const {
   std::vector<std::int64_t> wave, later;
-  for (auto next = open.begin(); next != open.end(); ++next) {
-    if (wave.size() == kWave) {
-      later.insert(later.end(), next, open.end());
-      break;
-    }
-    if (!frontier_.can_enter(bound(*next))) continue;
-    const bool waits = std::any_of(wave.begin(), wave.end(), [&](std::int64_t other) { return dominates(bound(other), bound(*next)); });
-    (waits ? later : wave).push_back(*next);
+  const auto beaten_by_wave = [&](std::int64_t index) {
+    return std::any_of(wave.begin(), wave.end(), [&](std::int64_t other) { return dominates(bound(other), bound(index)); });
+  };
+  const std::size_t ranked = static_cast<std::size_t>(std::max(1, request_.top));
+  for (const std::int64_t index : open) {
+    if (!frontier_.can_enter(bound(index))) continue;
+    const bool fills_ranking = frontier_.ranked().empty() && wave.size() < ranked;
+    (fills_ranking || !beaten_by_wave(index) ? wave : later).push_back(index);
   }
   open = std::move(later);
   return wave;
 }
 
+// ZeRO 1 and 2 run the same tasks (gradients are reduced after the last microbatch), so they take the same time and differ in memory:
+// the simulation of one is the time of the other.
+void Search::tell_twins(std::int64_t index) {
+  const PlanCandidate& simulated = space_.candidates[static_cast<std::size_t>(index)];
+  if (simulated.zero_stage != 1 && simulated.zero_stage != 2) return;
+  PlanCandidate twin = simulated;
+  twin.zero_stage = 3 - simulated.zero_stage;
+  const auto is_near = [&](std::int64_t at) {   // candidates of one shape follow each other
+    return at >= 0 && at < static_cast<std::int64_t>(judgements_.size()) && space_.candidates[static_cast<std::size_t>(at)].mesh == twin.mesh &&
+           space_.candidates[static_cast<std::size_t>(at)].microbatch == twin.microbatch && space_.candidates[static_cast<std::size_t>(at)].chunks == twin.chunks;
+  };
+  const std::int64_t step = twin.zero_stage > simulated.zero_stage ? 1 : -1;
+  for (std::int64_t at = index + step; is_near(at); at += step) {
+    Judgement& judgement = judgements_[static_cast<std::size_t>(at)];
+    if (!(space_.candidates[static_cast<std::size_t>(at)] == twin)) continue;
+    if (judgement.verdict == Verdict::Open) judgement.time = judgements_[static_cast<std::size_t>(index)].time;
+    return;
+  }
+}
+
+// The largest first: nobody waits for one long simulation at the end.
 void Search::simulate_wave(const std::vector<std::int64_t>& wave) {
+  const auto size = [&](std::size_t at) {
+    const PlanCandidate& candidate = space_.candidates[static_cast<std::size_t>(wave[at])];
+    return candidate.mesh.pipeline * (request_.workload.global_batch / candidate.mesh.data / candidate.microbatch);
+  };
+  std::vector<std::size_t> order(wave.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
   std::vector<sim::SimulationResult> results(wave.size());
-  tbb::parallel_for(std::size_t{0}, wave.size(), [&](std::size_t at) {
+  std::atomic<std::size_t> next{0};
+  tbb::parallel_for(std::size_t{0}, wave.size(), [&](std::size_t) {
+    const std::size_t at = order[next++];
     if (canceled()) return;
     results[at] = simulate(model_, Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(wave[at])]));
+    tell(1);
   });
   if (canceled()) return;
   for (std::size_t at = 0; at < wave.size(); ++at) {
     Judgement& judgement = judgements_[static_cast<std::size_t>(wave[at])];
     judgement = {.verdict = Verdict::Simulated, .memory = results[at].peak_memory, .time = results[at].step_time};
     ++simulated_;
+    tell_twins(wave[at]);
     if (judgement.memory > memory_limit(request_)) {
       judgement.verdict = Verdict::TooLarge;
       ++too_large_by_simulation_;
@@ -139,8 +170,9 @@ void Search::simulate_open() {
   std::sort(open.begin(), open.end(), [&](std::int64_t a, std::int64_t b) { return bound(a) < bound(b); });
   while (!open.empty() && !canceled()) {
     const std::size_t before = open.size();
-    simulate_wave(next_wave(open));
-    tell(static_cast<std::int64_t>(before - open.size()));
+    const std::vector<std::int64_t> wave = next_wave(open);
+    tell(static_cast<std::int64_t>(before - open.size() - wave.size()));
+    simulate_wave(wave);
   }
   if (canceled()) return;
   for (Judgement& judgement : judgements_)

@@ -85,6 +85,16 @@ TEST(Search, IsBruteForce) {
   EXPECT_LT(simulated * 2, open);   // and it saved the most
 }
 
+// What the search assumes of twins.
+TEST(Search, ZeroOneAndTwoTakeTheSameTime) {
+  on_every_small_plan([](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+    if (plan.zero_stage != 1) return;
+    sim::ParallelPlan twin = plan;
+    twin.zero_stage = 2;
+    EXPECT_EQ(simulate(model, plan).step_time, simulate(model, twin).step_time);
+  });
+}
+
 TEST(Search, ThreadsDoNotChangeAByte) {
   SearchRequest request = small_requests()[1];
   std::vector<std::string> texts;
