@@ -43,6 +43,21 @@ std::optional<sim::Bytes> memory_limit_of(const PlanOptions& options, Violations
   return limit;
 }
 
+// What no layout could mend (a sequence beyond the positions, a precision without a rate) is wrong with the question, not with each plan:
+// the rules of a plan, asked for one device.
+void check_workload(const planner::SearchRequest& request, const std::string& file) {
+  sim::ParallelPlan solo;
+  solo.model = request.model;
+  solo.cluster = request.cluster;
+  solo.cluster.devices = 1;
+  solo.workload = request.workload;
+  solo.vocabulary_multiple = request.vocabulary_multiple;
+  solo.cut = sim::even_cut(solo.model.layers, solo.pipeline_shape());
+  Violations found = sim::violations(solo);
+  std::erase_if(found, [](const sim::Violation& violation) { return !violation.where.starts_with("/workload"); });
+  if (!found.empty()) throw sim::InputError(file, found);
+}
+
 }  // namespace
 
 planner::SearchRequest search_request(const PlanOptions& options) {
@@ -57,10 +72,11 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);
+  request.vocabulary_multiple = options.vocabulary_multiple;
+  check_workload(request, options.model);
   request.fixed = options.fixed;
   request.top = options.top;
   request.runnable_only = options.runnable;
-  request.vocabulary_multiple = options.vocabulary_multiple;
   request.training.learning_rate = options.learning_rate;
   request.training.minimum_learning_rate = options.learning_rate / 10;
   request.training.checkpoint_interval = options.checkpoint_interval;

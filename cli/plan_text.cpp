@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/table.h"
 #include "sim/units/unit_text.h"
 
@@ -10,9 +12,16 @@ namespace {
 
 using Row = std::vector<std::string>;
 
+constexpr std::size_t kShownOfFront = 8;
+
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
+
+// "3 kept": gathered weights stay until the backward.
+std::string zero_name(const sim::ParallelPlan& plan) {
+  return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "");
+}
 
 Row header() {
   return {"#", "data", "tensor", "pipeline", "schedule", "microbatches", "zero", "recompute", "sequence par.", "step", "tokens/s", "MFU", "bubble", "peak memory",
@@ -23,7 +32,7 @@ Row cells(std::size_t number, const planner::RankedPlan& ranked) {
   const sim::ParallelPlan& plan = ranked.plan;
   const std::string schedule = plan.mesh.pipeline == 1 ? "-" : plan.schedule + (plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "");
   return {std::to_string(number), std::to_string(plan.mesh.data), std::to_string(plan.mesh.tensor), std::to_string(plan.mesh.pipeline), schedule,
-          fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size), std::to_string(plan.zero_stage), recompute_name(plan),
+          fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size), zero_name(plan), recompute_name(plan),
           plan.sequence_parallel ? "yes" : "no", sim::to_text(sim::to_seconds(ranked.result.step_time)),
           fmt::format("{:.0f}", ranked.result.tokens_per_second), percent(ranked.result.mfu), percent(ranked.result.bubble),
           sim::to_text(ranked.result.peak_memory), ranked.why_not_best};
@@ -33,6 +42,19 @@ std::string ranking(const std::vector<planner::RankedPlan>& plans) {
   std::vector<Row> rows{header()};
   for (const planner::RankedPlan& plan : plans) rows.push_back(cells(rows.size(), plan));
   return table_text(rows);
+}
+
+// The fastest, the leanest, and evenly spread ones between; without reasons, which compare with the best alone.
+std::string front(const std::vector<planner::RankedPlan>& plans) {
+  std::vector<Row> rows{header()};
+  const std::size_t shown = std::min(plans.size(), kShownOfFront);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::size_t at = shown == 1 ? 0 : i * (plans.size() - 1) / (shown - 1);
+    rows.push_back(cells(at + 1, plans[at]));
+  }
+  for (Row& row : rows) row.pop_back();
+  const std::size_t hidden = plans.size() - shown;
+  return table_text(rows) + (hidden > 0 ? fmt::format("and {} more between them: --json lists all\n", hidden) : "");
 }
 
 std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
@@ -54,7 +76,7 @@ std::string title(const planner::SearchRequest& request) {
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
   std::string text = console.heading(title(request));
   if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked);
-  if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + ranking(result.pareto);
+  if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
   if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
   return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates, result.infeasible,
                             result.pruned_memory, result.pruned_bound, result.simulated, result.proof);

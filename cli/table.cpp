@@ -25,6 +25,7 @@ std::vector<Column> measure_columns(const std::vector<std::vector<std::string>>&
       if (row > 0 && !looks_like_number(rows[row][column])) columns[column].numeric = false;
     }
   }
+  if (!columns.empty()) columns.back().numeric = columns.size() == 1 && columns.back().numeric;
   return columns;
 }
 

@@ -6,8 +6,8 @@
 
 namespace cli {
 
-// The first row is the header. A column is right-aligned when all its cells below the header begin like numbers; the last one is
-// never padded, so that reasons may be long. No trailing blanks.
+// The first row is the header. A column is right-aligned when all its cells below the header begin like numbers; the last one never
+// is, so that reasons may be long. No trailing blanks.
 std::string table_text(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace cli

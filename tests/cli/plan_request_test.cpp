@@ -46,6 +46,12 @@ TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
   }
 }
 
+TEST(PlanRequest, WhatNoLayoutMendsIsRefused) {
+  PlanOptions longer = options();
+  longer.sequence = 4096;
+  EXPECT_THROW(search_request(longer), sim::InputError);
+}
+
 TEST(PlanRequest, TrainingStandsInThePlan) {
   PlanOptions chosen = options();
   chosen.learning_rate = 1e-2;

@@ -35,6 +35,14 @@ TEST(PlanText, ExclusionsNameTheNearestFix) {
   EXPECT_THAT(text(result), HasSubstr("12 heads do not divide by 16; nearest fix: tensor=12"));
 }
 
+TEST(PlanText, ALongFrontShowsItsEnds) {
+  planner::SearchResult result;
+  for (std::int32_t data = 1; data <= 20; ++data) result.pareto.push_back(ranked(data, ""));
+  EXPECT_THAT(text(result), testing::ContainsRegex("\n *1 +1 "));
+  EXPECT_THAT(text(result), testing::ContainsRegex("\n *20 +20 "));
+  EXPECT_THAT(text(result), HasSubstr("and 12 more"));
+}
+
 TEST(PlanText, SummaryIsOneLine) {
   EXPECT_EQ(plan_summary(ranked(4, "").plan), "data 4 x tensor 1 x pipeline 1, one stage, 2 microbatches of 1, zero0, recompute none");
 }
