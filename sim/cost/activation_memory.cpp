@@ -2,7 +2,7 @@
 // g 2 for a gated MLP, else 1, V vocabulary rows of this rank; e bytes an element, w = max(e, 4) bytes of a statistic.
 //
 //   keeps            Attention                          Mlp                      Head                 Embedding
-//   input            n h (its leaf)                     n h                      n h                  token ids, 8 n
+//   input            n h (its leaf)                     n h                      n h                  - (token ids: resident_memory)
 //   norm             statistics: w n, LayerNorm 2 w n   the same                 the same             -
 //   linear           its input: normalized, n h         the same                 the same             -
 //   attention        q, k, v: views of qkv, n (q+2kv);  -                        -                    -
@@ -11,14 +11,14 @@
 //                    logsumexp w n heads
 //   activation       -                                  its input n g f          -                    -
 //   linear           (out, above)                       its input n f            -                    -
-//   cross-entropy    -                                  -                        probabilities w n V, in the place of the logits
+//   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
 //   dropout          nothing: masks are computed again from their counters
 //   residual         nothing: the sum is written over the projection's output
 //
 //   backward, at its fullest (autograd frees an operator's inputs once it is done with them):
 //   Attention        d out n q, then dq, dk, dv beside it; with dropout a copy of the output's gradient, n h
 //   Mlp              d activation n f; gated: minus the activation, plus d gate and up 2 n f and one product n f
-//   Head             d normalized n h (the logits' gradient stands in their place)
+//   Head             nothing: the logits' gradient is written over them, d normalized comes when normalized goes
 //   Embedding        -   (T > 1: this rank's rows, n h)
 #include "sim/cost/activation_memory.h"
 
@@ -28,7 +28,7 @@ namespace sim {
 namespace {
 
 struct Sizes {
-  std::int64_t tokens, local_tokens;   // local: of the parts that sequence parallelism divides
+  std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
   std::int64_t query, key_value, heads, ffn, vocabulary;
   Bytes element, statistic;
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
@@ -52,7 +52,8 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
   const bool repeats = config.kv_heads < config.heads;
   const std::int64_t joint = size.query + 2 * size.key_value;
-  memory.kept = memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query) + size.statistic * (size.tokens * size.heads);
+  memory.kept =
+      memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query) + size.statistic * (size.tokens * size.heads);
   memory.backward_temporary = size.elements(size.query + (repeats ? 3 * size.query : joint));
 }
 
@@ -70,7 +71,6 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   SegmentMemory memory;
   memory.stream = size.element * (size.local_tokens * config.hidden);
   if (segment == Segment::Embedding) {
-    memory.kept = Bytes(8) * size.tokens;
     if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
     return memory;
   }
@@ -79,8 +79,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (segment == Segment::Attention) add_attention(memory, size, config);
   if (segment == Segment::Mlp) add_mlp(memory, size, config);
   if (segment == Segment::Head) {
-    memory.kept = memory.normalized + size.statistic * (size.tokens * size.vocabulary);
-    memory.backward_temporary = memory.normalized;
+    memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);
   } else if (config.residual_dropout > 0) {
     memory.backward_temporary += memory.stream;
   }

@@ -20,8 +20,8 @@ std::optional<Kernel> measured_as(CollectiveKind kind) {
 
 Seconds transfer(double bytes, BytesPerSecond rate) { return rate.value() > 0 ? Seconds(bytes / rate.value()) : Seconds{}; }
 
-// Bytes of one group into one node in one phase, per byte that a rank sends. To a neighbor (one message) only the group's ring edge crosses;
-// to everyone, each of the node's members receives from each of those outside.
+// Bytes of one group into one node in one phase, per byte that a rank sends. To a neighbor (one message) only the group's ring edge
+// crosses; to everyone, each of the node's members receives from each of those outside.
 double crossing(const CollectivePhase& phase, const GroupPlacement& group) {
   if (!group.spans_nodes()) return 0.0;
   if (phase.messages <= 1) return 1.0;

@@ -1,5 +1,5 @@
-// The time of a collective or a transfer, and how much of its links it takes: from measured points of the same kind and group size, else by the
-// cheapest algorithm of the collective table. Used by cost_model. Says nothing about which link: that is placement.
+// The time of a collective or a transfer, and how much of its links it takes: from measured points of the same kind and group size, else by
+// the cheapest algorithm of the collective table. Used by cost_model. Says nothing about which link: that is placement.
 #pragma once
 
 #include <map>
@@ -11,9 +11,9 @@
 namespace sim {
 
 struct CollectivePrice {
-  Seconds time{};                  // with the links for itself
-  Seconds port_time{};             // of it, while a rank's port is busy
-  Seconds uplink_time{};           // while its node's uplink is busy with this group (all members on the node together)
+  Seconds time{};         // with the links for itself
+  Seconds port_time{};    // of it, while a rank's port is busy
+  Seconds uplink_time{};  // while its node's uplink is busy with this group (all members on the node together)
 };
 
 class CollectivePrices {
@@ -21,11 +21,11 @@ class CollectivePrices {
   CollectivePrices(const HardwareProfile& profile, const KernelPrices& kernels, Precision precision, BusyRanks busy);
 
   CollectivePrice price(const CollectiveShape& shape, const GroupPlacement& group);
-  Seconds post(const GroupPlacement& pair) const;   // until a sender may go on: the latency of a message
+  Seconds post(const GroupPlacement& pair) const;  // until a sender may go on: the latency of a message
   std::int32_t measured_concurrency() const { return measured_concurrency_; }
 
  private:
-  using MeasuredKey = std::pair<CollectiveKind, std::int32_t>;   // kind, ranks
+  using MeasuredKey = std::pair<CollectiveKind, std::int32_t>;  // kind, ranks
   bool is_compact(const GroupPlacement& group) const;
   CollectivePrice by_algorithm(const CollectiveAlgorithm& algorithm, const CollectiveShape& shape, const GroupPlacement& group) const;
   CollectivePrice cheapest(const CollectiveShape& shape, const GroupPlacement& group) const;

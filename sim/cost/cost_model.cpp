@@ -15,7 +15,7 @@ struct CostKey {
   Phase phase{};
   Operation operation{};
   MeshAxis group{};
-  std::int32_t layer_class = -1;   // of computation on a layer
+  std::int32_t layer_class = -1;  // of computation on a layer
   BucketIndex bucket;
   Bytes payload{};
   bool operator==(const CostKey&) const = default;
@@ -24,10 +24,14 @@ struct CostKey {
 struct CostKeyHash {
   std::size_t operator()(const CostKey& key) const {
     std::uint64_t hash = static_cast<std::uint64_t>(key.payload.value());
-    const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u; hash ^= hash >> 29; };
+    const auto mix = [&](std::uint64_t value) {
+      hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+      hash ^= hash >> 29;
+    };
     mix(static_cast<std::uint64_t>(key.device.value()) << 32 | static_cast<std::uint32_t>(key.peer.value()));
     mix(static_cast<std::uint64_t>(key.layer_class) << 32 | static_cast<std::uint32_t>(key.bucket.value()));
-    mix(static_cast<std::uint64_t>(key.phase) << 16 | static_cast<std::uint64_t>(key.operation) << 8 | static_cast<std::uint64_t>(key.group));
+    mix(static_cast<std::uint64_t>(key.phase) << 16 | static_cast<std::uint64_t>(key.operation) << 8 |
+        static_cast<std::uint64_t>(key.group));
     return static_cast<std::size_t>(hash);
   }
 };
@@ -60,9 +64,14 @@ struct CostModel::State {
 CostKey CostModel::State::key(const Task& task) const {
   const bool communicates = is_communication(task.key.operation);
   const bool on_a_layer = !communicates && task.key.layer.exists() && !is_flat(task.key.operation);
-  return {.device = task.device, .peer = communicates ? task.peer : DeviceId::none(), .phase = task.key.phase, .operation = task.key.operation,
-          .group = task.key.group, .layer_class = on_a_layer ? prices.layer_class(task.key.layer) : -1,
-          .bucket = communicates ? BucketIndex::none() : task.bucket, .payload = task.payload};
+  return {.device = task.device,
+          .peer = communicates ? task.peer : DeviceId::none(),
+          .phase = task.key.phase,
+          .operation = task.key.operation,
+          .group = task.key.group,
+          .layer_class = on_a_layer ? prices.layer_class(task.key.layer) : -1,
+          .bucket = communicates ? BucketIndex::none() : task.bucket,
+          .payload = task.payload};
 }
 
 Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) const {
@@ -87,7 +96,10 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
   TaskCost cost;
   if (task.key.operation == Operation::Send || task.key.operation == Operation::Receive) {
     const GroupPlacement pair = placement.pair(device.representative, graph.devices()[task.peer.position()].representative);
-    if (task.key.operation == Operation::Send) { cost.duration = prices.post(task.key, pair); return cost; }
+    if (task.key.operation == Operation::Send) {
+      cost.duration = prices.post(task.key, pair);
+      return cost;
+    }
     const TaskPrices::Collective price = prices.receive(task.key, task.payload, pair);
     cost.duration = price.duration;
     use(cost, placement.port(device.representative), price.port, 1);

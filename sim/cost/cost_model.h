@@ -20,18 +20,18 @@ constexpr double quantized_share(double share) {
 
 struct LinkUse {
   LinkId link;
-  double share = 0;      // of the link's capacity that the task takes while it runs at full speed: of one rank in (0, 1],
-                         // times the ranks on this link that the task stands for
+  double share = 0;  // of the link's capacity that the task takes while it runs at full speed: of one rank in (0, 1],
+                     // times the ranks on this link that the task stands for
 };
 struct TaskCost {
-  SimTime duration{};    // when it has its links for itself
+  SimTime duration{};  // when it has its links for itself
   std::array<LinkUse, 3> uses{};
   std::uint8_t num_uses = 0;
 };
 
 class CostModel {
  public:
-  CostModel(const ModelGraph& model, const ParallelPlan& plan);   // both must outlive it
+  CostModel(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
   ~CostModel();
   // Equal tasks are priced once and then looked up; the reference stays valid. One model a thread, and one graph a model.
   const TaskCost& cost(const Task& task, const TaskGraph& graph) const;

@@ -9,7 +9,7 @@
 
 namespace sim {
 
-enum class CallKind : std::uint8_t { Forward, Backward, Plain };   // Plain: outside autograd
+enum class CallKind : std::uint8_t { Forward, Backward, Plain };  // Plain: outside autograd
 
 class KernelPrices {
  public:
@@ -19,7 +19,7 @@ class KernelPrices {
   Seconds time(const KernelCall& call, CallKind kind) const;
   // max(flops / rate, bytes / bandwidth) + overhead, without measured points.
   Seconds roofline(Kernel kernel, std::span<const std::int64_t> shape) const;
-  Seconds streaming(Bytes bytes) const;     // that many bytes through memory, no overhead
+  Seconds streaming(Bytes bytes) const;  // that many bytes through memory, no overhead
   // How many ranks worked at once when the points were taken: their contention for cores and memory is in the prices. 1: none is.
   std::int32_t measured_concurrency() const { return measured_concurrency_; }
 
@@ -32,7 +32,7 @@ class KernelPrices {
   Precision precision_;
   BusyRanks busy_;
   std::array<RatioCurve, kNumKernels> curves_;
-  Seconds forward_call_{}, backward_call_{};   // beyond kernel_overhead
+  Seconds forward_call_{}, backward_call_{};  // beyond kernel_overhead
   std::int32_t measured_concurrency_ = 1;
 };
 

@@ -14,7 +14,7 @@ namespace sim {
 // `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy.
 struct KernelCall {
   Kernel kernel{};
-  std::array<std::int64_t, 4> shape{};   // as Kernel says; unused entries are 0
+  std::array<std::int64_t, 4> shape{};  // as Kernel says; unused entries are 0
   double share = 1.0;
 };
 

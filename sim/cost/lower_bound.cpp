@@ -10,7 +10,7 @@ namespace sim {
 namespace {
 
 struct LayerTimes {
-  SimTime forward{}, backward{};   // backward: with what is computed again
+  SimTime forward{}, backward{};  // backward: with what is computed again
 };
 
 class StageTimes {
@@ -34,7 +34,7 @@ class StageTimes {
     return sum;
   }
 
-  SimTime first_recompute() const { return recompute_; }   // of one block
+  SimTime first_recompute() const { return recompute_; }  // of one block
 
   SimTime all(StageIndex stage) const {
     SimTime sum{};
@@ -58,19 +58,24 @@ SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Pha
   SimTime sum{};
   for (const Piece& piece : pieces) {
     const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = MeshAxis::Tensor};
-    if (is_communication(piece.operation)) sum += prices_.collective(key, piece.payload, tensor).duration;
-    else sum += prices_.layer_task({layer, phase, piece.operation});
+    if (is_communication(piece.operation))
+      sum += prices_.collective(key, piece.payload, tensor).duration;
+    else
+      sum += prices_.layer_task({layer, phase, piece.operation});
   }
   return sum;
 }
 
 LayerTimes StageTimes::times(LayerIndex layer) {
-  return {time(forward_pieces(model_, plan_, layer), layer, Phase::Forward), time(backward_pieces(model_, plan_, layer), layer, Phase::Backward)};
+  return {time(forward_pieces(model_, plan_, layer), layer, Phase::Forward),
+          time(backward_pieces(model_, plan_, layer), layer, Phase::Backward)};
 }
 
 }  // namespace
 
-SimTime compute_lower_bound(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) { return StageTimes(model, plan).all(stage); }
+SimTime compute_lower_bound(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
+  return StageTimes(model, plan).all(stage);
+}
 
 SimTime step_lower_bound(const ModelGraph& model, const ParallelPlan& plan) {
   const StageTimes times(model, plan);
@@ -78,7 +83,7 @@ SimTime step_lower_bound(const ModelGraph& model, const ParallelPlan& plan) {
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     bound = std::max(bound, before + times.all(stage));
     const LayerTimes chunk = times.of(stage, ChunkIndex(0));
-    before += chunk.forward + chunk.backward - times.first_recompute();   // that may run before the gradient comes
+    before += chunk.forward + chunk.backward - times.first_recompute();  // that may run before the gradient comes
   }
   return bound;
 }

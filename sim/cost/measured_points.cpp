@@ -7,7 +7,7 @@ namespace sim {
 
 std::vector<const MeasuredKernel*> select_points(const HardwareProfile& profile, Kernel kernel, Precision precision, BusyRanks busy) {
   const auto matches = [&](const MeasuredKernel& point) { return point.kernel == kernel && point.precision == precision; };
-  std::int32_t above = 0, below = 0;   // 0: none
+  std::int32_t above = 0, below = 0;  // 0: none
   for (const MeasuredKernel& point : profile.measured) {
     if (!matches(point)) continue;
     if (point.concurrent_ranks >= busy.value && (above == 0 || point.concurrent_ranks < above)) above = point.concurrent_ranks;
@@ -23,7 +23,8 @@ std::vector<const MeasuredKernel*> select_points(const HardwareProfile& profile,
 void RatioCurve::add(const Coordinates& at, Seconds measured, Seconds baseline) {
   if (measured.count() <= 0 || baseline.count() <= 0) return;
   const Point point{at, std::log(measured / baseline)};
-  points_.insert(std::upper_bound(points_.begin(), points_.end(), point, [](const Point& a, const Point& b) { return a.at < b.at; }), point);
+  points_.insert(std::upper_bound(points_.begin(), points_.end(), point, [](const Point& a, const Point& b) { return a.at < b.at; }),
+                 point);
 }
 
 bool RatioCurve::is_line() const {

@@ -12,13 +12,18 @@
 namespace sim {
 
 // Of all points of `kernel` in `precision`: those taken with `busy` ranks of the node at work, else with the next more, else with the most.
-struct BusyRanks { std::int32_t value = 1; };
+struct BusyRanks {
+  std::int32_t value = 1;
+};
 std::vector<const MeasuredKernel*> select_points(const HardwareProfile& profile, Kernel kernel, Precision precision, BusyRanks busy);
 
 class RatioCurve {
  public:
-  using Coordinates = std::array<double, 3>;   // logarithms of sizes; unused ones are 0
-  struct Point { Coordinates at{}; double log_ratio = 0; };
+  using Coordinates = std::array<double, 3>;  // logarithms of sizes; unused ones are 0
+  struct Point {
+    Coordinates at{};
+    double log_ratio = 0;
+  };
 
   void add(const Coordinates& at, Seconds measured, Seconds baseline);
   bool empty() const { return points_.empty(); }
@@ -30,7 +35,7 @@ class RatioCurve {
   double along_line(double at) const;
   double by_distance(const Coordinates& at) const;
 
-  std::vector<Point> points_;   // ascending in the first coordinate
+  std::vector<Point> points_;  // ascending in the first coordinate
 };
 
 }  // namespace sim

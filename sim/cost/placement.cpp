@@ -38,7 +38,9 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
 }  // namespace
 
 Placement::Placement(const ParallelPlan& plan)
-    : mesh_(plan.mesh), devices_(plan.cluster.devices), devices_per_node_(std::max(1, plan.cluster.hardware.devices_per_node)),
+    : mesh_(plan.mesh),
+      devices_(plan.cluster.devices),
+      devices_per_node_(std::max(1, plan.cluster.hardware.devices_per_node)),
       nodes_(plan.cluster.nodes()) {}
 
 GroupPlacement Placement::group(Rank member, MeshAxis axis) const {

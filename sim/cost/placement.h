@@ -10,7 +10,7 @@ namespace sim {
 
 struct GroupPlacement {
   std::int32_t ranks = 1;
-  std::int32_t on_node = 1;        // of them on the node of the member asked about
+  std::int32_t on_node = 1;  // of them on the node of the member asked about
   bool spans_nodes() const { return on_node < ranks; }
 };
 

@@ -15,11 +15,14 @@ Bytes optimizer_bytes_per_element(const Workload& workload) {
   return bytes_per_element(workload.precision) * moments;
 }
 
-StageElements stage_elements(const std::vector<Bucket>& buckets) {
+StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
+  const bool sums_apart = plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.data > 1;
   StageElements elements;
   for (const Bucket& bucket : buckets) {
     elements.all += bucket.elements;
     elements.owned += bucket.shard_elements;
+    if (sums_apart && !bucket.tied)  // a tied weight is reduced once, at the end
+      elements.summed_apart += sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
   }
   return elements;
 }
@@ -37,23 +40,23 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
   return elements;
 }
 
-bool accumulates_apart(const ParallelPlan& plan) {
-  return plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.data > 1;
-}
-
-bool frees_full_gradients(const ParallelPlan& plan) { return sharding_strategy(plan).shards_gradients && plan.mesh.data > 1; }
-
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements) {
   const ShardingStrategy& strategy = sharding_strategy(plan);
   const Bytes element = bytes_per_element(plan.workload.precision);
   MemoryBreakdown memory{};
   of(memory, MemoryCategory::Parameters) = element * (strategy.shards_parameters ? elements.owned : elements.all);
-  of(memory, MemoryCategory::Gradients) = element * (strategy.shards_gradients ? elements.owned : elements.all);
-  if (accumulates_apart(plan) && !strategy.shards_gradients)
-    of(memory, MemoryCategory::Gradients) += element * (strategy.shards_optimizer ? elements.owned : elements.all);
+  of(memory, MemoryCategory::Gradients) = element * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
   of(memory, MemoryCategory::OptimizerState) =
       optimizer_bytes_per_element(plan.workload) * (strategy.shards_optimizer ? elements.owned : elements.all);
   return memory;
+}
+
+void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan) {
+  constexpr Bytes kTokenId{8};
+  const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
+  of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens);
+  if (plan.model.position == Position::Rotary)
+    of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (plan.workload.sequence * plan.model.head_dim);
 }
 
 }  // namespace sim

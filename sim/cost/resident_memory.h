@@ -17,19 +17,17 @@ namespace sim {
 
 Bytes optimizer_bytes_per_element(const Workload& workload);
 
-// Elements of a stage: all of them, and those that one data rank owns.
+// Elements of a stage: all of them, those that one data rank owns, and those whose gradients are summed over microbatches after their
+// reduction, in a place of their own beside the gradient that is being made.
 struct StageElements {
-  std::int64_t all = 0, owned = 0;
+  std::int64_t all = 0, owned = 0, summed_apart = 0;
 };
-StageElements stage_elements(const std::vector<Bucket>& buckets);
+StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets);
 // Without the padding of buckets: never more than the above. Makes no buckets.
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);
-
-// Several microbatches are summed after their reduction: the sum needs a place of its own beside the gradient that is being made.
-bool accumulates_apart(const ParallelPlan& plan);
-// ZeRO-2, ZeRO-3: full gradients live from a bucket's first backward to its reduction only.
-bool frees_full_gradients(const ParallelPlan& plan);
+// What a worker holds beside them: the token ids and targets of its step, and the table of rotary positions.
+void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan);
 
 }  // namespace sim

@@ -5,14 +5,15 @@
 namespace sim {
 namespace {
 
-enum class Part : std::uint8_t { Norm, Core, Tail };   // in front of what tensor parallelism cuts; cut; behind its sum
+enum class Part : std::uint8_t { Norm, Core, Tail };  // in front of what tensor parallelism cuts; cut; behind its sum
 
 Part part_of(const Operator& op, Segment segment) {
   switch (op.kind) {
     case OperatorKind::Norm: return Part::Norm;
     case OperatorKind::Residual:
     case OperatorKind::Dropout: return Part::Tail;
-    case OperatorKind::EmbeddingLookup: return op.split == TensorSplit::None ? Part::Tail : Part::Core;   // positions are added after the sum
+    case OperatorKind::EmbeddingLookup:
+      return op.split == TensorSplit::None ? Part::Tail : Part::Core;  // positions are added after the sum
     default: return segment == Segment::Head && op.kind == OperatorKind::CrossEntropy ? Part::Tail : Part::Core;
   }
 }
@@ -21,7 +22,9 @@ Part part_of(const Operator& op, Segment segment) {
 constexpr double kMaximumShare = 1.0 / 3.0;
 constexpr double kExponentialsShare = 2.0 / 3.0;
 
-struct LocalShape { std::int64_t tokens, inputs, outputs; };
+struct LocalShape {
+  std::int64_t tokens, inputs, outputs;
+};
 
 class Writer {
  public:
@@ -53,7 +56,8 @@ LocalShape Writer::local(const Operator& op) const {
     case OperatorKind::EmbeddingLookup: return {shape_.tokens(), op.inputs / t, op.outputs};
     case OperatorKind::CrossEntropy: return {shape_.tokens(), op.inputs / t, op.outputs};
     case OperatorKind::Linear:
-      return op.split == TensorSplit::Rows ? LocalShape{shape_.tokens(), op.inputs, op.outputs / t} : LocalShape{shape_.tokens(), op.inputs / t, op.outputs};
+      return op.split == TensorSplit::Rows ? LocalShape{shape_.tokens(), op.inputs, op.outputs / t}
+                                           : LocalShape{shape_.tokens(), op.inputs / t, op.outputs};
     default: return {shape_.tokens(), op.inputs / t, op.outputs / t};
   }
 }
@@ -87,7 +91,8 @@ void Writer::backward(const Operator& op) {
       return;
     case OperatorKind::Rotary: return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return add(Kernel::AttentionBackward, attention_shape());
-    case OperatorKind::Activation: return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.tokens, at.outputs});
+    case OperatorKind::Activation:
+      return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.tokens, at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyBackward, {at.tokens, at.inputs});
     case OperatorKind::Dropout: return add(Kernel::DropoutBackward, {at.tokens, at.outputs});
@@ -163,7 +168,8 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
     segment_backward(writer, segment, plan, task);
     return {std::move(writer).take(), CallKind::Backward};
   }
-  if (segment.segment == Segment::Head && plan.mesh.tensor > 1) head_forward(writer, segment, plan, task.operation);
+  if (segment.segment == Segment::Head && plan.mesh.tensor > 1)
+    head_forward(writer, segment, plan, task.operation);
   else
     for (const Operator& op : segment.operators)
       if (holds(plan, task, part_of(op, segment.segment))) writer.forward(op);

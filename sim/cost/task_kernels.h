@@ -2,7 +2,8 @@
 //
 //   operators of a block     norm | qkv (rotary) attention projection | (dropout) residual
 //   T = 1                    [------------- Attention ----------------------------------]
-//   T > 1, forward           [------- Attention ---------------------] [AttentionResidual]      backward: [AttentionNorm] [---- Attention ----]
+//   T > 1, forward           [------- Attention ---------------------] [AttentionResidual]
+//   T > 1, backward          [AttentionNorm] [------ Attention -------------------------]
 //   sequence parallel        [AttentionNorm] [--- Attention ---------] [AttentionResidual]      forward and backward
 //
 // Used by cost_model and lower_bound.
@@ -22,11 +23,17 @@ struct TaskKernels {
 };
 
 // Tasks of the phases Forward, Recompute and Backward.
-struct LayerTask { LayerIndex layer; Phase phase{}; Operation operation{}; };
+struct LayerTask {
+  LayerIndex layer;
+  Phase phase{};
+  Operation operation{};
+};
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
 
 // Tasks on flat buffers: Accumulate, NormPart, Update.
-struct Elements { std::int64_t value = 0; };
+struct Elements {
+  std::int64_t value = 0;
+};
 TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements elements);
 
 }  // namespace sim

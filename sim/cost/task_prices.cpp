@@ -31,15 +31,19 @@ bool equal(const Layer& a, const Layer& b) {
 }  // namespace
 
 TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
-    : model_(model), plan_(plan), placement_(plan), kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
+    : model_(model),
+      plan_(plan),
+      placement_(plan),
+      kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
       collectives_(plan.cluster.hardware, kernels_, plan.workload.precision, {placement_.busy_ranks()}) {
   classify_layers();
 }
 
 void TaskPrices::classify_layers() {
-  std::vector<std::size_t> firsts;   // the first layer of each class
+  std::vector<std::size_t> firsts;  // the first layer of each class
   for (std::size_t layer = 0; layer < model_.layers.size(); ++layer) {
-    const auto same = std::find_if(firsts.begin(), firsts.end(), [&](std::size_t first) { return equal(model_.layers[first], model_.layers[layer]); });
+    const auto same =
+        std::find_if(firsts.begin(), firsts.end(), [&](std::size_t first) { return equal(model_.layers[first], model_.layers[layer]); });
     layer_classes_.push_back(static_cast<std::int32_t>(same - firsts.begin()));
     if (same == firsts.end()) firsts.push_back(layer);
   }

@@ -18,12 +18,15 @@ class TaskPrices {
   TaskPrices(const TaskPrices&) = delete;
   TaskPrices(const ModelGraph& model, const ParallelPlan& plan);
 
-  SimTime layer_task(const LayerTask& task);                                     // Forward, Recompute, Backward: computation
-  SimTime flat_task(const TaskKey& key, Elements elements);                      // Accumulate, NormPart, Update
-  struct Collective { SimTime duration{}; double port = 0, uplink = 0; };        // shares of the links while it runs
+  SimTime layer_task(const LayerTask& task);                 // Forward, Recompute, Backward: computation
+  SimTime flat_task(const TaskKey& key, Elements elements);  // Accumulate, NormPart, Update
+  struct Collective {
+    SimTime duration{};
+    double port = 0, uplink = 0;
+  };  // shares of the links while it runs
   Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group);
-  SimTime post(const TaskKey& key, const GroupPlacement& pair) const;            // Send
-  Collective receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair);   // what is left of the transfer after the send
+  SimTime post(const TaskKey& key, const GroupPlacement& pair) const;                 // Send
+  Collective receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair);  // what is left of the transfer after the send
 
   const Placement& placement() const { return placement_; }
   // Share of a node's cores that one rank takes; 0: cores are not shared, or the prices hold the contention already.

@@ -9,7 +9,8 @@
 
 namespace sim {
 
-Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing::NumLinks num_links, StreamOrder order, MemoryTracker& memory)
+Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing::NumLinks num_links, StreamOrder order,
+               MemoryTracker& memory)
     : graph_(graph), priced_(std::move(priced)), order_(order), memory_(memory), links_(num_links), states_(graph.devices().size()) {
   const std::size_t num_tasks = graph.tasks().size();
   run_.tasks.resize(num_tasks);
@@ -30,8 +31,10 @@ void Engine::queue_streams() {
       const std::size_t stream = order_ == StreamOrder::InOrder ? 0 : static_cast<std::size_t>(graph_.task(id).stream);
       const std::int32_t before = std::exchange(last[stream], id.value());
       ++missing_[id.position()];
-      if (before >= 0) next_in_stream_[static_cast<std::size_t>(before)] = id.value();
-      else first_in_stream_.push_back(id.value());
+      if (before >= 0)
+        next_in_stream_[static_cast<std::size_t>(before)] = id.value();
+      else
+        first_in_stream_.push_back(id.value());
     }
   }
 }
@@ -86,7 +89,8 @@ void Engine::head(std::int32_t task) {
 void Engine::release(std::int32_t task) {
   if (--missing_[static_cast<std::size_t>(task)] > 0) return;
   const std::int32_t meeting = graph_.tasks()[static_cast<std::size_t>(task)].rendezvous;
-  if (meeting < 0) ready_.push_back(task);
+  if (meeting < 0)
+    ready_.push_back(task);
   else if (--missing_members_[static_cast<std::size_t>(meeting)] == 0)
     ready_.push_back(static_cast<std::int32_t>(graph_.tasks().size()) + meeting);
 }
@@ -95,8 +99,10 @@ void Engine::release(std::int32_t task) {
 void Engine::start_ready() {
   const auto num_tasks = static_cast<std::int32_t>(graph_.tasks().size());
   for (const std::int32_t activity : ready_) {
-    if (activity < num_tasks) start_alone(activity);
-    else start_meeting(activity - num_tasks);
+    if (activity < num_tasks)
+      start_alone(activity);
+    else
+      start_meeting(activity - num_tasks);
   }
   ready_.clear();
 }
@@ -104,8 +110,10 @@ void Engine::start_ready() {
 void Engine::start_alone(std::int32_t task) {
   const TaskCost& cost = *priced_[static_cast<std::size_t>(task)].cost;
   begin(task);
-  if (cost.num_uses == 0) schedule(task, now_ + cost.duration);
-  else links_.start(task, now_, cost.duration, {cost.uses.data(), cost.num_uses});
+  if (cost.num_uses == 0)
+    schedule(task, now_ + cost.duration);
+  else
+    links_.start(task, now_, cost.duration, {cost.uses.data(), cost.num_uses});
 }
 
 void Engine::start_meeting(std::int32_t meeting) {
@@ -118,8 +126,10 @@ void Engine::start_meeting(std::int32_t meeting) {
     uses_.insert(uses_.end(), cost.uses.begin(), cost.uses.begin() + cost.num_uses);
   }
   const std::int32_t activity = static_cast<std::int32_t>(graph_.tasks().size()) + meeting;
-  if (uses_.empty()) schedule(activity, now_ + duration);
-  else links_.start(activity, now_, duration, uses_);
+  if (uses_.empty())
+    schedule(activity, now_ + duration);
+  else
+    links_.start(activity, now_, duration, uses_);
 }
 
 void Engine::schedule(std::int32_t activity, SimTime time) {
@@ -178,7 +188,8 @@ void Engine::account(std::int32_t task, std::int32_t change) {
 void Engine::abort_stuck() const {
   for (std::size_t task = 0; task < missing_.size(); ++task) {
     if (run_.tasks[task].ended > SimTime(0) || (missing_[task] == 0 && graph_.tasks()[task].rendezvous < 0)) continue;
-    std::fprintf(stderr, "sim/engine: the graph cannot end: %s waits for %d others\n", to_text(graph_.tasks()[task].key).c_str(), missing_[task]);
+    std::fprintf(stderr, "sim/engine: the graph cannot end: %s waits for %d others\n", to_text(graph_.tasks()[task].key).c_str(),
+                 missing_[task]);
     break;
   }
   std::abort();

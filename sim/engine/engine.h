@@ -1,14 +1,14 @@
 // Runs a task graph: event by event, given what each task costs and what memory it moves. Used by simulate(); tests feed it prices by hand.
 //
-// Streams are FIFO in issue order. On devices that do not overlap communication all streams of a device are one. A task starts when it is the
-// head of its stream and all its predecessors ended; the tasks of a rendezvous start when the last of them can, and end together.
+// Streams are FIFO in issue order. On devices that do not overlap communication all streams of a device are one. A task starts when it is
+// the head of its stream and all its predecessors ended; the tasks of a rendezvous start when the last of them can, and end together.
 //
 //   TaskTimes      headed                started              ended
 //                    |  waits for others   |  its work, shared  |
 //   stream   [before]|.....................|[======= task ======]|[next]
 //
 // `headed` is when the task came to the head of its stream: a blocking collective of an in-order device is issued there and holds the device
-// from then on, so there its span begins at `headed`; on overlapping devices a span begins at `started`. Waiting is started - headed.
+// from then on, so there its span begins at `headed`; on overlapping devices a span begins at `started`. Waiting: started - headed.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace sim {
 
-struct PricedTask {               // both outlive the run
+struct PricedTask {  // both outlive the run
   const TaskCost* cost = nullptr;
   const MemoryEffect* memory = nullptr;
 };
@@ -33,9 +33,9 @@ struct TaskTimes {
 };
 
 struct DeviceTimes {
-  SimTime busy{};                 // compute stream
-  SimTime communication{};        // sum over the communication streams
-  SimTime exposed{};              // while something communicated and nothing computed
+  SimTime busy{};           // compute stream
+  SimTime communication{};  // sum over the communication streams
+  SimTime exposed{};        // while something communicated and nothing computed
 };
 
 enum class StreamOrder : std::uint8_t { Overlapping, InOrder };
@@ -63,8 +63,8 @@ class Engine {
   void queue_streams();
   void count_predecessors();
   void collect_meetings();
-  void head(std::int32_t task);                  // it came to the head of its stream
-  void release(std::int32_t task);               // one thing less to wait for
+  void head(std::int32_t task);     // it came to the head of its stream
+  void release(std::int32_t task);  // one thing less to wait for
   void start_ready();
   void start_alone(std::int32_t task);
   void start_meeting(std::int32_t meeting);
@@ -87,13 +87,13 @@ class Engine {
   SimTime now_{};
   EngineRun run_;
 
-  std::vector<std::int32_t> missing_;            // by task: predecessors that have not ended, plus its place in the stream
-  std::vector<std::int32_t> next_in_stream_;     // by task; -1: the last
+  std::vector<std::int32_t> missing_;         // by task: predecessors that have not ended, plus its place in the stream
+  std::vector<std::int32_t> next_in_stream_;  // by task; -1: the last
   std::vector<std::int32_t> first_in_stream_;
-  std::vector<std::int32_t> ready_;              // activities that can start in this instant
-  std::vector<std::uint32_t> scheduled_;         // by activity: its valid event; an older one is skipped
+  std::vector<std::int32_t> ready_;       // activities that can start in this instant
+  std::vector<std::uint32_t> scheduled_;  // by activity: its valid event; an older one is skipped
   // Activities: numbers below num_tasks are tasks; meeting r of the rendezvous is num_tasks + r.
-  std::vector<std::vector<std::int32_t>> meetings_;   // members
+  std::vector<std::vector<std::int32_t>> meetings_;  // members
   std::vector<std::int32_t> missing_members_;
   std::vector<LinkUse> uses_;
   std::vector<DeviceState> states_;

@@ -15,8 +15,12 @@ LinkSharing::LinkSharing(NumLinks num_links) : links_(static_cast<std::size_t>(n
 
 void LinkSharing::start(std::int32_t id, SimTime now, SimTime duration, std::span<const LinkUse> uses) {
   std::int32_t slot = static_cast<std::int32_t>(activities_.size());
-  if (free_slots_.empty()) activities_.emplace_back();
-  else { slot = free_slots_.back(); free_slots_.pop_back(); }
+  if (free_slots_.empty())
+    activities_.emplace_back();
+  else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
   if (slot_of_.size() <= static_cast<std::size_t>(id)) slot_of_.resize(static_cast<std::size_t>(id) + 1, -1);
   slot_of_[static_cast<std::size_t>(id)] = slot;
   fresh_.push_back(slot);
@@ -32,7 +36,10 @@ void LinkSharing::start(std::int32_t id, SimTime now, SimTime duration, std::spa
     const auto known = std::find_if(activity.uses.begin(), activity.uses.end(), [&](const Use& u) { return u.link == use.link.value(); });
     Link& link = links_[use.link.position()];
     link.load += share;
-    if (known != activity.uses.end()) { known->share += share; continue; }
+    if (known != activity.uses.end()) {
+      known->share += share;
+      continue;
+    }
     activity.uses.push_back({use.link.value(), share});
     link.slots.push_back(slot);
   }
@@ -126,7 +133,7 @@ void LinkSharing::solve() {
       if (link.rising > 0) level = std::min(level, link.left / link.rising);
     }
     if (level == kFullSpeed) break;
-    full_links_.clear();   // chosen before any is fixed: equal links stay equal
+    full_links_.clear();  // chosen before any is fixed: equal links stay equal
     for (const std::int32_t index : part_links_) {
       const Link& link = links_[static_cast<std::size_t>(index)];
       if (link.rising > 0 && link.left / link.rising == level) full_links_.push_back(index);

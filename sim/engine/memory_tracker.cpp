@@ -54,13 +54,14 @@ void MemoryTracker::settle(SimTime now) {
 
 // Several samples of one instant (tasks that take no time): the last one stands.
 std::vector<MemorySample> MemoryTracker::take_samples() {
-  std::stable_sort(samples_.begin(), samples_.end(), [](const MemorySample& a, const MemorySample& b) {
-    return std::pair(a.device, a.time) < std::pair(b.device, b.time);
-  });
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const MemorySample& a, const MemorySample& b) { return std::pair(a.device, a.time) < std::pair(b.device, b.time); });
   std::vector<MemorySample> kept;
   for (MemorySample& sample : samples_) {
-    if (!kept.empty() && kept.back().device == sample.device && kept.back().time == sample.time) kept.back() = sample;
-    else kept.push_back(sample);
+    if (!kept.empty() && kept.back().device == sample.device && kept.back().time == sample.time)
+      kept.back() = sample;
+    else
+      kept.push_back(sample);
   }
   return kept;
 }

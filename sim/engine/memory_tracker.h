@@ -21,10 +21,13 @@ class MemoryTracker {
   void end(DeviceId device, const MemoryEffect& effect);
   void settle(SimTime now);
 
-  struct Peak { Bytes memory{}; MemoryBreakdown composition{}; };
+  struct Peak {
+    Bytes memory{};
+    MemoryBreakdown composition{};
+  };
   const Peak& peak(DeviceId device) const { return devices_[device.position()].peak; }
   const MemoryBreakdown& alive(DeviceId device) const { return devices_[device.position()].alive; }
-  std::vector<MemorySample> take_samples();   // ordered by device, then time
+  std::vector<MemorySample> take_samples();  // ordered by device, then time
 
  private:
   struct Device {

@@ -33,9 +33,8 @@ Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTrack
     const bool from_issue = !overlaps && is_communication(task.key.operation);
     timeline.spans.push_back({task.device, task.stream, task.key, from_issue ? times.headed : times.started, times.ended});
   }
-  std::sort(timeline.spans.begin(), timeline.spans.end(), [](const Span& a, const Span& b) {
-    return std::tie(a.device, a.start, a.key) < std::tie(b.device, b.start, b.key);
-  });
+  std::sort(timeline.spans.begin(), timeline.spans.end(),
+            [](const Span& a, const Span& b) { return std::tie(a.device, a.start, a.key) < std::tie(b.device, b.start, b.key); });
   timeline.memory = memory.take_samples();
   return timeline;
 }
@@ -46,9 +45,15 @@ std::vector<DeviceResult> device_results(const TaskGraph& graph, const EngineRun
     const GraphDevice& device = graph.devices()[at];
     const DeviceTimes& times = run.devices[at];
     const MemoryTracker::Peak& peak = memory.peak(DeviceId(static_cast<std::int32_t>(at)));
-    results.push_back({.representative = device.representative, .stage = device.stage, .multiplicity = device.multiplicity,
-                       .at_peak = peak.composition, .peak_memory = peak.memory, .busy = times.busy, .idle = run.step_time - times.busy,
-                       .communication = times.communication, .exposed_communication = times.exposed});
+    results.push_back({.representative = device.representative,
+                       .stage = device.stage,
+                       .multiplicity = device.multiplicity,
+                       .at_peak = peak.composition,
+                       .peak_memory = peak.memory,
+                       .busy = times.busy,
+                       .idle = run.step_time - times.busy,
+                       .communication = times.communication,
+                       .exposed_communication = times.exposed});
   }
   return results;
 }
@@ -85,9 +90,12 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Det
 SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail) {
   const CostModel costs(model, plan);
   const MemoryModel memory_model(model, plan);
-  MemoryTracker memory(resident(graph, plan, memory_model), detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
+  MemoryTracker memory(resident(graph, plan, memory_model),
+                       detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
   const bool overlaps = plan.cluster.hardware.overlaps_communication;
-  const EngineRun run = Engine(graph, price(graph, costs, memory_model), {costs.num_links()}, overlaps ? StreamOrder::Overlapping : StreamOrder::InOrder, memory).run();
+  const EngineRun run = Engine(graph, price(graph, costs, memory_model), {costs.num_links()},
+                               overlaps ? StreamOrder::Overlapping : StreamOrder::InOrder, memory)
+                            .run();
 
   SimulationResult result;
   result.step_time = run.step_time;

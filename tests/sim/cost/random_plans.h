@@ -41,14 +41,16 @@ class PlanGenerator {
   }
 
  private:
-  std::uint64_t bits() {   // splitmix64
+  std::uint64_t bits() {  // splitmix64
     std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
   template <class Value>
-  Value one_of(std::initializer_list<Value> values) { return values.begin()[bits() % values.size()]; }
+  Value one_of(std::initializer_list<Value> values) {
+    return values.begin()[bits() % values.size()];
+  }
   bool coin() { return bits() % 2 == 0; }
 
   ParallelPlan draw(DeviceKind kind) {
@@ -80,9 +82,9 @@ class PlanGenerator {
 };
 
 inline std::string describe(const ParallelPlan& plan) {
-  return std::string(kDeviceKindNames[static_cast<std::size_t>(plan.cluster.hardware.kind)]) + " D" + std::to_string(plan.mesh.data) + " P" +
-         std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + " " + plan.schedule + " zero" + std::to_string(plan.zero_stage) +
-         (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
+  return std::string(kDeviceKindNames[static_cast<std::size_t>(plan.cluster.hardware.kind)]) + " D" + std::to_string(plan.mesh.data) +
+         " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + " " + plan.schedule + " zero" +
+         std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
          (plan.reshard_after_forward ? " reshard" : "") + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type;
 }

@@ -102,7 +102,7 @@ TEST(Engine, ARendezvousStartsWithTheLastAndEndsTogether) {
   for (std::int32_t device = 0; device < 3; ++device) {
     EXPECT_EQ(times(run, members[static_cast<std::size_t>(device)]).headed, SimTime(10 * (device + 1)));
     EXPECT_EQ(times(run, members[static_cast<std::size_t>(device)]).started, SimTime(30));
-    EXPECT_EQ(times(run, members[static_cast<std::size_t>(device)]).ended, SimTime(132));   // the slowest member's time
+    EXPECT_EQ(times(run, members[static_cast<std::size_t>(device)]).ended, SimTime(132));  // the slowest member's time
   }
 }
 

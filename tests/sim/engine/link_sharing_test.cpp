@@ -24,7 +24,8 @@ class Race {
   void advance_to(SimTime time) {
     settle();
     while (!pending_.empty()) {
-      const auto next = std::min_element(pending_.begin(), pending_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto next =
+          std::min_element(pending_.begin(), pending_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
       if (next->second > time) break;
       now_ = next->second;
       ended_[next->first] = now_;
@@ -63,7 +64,7 @@ TEST(LinkSharing, PartsThatFitDoNotSlow) {
 TEST(LinkSharing, TwoHalveEachOtherWhileBothRun) {
   Race run(1);
   run.start(0, SimTime(1000), {on(0, 1.0)});
-  run.advance_to(SimTime(400));   // 600 left
+  run.advance_to(SimTime(400));  // 600 left
   run.start(1, SimTime(100), {on(0, 1.0)});
   // Until 600 both at half speed: 1 ends, 0 has 500 left.
   EXPECT_THAT(run.finish(), UnorderedElementsAre(Pair(0, SimTime(1100)), Pair(1, SimTime(600))));
@@ -71,20 +72,20 @@ TEST(LinkSharing, TwoHalveEachOtherWhileBothRun) {
 
 TEST(LinkSharing, SpeedsAreMaxMinFair) {
   Race run(2);
-  run.start(0, SimTime(1000), {on(0, 1.0)});                // half speed, beside 1
-  run.start(1, SimTime(1000), {on(0, 1.0), on(1, 1.0)});    // half speed: link 0 is its bottleneck
-  run.start(2, SimTime(1000), {on(1, 0.5)});                // what 1 leaves of link 1 is enough for full speed
+  run.start(0, SimTime(1000), {on(0, 1.0)});              // half speed, beside 1
+  run.start(1, SimTime(1000), {on(0, 1.0), on(1, 1.0)});  // half speed: link 0 is its bottleneck
+  run.start(2, SimTime(1000), {on(1, 0.5)});              // what 1 leaves of link 1 is enough for full speed
   EXPECT_THAT(run.finish(), UnorderedElementsAre(Pair(0, SimTime(2000)), Pair(1, SimTime(2000)), Pair(2, SimTime(1000))));
 }
 
 TEST(LinkSharing, WhatABottleneckLeavesGoesToTheOthers) {
   Race run(2);
   for (std::int32_t id = 0; id < 3; ++id) run.start(id, SimTime(1000), {on(0, 1.0)});
-  run.start(3, SimTime(999), {on(0, 1.0), on(1, 1.0)});     // a quarter of link 0
-  run.start(4, SimTime(3000), {on(1, 1.0)});                // three quarters of link 1
+  run.start(3, SimTime(999), {on(0, 1.0), on(1, 1.0)});  // a quarter of link 0
+  run.start(4, SimTime(3000), {on(1, 1.0)});             // three quarters of link 1
   const auto ended = run.finish();
   EXPECT_EQ(ended.at(3), SimTime(3996));
-  EXPECT_EQ(ended.at(4), SimTime(3000 + 999));   // 0.75 * 3996 = 2997 done, 3 at full speed
+  EXPECT_EQ(ended.at(4), SimTime(3000 + 999));  // 0.75 * 3996 = 2997 done, 3 at full speed
 }
 
 TEST(LinkSharing, SharesOnOneLinkAddUp) {

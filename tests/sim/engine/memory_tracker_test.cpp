@@ -37,7 +37,7 @@ TEST(MemoryTracker, FreesAndTakesOfOneInstantDoNotAddUp) {
   const MemoryEffect busy{.at_start = {}, .temporary = {{kTemporaries, Bytes(50)}}, .at_end = {}};
   memory.start(device, busy);
   memory.settle(SimTime(0));
-  memory.start(device, busy);   // before the end of the first is told, in the same instant
+  memory.start(device, busy);  // before the end of the first is told, in the same instant
   memory.end(device, busy);
   memory.settle(SimTime(10));
   EXPECT_EQ(memory.peak(device).memory, Bytes(50));

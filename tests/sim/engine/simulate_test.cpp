@@ -14,7 +14,7 @@ namespace sim {
 namespace {
 
 constexpr DeviceKind kKinds[] = {DeviceKind::Cpu, DeviceKind::Gpu};
-constexpr int kPlans = 60;   // of each kind
+constexpr int kPlans = 60;  // of each kind
 
 SimulationResult simulated(const ParallelPlan& plan, Detail detail = Detail::Summary, Fold fold = Fold::Symmetric) {
   return simulate(make_model_graph(plan), plan, detail, fold);

@@ -1,0 +1,52 @@
+#include "sim/cost/gradient_lifetime.h"
+
+#include <algorithm>
+
+namespace sim {
+
+GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
+    : model_(model), plan_(plan), is_limited_(sharding_strategy(plan).shards_gradients && plan.mesh.data > 1) {
+  if (!is_limited_) return;
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
+    auto& first = first_microbatch_.emplace_back(static_cast<std::size_t>(plan.chunks));
+    for (const StageAction& action : find_schedule(plan.schedule)->order(plan.pipeline_shape(), stage)) {
+      MicrobatchIndex& known = first[action.chunk.position()];
+      if (action.kind == ActionKind::Backward && !known.exists()) known = action.microbatch;
+    }
+  }
+}
+
+bool GradientLifetime::may_begin(const TaskKey& key) const {
+  if (key.phase != Phase::Backward || !is_limited_) return false;
+  switch (key.operation) {
+    case Operation::Head: return true;
+    case Operation::Mlp:
+    case Operation::Embedding: return !plan_.sequence_parallel;
+    case Operation::MlpResidual:
+    case Operation::EmbeddingPositions: return plan_.sequence_parallel;
+    default: return false;
+  }
+}
+
+bool GradientLifetime::is_first_microbatch(const TaskKey& key) const {
+  return key.microbatch == first_microbatch_[key.stage.position()][key.chunk.position()];
+}
+
+// Of a bucket's layers the last one goes backward first. A tied head adds to the embedding's gradient.
+LayerIndex GradientLifetime::first_backward(const Bucket& bucket) const {
+  LayerIndex last(0);
+  for (const BucketSlot& slot : bucket.slots) {
+    const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
+    const bool head_adds = is_token_embedding && model_.config.tied_embeddings && plan_.mesh.pipeline == 1;
+    last = std::max(last, head_adds ? model_.head() : slot.layer);
+  }
+  return last;
+}
+
+// In every microbatch where each is reduced by itself, else in the first. A tied weight is reduced once, at the end.
+bool GradientLifetime::begins(const TaskKey& key, const Bucket& bucket) const {
+  const bool each = plan_.accumulation == Accumulation::ReduceEach && !bucket.tied;
+  return (each || is_first_microbatch(key)) && first_backward(bucket) == key.layer;
+}
+
+}  // namespace sim

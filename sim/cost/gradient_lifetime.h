@@ -1,0 +1,31 @@
+// From when to when full gradients exist where ranks keep only their shard of them (ZeRO-2, ZeRO-3): from the first backward that adds to a
+// bucket until its reduction. Used by memory_effects.
+#pragma once
+
+#include <vector>
+
+#include "sim/sharding/sharding.h"
+#include "sim/task_graph/task.h"
+
+namespace sim {
+
+class GradientLifetime {
+ public:
+  GradientLifetime(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
+
+  bool is_limited() const { return is_limited_; }  // else full gradients are resident
+  // Whether the task is the first of its layer's backward, so that some bucket's gradients may begin with it.
+  bool may_begin(const TaskKey& key) const;
+  bool is_first_microbatch(const TaskKey& key) const;  // to go backward through its chunk
+  bool begins(const TaskKey& key, const Bucket& bucket) const;
+
+ private:
+  LayerIndex first_backward(const Bucket& bucket) const;
+
+  const ModelGraph& model_;
+  const ParallelPlan& plan_;
+  bool is_limited_;
+  std::vector<std::vector<MicrobatchIndex>> first_microbatch_;  // by stage and chunk
+};
+
+}  // namespace sim

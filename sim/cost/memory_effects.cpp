@@ -1,0 +1,161 @@
+#include "sim/cost/memory_effects.h"
+
+#include <optional>
+
+namespace sim {
+namespace {
+
+constexpr MemoryCategory kActivations = MemoryCategory::Activations;
+constexpr MemoryCategory kTemporaries = MemoryCategory::Temporaries;
+
+std::optional<Segment> core_of(Operation operation) {
+  switch (operation) {
+    case Operation::Embedding: return Segment::Embedding;
+    case Operation::Attention: return Segment::Attention;
+    case Operation::Mlp: return Segment::Mlp;
+    case Operation::Head: return Segment::Head;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Segment> norm_of(Operation operation) {
+  switch (operation) {
+    case Operation::AttentionNorm: return Segment::Attention;
+    case Operation::MlpNorm: return Segment::Mlp;
+    case Operation::HeadNorm: return Segment::Head;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+class MemoryEffects::Writer {
+ public:
+  void take(MemoryCategory category, Bytes amount) { add(effect_.at_start, category, amount); }
+  void hold(MemoryCategory category, Bytes amount) { add(effect_.temporary, category, amount); }
+  void take_at_end(MemoryCategory category, Bytes amount) { add(effect_.at_end, category, amount); }
+  void free_at_end(MemoryCategory category, Bytes amount) { add(effect_.at_end, category, -amount); }
+  MemoryEffect finish() && { return std::move(effect_); }
+
+ private:
+  static void add(std::vector<MemoryChange>& changes, MemoryCategory category, Bytes amount) {
+    if (amount.value() != 0) changes.push_back({category, amount});
+  }
+  MemoryEffect effect_;
+};
+
+MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
+    : model_(model), plan_(plan), placement_(plan), gradients_(model, plan) {
+  for (const Segment segment : {Segment::Embedding, Segment::Attention, Segment::Mlp, Segment::Head})
+    segments_[static_cast<std::size_t>(segment)] = segment_memory(model, plan, segment);
+}
+
+MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
+  Writer effect;
+  if (is_communication(task.key.operation))
+    communicate(effect, task, graph);
+  else if (task.key.operation == Operation::Reshard)
+    effect.free_at_end(MemoryCategory::GatheredUnits,
+                       bytes_of(graph.buckets()[task.key.stage.position()][task.bucket.position()].elements));
+  else if (task.key.phase == Phase::Backward) {
+    backward(effect, task.key);
+    begin_gradients(effect, task.key, graph);
+  } else if (task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute)
+    forward(effect, task.key);
+  return std::move(effect).finish();
+}
+
+// A block that is recomputed keeps its input alone: what the forward makes besides is gone when it ends.
+void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
+  const bool again = key.phase == Phase::Recompute;
+  const bool in_block = key.layer != LayerIndex(0) && key.layer != model_.head();
+  const bool forgets = recomputes_blocks() && !again && in_block;
+  if (const auto segment = core_of(key.operation)) {
+    const SegmentMemory& memory = memory_of(*segment);
+    const Bytes kept = memory.kept + memory.statistics;
+    const bool output_is_read = *segment != Segment::Head && !(again && *segment == Segment::Mlp);
+    if (forgets)
+      effect.hold(kActivations, kept);
+    else
+      effect.take(kActivations, kept);
+    if (output_is_read)
+      effect.take(kActivations, memory.stream);
+    else if (*segment == Segment::Mlp)
+      effect.hold(kTemporaries, memory.stream);
+  }
+  const Operation last_reader = cuts_segments() ? Operation::MlpResidual : Operation::Mlp;
+  if (forgets && key.operation == last_reader) effect.free_at_end(kActivations, memory_of(Segment::Mlp).stream);
+}
+
+// The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
+void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
+  if (const auto segment = core_of(key.operation)) {
+    const SegmentMemory& memory = memory_of(*segment);
+    const bool norm_apart = cuts_segments() && *segment != Segment::Embedding;
+    effect.hold(kTemporaries, memory.backward_temporary);
+    effect.free_at_end(kActivations, memory.kept);
+    if (norm_apart)
+      effect.take_at_end(kTemporaries, memory.normalized);
+    else
+      effect.free_at_end(kActivations, memory.statistics + memory.stream);  // the input; of the embedding: the gradient
+    if (*segment == Segment::Head && !norm_apart) effect.take_at_end(kActivations, memory.stream);
+  }
+  if (const auto segment = norm_of(key.operation)) {
+    const SegmentMemory& memory = memory_of(*segment);
+    effect.hold(kTemporaries, memory.stream);  // the gradient through the norm, before it joins the other
+    effect.free_at_end(kTemporaries, memory.normalized);
+    effect.free_at_end(kActivations, memory.statistics + memory.stream);
+    if (*segment == Segment::Head) effect.take_at_end(kActivations, memory.stream);
+  }
+}
+
+void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
+  if (!gradients_.may_begin(key)) return;
+  for (const Bucket& bucket : graph.buckets()[key.stage.position()])
+    if (gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_of(bucket.elements));
+}
+
+// A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
+Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) const {
+  if (plan_.cluster.hardware.kind != DeviceKind::Cpu) return {};
+  const std::int64_t ranks = placement_.group(graph.devices()[task.device.position()].representative, task.key.group).ranks;
+  return Bytes((task.payload.value() + ranks - 1) / ranks) * (ranks - 1);
+}
+
+void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
+  if (task.key.phase != Phase::Gradients || task.key.group != MeshAxis::Data || !gradients_.is_limited()) return;
+  effect.free_at_end(MemoryCategory::Gradients, bytes_of(graph.buckets()[task.key.stage.position()][task.bucket.position()].elements));
+}
+
+void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  switch (task.key.operation) {
+    case Operation::Receive: return effect.take(kActivations, task.payload);
+    case Operation::Send: return effect.free_at_end(kActivations, task.payload);
+    case Operation::AllReduce:
+    case Operation::ReduceScatter: return reduce(effect, task, graph);
+    case Operation::AllGather:
+      if (task.key.group == MeshAxis::Data && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
+      return;
+    default: return;
+  }
+}
+
+Bytes MemoryEffects::block_keeps() const {
+  const SegmentMemory& attention = memory_of(Segment::Attention);
+  const SegmentMemory& mlp = memory_of(Segment::Mlp);
+  if (recomputes_blocks()) return mlp.stream;
+  return attention.kept + attention.statistics + mlp.kept + mlp.statistics + mlp.stream * 2;
+}
+
+Bytes MemoryEffects::chunk_keeps(StageIndex stage, ChunkIndex chunk) const {
+  const LayerRange range = plan_.layers(stage, chunk);
+  const bool has_embedding = range.begin == LayerIndex(0), has_head = range.end > model_.head();
+  const std::int64_t blocks = range.end.value() - range.begin.value() - (has_embedding ? 1 : 0) - (has_head ? 1 : 0);
+  const SegmentMemory& head = memory_of(Segment::Head);
+  const Bytes ends =
+      (has_embedding ? memory_of(Segment::Embedding).kept : Bytes{}) + (has_head ? head.kept + head.statistics + head.stream : Bytes{});
+  return block_keeps() * blocks + ends;
+}
+
+}  // namespace sim

@@ -1,0 +1,89 @@
+#include "sim/cost/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+const Task& find(const TaskGraph& graph, Phase phase, Operation operation, MeshAxis group = MeshAxis::None) {
+  return *std::find_if(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
+    return task.key.phase == phase && task.key.operation == operation && task.key.group == group;
+  });
+}
+
+double share_on(const TaskCost& cost, LinkId link) {
+  for (std::size_t at = 0; at < cost.num_uses; ++at)
+    if (cost.uses[at].link == link) return cost.uses[at].share;
+  return 0.0;
+}
+
+TEST(CostModel, EqualTasksAreOneEntry) {
+  const ParallelPlan plan = testing::tiny_plan();
+  const ModelGraph model = make_model_graph(plan);
+  const TaskGraph graph = lower(model, plan);
+  const CostModel costs(model, plan);
+  const TaskCost* first = nullptr;
+  for (const Task& task : graph.tasks()) {
+    if (task.key.phase != Phase::Forward || task.key.operation != Operation::Mlp) continue;
+    if (first == nullptr) first = &costs.cost(task, graph);
+    EXPECT_EQ(&costs.cost(task, graph), first);
+  }
+  EXPECT_GT(first->duration, SimTime(0));
+}
+
+// Two tensor groups of a data axis of eight on nodes of four: the ring edges of both enter the node over one uplink.
+TEST(CostModel, AFoldedDeviceLoadsItsUplinkForAllRanksOfItsNode) {
+  ParallelPlan plan = testing::tiny_plan({.data = 8, .pipeline = 1, .tensor = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster.hardware.inter_node.latency = plan.cluster.hardware.intra_node.latency = Seconds(0);
+  const ModelGraph model = make_model_graph(plan);
+  const CostModel costs(model, plan);
+  const TaskGraph folded = lower(model, plan), unfolded = lower(model, plan, Fold::None);
+  const LinkId uplink(16);  // after sixteen ports
+  const TaskCost& one = costs.cost(find(folded, Phase::Gradients, Operation::AllReduce, MeshAxis::Data), folded);
+  EXPECT_NEAR(share_on(one, uplink), 2.0, 1e-5);  // each group alone fills it
+  const CostModel other(model, plan);
+  const TaskCost& rank = other.cost(find(unfolded, Phase::Gradients, Operation::AllReduce, MeshAxis::Data), unfolded);
+  EXPECT_EQ(share_on(rank, uplink) * 4, share_on(one, uplink));  // exactly: four ranks of the node
+  EXPECT_EQ(rank.duration, one.duration);
+  EXPECT_EQ(share_on(costs.cost(find(folded, Phase::Forward, Operation::AllReduce, MeshAxis::Tensor), folded), uplink), 0.0);
+}
+
+TEST(CostModel, RanksOnTooFewCoresLoadThem) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1});
+  const ModelGraph model = make_model_graph(plan);
+  const TaskGraph graph = lower(model, plan);
+  const CostModel costs(model, plan);
+  const LinkId cores(5);                                                                            // after four ports and an uplink
+  EXPECT_EQ(share_on(costs.cost(find(graph, Phase::Forward, Operation::Mlp), graph), cores), 2.0);  // four ranks, half a core's time each
+}
+
+TEST(CostModel, FlatTasksGoByWhatTheRankOwns) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1});
+  plan.cluster.hardware.kernel_overhead = Seconds(0);
+  const auto duration = [&](std::int32_t zero_stage, Phase phase, Operation operation) {
+    plan.zero_stage = zero_stage;
+    const ModelGraph model = make_model_graph(plan);
+    const TaskGraph graph = lower(model, plan);
+    return CostModel(model, plan).cost(find(graph, phase, operation), graph).duration;
+  };
+  EXPECT_EQ(duration(0, Phase::Step, Operation::Update), 4 * duration(1, Phase::Step, Operation::Update));
+  EXPECT_EQ(duration(0, Phase::Step, Operation::NormPart), duration(1, Phase::Step, Operation::NormPart));  // its shard in every strategy
+}
+
+TEST(CostModel, ReshardingIsFree) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  const ModelGraph model = make_model_graph(plan);
+  const TaskGraph graph = lower(model, plan);
+  const CostModel costs(model, plan);
+  EXPECT_EQ(costs.cost(find(graph, Phase::Forward, Operation::Reshard), graph).duration, SimTime(0));
+  EXPECT_GT(costs.cost(find(graph, Phase::Forward, Operation::AllGather, MeshAxis::Data), graph).duration, SimTime(0));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,59 @@
+#include "sim/cost/gradient_lifetime.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "sim/task_graph/task_graph.h"
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+// The tasks with which full gradients of any bucket begin, on stage 0.
+std::vector<std::string> beginnings(const ParallelPlan& plan) {
+  const ModelGraph model = make_model_graph(plan);
+  const TaskGraph graph = lower(model, plan);
+  const GradientLifetime lifetime(model, plan);
+  std::vector<std::string> texts;
+  for (const Task& task : graph.tasks()) {
+    if (task.key.stage != StageIndex(0) || !lifetime.may_begin(task.key)) continue;
+    for (const Bucket& bucket : graph.buckets()[0])
+      if (lifetime.begins(task.key, bucket)) texts.push_back(fmt::format("m{} l{}", task.key.microbatch.value(), task.key.layer.value()));
+  }
+  return texts;
+}
+
+ParallelPlan sharded_plan(DeviceMesh mesh) {
+  ParallelPlan plan = testing::tiny_plan(mesh);
+  plan.zero_stage = 3;  // one bucket a layer
+  plan.workload.global_batch = 4;
+  return plan;
+}
+
+TEST(GradientLifetime, IsLimitedWhereGradientsAreSharded) {
+  for (const std::int32_t zero_stage : {0, 1, 2, 3})
+    for (const std::int32_t data : {1, 2}) {
+      ParallelPlan plan = testing::tiny_plan({.data = data, .pipeline = 1, .tensor = 1});
+      plan.zero_stage = zero_stage;
+      const ModelGraph model = make_model_graph(plan);
+      EXPECT_EQ(GradientLifetime(model, plan).is_limited(), zero_stage >= 2 && data == 2);
+    }
+}
+
+// The tied head (layer 5) adds to the embedding's gradient, so that bucket begins there, beside the head's own.
+TEST(GradientLifetime, BeginsWithTheFirstMicrobatchOfAStep) {
+  EXPECT_THAT(beginnings(sharded_plan({.data = 2, .pipeline = 1, .tensor = 1})),
+              ElementsAre("m0 l5", "m0 l5", "m0 l4", "m0 l3", "m0 l2", "m0 l1"));
+}
+
+// Across stages the embedding is a bucket by itself, reduced once: its gradient begins once.
+TEST(GradientLifetime, BeginsInEveryMicrobatchThatIsReducedByItself) {
+  ParallelPlan plan = sharded_plan({.data = 2, .pipeline = 2, .tensor = 1});
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_THAT(beginnings(plan), ElementsAre("m0 l2", "m0 l1", "m0 l0", "m0 l0", "m1 l2", "m1 l1", "m1 l0"));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,72 @@
+#include "sim/cost/placement.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+ParallelPlan plan_on(DeviceMesh mesh, std::int32_t devices_per_node) {
+  ParallelPlan plan = testing::tiny_plan(mesh);
+  plan.cluster.hardware.devices_per_node = devices_per_node;
+  return plan;
+}
+
+constexpr DeviceMesh kMeshes[] = {{1, 1, 1}, {4, 2, 2}, {2, 4, 1}, {3, 2, 2}, {8, 1, 4}, {1, 8, 1}, {5, 1, 3}};
+
+TEST(Placement, GroupsAreThoseOfTheMesh) {
+  for (const DeviceMesh& mesh : kMeshes)
+    for (const std::int32_t per_node : {1, 2, 4, 8, 64}) {
+      const ParallelPlan plan = plan_on(mesh, per_node);
+      const Placement placement(plan);
+      for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank)
+        for (const MeshAxis axis : {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Pipeline, MeshAxis::World}) {
+          const std::vector<Rank> members = mesh.group(rank, axis);
+          const auto near = std::count_if(members.begin(), members.end(),
+                                          [&](Rank member) { return plan.cluster.node_of(member) == plan.cluster.node_of(rank); });
+          const GroupPlacement group = placement.group(rank, axis);
+          EXPECT_EQ(group.ranks, static_cast<std::int32_t>(members.size()));
+          EXPECT_EQ(group.on_node, static_cast<std::int32_t>(near)) << kMeshAxisNames[static_cast<std::size_t>(axis)];
+        }
+    }
+}
+
+TEST(Placement, TheEmbeddingGroupIsFirstAndLastStage) {
+  const ParallelPlan plan = plan_on({2, 4, 1}, 4);
+  const Placement placement(plan);
+  EXPECT_EQ(placement.group(Rank(0), MeshAxis::Embedding).ranks, 2);
+  EXPECT_EQ(placement.group(Rank(0), MeshAxis::Embedding).on_node, 1);
+  const ParallelPlan near = plan_on({2, 4, 1}, 8);
+  EXPECT_EQ(Placement(near).group(Rank(7), MeshAxis::Embedding).on_node, 2);
+}
+
+TEST(Placement, LinksAreThoseOfTheTopology) {
+  for (const DeviceMesh& mesh : kMeshes)
+    for (const std::int32_t per_node : {1, 4, 64}) {
+      const ParallelPlan plan = plan_on(mesh, per_node);
+      const Placement placement(plan);
+      const Topology topology(plan.cluster);
+      for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank) {
+        EXPECT_EQ(placement.port(rank), topology.port(rank));
+        EXPECT_EQ(placement.uplink(rank), topology.uplink(plan.cluster.node_of(rank)));
+        EXPECT_EQ(placement.cores(rank), topology.cores(plan.cluster.node_of(rank)));
+        EXPECT_EQ(placement.pair(Rank(0), rank).spans_nodes(), topology.route(Rank(0), rank).size() > 2);
+      }
+      EXPECT_GE(placement.num_links(), static_cast<std::int32_t>(topology.links().size()));
+    }
+}
+
+TEST(Placement, ADeviceStandsForTheRanksOnItsNode) {
+  const ParallelPlan plan = plan_on({4, 2, 2}, 4);
+  const Placement placement(plan);
+  EXPECT_EQ(placement.alike_on_node({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 8}), 4);
+  EXPECT_EQ(placement.alike_on_node({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 1}), 1);
+  EXPECT_EQ(placement.alike_on_node({.representative = Rank(4), .stage = StageIndex(0), .multiplicity = 2}), 2);
+  EXPECT_EQ(placement.busy_ranks(), 4);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,102 @@
+#include "sim/cost/resident_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+constexpr std::int64_t kElements = 1'000'000;  // Ψ
+constexpr std::int64_t kRanks = 4;             // N
+
+Bytes resident(std::int32_t zero_stage, Precision precision, OptimizerKind optimizer = OptimizerKind::AdamW) {
+  ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = zero_stage;
+  plan.workload.precision = precision;
+  plan.workload.optimizer = optimizer;
+  return total(resident_memory(plan, {.all = kElements, .owned = kElements / kRanks}));
+}
+
+// Rajbhandari et al., ZeRO, SC 2020, figure 1: 16 Ψ, 4 Ψ + 12 Ψ / N, 2 Ψ + 14 Ψ / N, 16 Ψ / N bytes; the other precisions likewise.
+TEST(ClosedForm, ZeroMemoryPerPrecisionIsExact) {
+  struct Row {
+    Precision precision;
+    std::int64_t weights, gradients, optimizer;
+  };
+  constexpr Row kRows[] = {{Precision::Bf16, 2, 2, 12},
+                           {Precision::Fp16, 2, 2, 12},
+                           {Precision::Fp32, 4, 4, 8},
+                           {Precision::Tf32, 4, 4, 8},
+                           {Precision::Fp64, 8, 8, 16}};
+  for (const Row& row : kRows) {
+    const Bytes shard(kElements / kRanks), all(kElements);
+    EXPECT_EQ(resident(0, row.precision), all * (row.weights + row.gradients + row.optimizer));
+    EXPECT_EQ(resident(1, row.precision), all * (row.weights + row.gradients) + shard * row.optimizer);
+    EXPECT_EQ(resident(2, row.precision), all * row.weights + shard * (row.gradients + row.optimizer));
+    EXPECT_EQ(resident(3, row.precision), shard * (row.weights + row.gradients + row.optimizer));
+  }
+  EXPECT_EQ(resident(0, Precision::Bf16), Bytes(16 * kElements));
+}
+
+TEST(ResidentMemory, SgdKeepsOneMoment) {
+  EXPECT_EQ(resident(0, Precision::Fp32, OptimizerKind::Sgd), Bytes(12 * kElements));
+  EXPECT_EQ(resident(0, Precision::Bf16, OptimizerKind::Sgd), Bytes(12 * kElements));
+}
+
+// One place for the sum of reduced gradients: as large as what the optimizer will read. A tied weight has none.
+TEST(ResidentMemory, SummingReducedGradientsNeedsAPlace) {
+  ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 2, .tensor = 1});
+  plan.workload.global_batch = 64;
+  std::vector<Bucket> buckets(2);
+  for (Bucket& bucket : buckets) {
+    bucket.elements = kElements;
+    bucket.shard_elements = kElements / kRanks;
+  }
+  buckets.back().tied = true;
+  const auto summed = [&](std::int32_t zero_stage, Accumulation accumulation) {
+    plan.zero_stage = zero_stage;
+    plan.accumulation = accumulation;
+    return stage_elements(plan, buckets).summed_apart;
+  };
+  EXPECT_EQ(summed(0, Accumulation::ReduceLast), 0);
+  EXPECT_EQ(summed(0, Accumulation::ReduceEach), kElements);
+  EXPECT_EQ(summed(2, Accumulation::ReduceEach), kElements / kRanks);
+  const auto gradients = static_cast<std::size_t>(MemoryCategory::Gradients);
+  plan.zero_stage = 0;
+  EXPECT_EQ(resident_memory(plan, {.all = kElements, .owned = 0, .summed_apart = kElements})[gradients], Bytes(8 * kElements));
+}
+
+TEST(ResidentMemory, AWorkerHoldsTheTokensOfItsStep) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  MemoryBreakdown memory{};
+  add_step_data(memory, plan);
+  EXPECT_EQ(total(memory), Bytes(16 * 4 * 32));  // ids and targets of four samples
+  plan.model = testing::tiny_llama();
+  add_step_data(memory, plan);
+  EXPECT_EQ(memory[static_cast<std::size_t>(MemoryCategory::Parameters)], Bytes(4 * 32 * 16));
+}
+
+TEST(ResidentMemory, ElementsOfAStageAreThoseOfItsBucketsWithoutPadding) {
+  for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Gpu}) {
+    testing::PlanGenerator generator(3);
+    for (int i = 0; i < 50; ++i) {
+      const ParallelPlan plan = generator.next(kind);
+      const ModelGraph model = make_model_graph(plan);
+      std::int64_t unpadded_all = 0, slots = 0;
+      for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
+        const auto buckets = make_buckets(model, plan, stage);
+        for (const Bucket& bucket : buckets)
+          for (const BucketSlot& slot : bucket.slots) slots += slot.elements;
+        const StageElements unpadded = unpadded_stage_elements(model, plan, stage), padded = stage_elements(plan, buckets);
+        unpadded_all += unpadded.all;
+        EXPECT_LE(unpadded.all, padded.all);
+        EXPECT_LE(unpadded.owned, padded.owned);
+      }
+      EXPECT_EQ(unpadded_all, slots) << testing::describe(plan);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sim

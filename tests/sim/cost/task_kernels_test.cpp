@@ -1,0 +1,97 @@
+#include "sim/cost/task_kernels.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "sim/task_graph/layer_tasks.h"
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::string> names(const ParallelPlan& plan, LayerTask task) {
+  std::vector<std::string> texts;
+  for (const KernelCall& call : kernels_of(make_model_graph(plan), plan, task).calls)
+    texts.emplace_back(kKernelNames[static_cast<std::size_t>(call.kernel)]);
+  return texts;
+}
+
+TEST(TaskKernels, AloneABlockIsTwoTasksOfAllItsOperators) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.residual_dropout = 0.1;
+  const LayerIndex block(2);
+  EXPECT_THAT(names(plan, {block, Phase::Forward, Operation::Attention}),
+              ElementsAre("norm_forward", "linear_forward", "attention_forward", "linear_forward", "dropout_forward", "residual_forward"));
+  EXPECT_THAT(names(plan, {block, Phase::Recompute, Operation::Mlp}),
+              ElementsAre("norm_forward", "linear_forward", "activation_forward", "linear_forward", "dropout_forward", "residual_forward"));
+  EXPECT_THAT(names(plan, {block, Phase::Backward, Operation::Mlp}),
+              ElementsAre("residual_backward", "dropout_backward", "linear_input_gradient", "linear_weight_gradient", "copy",
+                          "activation_backward", "linear_input_gradient", "linear_weight_gradient", "copy", "norm_backward"));
+}
+
+TEST(TaskKernels, TensorParallelCutsBehindTheSum) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.model = testing::tiny_llama();
+  const LayerIndex block(1);
+  EXPECT_THAT(names(plan, {block, Phase::Forward, Operation::Attention}),
+              ElementsAre("norm_forward", "linear_forward", "rotary_forward", "attention_forward", "linear_forward"));
+  EXPECT_THAT(names(plan, {block, Phase::Forward, Operation::AttentionResidual}), ElementsAre("residual_forward"));
+  EXPECT_THAT(names(plan, {block, Phase::Backward, Operation::MlpNorm}), ElementsAre("residual_backward", "norm_backward"));
+  EXPECT_THAT(names(plan, {LayerIndex(5), Phase::Forward, Operation::Head}),
+              ElementsAre("norm_forward", "linear_forward", "cross_entropy_forward"));
+  EXPECT_THAT(names(plan, {LayerIndex(5), Phase::Forward, Operation::HeadExponentials}), ElementsAre("cross_entropy_forward"));
+  EXPECT_THAT(names(plan, {LayerIndex(5), Phase::Backward, Operation::Head}),
+              ElementsAre("cross_entropy_backward", "linear_input_gradient", "linear_weight_gradient"));
+}
+
+TEST(TaskKernels, ShapesAreThoseOfOneTensorRank) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::Attention}).calls;
+  EXPECT_EQ(calls[0].shape, (std::array<std::int64_t, 4>{32, 64}));        // norm: all tokens, all features
+  EXPECT_EQ(calls[1].shape, (std::array<std::int64_t, 4>{32, 96, 64}));    // qkv: half the outputs
+  EXPECT_EQ(calls[2].shape, (std::array<std::int64_t, 4>{1, 2, 32, 16}));  // half the heads
+  EXPECT_EQ(calls[3].shape, (std::array<std::int64_t, 4>{32, 64, 32}));    // projection: half the inputs
+  plan.sequence_parallel = true;
+  const auto norm = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::AttentionNorm}).calls;
+  EXPECT_EQ(norm[0].shape, (std::array<std::int64_t, 4>{16, 64}));  // half the tokens
+}
+
+// However a layer is cut into tasks, the same kernels run, as often, with the same flops in all.
+TEST(TaskKernels, EveryCutDoesTheSameWork) {
+  using Count = std::map<Kernel, double>;
+  const auto count = [](const ParallelPlan& plan, LayerIndex layer, Phase phase) {
+    const ModelGraph model = make_model_graph(plan);
+    Count kernels;
+    for (const Piece& piece : phase == Phase::Forward ? forward_pieces(model, plan, layer) : backward_pieces(model, plan, layer)) {
+      if (is_communication(piece.operation) || piece.operation == Operation::HeadLoss) continue;
+      for (const KernelCall& call : kernels_of(model, plan, {layer, phase, piece.operation}).calls) kernels[call.kernel] += call.share;
+    }
+    return kernels;
+  };
+  for (ModelConfig config : {testing::tiny_gpt2(), testing::tiny_llama()})
+    for (const LayerIndex layer : {LayerIndex(0), LayerIndex(1), LayerIndex(5)})
+      for (const Phase phase : {Phase::Forward, Phase::Backward}) {
+        config.residual_dropout = config.embedding_dropout = 0.1;
+        ParallelPlan alone = testing::tiny_plan(), cut = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+        alone.model = cut.model = config;
+        const Count whole = count(alone, layer, phase);
+        EXPECT_EQ(count(cut, layer, phase), whole) << config.model_type << " layer " << layer.value();
+        cut.sequence_parallel = true;
+        EXPECT_EQ(count(cut, layer, phase), whole) << config.model_type << " layer " << layer.value();
+      }
+}
+
+TEST(TaskKernels, FlatBuffersAreCountedInElements) {
+  ParallelPlan plan = testing::tiny_plan();
+  EXPECT_EQ(flat_kernels(plan, Operation::Update, {1000}).calls[0].kernel, Kernel::AdamW);
+  EXPECT_EQ(flat_kernels(plan, Operation::NormPart, {1000}).calls[0].kernel, Kernel::SquaredNorm);
+  EXPECT_EQ(flat_kernels(plan, Operation::Accumulate, {1000}).calls[0].shape, (std::array<std::int64_t, 4>{1000, 1}));
+  plan.workload.optimizer = OptimizerKind::Sgd;
+  EXPECT_EQ(flat_kernels(plan, Operation::Update, {1000}).calls[0].kernel, Kernel::Sgd);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,72 @@
+#include "sim/cost/task_prices.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+SimTime block_time(const ParallelPlan& plan) {
+  const ModelGraph model = make_model_graph(plan);
+  return TaskPrices(model, plan).layer_task({LayerIndex(1), Phase::Forward, Operation::Attention});
+}
+
+TEST(TaskPrices, ATaskIsTheSumOfItsKernels) {
+  const ParallelPlan plan = testing::tiny_plan();
+  const ModelGraph model = make_model_graph(plan);
+  const KernelPrices kernels(plan.cluster.hardware, Precision::Fp32, {1});
+  Seconds sum{};
+  for (const KernelCall& call : kernels_of(model, plan, {LayerIndex(1), Phase::Forward, Operation::Attention}).calls)
+    sum += kernels.time(call, CallKind::Forward);
+  EXPECT_EQ(block_time(plan), to_sim_time(sum));
+}
+
+TEST(TaskPrices, CorrectionsMultiplyTheirKind) {
+  ParallelPlan plan = testing::tiny_plan();
+  const SimTime before = block_time(plan);
+  plan.cluster.hardware.corrections = {{.kind = "backward.attention", .factor = 9.0, .samples = 1}};
+  EXPECT_EQ(block_time(plan), before);
+  plan.cluster.hardware.corrections.push_back({.kind = "forward.attention", .factor = 2.0, .samples = 1});
+  EXPECT_NEAR(static_cast<double>(block_time(plan).count()), 2.0 * static_cast<double>(before.count()), 1.0);
+}
+
+TEST(TaskPrices, EqualLayersAreOneClass) {
+  const ParallelPlan plan = testing::tiny_plan();
+  const ModelGraph model = make_model_graph(plan);
+  const TaskPrices prices(model, plan);
+  for (std::int32_t block = 2; block <= 4; ++block) EXPECT_EQ(prices.layer_class(LayerIndex(block)), prices.layer_class(LayerIndex(1)));
+  EXPECT_NE(prices.layer_class(LayerIndex(0)), prices.layer_class(LayerIndex(1)));
+  EXPECT_NE(prices.layer_class(LayerIndex(5)), prices.layer_class(LayerIndex(1)));
+}
+
+TEST(TaskPrices, RanksBeyondTheCoresShareThem) {
+  const auto share = [](std::int32_t ranks, std::int32_t measured) {
+    ParallelPlan plan = testing::tiny_plan({.data = ranks, .pipeline = 1, .tensor = 1});
+    if (measured > 1)
+      plan.cluster.hardware.measured = {
+          {.kernel = Kernel::LinearForward, .concurrent_ranks = measured, .shape = {64, 64, 64}, .time = Seconds(1e-4)}};
+    const ModelGraph model = make_model_graph(plan);
+    return TaskPrices(model, plan).core_share();
+  };
+  EXPECT_EQ(share(1, 1), 0.0);
+  EXPECT_EQ(share(2, 1), 0.0);
+  EXPECT_EQ(share(4, 1), 0.5);   // four on two cores: each runs at half speed
+  EXPECT_EQ(share(4, 4), 0.0);   // the points hold that already
+  EXPECT_EQ(share(8, 4), 0.25);  // beyond the four that they hold
+}
+
+TEST(TaskPrices, ATransferIsItsPostAndTheRest) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.cluster.hardware.intra_node = {.type = "x", .latency = Seconds(1e-6), .bandwidth = BytesPerSecond(1e9)};
+  const ModelGraph model = make_model_graph(plan);
+  TaskPrices prices(model, plan);
+  const GroupPlacement pair{2, 2};
+  EXPECT_EQ(prices.post({.phase = Phase::Forward, .operation = Operation::Send, .group = MeshAxis::Pipeline}, pair), SimTime(1'000'000));
+  EXPECT_EQ(
+      prices.receive({.phase = Phase::Forward, .operation = Operation::Receive, .group = MeshAxis::Pipeline}, Bytes(8000), pair).duration,
+      SimTime(8'000'000));
+}
+
+}  // namespace
+}  // namespace sim
