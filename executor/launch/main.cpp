@@ -1,7 +1,6 @@
 // meshwright-worker: one rank. Started by `meshwright run` and `meshwright measure` under mpirun; the only program that links LibTorch.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -29,19 +28,11 @@ void redirect_words(const WorkerOptions& options, const RankEnvironment& place) 
   std::setvbuf(stderr, nullptr, _IOLBF, 0);
 }
 
-// Tensors of the same sizes come and go every step: memory stays mapped instead of being given back and faulted in again.
-void keep_memory_mapped() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, 64 << 20);
-}
-
 int perform(const WorkerOptions& options, const RankEnvironment& place) {
   if (options.command == "report") {
     std::fputs(heartbeat_report(options.out, options.ranks).c_str(), stdout);
     return 0;
   }
-  keep_memory_mapped();
   install_counting_allocator();
   at::set_num_threads(1);
   watch_stop_signals();

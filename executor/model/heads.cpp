@@ -56,12 +56,17 @@ void gather_repeated(const at::Tensor& into, const at::Tensor& gradient, std::in
   else into.copy_(by_token.reshape({into.size(0), into.size(1), into.size(2), times, into.size(3)}).sum(3));
 }
 
+// Autograd looks at every tensor that it is given, and may not be given one without memory.
+struct RotaryTable {
+  at::Tensor angles;
+};
+
 struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
-  static variable_list forward(AutogradContext* context, const at::Tensor& input, const HeadShape& shape, const at::Tensor& rotary) {
+  static variable_list forward(AutogradContext* context, const at::Tensor& input, const HeadShape& shape, const RotaryTable& rotary) {
     context->saved_data["shape"] = std::vector<std::int64_t>{shape.heads, shape.kv_heads, shape.head_dim, shape.sequence};
-    context->saved_data["rotary"] = rotary;
+    context->saved_data["rotary"] = rotary.angles;
     const at::Tensor joint = input.detach();
-    apply_rotary(joint, shape, rotary, Direction::Forth);
+    apply_rotary(joint, shape, rotary.angles, Direction::Forth);
     const std::int64_t times = shape.heads / shape.kv_heads;
     return {heads_of(joint, shape, 0, shape.heads).transpose(1, 2), repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), times),
             repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), times)};
@@ -99,7 +104,7 @@ at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions 
 }
 
 HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary) {
-  const variable_list operands = SplitHeadsFunction::apply(joint, shape, rotary);
+  const variable_list operands = SplitHeadsFunction::apply(joint, shape, RotaryTable{rotary});
   return {operands[0], operands[1], operands[2]};
 }
 

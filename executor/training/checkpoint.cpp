@@ -10,16 +10,13 @@
 #include <filesystem>
 
 #include "executor/training/content_hash.h"
+#include "executor/training/refusal.h"
 #include "sim/units/unit_text.h"
 
 namespace executor {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(const std::string& path, std::string problem, std::string remedy) {
-  throw sim::InputError(path, {{.where = "", .problem = std::move(problem), .remedy = std::move(remedy)}});
-}
 
 void flush_folder(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

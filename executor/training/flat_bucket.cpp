@@ -26,7 +26,7 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
     weight_shard_ = at::zeros({shard}, plan_.options);
     release_weights();
   } else weights_.zero_();
-  gradients_ = at::zeros({whole}, plan_.options);
+  gradients_ = at::empty({whole}, plan_.options);   // zeroed by start_gradients()
   if (plan_.shards_gradients) {
     resize_storage(gradients_, 0);
     reduced_ = at::zeros({shard}, plan_.options);
@@ -94,7 +94,13 @@ at::Tensor FlatBucket::weights_of(BucketRange range) const {
 at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const { return within(moments_[static_cast<std::size_t>(index)], range); }
 
 Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const {
-  const auto view = [&](const at::Tensor& buffer) { return buffer.narrow(0, slot.offset, slot.elements).view(shape); };
+  const auto view = [&](const at::Tensor& buffer) {   // LibTorch makes no view of freed memory: it is taken for the moment
+    const auto elements = static_cast<std::int64_t>(buffer.storage().nbytes() / buffer.element_size());
+    resize_storage(buffer, layout_.elements);
+    at::Tensor result = buffer.narrow(0, slot.offset, slot.elements).view(shape);
+    resize_storage(buffer, elements);
+    return result;
+  };
   return {.value = view(weights_), .gradient = view(gradients_)};
 }
 

@@ -10,16 +10,12 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sim/units/input_error.h"
+#include "executor/training/refusal.h"
 
 namespace executor {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-
-[[noreturn]] void refuse(const std::string& path, std::string problem, std::string remedy) {
-  throw sim::InputError(path, {{.where = "", .problem = std::move(problem), .remedy = std::move(remedy)}});
-}
 
 class OutputFile {
  public:

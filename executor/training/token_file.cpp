@@ -12,14 +12,10 @@
 #include <cstring>
 
 #include "executor/model/random.h"
-#include "sim/units/input_error.h"
+#include "executor/training/refusal.h"
 
 namespace executor {
 namespace {
-
-[[noreturn]] void refuse(const std::string& path, std::string problem, std::string remedy) {
-  throw sim::InputError(path, {{.where = "", .problem = std::move(problem), .remedy = std::move(remedy)}});
-}
 
 struct Mapped {
   const std::uint16_t* tokens;

@@ -9,17 +9,17 @@ namespace parity {
 namespace {
 
 using executor::Mutation;
-constexpr std::int64_t kSteps = 3;
+constexpr std::int64_t kFewSteps = 3;
 
 void expect_caught_bitwise(const sim::ParallelPlan& plan, Mutation mutation) {
-  const TrainingResult right = train({.plan = plan, .steps = kSteps}), wrong = train({.plan = plan, .steps = kSteps, .mutation = mutation});
+  const TrainingResult right = train({.plan = plan, .steps = kFewSteps}), wrong = train({.plan = plan, .steps = kFewSteps, .mutation = mutation});
   EXPECT_NE(bitwise_difference(wrong, right), "") << "a planted bug went unseen";
 }
 
 void expect_caught_in_fp64(const sim::ParallelPlan& fp32, Mutation mutation) {
   const sim::ParallelPlan plan = with_precision(fp32, sim::Precision::Fp64);
-  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kSteps, .ranks = Ranks::Alone});
-  EXPECT_NE(difference(train({.plan = plan, .steps = kSteps, .mutation = mutation}), alone, {1e-10}), "") << "a planted bug went unseen";
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kFewSteps, .ranks = Ranks::Alone});
+  EXPECT_NE(difference(train({.plan = plan, .steps = kFewSteps, .mutation = mutation}), alone, {1e-10}), "") << "a planted bug went unseen";
 }
 
 class OnTwoRanks : public testing::Test {

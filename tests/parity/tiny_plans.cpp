@@ -43,6 +43,10 @@ sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh)
   plan.mesh = mesh;
   plan.cluster.devices = mesh.ranks();
   plan.cluster.hardware.name = "test";
+  plan.cluster.hardware.source = "made up";
+  plan.cluster.hardware.date = "2026-01-01";
+  plan.cluster.hardware.memory = sim::Bytes(std::int64_t{8} << 30);
+  plan.cluster.hardware.memory_bandwidth = sim::BytesPerSecond(1e10);
   plan.cluster.hardware.kind = sim::DeviceKind::Cpu;
   plan.cluster.hardware.peak.fill(sim::FlopsPerSecond(1e9));
   plan.cluster.hardware.overlaps_communication = false;

@@ -7,8 +7,6 @@ namespace {
 
 sim::ParallelPlan small(const sim::ModelConfig& model, sim::DeviceMesh mesh) {
   sim::ParallelPlan plan = parity::tiny_plan(model, mesh);
-  plan.cluster.hardware.source = "test";
-  plan.cluster.hardware.date = "2026-01-01";
   plan.model.vocabulary = 31;
   plan.training.checkpoint_interval = 2;
   return plan;

@@ -7,7 +7,7 @@
 namespace executor {
 namespace {
 
-const std::vector<sim::Parameter> kParameters{{.name = "embedding.tokens.weight", .rows = 10, .columns = 4},
+const std::vector<sim::Parameter> kTables{{.name = "embedding.tokens.weight", .rows = 10, .columns = 4},
                                               {.name = "embedding.positions.weight", .rows = 6, .columns = 4}};
 
 at::Tensor ids() {
@@ -19,7 +19,7 @@ at::Tensor ids() {
 
 TEST(Embedding, ForwardAndBackward) {
   const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};
-  const Embedding embedding({kParameters, leaves}, {.sequence = 3, .tensor = {}, .rotary = {}});
+  const Embedding embedding({kTables, leaves}, {.sequence = 3, .tensor = {}, .rotary = {}});
   const at::Tensor table = recorded(leaves[0].value), positions = recorded(leaves[1].value);
   const at::Tensor expected = at::embedding(table, ids()) + positions.narrow(0, 0, 3).repeat({2, 1});
   at::Tensor stream = embedding.look_up(ids());
@@ -39,7 +39,7 @@ TEST(Embedding, TensorRanksOwnRows) {
   at::Tensor sum = at::zeros({6, 4}, at::kDouble), gradient_sum = at::zeros({10, 4}, at::kDouble);
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     const LayerLeaves leaves{{.value = whole.value.narrow(0, 5 * rank, 5), .gradient = gradient_sum.narrow(0, 5 * rank, 5)}, random_leaf({6, 4}, 2)};
-    const Embedding embedding({kParameters, leaves}, {.sequence = 3, .tensor = {.degree = 2, .rank = rank}, .rotary = {}});
+    const Embedding embedding({kTables, leaves}, {.sequence = 3, .tensor = {.degree = 2, .rank = rank}, .rotary = {}});
     sum += embedding.look_up(ids());
     at::Tensor gradient = at::ones({6, 4}, at::kDouble);
     embedding.backward(gradient, ids(), {});

@@ -30,7 +30,10 @@ inline sim::ParallelPlan tiny_plan(sim::DeviceMesh mesh = {}) {
   plan.mesh = mesh;
   plan.cluster.devices = mesh.ranks();
   plan.cluster.hardware.name = "test";
-  plan.cluster.hardware.source = "test";
+  plan.cluster.hardware.source = "made up";
+  plan.cluster.hardware.date = "2026-01-01";
+  plan.cluster.hardware.memory = sim::Bytes(std::int64_t{8} << 30);
+  plan.cluster.hardware.memory_bandwidth = sim::BytesPerSecond(1e10);
   plan.cluster.hardware.kind = sim::DeviceKind::Cpu;
   plan.cluster.hardware.peak.fill(sim::FlopsPerSecond(1e9));
   plan.workload = {.sequence = 6, .global_batch = 4, .precision = sim::Precision::Fp64, .optimizer = sim::OptimizerKind::AdamW};

@@ -1,0 +1,57 @@
+#include "executor/launch/measure.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
+#include "executor/launch/measure_timer.h"
+
+namespace executor {
+namespace {
+
+// Of each sample the median over ranks, on every rank.
+void merge_ranks(Communicator& world, std::vector<Sample>& samples) {
+  const auto count = static_cast<std::int64_t>(samples.size());
+  const at::Tensor own = at::empty({count}, at::kDouble), all = at::empty({world.size(), count}, at::kDouble);
+  for (std::int64_t i = 0; i < count; ++i) own.data_ptr<double>()[i] = samples[static_cast<std::size_t>(i)].time.count();
+  world.all_gather(all, own, {})->wait();
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::vector<double> ranks;
+    for (std::int32_t rank = 0; rank < world.size(); ++rank) ranks.push_back(all.data_ptr<double>()[rank * count + i]);
+    std::sort(ranks.begin(), ranks.end());
+    const std::size_t middle = ranks.size() / 2;
+    samples[static_cast<std::size_t>(i)].time = sim::Seconds((ranks[middle] + ranks[(ranks.size() - 1) / 2]) / 2);
+  }
+}
+
+}  // namespace
+
+sim::DeviceMesh measuring_mesh(std::int32_t ranks) {
+  const bool in_pairs = ranks > 2 && ranks % 2 == 0;
+  return {.data = in_pairs ? ranks / 2 : ranks, .pipeline = 1, .tensor = in_pairs ? 2 : 1};
+}
+
+std::vector<sim::MeasuredKernel> measure_kernels(KernelTimer& timer, const CallTimes& calls) {
+  const c10::AutoGradMode do_not_record(false);
+  std::vector<Sample> samples{{sim::Kernel::OperatorCall, {}, calls.recorded}, {sim::Kernel::AutogradCall, {}, calls.backward}};
+  measure_products(timer, calls, samples);
+  measure_elementwise(timer, calls, samples);
+  measure_flat(timer, samples);
+  measure_collectives(timer, samples);
+  MeshCommunicators& mesh = timer.mesh();
+  merge_ranks(mesh.of(sim::MeshAxis::World), samples);
+  mesh.take_ledger();
+  std::vector<sim::MeasuredKernel> measured;
+  for (const Sample& sample : samples) {
+    measured.push_back({.kernel = sample.kernel, .precision = sim::Precision::Fp32, .concurrent_ranks = mesh.mesh().ranks(), .shape = sample.shape, .time = sample.time});
+  }
+  return measured;
+}
+
+std::vector<sim::MeasuredKernel> measure_kernels(MeshCommunicators& mesh, const MeasureOptions& options) {
+  KernelTimer timer(mesh, options);
+  return measure_kernels(timer, time_calls(timer));
+}
+
+}  // namespace executor

@@ -1,0 +1,136 @@
+// What a layer does beside its products: bounded by memory, or by the call for small shapes.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+#include "executor/kernels/cross_entropy.h"
+#include "executor/launch/measure_timer.h"
+#include "executor/model/activation.h"
+#include "executor/model/dropout.h"
+#include "executor/model/heads.h"
+#include "executor/model/norm.h"
+#include "executor/model/residual.h"
+
+namespace executor {
+namespace {
+
+using sim::Kernel;
+
+struct TokenShape { std::int64_t tokens, width; };
+constexpr TokenShape kShapes[] = {{16, 64}, {64, 64}, {64, 128}, {256, 128}, {512, 128}, {512, 256}, {1024, 256}, {1024, 512}, {2048, 512}, {2048, 1024}};
+// Logits: tokens, vocabulary.
+constexpr TokenShape kLogits[] = {{64, 256}, {256, 256}, {1024, 256}, {4096, 256}, {512, 4096}, {512, 8192}};
+
+at::Tensor activations_of(const TokenShape& shape) { return at::full({shape.tokens, shape.width}, 0.01, at::kFloat); }
+at::Tensor token_ids(const TokenShape& shape) { return (at::arange(shape.tokens, at::kLong) * 7919) % shape.width; }
+
+class Elementwise {
+ public:
+  Elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) : timer_(timer), calls_(calls), samples_(samples) {}
+
+  void norm(const TokenShape& shape);
+  void activations(const TokenShape& shape);
+  void residual(const TokenShape& shape);
+  void dropout(const TokenShape& shape);
+  void embedding(const TokenShape& shape);
+  void rotary(const TokenShape& shape);
+  void cross_entropy(const TokenShape& shape);
+
+ private:
+  void add(Kernel kernel, const TokenShape& shape, sim::Seconds time) { samples_.push_back({kernel, {shape.tokens, shape.width}, std::max(calls_.plain / 2, time)}); }
+  // Outside autograd; the cost model adds a call to it all the same.
+  void add_forward(Kernel kernel, const TokenShape& shape, const KernelTimer::Action& action) {
+    add(kernel, shape, timer_.time(action) - (calls_.recorded - calls_.plain));
+  }
+  void add_backward(Kernel kernel, const TokenShape& shape, const KernelTimer::Action& action) {
+    add(kernel, shape, timer_.time(action) - (calls_.backward - calls_.plain));
+  }
+
+  KernelTimer& timer_;
+  const CallTimes& calls_;
+  std::vector<Sample>& samples_;
+};
+
+// Each stretch begins with its norm: what a stretch costs beyond its operators is left in.
+void Elementwise::norm(const TokenShape& shape) {
+  const auto leaf = [&] { return Leaf{at::full({shape.width}, 1, at::kFloat), at::zeros({shape.width}, at::kFloat)}; };
+  const Leaf scale = leaf(), shift = leaf();
+  const auto time = timer_.time_recorded(activations_of(shape), [&](const at::Tensor& x) { return executor::norm(x, sim::Norm::LayerNorm, 1e-5, scale, shift); });
+  add(Kernel::NormForward, shape, time.forward - (calls_.recorded - calls_.plain));
+  add(Kernel::NormBackward, shape, time.backward - (calls_.backward - calls_.plain));
+}
+
+void Elementwise::activations(const TokenShape& shape) {
+  const auto plain = timer_.time_recorded(activations_of(shape), [](const at::Tensor& x) { return activation(x, sim::Activation::GeluTanh); });
+  const auto gated = timer_.time_recorded(activations_of({shape.tokens, 2 * shape.width}), [](const at::Tensor& x) { return gated_activation(x, sim::Activation::Silu); });
+  add(Kernel::ActivationForward, shape, calls_.forward_kernel(plain.forward));
+  add(Kernel::ActivationBackward, shape, calls_.backward_kernel(plain.backward));
+  add(Kernel::GatedActivationForward, shape, calls_.forward_kernel(gated.forward));
+  add(Kernel::GatedActivationBackward, shape, calls_.backward_kernel(gated.backward));
+}
+
+void Elementwise::residual(const TokenShape& shape) {
+  at::Tensor sum = at::zeros({shape.tokens, shape.width}, at::kFloat);
+  const at::Tensor stream = sum + 0.0;
+  add_forward(Kernel::ResidualForward, shape, [&] { add_residual(sum, stream, {}, {}); });
+  add_backward(Kernel::ResidualBackward, shape, [&] { sum.add_(stream); });
+}
+
+void Elementwise::dropout(const TokenShape& shape) {
+  at::Tensor zeros = at::zeros({shape.tokens, shape.width}, at::kFloat);
+  const Dropout dropout{.probability = 0.1, .key = random_key({1, 2, 3}), .first_element = 0};
+  add_forward(Kernel::DropoutForward, shape, [&] { apply_dropout(zeros, dropout); });
+  add_backward(Kernel::DropoutBackward, shape, [&] { apply_dropout(zeros, dropout); });
+}
+
+void Elementwise::embedding(const TokenShape& shape) {
+  constexpr std::int64_t kRows = 512;
+  const at::Tensor rows = activations_of({kRows, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, at::kFloat), tokens = token_ids({shape.tokens, kRows});
+  add_forward(Kernel::EmbeddingForward, shape, [&] { at::index_select(rows, 0, tokens); });
+  add_backward(Kernel::EmbeddingBackward, shape, [&] { rows.index_add_(0, tokens, gradient); });
+}
+
+// width: of queries and keys together, which are turned; heads of 64 or less.
+void Elementwise::rotary(const TokenShape& shape) {
+  const std::int64_t head_dim = std::min<std::int64_t>(64, shape.width / 2);
+  const HeadShape heads{.heads = shape.width / head_dim / 2, .kv_heads = shape.width / head_dim / 2, .head_dim = head_dim, .sequence = shape.tokens};
+  const at::Tensor table = rotary_table(heads, 10'000, at::kFloat), joint = activations_of({shape.tokens, heads.width()});
+  const c10::AutoGradMode do_not_record(false);
+  const auto apart = timer_.time([&] { split_heads(joint, heads, {}); });
+  const auto turned = timer_.time([&] { split_heads(joint, heads, table); });
+  add(Kernel::RotaryForward, shape, turned - apart - (calls_.recorded - calls_.plain));
+  add(Kernel::RotaryBackward, shape, turned - apart - (calls_.backward - calls_.plain));   // the same loop, the other way round
+}
+
+void Elementwise::cross_entropy(const TokenShape& shape) {
+  const CrossEntropyTargets at{activations_of(shape), token_ids(shape), empty_maximum(activations_of(shape))};
+  const at::Tensor sums = empty_sums(at.logits);
+  const VocabularyShard all{.first = 0, .real = shape.width};
+  add_forward(Kernel::CrossEntropyForward, shape, [&] {
+    local_maximum(at.maximum, at.logits, all);
+    local_exponentials(sums, at, all);
+    token_losses(sums);
+  });
+  add_backward(Kernel::CrossEntropyBackward, shape, [&] { loss_gradient_in_place(at, sums, all, 1e-3); });
+}
+
+}  // namespace
+
+void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) {
+  Elementwise kernels(timer, calls, samples);
+  for (const TokenShape& shape : kShapes) {
+    kernels.norm(shape);
+    kernels.activations(shape);
+    kernels.residual(shape);
+    kernels.dropout(shape);
+    kernels.embedding(shape);
+    kernels.rotary(shape);
+  }
+  for (const TokenShape& shape : kLogits) kernels.cross_entropy(shape);
+}
+
+}  // namespace executor

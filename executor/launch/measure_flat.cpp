@@ -1,0 +1,29 @@
+// What a step does to flat buffers: optimizer, gradient norm, copies.
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+
+#include "executor/kernels/exact_sum.h"
+#include "executor/kernels/optimizer.h"
+#include "executor/launch/measure_timer.h"
+
+namespace executor {
+namespace {
+
+at::Tensor flat(std::int64_t elements, double value) { return at::full({elements}, value, at::kFloat); }
+
+}  // namespace
+
+void measure_flat(KernelTimer& timer, std::vector<Sample>& samples) {
+  for (std::int64_t elements = 1 << 10; elements <= 1 << 22; elements <<= 2) {
+    const DecayRange all{.begin = 0, .end = elements, .weight_decay = 0.1};
+    const AdamWShard adamw{flat(elements, 1), flat(elements, 1e-3), flat(elements, 0), flat(elements, 0), {}};
+    const SgdShard sgd{adamw.master, adamw.gradient, adamw.first_moment, {}};
+    const auto add = [&](sim::Kernel kernel, std::int64_t size, const KernelTimer::Action& action) { samples.push_back({kernel, {size}, timer.time(action)}); };
+    add(sim::Kernel::AdamW, elements, [&] { step_adamw(adamw, {&all, 1}, {.learning_rate = 1e-6, .step = 3}); });
+    add(sim::Kernel::Sgd, elements, [&] { step_sgd(sgd, {&all, 1}, {.learning_rate = 1e-6, .momentum = 0.9}); });
+    add(sim::Kernel::SquaredNorm, elements, [&] { ExactSum().add_squares(adamw.gradient); });
+    add(sim::Kernel::Copy, elements * 4, [&] { adamw.master.copy_(adamw.gradient); });
+  }
+}
+
+}  // namespace executor

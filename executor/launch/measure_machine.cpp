@@ -1,0 +1,114 @@
+// What describes the machine as a whole: the numbers that a profile has beside its measured points.
+#include <ATen/ops/full.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+
+#include "executor/launch/measure_timer.h"
+
+namespace executor {
+namespace {
+
+// Ranks of one machine stay on it, however many: they share its cores.
+constexpr std::int32_t kRanksPerMachine = 256;
+
+std::string first_line_with(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (line.starts_with(key) && colon != std::string::npos) return line.substr(line.find_first_not_of(" \t", colon + 1));
+  }
+  return "unknown";
+}
+
+std::string source_text(std::int32_t ranks) {
+  return fmt::format("meshwright measure, {} rank{} at once, on {} ({} cores), LibTorch on CPU with one thread a rank, Open MPI", ranks,
+                     ranks == 1 ? "" : "s", first_line_with("/proc/cpuinfo", "model name"), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+// Of the machine, or what this container may use of it.
+sim::Bytes memory_size() {
+  const std::int64_t physical = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  std::int64_t bytes = 0;
+  return sim::Bytes(limit >> bytes && bytes > 0 ? std::min(bytes, physical) : physical);
+}
+
+sim::BytesPerSecond copy_rate(KernelTimer& timer) {
+  constexpr std::int64_t kElements = 16 << 20;   // beyond the caches
+  const at::Tensor from = at::zeros({kElements}, at::kFloat), to = at::zeros({kElements}, at::kFloat);
+  return sim::Bytes(2 * 4 * kElements) / timer.time([&] { to.copy_(from); });
+}
+
+sim::FlopsPerSecond product_rate(KernelTimer& timer, at::ScalarType type) {
+  constexpr std::int64_t kSide = 768;
+  const at::Tensor square = at::full({kSide, kSide}, 0.01, type);
+  return sim::Flops(2.0 * kSide * kSide * kSide) / timer.time([&] { at::mm(square, square); });
+}
+
+const sim::MeasuredKernel* largest_of(const std::vector<sim::MeasuredKernel>& measured, sim::Kernel kernel) {
+  const sim::MeasuredKernel* largest = nullptr;
+  for (const auto& point : measured) {
+    if (point.kernel == kernel && (!largest || point.time > largest->time)) largest = &point;
+  }
+  return largest;
+}
+
+// Causal: half of the pairs of positions, two products of head_dim each.
+double attention_efficiency(const sim::HardwareProfile& profile) {
+  const auto* point = largest_of(profile.measured, sim::Kernel::AttentionForward);
+  if (!point) return 1.0;
+  const auto& shape = point->shape;
+  const double flops = 2.0 * static_cast<double>(shape[0] * shape[1]) * static_cast<double>(shape[2] * (shape[2] + 1)) * static_cast<double>(shape[3]);
+  const auto rate = sim::Flops(flops) / point->time;
+  return std::clamp(rate / profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)], 1e-3, 1.0);
+}
+
+// Of one rank alone no message can be timed: then what a copy through memory takes, which no message is faster than.
+sim::LinkProfile shared_memory(const sim::HardwareProfile& profile) {
+  sim::LinkProfile link{.type = "shared memory", .latency = profile.kernel_overhead, .bandwidth = sim::BytesPerSecond(profile.memory_bandwidth.value() / 2), .peak_bandwidth = {}};
+  const auto* longest = largest_of(profile.measured, sim::Kernel::SendReceive);
+  for (const auto& point : profile.measured) {
+    if (point.kernel == sim::Kernel::SendReceive && point.shape[0] == 256) link.latency = point.time;
+  }
+  if (longest && longest->time > link.latency) link.bandwidth = sim::Bytes(longest->shape[0]) / (longest->time - link.latency);
+  return link;
+}
+
+}  // namespace
+
+sim::HardwareProfile measure_machine(std::shared_ptr<MpiSession> session, const MeasureOptions& options) {
+  const c10::AutoGradMode do_not_record(false);
+  int ranks = 1;
+  if (session) check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
+  MeshCommunicators mesh(measuring_mesh(ranks), std::move(session));
+  KernelTimer timer(mesh, options);
+  const CallTimes calls = time_calls(timer);
+
+  sim::HardwareProfile profile;
+  profile.name = "this-machine";
+  profile.kind = sim::DeviceKind::Cpu;
+  profile.source = source_text(ranks);
+  profile.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  profile.memory = memory_size();
+  profile.memory_bandwidth = copy_rate(timer);
+  profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)] = product_rate(timer, at::kFloat);
+  profile.peak[static_cast<std::size_t>(sim::Precision::Fp64)] = product_rate(timer, at::kDouble);
+  profile.kernel_overhead = calls.plain;
+  profile.devices_per_node = kRanksPerMachine;
+  profile.cores_per_node = static_cast<std::int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  profile.overlaps_communication = false;
+  profile.measured = measure_kernels(timer, calls);
+  profile.attention_efficiency = attention_efficiency(profile);
+  profile.intra_node = shared_memory(profile);
+  return profile;
+}
+
+}  // namespace executor

@@ -1,0 +1,110 @@
+#include "executor/launch/measure_timer.h"
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/ones_like.h>
+#include <c10/core/GradMode.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+namespace executor {
+namespace {
+
+constexpr std::size_t kFewest = 5, kMost = 400;
+constexpr std::int32_t kChain = 33;
+
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+sim::Seconds at_least(sim::Seconds floor, sim::Seconds time) { return std::max(floor, time); }
+
+}  // namespace
+
+KernelTimer::KernelTimer(MeshCommunicators& mesh, const MeasureOptions& options)
+    : mesh_(mesh), options_(options), takes_turns_(mesh.mesh().ranks() > sysconf(_SC_NPROCESSORS_ONLN)) {}
+
+bool KernelTimer::enough(const std::vector<double>& seconds, double spent) const {
+  return seconds.size() >= kMost || (seconds.size() >= kFewest && spent >= options_.each.count());
+}
+
+sim::Seconds KernelTimer::typical(std::vector<double>& seconds) const {
+  if (takes_turns_) return sim::Seconds(std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size()));
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return sim::Seconds(*middle);
+}
+
+sim::Seconds KernelTimer::time(const Action& action) {
+  action();   // first touch of its memory, and the library's own set-up
+  mesh_.of(sim::MeshAxis::World).barrier();
+  std::vector<double> seconds;
+  const double start = seconds_now();
+  do {
+    const double begin = seconds_now();
+    action();
+    seconds.push_back(seconds_now() - begin);
+  } while (!enough(seconds, seconds_now() - start));
+  return typical(seconds);
+}
+
+RecordedTime KernelTimer::time_recorded(const at::Tensor& input, const Piece::Function& function) {
+  Piece piece;
+  const at::Tensor gradient = at::ones_like(piece.forward(input, function));
+  piece.backward(gradient);
+  mesh_.of(sim::MeshAxis::World).barrier();
+  std::vector<double> forward, backward;
+  const double start = seconds_now();
+  do {
+    const double begin = seconds_now();
+    const at::Tensor output = piece.forward(input, function);
+    const double middle = seconds_now();
+    const at::Tensor input_gradient = piece.backward(gradient);
+    backward.push_back(seconds_now() - middle);
+    forward.push_back(middle - begin);
+  } while (!enough(forward, seconds_now() - start));
+  return {.forward = typical(forward), .backward = typical(backward)};
+}
+
+sim::Seconds KernelTimer::time_together(const Action& action, Repeats repeats) {
+  constexpr int kRounds = 5;
+  action();
+  std::vector<double> rounds;
+  for (int round = 0; round < kRounds; ++round) {
+    mesh_.of(sim::MeshAxis::World).barrier();
+    const double begin = seconds_now();
+    for (std::int32_t i = 0; i < repeats.value; ++i) action();
+    rounds.push_back((seconds_now() - begin) / repeats.value);
+  }
+  return typical(rounds);
+}
+
+sim::Seconds CallTimes::forward_kernel(sim::Seconds measured) const {
+  return at_least(plain / 2, measured - piece.forward - (recorded - plain));
+}
+
+sim::Seconds CallTimes::backward_kernel(sim::Seconds measured) const {
+  return at_least(plain / 2, measured - piece.backward - (backward - plain));
+}
+
+CallTimes time_calls(KernelTimer& timer) {
+  const at::Tensor element = at::full({1, 1}, 0.5, at::kFloat);
+  CallTimes calls;
+  {
+    const c10::AutoGradMode do_not_record(false);
+    calls.plain = timer.time([&] { at::gelu(element); });
+  }
+  const auto one = timer.time_recorded(element, [](const at::Tensor& x) { return at::gelu(x); });
+  const auto chain = timer.time_recorded(element, [](const at::Tensor& x) {
+    at::Tensor y = at::gelu(x);
+    for (std::int32_t i = 1; i < kChain; ++i) y = at::gelu(y);
+    return y;
+  });
+  calls.recorded = at_least(calls.plain, (chain.forward - one.forward) / (kChain - 1));
+  calls.backward = at_least(calls.plain, (chain.backward - one.backward) / (kChain - 1));
+  calls.piece = {.forward = at_least({}, one.forward - calls.recorded), .backward = at_least({}, one.backward - calls.backward)};
+  return calls;
+}
+
+}  // namespace executor

@@ -1,0 +1,72 @@
+// Repeats something until its time is known: with all ranks at once, warmed up, by the median. Used by measuring only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "executor/launch/measure.h"
+#include "executor/model/piece.h"
+
+namespace executor {
+
+struct Repeats { std::int32_t value = 1; };
+
+// Of something that autograd records and runs backward, as executor/model/piece.h does it.
+struct RecordedTime {
+  sim::Seconds forward{}, backward{};
+};
+
+class KernelTimer {
+ public:
+  using Action = std::function<void()>;
+  KernelTimer(MeshCommunicators& mesh, const MeasureOptions& options);
+
+  // Every rank repeats on its own, beginning together.
+  sim::Seconds time(const Action& action);
+  RecordedTime time_recorded(const at::Tensor& input, const Piece::Function& function);
+  // For what ranks can only do together: every rank as often as the others. Of one call.
+  sim::Seconds time_together(const Action& action, Repeats repeats);
+
+  const MeasureOptions& options() const { return options_; }
+  MeshCommunicators& mesh() { return mesh_; }
+
+ private:
+  sim::Seconds typical(std::vector<double>& seconds) const;
+  bool enough(const std::vector<double>& seconds, double spent) const;
+
+  MeshCommunicators& mesh_;
+  MeasureOptions options_;
+  bool takes_turns_;      // ranks outnumber cores
+};
+
+// One measured kernel of this rank; ranks are merged later.
+struct Sample {
+  sim::Kernel kernel{};
+  std::vector<std::int64_t> shape;
+  sim::Seconds time{};
+};
+
+// What surrounds a kernel, measured on one element: each is taken off where the cost model adds it again.
+struct CallTimes {
+  sim::Seconds plain{};             // an operator, nothing recorded
+  sim::Seconds recorded{};          // the same, recorded by autograd
+  sim::Seconds backward{};          // one node of a backward
+  RecordedTime piece{};             // what a stretch costs beyond its operators: detaching, entering the engine
+
+  // The kernel alone, given what a stretch with one kernel took.
+  sim::Seconds forward_kernel(sim::Seconds measured) const;
+  sim::Seconds backward_kernel(sim::Seconds measured) const;
+};
+CallTimes time_calls(KernelTimer& timer);
+
+// The parts of measure_kernels: each adds its kernels, in a fixed order.
+void measure_products(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples);      // linear layers, attention
+void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples);   // the rest of a layer
+void measure_flat(KernelTimer& timer, std::vector<Sample>& samples);                                  // optimizer, norm, copies
+void measure_collectives(KernelTimer& timer, std::vector<Sample>& samples);
+
+// All of them, merged over the ranks.
+std::vector<sim::MeasuredKernel> measure_kernels(KernelTimer& timer, const CallTimes& calls);
+
+}  // namespace executor

@@ -1,0 +1,99 @@
+"""GPT-2 and Llama in plain PyTorch, from a Hugging Face config and parameters named as Meshwright names them.
+
+The independent side of two comparisons: reference_gpt.py (numbers) and eager_gpt.py (speed). Shares no code with the executor.
+"""
+import json
+import struct
+
+import torch
+import torch.nn.functional as F
+
+TYPES = {"F64": torch.float64, "F32": torch.float32, "I64": torch.int64}
+
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header, data = json.loads(file.read(length)), file.read()
+    tensors = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            tensors[name] = torch.frombuffer(bytearray(data[begin:end]), dtype=TYPES[entry["dtype"]]).reshape(entry["shape"])
+    return tensors
+
+
+class Config:
+    def __init__(self, json_config):
+        get = json_config.get
+        self.is_gpt2 = get("model_type") == "gpt2"
+        self.layers = get("n_layer") or get("num_hidden_layers")
+        self.hidden = get("n_embd") or get("hidden_size")
+        self.heads = get("n_head") or get("num_attention_heads")
+        self.kv_heads = get("num_key_value_heads") or self.heads
+        self.head_dim = get("head_dim") or self.hidden // self.heads
+        self.ffn = get("n_inner") or get("intermediate_size") or 4 * self.hidden
+        self.positions = get("n_positions") or get("max_position_embeddings")
+        self.vocabulary = get("vocab_size")
+        self.epsilon = get("layer_norm_epsilon") or get("rms_norm_eps")
+        self.theta = get("rope_theta")
+        self.tied = get("tie_word_embeddings")
+
+
+def normalized(config, weights, name, x):
+    if config.is_gpt2:
+        return F.layer_norm(x, (config.hidden,), weights[name + ".weight"], weights[name + ".bias"], config.epsilon)
+    return F.rms_norm(x, (config.hidden,), weights[name + ".weight"], config.epsilon)
+
+
+def linear(weights, name, x):
+    return F.linear(x, weights[name + ".weight"], weights.get(name + ".bias"))
+
+
+def rotate(config, x):
+    """x [batch, heads, sequence, head_dim]; angles in fp64, then rounded."""
+    half = config.head_dim // 2
+    frequency = config.theta ** (-torch.arange(half, dtype=torch.float64) * 2 / config.head_dim)
+    angle = torch.outer(torch.arange(x.shape[2], dtype=torch.float64), frequency)
+    cosine, sine = angle.cos().to(x.dtype).repeat(1, 2), angle.sin().to(x.dtype).repeat(1, 2)
+    return x * cosine + torch.cat((-x[..., half:], x[..., :half]), -1) * sine
+
+
+def attention(config, weights, name, x):
+    batch, sequence, _ = x.shape
+    widths = [heads * config.head_dim for heads in (config.heads, config.kv_heads, config.kv_heads)]
+    q, k, v = (part.view(batch, sequence, -1, config.head_dim).transpose(1, 2) for part in linear(weights, name + ".qkv", x).split(widths, 2))
+    if not config.is_gpt2:
+        q, k = rotate(config, q), rotate(config, k)
+        k, v = (part.repeat_interleave(config.heads // config.kv_heads, 1) for part in (k, v))
+    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, sequence, -1)
+    return linear(weights, name + ".projection", mixed)
+
+
+def mlp(config, weights, name, x):
+    up = linear(weights, name + ".up", x)
+    if config.is_gpt2:
+        return linear(weights, name + ".down", F.gelu(up, approximate="tanh"))
+    gate, value = up.chunk(2, -1)
+    return linear(weights, name + ".down", F.silu(gate) * value)
+
+
+def loss(config, weights, ids, targets):
+    """Mean over the tokens of ids [batch, sequence]."""
+    x = F.embedding(ids, weights["embedding.tokens.weight"])
+    if config.is_gpt2:
+        x = x + weights["embedding.positions.weight"][: ids.shape[1]]
+    for layer in range(config.layers):
+        block = f"layers.{layer}"
+        x = x + attention(config, weights, block + ".attention", normalized(config, weights, block + ".attention.norm", x))
+        x = x + mlp(config, weights, block + ".mlp", normalized(config, weights, block + ".mlp.norm", x))
+    head = weights["embedding.tokens.weight" if config.tied else "head.weight"]
+    logits = F.linear(normalized(config, weights, "head.norm", x), head)[..., : config.vocabulary]
+    return F.cross_entropy(logits.reshape(-1, config.vocabulary), targets.reshape(-1))
+
+
+def optimizer(weights, settings, fused):
+    decayed = [weight for weight in weights.values() if weight.dim() > 1]
+    others = [weight for weight in weights.values() if weight.dim() == 1]
+    groups = [{"params": decayed, "weight_decay": settings["weight_decay"]}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=settings["learning_rate"], betas=(settings["beta1"], settings["beta2"]), eps=settings["epsilon"], fused=fused)
