@@ -103,9 +103,10 @@ bool MpiOperation::messages_arrived() {
 void MpiOperation::advance() {
   while (!done_) {
     check_headers();
-    if (started_ && (!messages_arrived() || !missing().empty())) return;
+    const bool is_last = in_flight_->rounds.empty();
+    if ((started_ || is_last) && (!messages_arrived() || !missing().empty())) return;
     started_ = true;
-    if (in_flight_->rounds.empty()) {
+    if (is_last) {
       if (!in_flight_->header_sends.test()) return;
       done_ = true;
       in_flight_.reset();

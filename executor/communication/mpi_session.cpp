@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "executor/communication/mpi_operation.h"
+#include "executor/communication/single_copy.h"
 
 namespace executor {
 namespace {
@@ -38,6 +39,7 @@ std::shared_ptr<MpiSession> MpiSession::start(const CommunicationOptions& option
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized) return std::shared_ptr<MpiSession>(new MpiSession(options, false));
+  choose_shared_memory_copies(can_read_other_processes());
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

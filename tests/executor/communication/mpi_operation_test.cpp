@@ -43,8 +43,8 @@ class Disagreement : public ::testing::Test {
 TEST_F(Disagreement, AnotherTask) {
   auto group = communicator();
   const auto message = failure_of([&] { group.all_reduce(ones(10), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3))->wait(); });
-  EXPECT_THAT(message, AllOf(HasSubstr("world group"), HasSubstr("the ranks disagree"), HasSubstr("Rank 1 issued"), HasSubstr("rank 0 issued"),
-                             HasSubstr(sim::to_text(key(7))), HasSubstr(sim::to_text(key(3)))) ) << message;
+  EXPECT_THAT(message, AllOf(HasSubstr("world group"), HasSubstr("the ranks disagree"), HasSubstr("ank 1 issued"), HasSubstr("40 bytes"),
+                             HasSubstr(sim::to_text(key(7))), HasSubstr(sim::to_text(key(3))))) << message;
 }
 
 TEST_F(Disagreement, AnotherSize) {

@@ -55,6 +55,15 @@ TEST(MpiSession, SendsDoNotBlock) {
   }
 }   // the handles wait
 
+TEST(MpiSession, BarrierWaitsForTheLastRank) {
+  auto group = communicator();
+  const auto start = std::chrono::steady_clock::now();
+  MPI_Barrier(MPI_COMM_WORLD);   // a common start
+  if (group.rank() == group.size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  group.barrier();
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(45));
+}
+
 TEST(MpiSession, AFailureIsRepeated) {
   if (world().size == 1) GTEST_SKIP() << "needs two ranks";
   MpiCommunicator group(session({.time_limit = sim::Seconds(0.1)}), world().everyone(), "world", nullptr);
