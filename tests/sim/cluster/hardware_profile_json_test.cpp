@@ -112,6 +112,24 @@ TEST(HardwareProfileJson, MeasuredPointsFitTheirKernel) {
   EXPECT_THAT(point({{"kernel", "fly"}, {"shape", {1}}, {"time", 3}}), AllOf(HasSubstr("/measured/0/kernel"), HasSubstr("/measured/0/time")));
 }
 
+TEST(HardwareProfileJson, ABrokenFileIsAnInputErrorAndNothingElse) {
+  const std::string text = load_text_file("profiles/hardware/a100-80gb-sxm.json");
+  const std::size_t last = text.rfind('}');
+  for (std::size_t length = 0; length <= last; length += 7)
+    EXPECT_THROW(hardware_profile_from_json(parse_json(text.substr(0, length), "f"), "f"), InputError) << length;
+  std::uint32_t state = 1;  // the same damage on every run
+  const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 8; };
+  for (int round = 0; round < 2000; ++round) {
+    std::string broken = text;
+    for (int damage = 0; damage < 3; ++damage) broken[next() % broken.size()] = static_cast<char>(next());
+    try {
+      hardware_profile_from_json(parse_json(broken, "f"), "f");
+    } catch (const InputError& error) {
+      EXPECT_FALSE(error.violations().empty());
+    }
+  }
+}
+
 // What is sold, from the data sheets.
 TEST(HardwareProfileJson, A100AndH100AreThoseOfTheirDataSheets) {
   const HardwareProfile a100 = load_hardware_profile("a100-80gb-sxm"), h100 = load_hardware_profile("h100-80gb-sxm");

@@ -118,6 +118,23 @@ TEST(ModelConfigJson, ReadsBackWhatItWrites) {
   EXPECT_EQ(model_config_from_json(to_json(qwen), "again"), qwen);
 }
 
+TEST(ModelConfigJson, ABrokenFileIsAnInputErrorAndNothingElse) {
+  const std::string text = load_text_file("profiles/models/llama-3-8b.json");
+  for (std::size_t length = 0; length <= text.rfind('}'); ++length) EXPECT_THROW(read(text.substr(0, length)), InputError) << length;
+  std::uint32_t state = 1;  // the same damage on every run
+  const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 8; };
+  for (int round = 0; round < 5000; ++round) {
+    std::string broken = text;
+    for (int damage = 0; damage < 3; ++damage) broken[next() % broken.size()] = static_cast<char>(next());
+    try {
+      const ModelConfig config = read(broken);
+      EXPECT_THAT(violations(config), testing::IsEmpty());
+    } catch (const InputError& error) {
+      EXPECT_FALSE(error.violations().empty());
+    }
+  }
+}
+
 TEST(ModelConfigJson, AllProfilesLoad) {
   for (const char* name : {"gpt2", "gpt2-medium", "gpt2-xl", "gpt3-175b", "llama-2-7b", "llama-3-8b", "llama-3-70b", "tiny-gpt2", "tiny-llama"})
     EXPECT_NO_THROW(load_model_config(std::string("profiles/models/") + name + ".json")) << name;
