@@ -9,6 +9,7 @@
 #include "executor/kernels/counting_allocator.h"
 #include "executor/launch/failure.h"
 #include "executor/launch/heartbeat_report.h"
+#include "executor/launch/measure.h"
 #include "executor/launch/rank_environment.h"
 #include "executor/launch/stop_request.h"
 #include "executor/launch/worker.h"
@@ -37,6 +38,10 @@ int perform(const WorkerOptions& options, const RankEnvironment& place) {
   at::set_num_threads(1);
   watch_stop_signals();
   const std::shared_ptr<MpiSession> session = place.is_launched ? MpiSession::start() : nullptr;
+  if (options.command == "measure") {
+    measure_to_file(session, options.out);
+    return 0;
+  }
   std::error_code ignored;
   std::filesystem::create_directories(options.out, ignored);
   return Worker(options, session).run() == RunEnd::Completed ? 0 : kInterrupted;

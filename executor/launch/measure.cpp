@@ -44,7 +44,11 @@ std::vector<sim::MeasuredKernel> measure_kernels(KernelTimer& timer, const CallT
   mesh.take_ledger();
   std::vector<sim::MeasuredKernel> measured;
   for (const Sample& sample : samples) {
-    measured.push_back({.kernel = sample.kernel, .precision = sim::Precision::Fp32, .concurrent_ranks = mesh.mesh().ranks(), .shape = sample.shape, .time = sample.time});
+    measured.push_back({.kernel = sample.kernel,
+                        .precision = sim::Precision::Fp32,
+                        .concurrent_ranks = mesh.mesh().ranks(),
+                        .shape = sample.shape,
+                        .time = sample.time});
   }
   return measured;
 }

@@ -12,8 +12,8 @@
 namespace executor {
 
 struct MeasureOptions {
-  sim::Seconds each{4e-3};      // how long one kernel of one shape is repeated at least, after warming up
-  sim::Flops largest{0.6e9};    // shapes with more work than this are left out
+  sim::Seconds each{4e-3};    // how long one kernel of one shape is repeated at least, after warming up
+  sim::Flops largest{0.6e9};  // shapes with more work than this are left out
 };
 
 // The mesh whose groups are measured: all ranks, and pairs of neighbors when there are more than two.

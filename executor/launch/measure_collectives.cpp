@@ -13,7 +13,16 @@ constexpr std::int64_t kPayloads[] = {256, 1 << 10, 4 << 10, 16 << 10, 64 << 10,
 
 Repeats repeats_of(std::int64_t bytes) { return {static_cast<std::int32_t>(std::clamp<std::int64_t>((8 << 20) / bytes, 1, 40))}; }
 
-sim::TaskKey measuring_key(sim::Operation operation) { return {.stage = {}, .chunk = {}, .microbatch = {}, .layer = {}, .phase = sim::Phase::Step, .operation = operation, .group = {}, .sequence = 0}; }
+sim::TaskKey measuring_key(sim::Operation operation) {
+  return {.stage = {},
+          .chunk = {},
+          .microbatch = {},
+          .layer = {},
+          .phase = sim::Phase::Step,
+          .operation = operation,
+          .group = {},
+          .sequence = 0};
+}
 
 // bytes: of the whole buffer, cut into equal shards.
 void measure_group(KernelTimer& timer, Communicator& group, std::int64_t bytes, std::vector<Sample>& samples) {
@@ -37,8 +46,10 @@ void measure_transfer(KernelTimer& timer, std::int64_t bytes, std::vector<Sample
     if (partner >= world.size()) return;
     const auto send = [&] { world.send(buffer, partner, measuring_key(sim::Operation::Send))->wait(); };
     const auto receive = [&] { world.receive(buffer, partner, measuring_key(sim::Operation::Receive))->wait(); };
-    if (world.rank() < partner) send(), receive();
-    else receive(), send();
+    if (world.rank() < partner)
+      send(), receive();
+    else
+      receive(), send();
   };
   samples.push_back({sim::Kernel::SendReceive, {bytes, 2}, timer.time_together(exchange, repeats_of(bytes)) / 2});
 }

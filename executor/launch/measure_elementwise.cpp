@@ -20,8 +20,11 @@ namespace {
 
 using sim::Kernel;
 
-struct TokenShape { std::int64_t tokens, width; };
-constexpr TokenShape kShapes[] = {{16, 64}, {64, 64}, {64, 128}, {256, 128}, {512, 128}, {512, 256}, {1024, 256}, {1024, 512}, {2048, 512}, {2048, 1024}};
+struct TokenShape {
+  std::int64_t tokens, width;
+};
+constexpr TokenShape kShapes[] = {{16, 64},   {64, 64},    {64, 128},   {256, 128},  {512, 128},
+                                  {512, 256}, {1024, 256}, {1024, 512}, {2048, 512}, {2048, 1024}};
 // Logits: tokens, vocabulary.
 constexpr TokenShape kLogits[] = {{64, 256}, {256, 256}, {1024, 256}, {4096, 256}, {512, 4096}, {512, 8192}};
 
@@ -41,7 +44,9 @@ class Elementwise {
   void cross_entropy(const TokenShape& shape);
 
  private:
-  void add(Kernel kernel, const TokenShape& shape, sim::Seconds time) { samples_.push_back({kernel, {shape.tokens, shape.width}, std::max(calls_.plain / 2, time)}); }
+  void add(Kernel kernel, const TokenShape& shape, sim::Seconds time) {
+    samples_.push_back({kernel, {shape.tokens, shape.width}, std::max(calls_.plain / 2, time)});
+  }
   // Outside autograd; the cost model adds a call to it all the same.
   void add_forward(Kernel kernel, const TokenShape& shape, const KernelTimer::Action& action) {
     add(kernel, shape, timer_.time(action) - (calls_.recorded - calls_.plain));
@@ -59,14 +64,17 @@ class Elementwise {
 void Elementwise::norm(const TokenShape& shape) {
   const auto leaf = [&] { return Leaf{at::full({shape.width}, 1, at::kFloat), at::zeros({shape.width}, at::kFloat)}; };
   const Leaf scale = leaf(), shift = leaf();
-  const auto time = timer_.time_recorded(activations_of(shape), [&](const at::Tensor& x) { return executor::norm(x, sim::Norm::LayerNorm, 1e-5, scale, shift); });
+  const auto time = timer_.time_recorded(activations_of(shape),
+                                         [&](const at::Tensor& x) { return executor::norm(x, sim::Norm::LayerNorm, 1e-5, scale, shift); });
   add(Kernel::NormForward, shape, time.forward - (calls_.recorded - calls_.plain));
   add(Kernel::NormBackward, shape, time.backward - (calls_.backward - calls_.plain));
 }
 
 void Elementwise::activations(const TokenShape& shape) {
-  const auto plain = timer_.time_recorded(activations_of(shape), [](const at::Tensor& x) { return activation(x, sim::Activation::GeluTanh); });
-  const auto gated = timer_.time_recorded(activations_of({shape.tokens, 2 * shape.width}), [](const at::Tensor& x) { return gated_activation(x, sim::Activation::Silu); });
+  const auto plain =
+      timer_.time_recorded(activations_of(shape), [](const at::Tensor& x) { return activation(x, sim::Activation::GeluTanh); });
+  const auto gated = timer_.time_recorded(activations_of({shape.tokens, 2 * shape.width}),
+                                          [](const at::Tensor& x) { return gated_activation(x, sim::Activation::Silu); });
   add(Kernel::ActivationForward, shape, calls_.forward_kernel(plain.forward));
   add(Kernel::ActivationBackward, shape, calls_.backward_kernel(plain.backward));
   add(Kernel::GatedActivationForward, shape, calls_.forward_kernel(gated.forward));
@@ -89,7 +97,8 @@ void Elementwise::dropout(const TokenShape& shape) {
 
 void Elementwise::embedding(const TokenShape& shape) {
   constexpr std::int64_t kRows = 512;
-  const at::Tensor rows = activations_of({kRows, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, at::kFloat), tokens = token_ids({shape.tokens, kRows});
+  const at::Tensor rows = activations_of({kRows, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, at::kFloat),
+                   tokens = token_ids({shape.tokens, kRows});
   add_forward(Kernel::EmbeddingForward, shape, [&] { at::index_select(rows, 0, tokens); });
   add_backward(Kernel::EmbeddingBackward, shape, [&] { rows.index_add_(0, tokens, gradient); });
 }
@@ -97,13 +106,14 @@ void Elementwise::embedding(const TokenShape& shape) {
 // width: of queries and keys together, which are turned; heads of 64 or less.
 void Elementwise::rotary(const TokenShape& shape) {
   const std::int64_t head_dim = std::min<std::int64_t>(64, shape.width / 2);
-  const HeadShape heads{.heads = shape.width / head_dim / 2, .kv_heads = shape.width / head_dim / 2, .head_dim = head_dim, .sequence = shape.tokens};
+  const HeadShape heads{
+      .heads = shape.width / head_dim / 2, .kv_heads = shape.width / head_dim / 2, .head_dim = head_dim, .sequence = shape.tokens};
   const at::Tensor table = rotary_table(heads, 10'000, at::kFloat), joint = activations_of({shape.tokens, heads.width()});
   const c10::AutoGradMode do_not_record(false);
   const auto apart = timer_.time([&] { split_heads(joint, heads, {}); });
   const auto turned = timer_.time([&] { split_heads(joint, heads, table); });
   add(Kernel::RotaryForward, shape, turned - apart - (calls_.recorded - calls_.plain));
-  add(Kernel::RotaryBackward, shape, turned - apart - (calls_.backward - calls_.plain));   // the same loop, the other way round
+  add(Kernel::RotaryBackward, shape, turned - apart - (calls_.backward - calls_.plain));  // the same loop, the other way round
 }
 
 void Elementwise::cross_entropy(const TokenShape& shape) {

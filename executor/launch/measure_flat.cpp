@@ -18,7 +18,9 @@ void measure_flat(KernelTimer& timer, std::vector<Sample>& samples) {
     const DecayRange all{.begin = 0, .end = elements, .weight_decay = 0.1};
     const AdamWShard adamw{flat(elements, 1), flat(elements, 1e-3), flat(elements, 0), flat(elements, 0), {}};
     const SgdShard sgd{adamw.master, adamw.gradient, adamw.first_moment, {}};
-    const auto add = [&](sim::Kernel kernel, std::int64_t size, const KernelTimer::Action& action) { samples.push_back({kernel, {size}, timer.time(action)}); };
+    const auto add = [&](sim::Kernel kernel, std::int64_t size, const KernelTimer::Action& action) {
+      samples.push_back({kernel, {size}, timer.time(action)});
+    };
     add(sim::Kernel::AdamW, elements, [&] { step_adamw(adamw, {&all, 1}, {.learning_rate = 1e-6, .step = 3}); });
     add(sim::Kernel::Sgd, elements, [&] { step_sgd(sgd, {&all, 1}, {.learning_rate = 1e-6, .momentum = 0.9}); });
     add(sim::Kernel::SquaredNorm, elements, [&] { ExactSum().add_squares(adamw.gradient); });

@@ -42,7 +42,7 @@ sim::Bytes memory_size() {
 }
 
 sim::BytesPerSecond copy_rate(KernelTimer& timer) {
-  constexpr std::int64_t kElements = 16 << 20;   // beyond the caches
+  constexpr std::int64_t kElements = 16 << 20;  // beyond the caches
   const at::Tensor from = at::zeros({kElements}, at::kFloat), to = at::zeros({kElements}, at::kFloat);
   return sim::Bytes(2 * 4 * kElements) / timer.time([&] { to.copy_(from); });
 }
@@ -66,14 +66,18 @@ double attention_efficiency(const sim::HardwareProfile& profile) {
   const auto* point = largest_of(profile.measured, sim::Kernel::AttentionForward);
   if (!point) return 1.0;
   const auto& shape = point->shape;
-  const double flops = 2.0 * static_cast<double>(shape[0] * shape[1]) * static_cast<double>(shape[2] * (shape[2] + 1)) * static_cast<double>(shape[3]);
+  const double flops =
+      2.0 * static_cast<double>(shape[0] * shape[1]) * static_cast<double>(shape[2] * (shape[2] + 1)) * static_cast<double>(shape[3]);
   const auto rate = sim::Flops(flops) / point->time;
   return std::clamp(rate / profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)], 1e-3, 1.0);
 }
 
 // Of one rank alone no message can be timed: then what a copy through memory takes, which no message is faster than.
 sim::LinkProfile shared_memory(const sim::HardwareProfile& profile) {
-  sim::LinkProfile link{.type = "shared memory", .latency = profile.kernel_overhead, .bandwidth = sim::BytesPerSecond(profile.memory_bandwidth.value() / 2), .peak_bandwidth = {}};
+  sim::LinkProfile link{.type = "shared memory",
+                        .latency = profile.kernel_overhead,
+                        .bandwidth = sim::BytesPerSecond(profile.memory_bandwidth.value() / 2),
+                        .peak_bandwidth = {}};
   const auto* longest = largest_of(profile.measured, sim::Kernel::SendReceive);
   for (const auto& point : profile.measured) {
     if (point.kernel == sim::Kernel::SendReceive && point.shape[0] == 256) link.latency = point.time;

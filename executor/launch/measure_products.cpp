@@ -13,7 +13,9 @@ namespace {
 
 at::Tensor matrix(std::int64_t rows, std::int64_t columns) { return at::full({rows, columns}, 0.01, at::kFloat); }
 
-struct LinearShape { std::int64_t tokens, outputs, inputs; };
+struct LinearShape {
+  std::int64_t tokens, outputs, inputs;
+};
 
 void measure_linear(KernelTimer& timer, const CallTimes& calls, const LinearShape& shape, std::vector<Sample>& samples) {
   const auto [tokens, outputs, inputs] = shape;
@@ -41,7 +43,9 @@ void measure_linears(KernelTimer& timer, const CallTimes& calls, std::vector<Sam
   }
 }
 
-struct AttentionShape { std::int64_t batch, heads, sequence, head_dim; };
+struct AttentionShape {
+  std::int64_t batch, heads, sequence, head_dim;
+};
 
 void measure_attention(KernelTimer& timer, const CallTimes& calls, const AttentionShape& shape, std::vector<Sample>& samples) {
   const HeadShape heads{.heads = shape.heads, .kv_heads = shape.heads, .head_dim = shape.head_dim, .sequence = shape.sequence};

@@ -37,7 +37,7 @@ sim::Seconds KernelTimer::typical(std::vector<double>& seconds) const {
 }
 
 sim::Seconds KernelTimer::time(const Action& action) {
-  action();   // first touch of its memory, and the library's own set-up
+  action();  // first touch of its memory, and the library's own set-up
   mesh_.of(sim::MeshAxis::World).barrier();
   std::vector<double> seconds;
   const double start = seconds_now();

@@ -10,7 +10,9 @@
 
 namespace executor {
 
-struct Repeats { std::int32_t value = 1; };
+struct Repeats {
+  std::int32_t value = 1;
+};
 
 // Of something that autograd records and runs backward, as executor/model/piece.h does it.
 struct RecordedTime {
@@ -37,7 +39,7 @@ class KernelTimer {
 
   MeshCommunicators& mesh_;
   MeasureOptions options_;
-  bool takes_turns_;      // ranks outnumber cores
+  bool takes_turns_;  // ranks outnumber cores
 };
 
 // One measured kernel of this rank; ranks are merged later.
@@ -49,10 +51,10 @@ struct Sample {
 
 // What surrounds a kernel, measured on one element: each is taken off where the cost model adds it again.
 struct CallTimes {
-  sim::Seconds plain{};             // an operator, nothing recorded
-  sim::Seconds recorded{};          // the same, recorded by autograd
-  sim::Seconds backward{};          // one node of a backward
-  RecordedTime piece{};             // what a stretch costs beyond its operators: detaching, entering the engine
+  sim::Seconds plain{};     // an operator, nothing recorded
+  sim::Seconds recorded{};  // the same, recorded by autograd
+  sim::Seconds backward{};  // one node of a backward
+  RecordedTime piece{};     // what a stretch costs beyond its operators: detaching, entering the engine
 
   // The kernel alone, given what a stretch with one kernel took.
   sim::Seconds forward_kernel(sim::Seconds measured) const;
@@ -61,9 +63,9 @@ struct CallTimes {
 CallTimes time_calls(KernelTimer& timer);
 
 // The parts of measure_kernels: each adds its kernels, in a fixed order.
-void measure_products(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples);      // linear layers, attention
-void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples);   // the rest of a layer
-void measure_flat(KernelTimer& timer, std::vector<Sample>& samples);                                  // optimizer, norm, copies
+void measure_products(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples);     // linear layers, attention
+void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples);  // the rest of a layer
+void measure_flat(KernelTimer& timer, std::vector<Sample>& samples);                                 // optimizer, norm, copies
 void measure_collectives(KernelTimer& timer, std::vector<Sample>& samples);
 
 // All of them, merged over the ranks.

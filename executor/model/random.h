@@ -36,8 +36,8 @@ constexpr std::uint64_t label_of(std::string_view name) {
   return hash;
 }
 
-// In (0, 1): never 0, so that its logarithm exists.
-constexpr double to_unit_interval(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
+// In (0, 1), both ends left out: its logarithm exists.
+constexpr double to_unit_interval(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
 
 // Normal with mean 0 and deviation 1 (Box and Muller; elements 2k and 2k+1 share a pair of uniforms).
 double random_normal(RandomKey key, std::uint64_t index);

@@ -71,7 +71,7 @@ TEST_P(DataParallel, SgdIsBitwiseEqualToo) {
 INSTANTIATE_TEST_SUITE_P(Models, DataParallel,
                          testing::Values(DataCase{"gpt2_reduce_last", tiny_gpt2()}, DataCase{"gpt2_reduce_each", tiny_gpt2(), Accumulation::ReduceEach},
                                          DataCase{"llama_reduce_last", tiny_llama()}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace parity

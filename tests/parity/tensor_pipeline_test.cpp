@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
                     LayoutCase{"D2P2_interleaved", {.data = 2, .pipeline = 2}, "interleaved", 2, Recompute::Full, Accumulation::ReduceEach},
                     LayoutCase{"T2P2_1f1b", {.pipeline = 2, .tensor = 2}},
                     LayoutCase{"T2P2_gpipe_recompute", {.pipeline = 2, .tensor = 2}, "gpipe", 1, Recompute::Full}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 // Accumulating in microbatch order, the schedules are bitwise equal among themselves.
 TEST(Schedules, AreBitwiseEqual) {

@@ -48,6 +48,8 @@ sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh)
   plan.cluster.hardware.memory = sim::Bytes(std::int64_t{8} << 30);
   plan.cluster.hardware.memory_bandwidth = sim::BytesPerSecond(1e10);
   plan.cluster.hardware.kind = sim::DeviceKind::Cpu;
+  plan.cluster.hardware.devices_per_node = mesh.ranks();
+  plan.cluster.hardware.intra_node = {.type = "made up", .latency = sim::Seconds(1e-6), .bandwidth = sim::BytesPerSecond(1e9)};
   plan.cluster.hardware.peak.fill(sim::FlopsPerSecond(1e9));
   plan.cluster.hardware.overlaps_communication = false;
   plan.workload = {.sequence = 12, .global_batch = 8, .precision = sim::Precision::Fp32, .optimizer = sim::OptimizerKind::AdamW};

@@ -5,7 +5,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
@@ -82,7 +82,7 @@ int main(int, char** argv) {
   const std::string folder = argv[1];
   std::filesystem::create_directories(folder);
   for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
-    const std::string suffix = "_" + std::string(sim::kPrecisionNames[static_cast<std::size_t>(precision)]);
+    const std::string suffix = fmt::format("_{}", sim::kPrecisionNames[static_cast<std::size_t>(precision)]);
     export_case(folder, "gpt2" + suffix, reference_plan(parity::tiny_gpt2(), precision));
     export_case(folder, "llama" + suffix, reference_plan(parity::tiny_llama(), precision));
   }

@@ -7,8 +7,7 @@
 namespace executor {
 namespace {
 
-const std::vector<sim::Parameter> kTables{{.name = "embedding.tokens.weight", .rows = 10, .columns = 4},
-                                              {.name = "embedding.positions.weight", .rows = 6, .columns = 4}};
+const std::vector<sim::Parameter> kTables{table("embedding.tokens.weight", 10, 4), table("embedding.positions.weight", 6, 4)};
 
 at::Tensor ids() {
   at::Tensor tensor = at::empty({6}, at::kLong);

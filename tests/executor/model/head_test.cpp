@@ -9,8 +9,7 @@
 namespace executor {
 namespace {
 
-const std::vector<sim::Parameter> kHeadParameters{{.name = "head.norm.weight", .rows = 4}, {.name = "head.norm.bias", .rows = 4},
-                                              {.name = "head.weight", .rows = 10, .columns = 4}};
+const std::vector<sim::Parameter> kHeadParameters{table("head.norm.weight", 4, 1), table("head.norm.bias", 4, 1), table("head.weight", 10, 4)};
 
 TEST(Head, LossAndGradientsWithPaddedVocabulary) {
   sim::ModelConfig config;

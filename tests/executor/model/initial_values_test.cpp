@@ -28,7 +28,8 @@ TEST(InitialValues, PaddingRowsAreZeroAndTheRestIsNormal) {
 }
 
 TEST(InitialValues, OnesAndZeros) {
-  sim::Parameter scale{.name = "head.norm.weight", .rows = 4, .initial = sim::InitialValue::Ones};
+  sim::Parameter scale = table("head.norm.weight", 4, 1);
+  scale.initial = sim::InitialValue::Ones;
   EXPECT_EQ(filled(scale, {}, {0, 4}).min().item<double>(), 1.0);
   scale.initial = sim::InitialValue::Zeros;
   EXPECT_EQ(filled(scale, {}, {0, 4}).abs().max().item<double>(), 0.0);

@@ -11,6 +11,7 @@
 
 #include "executor/model/leaf.h"
 #include "executor/model/random.h"
+#include "sim/model/model_graph.h"
 
 namespace executor {
 
@@ -19,6 +20,14 @@ inline at::Tensor random_tensor(at::IntArrayRef shape, std::uint64_t seed) {
   for (std::int64_t at = 0; at < tensor.numel(); ++at)
     tensor.data_ptr<double>()[at] = random_normal(random_key({seed}), static_cast<std::uint64_t>(at));
   return tensor;
+}
+
+inline sim::Parameter table(std::string name, std::int64_t rows, std::int64_t columns) {
+  sim::Parameter parameter;
+  parameter.name = std::move(name);
+  parameter.rows = rows;
+  parameter.columns = columns;
+  return parameter;
 }
 
 inline Leaf random_leaf(at::IntArrayRef shape, std::uint64_t seed) {

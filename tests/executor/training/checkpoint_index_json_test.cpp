@@ -20,7 +20,8 @@ TEST(CheckpointIndex, DifferencesNameTheField) {
   other.training.keep_last = 77;   // may change
   other.microbatch_size = 2;
   EXPECT_THAT(plan_differences(tiny_plan(), other),
-              testing::UnorderedElementsAre(testing::StartsWith("/training/seed: 1 in the checkpoint, 9 now"), testing::HasSubstr("microbatch_size")));
+              testing::UnorderedElementsAre("/training/seed: 1 in the checkpoint, 9 now", "/microbatch_size: 1 in the checkpoint, 2 now",
+                                            testing::StartsWith("/microbatches")));
 }
 
 TEST(CheckpointIndex, OtherFilesAreRefused) {

@@ -7,7 +7,13 @@
 namespace executor {
 namespace {
 
-sim::Bucket layout() { return {.slots = {{.layer = sim::LayerIndex(1), .parameter = 0, .offset = 64, .elements = 6}}, .elements = 256, .shard_elements = 128}; }
+sim::Bucket layout() {
+  sim::Bucket bucket;
+  bucket.slots = {{.layer = sim::LayerIndex(1), .parameter = 0, .offset = 64, .elements = 6}};
+  bucket.elements = 256;
+  bucket.shard_elements = 128;
+  return bucket;
+}
 
 BucketPlan zero(std::int32_t stage) {
   return {.shards_weights = stage == 3, .shards_gradients = stage >= 2, .shards_optimizer = stage >= 1, .data_rank = 1, .options = at::kDouble};

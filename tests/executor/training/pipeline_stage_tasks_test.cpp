@@ -17,7 +17,7 @@ TEST(StageTasks, GradientIsTheSlopeOfTheLoss) {
   Training training(plan);
   const StepSummary here = training.step(0);
   const at::Tensor direction = training.parameters.buckets().front().gradients().clone(), weights = training.parameters.buckets().front().weights();
-  constexpr double kStep = 1e-5;
+  constexpr double kStep = 1e-6;
   weights.add_(direction, kStep);
   const double ahead = training.step(0).loss;
   weights.add_(direction, -2 * kStep);

@@ -35,6 +35,8 @@ inline sim::ParallelPlan tiny_plan(sim::DeviceMesh mesh = {}) {
   plan.cluster.hardware.memory = sim::Bytes(std::int64_t{8} << 30);
   plan.cluster.hardware.memory_bandwidth = sim::BytesPerSecond(1e10);
   plan.cluster.hardware.kind = sim::DeviceKind::Cpu;
+  plan.cluster.hardware.devices_per_node = mesh.ranks();
+  plan.cluster.hardware.intra_node = {.type = "made up", .latency = sim::Seconds(1e-6), .bandwidth = sim::BytesPerSecond(1e9)};
   plan.cluster.hardware.peak.fill(sim::FlopsPerSecond(1e9));
   plan.workload = {.sequence = 6, .global_batch = 4, .precision = sim::Precision::Fp64, .optimizer = sim::OptimizerKind::AdamW};
   plan.vocabulary_multiple = 2;
