@@ -20,7 +20,7 @@ namespace executor {
 class Work {
  public:
   virtual ~Work() = default;
-  virtual void wait() = 0;       // throws CollectiveError after the time limit
+  virtual void wait() = 0;  // throws CollectiveError after the time limit
 };
 using WorkHandle = std::unique_ptr<Work>;
 
@@ -29,13 +29,13 @@ enum class ReduceOperation : std::uint8_t { Sum, Maximum };
 class Communicator {
  public:
   virtual ~Communicator() = default;
-  virtual std::int32_t rank() const = 0;   // inside the group
+  virtual std::int32_t rank() const = 0;  // inside the group
   virtual std::int32_t size() const = 0;
 
   // All tensors contiguous. `key` names the operation in errors, in the ledger and in the desynchronisation check.
   virtual WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) = 0;
-  virtual WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) = 0;   // full: size() equal chunks
-  virtual WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) = 0;       // shard may be its own chunk of full
+  virtual WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) = 0;  // full: size() equal chunks
+  virtual WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) = 0;      // shard may be its own chunk of full
   virtual WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) = 0;
   virtual WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) = 0;
   virtual WorkHandle receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) = 0;

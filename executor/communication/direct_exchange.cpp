@@ -9,9 +9,7 @@
 
 namespace executor {
 
-std::span<std::byte> bytes_of(const at::Tensor& tensor) {
-  return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()};
-}
+std::span<std::byte> bytes_of(const at::Tensor& tensor) { return {static_cast<std::byte*>(tensor.data_ptr()), tensor.nbytes()}; }
 
 std::span<std::byte> Chunks::of(Peer peer) const {
   const std::int64_t elements = buffer_.numel(), length = (elements + ranks_ - 1) / ranks_;

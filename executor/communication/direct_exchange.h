@@ -13,7 +13,7 @@
 
 namespace executor {
 
-std::span<std::byte> bytes_of(const at::Tensor& tensor);   // contiguous
+std::span<std::byte> bytes_of(const at::Tensor& tensor);  // contiguous
 
 // A buffer cut into one chunk a rank: equal, but for the last ones, which are shorter or empty.
 class Chunks {
@@ -31,17 +31,17 @@ class DirectExchange {
  public:
   DirectExchange(const MpiGroup& group, const at::Tensor& full, Tag tag);
   void post(MpiMessages& messages) const;
-  void reduce_into(std::span<std::byte> result, ReduceOperation operation) const;   // once all messages arrived; result may be own_chunk()
+  void reduce_into(std::span<std::byte> result, ReduceOperation operation) const;  // once all messages arrived; result may be own_chunk()
   std::span<std::byte> own_chunk() const { return chunk_of(own_); }
 
  private:
-  std::span<std::byte> chunk_of(Peer rank) const;   // this rank's chunk as `rank` holds it
+  std::span<std::byte> chunk_of(Peer rank) const;  // this rank's chunk as `rank` holds it
 
   Peer own_, ranks_;
   Tag tag_;
   c10::ScalarType type_;
   Chunks chunks_;
-  at::Tensor pieces_;                               // of the others, in rank order
+  at::Tensor pieces_;  // of the others, in rank order
 };
 
 void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag);

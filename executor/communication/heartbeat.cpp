@@ -19,7 +19,7 @@ struct Heartbeat::Record {
   std::int64_t step;
   std::int64_t unix_nanoseconds;
   sim::TaskKey key;
-  char activity[64];                // empty: `key` says it
+  char activity[64];  // empty: `key` says it
 };
 
 // Two records in turn, and a counter that is stored last: whenever the process dies, one record is whole.
@@ -35,7 +35,7 @@ std::string path_of(const std::string& folder, sim::Rank rank) { return fmt::for
 
 std::int64_t unix_nanoseconds() {
   timespec now{};
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);   // 4 ms are enough, and it costs a few nanoseconds
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);  // 4 ms are enough, and it costs a few nanoseconds
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
@@ -47,7 +47,7 @@ Heartbeat::Heartbeat(const std::string& folder, sim::Rank rank) {
   const std::string path = path_of(folder, rank);
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor < 0) refuse(path);
-  const int failed = posix_fallocate(descriptor, 0, sizeof(File));   // a hole would be SIGBUS on a full disk
+  const int failed = posix_fallocate(descriptor, 0, sizeof(File));  // a hole would be SIGBUS on a full disk
   void* memory = failed ? MAP_FAILED : mmap(nullptr, sizeof(File), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (failed) errno = failed;
   const int reason = errno;
@@ -68,7 +68,7 @@ Heartbeat::Record& Heartbeat::next_record() {
 }
 
 void Heartbeat::publish() {
-  std::atomic_signal_fence(std::memory_order_release);   // the reader comes after this process: the order of stores is all it takes
+  std::atomic_signal_fence(std::memory_order_release);  // the reader comes after this process: the order of stores is all it takes
   ++file_->written;
 }
 
@@ -93,8 +93,8 @@ std::optional<HeartbeatReading> read_heartbeat(const std::string& folder, sim::R
   if (!stream.read(reinterpret_cast<char*>(&file), sizeof file) || file.written <= 0) return std::nullopt;
   auto& record = file.records[file.written % 2];
   record.activity[sizeof record.activity - 1] = '\0';
-  HeartbeatReading reading{.process = file.process, .step = record.step, .doing = record.activity, .phase = {},
-                           .unix_nanoseconds = record.unix_nanoseconds};
+  HeartbeatReading reading{
+      .process = file.process, .step = record.step, .doing = record.activity, .phase = {}, .unix_nanoseconds = record.unix_nanoseconds};
   if (!reading.doing.empty()) return reading;
   reading.doing = sim::to_text(record.key);
   const auto phase = static_cast<std::size_t>(record.key.phase);

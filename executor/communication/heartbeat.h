@@ -13,10 +13,10 @@
 namespace executor {
 
 struct HeartbeatReading {
-  std::int64_t process = 0;         // its id
-  std::int64_t step = -1;           // -1: before the first
-  std::string doing;                // the task's key as text, or an activity outside of a step: "loading the data"
-  std::string phase;                // "forward", ...; empty outside of a step
+  std::int64_t process = 0;           // its id
+  std::int64_t step = -1;             // -1: before the first
+  std::string doing;                  // the task's key as text, or an activity outside of a step: "loading the data"
+  std::string phase;                  // "forward", ...; empty outside of a step
   std::int64_t unix_nanoseconds = 0;  // when it began
 };
 
@@ -28,10 +28,12 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
-  struct Step { std::int64_t number = 0; };
+  struct Step {
+    std::int64_t number = 0;
+  };
   void begin_step(Step step) { step_ = step.number; }
   void begin_task(const sim::TaskKey& key);
-  void begin_activity(std::string_view what);   // cut at 63 characters
+  void begin_activity(std::string_view what);  // cut at 63 characters
 
  private:
   struct Record;

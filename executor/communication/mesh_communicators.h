@@ -21,7 +21,7 @@ class MeshCommunicators {
   Communicator& of(sim::MeshAxis axis);
   sim::Rank rank() const { return rank_; }
   const sim::DeviceMesh& mesh() const { return mesh_; }
-  Ledger take_ledger();              // what was started since the last call, on all axes, in order
+  Ledger take_ledger();  // what was started since the last call, on all axes, in order
 
  private:
   std::unique_ptr<Communicator> make(sim::MeshAxis axis);

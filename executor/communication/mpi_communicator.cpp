@@ -11,7 +11,7 @@
 namespace executor {
 namespace {
 
-constexpr std::int32_t kTransferTags = 1 << 28;   // above those of collectives
+constexpr std::int32_t kTransferTags = 1 << 28;  // above those of collectives
 constexpr Tag payload(Tag header) { return {header.value + 1}; }
 
 void require(const at::Tensor& tensor, const sim::TaskKey& key) {
@@ -27,8 +27,8 @@ OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim
 void require_shard(const at::Tensor& shard, const at::Tensor& full, std::int32_t ranks, const sim::TaskKey& key) {
   require(shard, key);
   if (shard.numel() * ranks == full.numel() && shard.scalar_type() == full.scalar_type()) return;
-  throw std::invalid_argument(fmt::format("{}: a shard of {} elements times {} ranks is not {} elements of the same type", sim::to_text(key),
-                                          shard.numel(), ranks, full.numel()));
+  throw std::invalid_argument(fmt::format("{}: a shard of {} elements times {} ranks is not {} elements of the same type",
+                                          sim::to_text(key), shard.numel(), ranks, full.numel()));
 }
 
 std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiSession> session, const std::vector<sim::Rank>& members, const std::string& name) {
@@ -130,14 +130,17 @@ WorkHandle MpiCommunicator::transfer(OperationHeader header, Peer peer, Transfer
   record(header, 2);
   const auto identity = transfer_identity(header.key, end);
   header.transfer = identity;
-  const auto number = (identity.boundary & 0xfff) << 15 | (identity.microbatch & 0x1fff) << 2 | (identity.phase == sim::Phase::Backward) << 1;
+  const auto number =
+      (identity.boundary & 0xfff) << 15 | (identity.microbatch & 0x1fff) << 2 | (identity.phase == sim::Phase::Backward) << 1;
   const Tag tag{kTransferTags + number};
   HeaderExchange exchange{.send_to = {}, .receive_from = {}, .tag = tag};
   (end == TransferEnd::Sender ? exchange.send_to : exchange.receive_from).push_back(peer);
   Rounds rounds;
   rounds.push_back([buffer, peer, end, tag](MpiMessages& messages) {
-    if (end == TransferEnd::Sender) messages.send(bytes_of(buffer), peer, payload(tag));
-    else messages.receive(bytes_of(buffer), peer, payload(tag));
+    if (end == TransferEnd::Sender)
+      messages.send(bytes_of(buffer), peer, payload(tag));
+    else
+      messages.receive(bytes_of(buffer), peer, payload(tag));
   });
   return std::make_unique<MpiOperation>(group_, header, exchange, std::move(rounds));
 }

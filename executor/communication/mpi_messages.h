@@ -13,8 +13,12 @@
 
 namespace executor {
 
-struct Peer { std::int32_t rank = 0; };
-struct Tag { std::int32_t value = 0; };
+struct Peer {
+  std::int32_t rank = 0;
+};
+struct Tag {
+  std::int32_t value = 0;
+};
 
 class MpiMessages {
  public:
@@ -22,7 +26,7 @@ class MpiMessages {
 
   void send(std::span<const std::byte> bytes, Peer to, Tag tag);
   void receive(std::span<std::byte> bytes, Peer from, Tag tag);
-  bool test();                   // true: all arrived. Throws CollectiveError for what MPI reports
+  bool test();  // true: all arrived. Throws CollectiveError for what MPI reports
   bool empty() const { return requests_.empty(); }
 
  private:

@@ -31,28 +31,37 @@ std::optional<OperationHeader> unexpected_header(MPI_Comm group, Peer peer) {
 }  // namespace
 
 struct MpiOperation::InFlight {
-  InFlight(const MpiGroup& group, const OperationHeader& header, std::deque<Round> todo)
-      : mine(header), header_sends(group.communicator, kUncut), messages(group.communicator, group.session->options().message),
-        rounds(std::move(todo)) {}
+  InFlight(const MpiGroup& group, const OperationHeader& header, std::deque<Round> to_do)
+      : mine(header),
+        header_sends(group.communicator, kUncut),
+        messages(group.communicator, group.session->options().message),
+        rounds{std::move(to_do), {}} {}
   OperationHeader mine;
   std::vector<HeaderFrom> theirs;
   MpiMessages header_sends, messages;
-  std::deque<Round> rounds, past;   // past ones hold their tensors until all messages arrived
+  struct {
+    std::deque<Round> to_do, done;  // done ones hold their tensors until all messages arrived
+  } rounds;
 };
 
 MpiOperation::MpiOperation(std::shared_ptr<const MpiGroup> group, const OperationHeader& header, const HeaderExchange& exchange,
                            std::deque<Round> rounds)
     : group_(std::move(group)), in_flight_(std::make_unique<InFlight>(*group_, header, std::move(rounds))) {
-  exchange_headers(exchange);
+  try {
+    exchange_headers(exchange);
+    post_next_round();
+  } catch (...) {  // no destructor will run, and messages may be under way
+    bury();
+    throw;
+  }
   group_->session->enter(*this);
-  advance();   // posts the first round
 }
 
 MpiOperation::~MpiOperation() {
   if (!done_ && std::uncaught_exceptions() == 0) {
     try {
       wait();
-    } catch (const CollectiveError&) {   // the session keeps it: the next operation reports it
+    } catch (const CollectiveError&) {  // the session keeps it: the next operation reports it
     }
   }
   group_->session->leave(*this);
@@ -95,25 +104,30 @@ bool MpiOperation::messages_arrived() {
   try {
     return in_flight_->messages.test();
   } catch (const CollectiveError&) {
-    check_headers();   // a payload of another size than expected: its header came with it and says more
+    check_headers();  // a payload of another size than expected: its header came with it and says more
     throw;
   }
+}
+
+void MpiOperation::post_next_round() {
+  auto& [to_do, done] = in_flight_->rounds;
+  if (to_do.empty()) return;
+  const Round& round = done.emplace_back(std::move(to_do.front()));
+  to_do.pop_front();
+  round(in_flight_->messages);
 }
 
 void MpiOperation::advance() {
   while (!done_) {
     check_headers();
-    const bool is_last = in_flight_->rounds.empty();
-    if ((started_ || is_last) && (!messages_arrived() || !missing().empty())) return;
-    started_ = true;
-    if (is_last) {
-      if (!in_flight_->header_sends.test()) return;
+    if (!messages_arrived() || !missing().empty()) return;
+    if (!in_flight_->rounds.to_do.empty()) {
+      post_next_round();
+    } else if (in_flight_->header_sends.test()) {
       done_ = true;
       in_flight_.reset();
     } else {
-      auto& round = in_flight_->past.emplace_back(std::move(in_flight_->rounds.front()));
-      in_flight_->rounds.pop_front();
-      round(in_flight_->messages);
+      return;
     }
   }
 }
@@ -133,8 +147,8 @@ void MpiOperation::fail_after(sim::Seconds waited) const {
     reason += fmt::format(" Rank {} has not come{}.", peer.rank, other ? ": it issued " + to_text(*other) + " instead" : "");
   }
   if (reason.empty()) reason = " All ranks came, but a message did not arrive.";
-  throw CollectiveError(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", group_->name, group_->rank, waited.count(),
-                                    to_text(in_flight_->mine), reason));
+  throw CollectiveError(
+      fmt::format("{}: rank {} waited {:.1f} s in {}.{}", group_->name, group_->rank, waited.count(), to_text(in_flight_->mine), reason));
 }
 
 }  // namespace executor

@@ -21,7 +21,7 @@ struct MpiGroup {
   std::shared_ptr<MpiSession> session;
   MPI_Comm communicator = MPI_COMM_NULL;
   std::int32_t rank = 0, size = 1;
-  std::string name;                        // "data group, ranks 0 2"
+  std::string name;  // "data group, ranks 0 2"
 };
 
 // Whom to exchange headers with, under which tag; the payload's tag is the next one.
@@ -32,14 +32,15 @@ struct HeaderExchange {
 
 class MpiOperation final : public Work {
  public:
-  using Round = std::function<void(MpiMessages&)>;   // does local work, then posts messages; holds the tensors that it touches
+  using Round = std::function<void(MpiMessages&)>;  // does local work, then posts messages; holds the tensors that it touches
 
-  MpiOperation(std::shared_ptr<const MpiGroup> group, const OperationHeader& header, const HeaderExchange& exchange, std::deque<Round> rounds);
+  MpiOperation(std::shared_ptr<const MpiGroup> group, const OperationHeader& header, const HeaderExchange& exchange,
+               std::deque<Round> rounds);
   ~MpiOperation() override;
   void wait() override;
 
   bool done() const { return done_; }
-  void advance();                          // throws CollectiveError: ranks disagree, or MPI failed
+  void advance();  // throws CollectiveError: ranks disagree, or MPI failed
   [[noreturn]] void fail_after(sim::Seconds waited) const;
 
  private:
@@ -52,13 +53,14 @@ class MpiOperation final : public Work {
   void exchange_headers(const HeaderExchange& exchange);
   void check_headers();
   bool messages_arrived();
-  std::vector<Peer> missing() const;       // whose header has not come
+  std::vector<Peer> missing() const;  // whose header has not come
+  void post_next_round();
   void bury();
 
   std::shared_ptr<const MpiGroup> group_;
-  struct InFlight;                         // all that MPI may still write to or read from
+  struct InFlight;  // all that MPI may still write to or read from
   std::unique_ptr<InFlight> in_flight_;
-  bool started_ = false, done_ = false;
+  bool done_ = false;
 };
 
 }  // namespace executor

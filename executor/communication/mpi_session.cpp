@@ -43,7 +43,7 @@ std::shared_ptr<MpiSession> MpiSession::start(const CommunicationOptions& option
   int provided = 0;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  prctl(PR_SET_TIMERSLACK, 1000UL);   // nanoseconds: a rest of 5 us would last 55 us otherwise
+  prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: a rest of 5 us would last 55 us otherwise
   return std::shared_ptr<MpiSession>(new MpiSession(options, true));
 }
 

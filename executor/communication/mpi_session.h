@@ -18,8 +18,8 @@ namespace executor {
 class MpiOperation;
 
 struct CommunicationOptions {
-  sim::Seconds time_limit{120};          // of one wait(); then CollectiveError
-  sim::Bytes message{std::int64_t{1} << 30};   // longer buffers travel in pieces: MPI counts in int
+  sim::Seconds time_limit{120};               // of one wait(); then CollectiveError
+  sim::Bytes message{std::int64_t{1} << 30};  // longer buffers travel in pieces: MPI counts in int
 };
 
 class MpiSession {
@@ -28,12 +28,12 @@ class MpiSession {
   // Later sessions of a process share its MPI, and fail by themselves.
   static std::shared_ptr<MpiSession> start(const CommunicationOptions& options);
   static std::shared_ptr<MpiSession> start() { return start(CommunicationOptions()); }
-  ~MpiSession();                         // the first one finalises MPI, unless an operation failed: then nobody would come
+  ~MpiSession();  // the first one finalises MPI, unless an operation failed: then nobody would come
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
   const CommunicationOptions& options() const { return options_; }
-  [[noreturn]] static void abort(int exit_code);   // ends every rank of the job
+  [[noreturn]] static void abort(int exit_code);  // ends every rank of the job
 
  private:
   friend class MpiOperation;
@@ -45,8 +45,8 @@ class MpiSession {
 
   CommunicationOptions options_;
   bool is_first_;
-  std::vector<MpiOperation*> active_;    // in order of their start
-  std::string failure_;                  // of the first operation that failed; all later ones repeat it
+  std::vector<MpiOperation*> active_;  // in order of their start
+  std::string failure_;                // of the first operation that failed; all later ones repeat it
 };
 
 // Turns an MPI return code into CollectiveError.

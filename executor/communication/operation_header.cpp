@@ -19,7 +19,7 @@ std::string to_text(const OperationHeader& header) {
 
 TransferIdentity transfer_identity(const sim::TaskKey& key, TransferEnd end) {
   std::int32_t boundary = key.layer.value();
-  if (key.phase == sim::Phase::Forward && end == TransferEnd::Sender) ++boundary;     // the boundary is named by the layer above it
+  if (key.phase == sim::Phase::Forward && end == TransferEnd::Sender) ++boundary;  // the boundary is named by the layer above it
   if (key.phase == sim::Phase::Backward && end == TransferEnd::Receiver) ++boundary;
   return {.boundary = boundary, .microbatch = key.microbatch.value(), .phase = key.phase};
 }

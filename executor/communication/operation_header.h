@@ -26,17 +26,17 @@ struct TransferIdentity {
 };
 struct OperationHeader {
   sim::TaskKey key{};
-  std::int64_t sequence = 0;        // position among the operations of the communicator; 0 for a transfer, which its key alone identifies
-  std::int64_t bytes = 0;           // payload: the whole buffer
+  std::int64_t sequence = 0;  // position among the operations of the communicator; 0 for a transfer, which its key alone identifies
+  std::int64_t bytes = 0;     // payload: the whole buffer
   OperationKind kind{};
   ReduceOperation reduction = ReduceOperation::Sum;
   c10::ScalarType type = c10::ScalarType::Byte;
   std::int32_t root = 0;
-  TransferIdentity transfer{};      // of a transfer
+  TransferIdentity transfer{};  // of a transfer
 };
 static_assert(std::is_trivially_copyable_v<OperationHeader>);
 
-std::string to_text(const OperationHeader& header);   // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"
+std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"
 
 // Do two ranks perform the same operation?
 bool same_operation(const OperationHeader& one, const OperationHeader& other);

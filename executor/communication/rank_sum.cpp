@@ -12,14 +12,14 @@
 namespace executor {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;   // elements summed before they are written back: result may be a source
+constexpr std::int64_t kBlock = 1024;  // elements summed before they are written back: result may be a source
 
 template <class Element>
 using Accumulator = std::conditional_t<(sizeof(Element) < 4), float, Element>;
 
 template <class Number>
 Number larger(Number a, Number b) {
-  return (a > b || a != a) ? a : b;   // a != a: NaN
+  return (a > b || a != a) ? a : b;  // a != a: NaN
 }
 
 template <class Element, ReduceOperation kOperation>
@@ -44,8 +44,10 @@ void reduce(const ReductionPiece& piece, ReduceOperation operation) {
   auto* result = reinterpret_cast<Element*>(piece.result);
   for (std::int64_t first = 0; first < piece.elements; first += kBlock) {
     const std::int64_t count = std::min(kBlock, piece.elements - first);
-    if (operation == ReduceOperation::Sum) reduce_block<Element, ReduceOperation::Sum>(result, piece.sources, first, count);
-    else reduce_block<Element, ReduceOperation::Maximum>(result, piece.sources, first, count);
+    if (operation == ReduceOperation::Sum)
+      reduce_block<Element, ReduceOperation::Sum>(result, piece.sources, first, count);
+    else
+      reduce_block<Element, ReduceOperation::Maximum>(result, piece.sources, first, count);
   }
 }
 

@@ -13,8 +13,8 @@
 namespace executor {
 
 struct ReductionPiece {
-  std::byte* result = nullptr;                 // may be one of the sources
-  std::span<const std::byte* const> sources;   // of rank 0, 1, ...
+  std::byte* result = nullptr;                // may be one of the sources
+  std::span<const std::byte* const> sources;  // of rank 0, 1, ...
   std::int64_t elements = 0;
 };
 

@@ -12,7 +12,7 @@ namespace executor {
 
 // Asks a child, which is allowed wherever siblings are: Open MPI lets its ranks read each other.
 bool can_read_other_processes() {
-  static volatile int known = 42;   // at the same address in the child
+  static volatile int known = 42;  // at the same address in the child
   const pid_t child = fork();
   if (child < 0) return false;
   if (child == 0) {

@@ -14,7 +14,7 @@ class DoneWork final : public Work {
 WorkHandle done() { return std::make_unique<DoneWork>(); }
 
 void copy(at::Tensor& to, const at::Tensor& from) {
-  if (to.data_ptr() == from.data_ptr()) return;   // an all-gather's shard may be its own chunk of the result
+  if (to.data_ptr() == from.data_ptr()) return;  // an all-gather's shard may be its own chunk of the result
   const at::NoGradGuard no_gradient;
   to.view(-1).copy_(from.view(-1));
 }

@@ -13,7 +13,9 @@ struct Bfloat16Bits {
 };
 
 template <class Number>
-MESHWRIGHT_INLINE Number load(Number value) { return value; }
+MESHWRIGHT_INLINE Number load(Number value) {
+  return value;
+}
 MESHWRIGHT_INLINE float load(Bfloat16Bits value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
 
 MESHWRIGHT_INLINE void store(float& to, float value) { to = value; }

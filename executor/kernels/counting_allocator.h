@@ -10,7 +10,7 @@ namespace executor {
 void install_counting_allocator();
 
 sim::Bytes alive_bytes();
-sim::Bytes peak_bytes();       // since reset_peak()
-void reset_peak();             // to what is alive now
+sim::Bytes peak_bytes();  // since reset_peak()
+void reset_peak();        // to what is alive now
 
 }  // namespace executor

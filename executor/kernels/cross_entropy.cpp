@@ -13,10 +13,13 @@ namespace {
 at::ScalarType statistic_type(const at::Tensor& logits) { return logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
 
 template <class Number>
-Number* numbers(const at::Tensor& tensor) { return static_cast<Number*>(tensor.data_ptr()); }
+Number* numbers(const at::Tensor& tensor) {
+  return static_cast<Number*>(tensor.data_ptr());
+}
 
 void require(const at::Tensor& logits, const at::Tensor& statistic, const VocabularyShard& shard) {
-  TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous() && logits.device().is_cpu(), "logits are contiguous CPU tensors [tokens, columns]");
+  TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous() && logits.device().is_cpu(),
+              "logits are contiguous CPU tensors [tokens, columns]");
   TORCH_CHECK(statistic.is_contiguous() && statistic.scalar_type() == statistic_type(logits) && statistic.size(-1) == logits.size(0),
               "statistics of these logits are ", statistic_type(logits), " [.., tokens]");
   TORCH_CHECK(0 <= shard.real && shard.real <= logits.size(1), "real columns lie inside the logits");
@@ -41,7 +44,11 @@ void by_type(const at::Tensor& logits, const With& with) {
 template <class Logit, class Statistic>
 TokenLogits<Logit, Statistic> token_logits(const at::Tensor& logits, std::int64_t token, const VocabularyShard& shard) {
   const std::int64_t columns = logits.size(1);
-  return {.logits = numbers<std::remove_const_t<Logit>>(logits) + token * columns, .columns = columns, .real = shard.real, .target = -1, .maximum = 0};
+  return {.logits = numbers<std::remove_const_t<Logit>>(logits) + token * columns,
+          .columns = columns,
+          .real = shard.real,
+          .target = -1,
+          .maximum = 0};
 }
 
 }  // namespace
@@ -81,8 +88,10 @@ at::Tensor token_losses(const at::Tensor& sums) {
     const Statistic* sum = numbers<Statistic>(sums);
     for (std::int64_t token = 0; token < tokens; ++token) loss[token] = std::log(sum[token]) - sum[tokens + token];
   };
-  if (sums.scalar_type() == at::kDouble) fill(numbers<double>(losses));
-  else fill(numbers<float>(losses));
+  if (sums.scalar_type() == at::kDouble)
+    fill(numbers<double>(losses));
+  else
+    fill(numbers<float>(losses));
   return losses;
 }
 

@@ -17,22 +17,22 @@ namespace executor {
 
 // Which columns of the whole vocabulary this rank's logits are. Padding has no probability and gets no gradient.
 struct VocabularyShard {
-  std::int64_t first = 0;      // global id of column 0
-  std::int64_t real = 0;       // columns that are no padding, from the left; 0 .. columns
+  std::int64_t first = 0;  // global id of column 0
+  std::int64_t real = 0;   // columns that are no padding, from the left; 0 .. columns
 };
 
 // Uninitialised statistics for these logits: of shape [tokens] and [2, tokens].
 at::Tensor empty_maximum(const at::Tensor& logits);
 at::Tensor empty_sums(const at::Tensor& logits);
 
-void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard);   // -infinity without real columns
+void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard);  // -infinity without real columns
 
 struct CrossEntropyTargets {
   at::Tensor logits, targets, maximum;
 };
 void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard);
 
-at::Tensor token_losses(const at::Tensor& sums);   // [tokens]
+at::Tensor token_losses(const at::Tensor& sums);  // [tokens]
 
 // Overwrites `at.logits` with the gradient. sums: as after the all-reduce.
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);

@@ -24,8 +24,9 @@ MESHWRIGHT_INLINE Statistic maximum(const TokenLogits<const Logit, Statistic>& t
   const Logit* __restrict logits = token.logits;
   Statistic lanes[kLanes];
   for (Statistic& lane : lanes) lane = -std::numeric_limits<Statistic>::infinity();
-  over_lanes(lanes, token.real, [&](std::int64_t i) -> Statistic { return load(logits[i]); },
-             [](Statistic a, Statistic b) { return b > a ? b : a; });
+  over_lanes(
+      lanes, token.real, [&](std::int64_t i) -> Statistic { return load(logits[i]); },
+      [](Statistic a, Statistic b) { return b > a ? b : a; });
   Statistic highest = lanes[0];
   for (const Statistic lane : lanes) highest = lane > highest ? lane : highest;
   return highest;
@@ -36,8 +37,9 @@ MESHWRIGHT_INLINE Statistic exponentials(const TokenLogits<const Logit, Statisti
   const Logit* __restrict logits = token.logits;
   const Statistic highest = token.maximum;
   Statistic lanes[kLanes] = {};
-  over_lanes(lanes, token.real, [&](std::int64_t i) -> Statistic { return exponential(load(logits[i]) - highest); },
-             [](Statistic a, Statistic b) { return a + b; });
+  over_lanes(
+      lanes, token.real, [&](std::int64_t i) -> Statistic { return exponential(load(logits[i]) - highest); },
+      [](Statistic a, Statistic b) { return a + b; });
   Statistic sum = 0;
   for (const Statistic lane : lanes) sum += lane;
   return sum;
@@ -64,7 +66,11 @@ MESHWRIGHT_VECTOR_LOOP float exponentials_loop(const TokenLogits<const Bfloat16B
 MESHWRIGHT_VECTOR_LOOP double exponentials_loop(const TokenLogits<const double, double>& token) { return exponentials(token); }
 
 MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<float, float>& token, const GradientFactors<float>& by) { gradient(token, by); }
-MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<Bfloat16Bits, float>& token, const GradientFactors<float>& by) { gradient(token, by); }
-MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<double, double>& token, const GradientFactors<double>& by) { gradient(token, by); }
+MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<Bfloat16Bits, float>& token, const GradientFactors<float>& by) {
+  gradient(token, by);
+}
+MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<double, double>& token, const GradientFactors<double>& by) {
+  gradient(token, by);
+}
 
 }  // namespace executor

@@ -11,9 +11,9 @@ namespace executor {
 template <class Logit, class Statistic>
 struct TokenLogits {
   Logit* logits;
-  std::int64_t columns;      // of memory
-  std::int64_t real;         // columns that are no padding
-  std::int64_t target;       // column of the target here, or -1
+  std::int64_t columns;  // of memory
+  std::int64_t real;     // columns that are no padding
+  std::int64_t target;   // column of the target here, or -1
   Statistic maximum;
 };
 
@@ -27,7 +27,9 @@ double exponentials_loop(const TokenLogits<const double, double>& token);
 
 // logits = (exp(logit - maximum) / sum - [column is target]) * scale
 template <class Statistic>
-struct GradientFactors { Statistic sum, scale; };
+struct GradientFactors {
+  Statistic sum, scale;
+};
 void gradient_loop(const TokenLogits<float, float>& token, const GradientFactors<float>& by);
 void gradient_loop(const TokenLogits<Bfloat16Bits, float>& token, const GradientFactors<float>& by);
 void gradient_loop(const TokenLogits<double, double>& token, const GradientFactors<double>& by);

@@ -19,17 +19,17 @@ using Limbs = std::array<std::int64_t, ExactSum::kLimbs>;
 constexpr std::int32_t kLimbBits = 32;
 constexpr std::uint64_t kLimbMask = 0xffffffffULL;
 constexpr std::int32_t kMantissaBits = 53;
-constexpr std::int32_t kLowestExponent = -1074;          // of bit 0 of limb 0
-constexpr std::size_t kTop = ExactSum::kLimbs - 2;       // holds the sign after carrying
+constexpr std::int32_t kLowestExponent = -1074;     // of bit 0 of limb 0
+constexpr std::size_t kTop = ExactSum::kLimbs - 2;  // holds the sign after carrying
 constexpr std::size_t kNotFinite = ExactSum::kLimbs - 1;
-constexpr std::int32_t kAddsBeforeCarry = 1 << 29;       // each adds less than 2^33 to a limb of 63 bits
+constexpr std::int32_t kAddsBeforeCarry = 1 << 29;  // each adds less than 2^33 to a limb of 63 bits
 
 // Afterwards all limbs below the top one are digits, 0 .. 2^32 - 1.
 void carry(Limbs& limbs) {
   std::int64_t over = 0;
   for (std::size_t i = 0; i < kTop; ++i) {
     const std::int64_t sum = limbs[i] + over;
-    over = sum >> kLimbBits;                             // towards minus infinity
+    over = sum >> kLimbBits;  // towards minus infinity
     limbs[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) & kLimbMask);
   }
   limbs[kTop] += over;
@@ -39,10 +39,11 @@ bool bit(const Limbs& digits, std::int32_t position) {
   return (static_cast<std::uint64_t>(digits[static_cast<std::size_t>(position / kLimbBits)]) >> (position % kLimbBits)) & 1U;
 }
 
-std::int32_t highest_bit(const Limbs& digits) {          // -1: zero
+std::int32_t highest_bit(const Limbs& digits) {  // -1: zero
   for (std::size_t i = kTop + 1; i-- > 0;) {
     if (digits[i] != 0) {
-      return static_cast<std::int32_t>(i) * kLimbBits + static_cast<std::int32_t>(std::bit_width(static_cast<std::uint64_t>(digits[i]))) - 1;
+      return static_cast<std::int32_t>(i) * kLimbBits + static_cast<std::int32_t>(std::bit_width(static_cast<std::uint64_t>(digits[i]))) -
+             1;
     }
   }
   return -1;
@@ -77,7 +78,7 @@ void add_block_sums(ExactSum& sum, const Number* values, std::int64_t elements) 
   }
   const std::int64_t rest = elements % kSquareBlock;
   if (rest == 0) return;
-  Number last[kSquareBlock] = {};                        // a short block counts as if it were filled with zeros
+  Number last[kSquareBlock] = {};  // a short block counts as if it were filled with zeros
   std::copy_n(values + elements - rest, rest, last);
   square_sums(SquareBlocks<Number>{.values = last, .blocks = 1, .sums = sums});
   sum.add(sums[0]);
@@ -115,8 +116,10 @@ void ExactSum::add_values(const at::Tensor& values) {
   const auto add_all = [&](const auto* numbers) {
     for (std::int64_t i = 0; i < values.numel(); ++i) add(static_cast<double>(numbers[i]));
   };
-  if (values.scalar_type() == at::kDouble) add_all(values.const_data_ptr<double>());
-  else add_all(values.const_data_ptr<float>());
+  if (values.scalar_type() == at::kDouble)
+    add_all(values.const_data_ptr<double>());
+  else
+    add_all(values.const_data_ptr<float>());
 }
 
 void ExactSum::add_squares(const at::Tensor& values) {

@@ -16,7 +16,7 @@ namespace executor {
 class ExactSum {
  public:
   static constexpr std::size_t kLimbs = 68;
-  static constexpr std::int64_t kBlock = 64;   // elements whose squares are first summed in fp64, in a fixed order
+  static constexpr std::int64_t kBlock = 64;  // elements whose squares are first summed in fp64, in a fixed order
 
   void add(double value);
   void add(const ExactSum& other);
@@ -26,7 +26,7 @@ class ExactSum {
   // the buffer begins on a multiple of kBlock.
   void add_squares(const at::Tensor& values);
 
-  double value() const;                        // correctly rounded; NaN if anything added was not finite
+  double value() const;  // correctly rounded; NaN if anything added was not finite
 
   // For the merge. After normalise() an all-reduce may sum the limbs of up to 2^30 ranks.
   void normalise();
@@ -35,7 +35,7 @@ class ExactSum {
 
  private:
   std::array<std::int64_t, kLimbs> limbs_{};
-  std::int32_t adds_since_carry_ = 0;          // limbs hold 2^31 of them
+  std::int32_t adds_since_carry_ = 0;  // limbs hold 2^31 of them
 };
 
 }  // namespace executor

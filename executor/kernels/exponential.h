@@ -21,7 +21,7 @@ MESHWRIGHT_INLINE float times_power_of_two(float value, std::int32_t n) {
 MESHWRIGHT_INLINE float exponential(float x) {
   const float low = x < -104.0F ? -104.0F : x;
   const float bounded = low > 89.0F ? 89.0F : low;
-  constexpr float kRounder = 12582912.0F;   // 1.5 * 2^23: adding it rounds to an integer
+  constexpr float kRounder = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
   const float n = (bounded * 1.44269504088896341F + kRounder) - kRounder;
   const float r = (bounded - n * 0.693359375F) - n * -2.12194440e-4F;
   float p = 1.9875691500e-4F;

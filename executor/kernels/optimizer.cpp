@@ -10,40 +10,53 @@
 namespace executor {
 namespace {
 
-constexpr std::int64_t kBlock = 2048;   // elements stepped and then rounded, while they are in the cache
+constexpr std::int64_t kBlock = 2048;  // elements stepped and then rounded, while they are in the cache
 
 template <class Number>
-Number* numbers(const at::Tensor& tensor) { return static_cast<Number*>(tensor.data_ptr()); }
+Number* numbers(const at::Tensor& tensor) {
+  return static_cast<Number*>(tensor.data_ptr());
+}
 
 template <class Master>
 AdamWFactors<Master> factors(const AdamWSettings& settings, const DecayRange& range) {
   const auto step = static_cast<double>(settings.step);
   const double correction1 = 1.0 - std::pow(settings.beta1, step), correction2 = 1.0 - std::pow(settings.beta2, step);
   return {.keep = static_cast<Master>(1.0 - settings.learning_rate * range.weight_decay),
-          .beta1 = static_cast<Master>(settings.beta1), .one_minus_beta1 = static_cast<Master>(1.0 - settings.beta1),
-          .beta2 = static_cast<Master>(settings.beta2), .one_minus_beta2 = static_cast<Master>(1.0 - settings.beta2),
+          .beta1 = static_cast<Master>(settings.beta1),
+          .one_minus_beta1 = static_cast<Master>(1.0 - settings.beta1),
+          .beta2 = static_cast<Master>(settings.beta2),
+          .one_minus_beta2 = static_cast<Master>(1.0 - settings.beta2),
           .step_size = static_cast<Master>(settings.learning_rate / correction1),
           .root_correction = static_cast<Master>(1.0 / std::sqrt(correction2)),
-          .epsilon = static_cast<Master>(settings.epsilon), .gradient_factor = static_cast<Master>(settings.gradient_factor)};
+          .epsilon = static_cast<Master>(settings.epsilon),
+          .gradient_factor = static_cast<Master>(settings.gradient_factor)};
 }
 
 template <class Master>
 SgdFactors<Master> factors(const SgdSettings& settings, const DecayRange& range) {
-  return {.decay = static_cast<Master>(range.weight_decay), .momentum = static_cast<Master>(settings.momentum),
-          .learning_rate = static_cast<Master>(settings.learning_rate), .gradient_factor = static_cast<Master>(settings.gradient_factor)};
+  return {.decay = static_cast<Master>(range.weight_decay),
+          .momentum = static_cast<Master>(settings.momentum),
+          .learning_rate = static_cast<Master>(settings.learning_rate),
+          .gradient_factor = static_cast<Master>(settings.gradient_factor)};
 }
 
 template <class Master, class Gradient>
 void step_block(const AdamWShard& shard, DecayRange block, const AdamWFactors<Master>& by) {
-  adamw_loop({.master = numbers<Master>(shard.master) + block.begin, .gradient = numbers<Gradient>(shard.gradient) + block.begin,
+  adamw_loop({.master = numbers<Master>(shard.master) + block.begin,
+              .gradient = numbers<Gradient>(shard.gradient) + block.begin,
               .first_moment = numbers<Master>(shard.first_moment) + block.begin,
-              .second_moment = numbers<Master>(shard.second_moment) + block.begin, .elements = block.end - block.begin}, by);
+              .second_moment = numbers<Master>(shard.second_moment) + block.begin,
+              .elements = block.end - block.begin},
+             by);
 }
 
 template <class Master, class Gradient>
 void step_block(const SgdShard& shard, DecayRange block, const SgdFactors<Master>& by) {
-  sgd_loop({.master = numbers<Master>(shard.master) + block.begin, .gradient = numbers<Gradient>(shard.gradient) + block.begin,
-            .velocity = numbers<Master>(shard.velocity) + block.begin, .elements = block.end - block.begin}, by);
+  sgd_loop({.master = numbers<Master>(shard.master) + block.begin,
+            .gradient = numbers<Gradient>(shard.gradient) + block.begin,
+            .velocity = numbers<Master>(shard.velocity) + block.begin,
+            .elements = block.end - block.begin},
+           by);
 }
 
 template <class Master, class Gradient, class Shard, class Settings>
@@ -56,7 +69,9 @@ void step(const Shard& shard, std::span<const DecayRange> ranges, const Settings
       const DecayRange block{.begin = begin, .end = std::min(begin + length, range.end), .weight_decay = range.weight_decay};
       step_block<Master, Gradient>(shard, block, by);
       if (!shard.rounded.defined()) continue;
-      rounding_loop({.from = numbers<float>(shard.master) + begin, .to = numbers<Bfloat16Bits>(shard.rounded) + begin, .elements = block.end - begin});
+      rounding_loop({.from = numbers<float>(shard.master) + begin,
+                     .to = numbers<Bfloat16Bits>(shard.rounded) + begin,
+                     .elements = block.end - begin});
     }
   }
 }
@@ -66,10 +81,14 @@ void step_any(const Shard& shard, std::span<const DecayRange> ranges, const Sett
   const auto master = shard.master.scalar_type(), gradient = shard.gradient.scalar_type();
   TORCH_CHECK(!shard.rounded.defined() || (master == at::kFloat && shard.rounded.scalar_type() == at::kBFloat16),
               "rounded weights are bf16 beside an fp32 master");
-  if (master == at::kFloat && gradient == at::kFloat) step<float, float>(shard, ranges, settings);
-  else if (master == at::kDouble && gradient == at::kDouble) step<double, double>(shard, ranges, settings);
-  else if (master == at::kFloat && gradient == at::kBFloat16) step<float, Bfloat16Bits>(shard, ranges, settings);
-  else TORCH_CHECK(false, "no optimizer step for ", master, " weights with ", gradient, " gradients");
+  if (master == at::kFloat && gradient == at::kFloat)
+    step<float, float>(shard, ranges, settings);
+  else if (master == at::kDouble && gradient == at::kDouble)
+    step<double, double>(shard, ranges, settings);
+  else if (master == at::kFloat && gradient == at::kBFloat16)
+    step<float, Bfloat16Bits>(shard, ranges, settings);
+  else
+    TORCH_CHECK(false, "no optimizer step for ", master, " weights with ", gradient, " gradients");
 }
 
 void require_equal(std::initializer_list<at::Tensor> tensors) {

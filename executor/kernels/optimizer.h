@@ -19,15 +19,15 @@ struct DecayRange {
 };
 
 struct AdamWShard {
-  at::Tensor master;          // the weights that are stepped: fp32 or fp64
-  at::Tensor gradient;        // of the master's type, or bf16
+  at::Tensor master;    // the weights that are stepped: fp32 or fp64
+  at::Tensor gradient;  // of the master's type, or bf16
   at::Tensor first_moment, second_moment;
-  at::Tensor rounded;         // bf16 weights, written from the master; without a tensor where the master is what is used
+  at::Tensor rounded;  // bf16 weights, written from the master; without a tensor where the master is what is used
 };
 struct AdamWSettings {
   double learning_rate = 0, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  std::int64_t step = 1;      // from 1: bias correction
-  double gradient_factor = 1; // clipping
+  std::int64_t step = 1;       // from 1: bias correction
+  double gradient_factor = 1;  // clipping
 };
 // w -= lr * decay * w;  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  w -= lr / c1 * m / (sqrt(v) / sqrt(c2) + eps),  c = 1 - b^step
 // (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019).
@@ -36,7 +36,7 @@ void step_adamw(const AdamWShard& shard, std::span<const DecayRange> ranges, con
 struct SgdShard {
   at::Tensor master;
   at::Tensor gradient;
-  at::Tensor velocity;        // zero before the first step
+  at::Tensor velocity;  // zero before the first step
   at::Tensor rounded;
 };
 struct SgdSettings {

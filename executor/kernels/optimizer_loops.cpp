@@ -11,7 +11,7 @@ MESHWRIGHT_INLINE void adamw(const AdamWSpan<Master, Gradient>& span, const Adam
   const Gradient* __restrict gradients = span.gradient;
   Master* __restrict first = span.first_moment;
   Master* __restrict second = span.second_moment;
-  const AdamWFactors<Master> by = f;   // a copy: stores below cannot change it
+  const AdamWFactors<Master> by = f;  // a copy: stores below cannot change it
   for (std::int64_t i = 0; i < span.elements; ++i) {
     const Master gradient = load(gradients[i]) * by.gradient_factor;
     const Master m = by.beta1 * first[i] + by.one_minus_beta1 * gradient;
@@ -40,7 +40,9 @@ MESHWRIGHT_INLINE void sgd(const SgdSpan<Master, Gradient>& span, const SgdFacto
 
 MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, float>& span, const AdamWFactors<float>& factors) { adamw(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<double, double>& span, const AdamWFactors<double>& factors) { adamw(span, factors); }
-MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, Bfloat16Bits>& span, const AdamWFactors<float>& factors) { adamw(span, factors); }
+MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, Bfloat16Bits>& span, const AdamWFactors<float>& factors) {
+  adamw(span, factors);
+}
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, float>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<double, double>& span, const SgdFactors<double>& factors) { sgd(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, Bfloat16Bits>& span, const SgdFactors<float>& factors) { sgd(span, factors); }

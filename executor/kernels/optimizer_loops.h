@@ -9,9 +9,9 @@ namespace executor {
 
 template <class Master>
 struct AdamWFactors {
-  Master keep;                         // 1 - learning rate * decay
+  Master keep;  // 1 - learning rate * decay
   Master beta1, one_minus_beta1, beta2, one_minus_beta2;
-  Master step_size, root_correction;   // learning rate / c1;  1 / sqrt(c2)
+  Master step_size, root_correction;  // learning rate / c1;  1 / sqrt(c2)
   Master epsilon, gradient_factor;
 };
 

@@ -14,8 +14,8 @@ inline constexpr std::int64_t kSquareBlock = 64;
 template <class Number>
 struct SquareBlocks {
   const Number* values;
-  std::int64_t blocks;       // whole ones
-  double* sums;              // one a block
+  std::int64_t blocks;  // whole ones
+  double* sums;         // one a block
 };
 void square_sums(const SquareBlocks<float>& of);
 void square_sums(const SquareBlocks<double>& of);

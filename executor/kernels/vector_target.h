@@ -7,4 +7,4 @@
 #else
 #define MESHWRIGHT_VECTOR_LOOP
 #endif
-#define MESHWRIGHT_INLINE inline __attribute__((always_inline))   // into each of the versions
+#define MESHWRIGHT_INLINE inline __attribute__((always_inline))  // into each of the versions

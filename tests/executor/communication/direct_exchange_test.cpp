@@ -37,7 +37,8 @@ TEST(DirectExchange, SumsItsChunkOfAllRanks) {
   exchange.post(messages);
   while (!messages.test()) std::this_thread::yield();
   exchange.reduce_into(exchange.own_chunk(), ReduceOperation::Sum);
-  const std::int64_t length = (elements + size - 1) / size, begin = std::min(rank * length, elements), end = std::min(begin + length, elements);
+  const std::int64_t length = (elements + size - 1) / size, begin = std::min(rank * length, elements),
+                     end = std::min(begin + length, elements);
   EXPECT_TRUE(at::equal(full.slice(0, begin, end), serial_sum(size, elements, at::kFloat).slice(0, begin, end)));
 }
 

@@ -21,8 +21,14 @@ class HeartbeatTest : public ::testing::Test {
   std::string folder_;
 };
 
-const sim::TaskKey kTask{.stage = sim::StageIndex(1), .chunk = sim::ChunkIndex(0), .microbatch = sim::MicrobatchIndex(3), .layer = sim::LayerIndex(2),
-                         .phase = sim::Phase::Backward, .operation = sim::Operation::Mlp, .group = sim::MeshAxis::None, .sequence = 0};
+const sim::TaskKey kTask{.stage = sim::StageIndex(1),
+                         .chunk = sim::ChunkIndex(0),
+                         .microbatch = sim::MicrobatchIndex(3),
+                         .layer = sim::LayerIndex(2),
+                         .phase = sim::Phase::Backward,
+                         .operation = sim::Operation::Mlp,
+                         .group = sim::MeshAxis::None,
+                         .sequence = 0};
 
 TEST_F(HeartbeatTest, TellsTheLastTask) {
   Heartbeat heartbeat(folder_, sim::Rank(4));

@@ -19,7 +19,8 @@ std::int64_t joined(MeshCommunicators& mesh, sim::MeshAxis axis) {
 
 std::vector<sim::DeviceMesh> meshes_of(std::int32_t ranks) {
   std::vector<sim::DeviceMesh> meshes;
-  for (const auto& [data, pipeline, tensor] : {std::array{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {3, 1, 1}, {1, 3, 1}, {2, 2, 1}, {2, 1, 2}, {1, 2, 2}, {1, 4, 1}}) {
+  for (const auto& [data, pipeline, tensor] :
+       {std::array{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}, {3, 1, 1}, {1, 3, 1}, {2, 2, 1}, {2, 1, 2}, {1, 2, 2}, {1, 4, 1}}) {
     if (data * pipeline * tensor == ranks) meshes.push_back({.data = data, .pipeline = pipeline, .tensor = tensor});
   }
   return meshes;

@@ -15,7 +15,7 @@ constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kLong, at::kBF
 TEST(MpiCommunicator, AllReduceIsTheSerialSumInRankOrder) {
   auto group = communicator();
   for (const auto type : kTypes) {
-    for (const std::int64_t elements : {0, 1, 2, 3, 5, 64, 1000, 4097}) {   // also fewer elements than ranks
+    for (const std::int64_t elements : {0, 1, 2, 3, 5, 64, 1000, 4097}) {  // also fewer elements than ranks
       const at::Tensor buffer = of_rank(group.rank(), elements, type);
       group.all_reduce(buffer, ReduceOperation::Sum, key(1))->wait();
       EXPECT_TRUE(at::equal(buffer, serial_sum(group.size(), elements, type))) << type << " " << elements;
@@ -41,7 +41,7 @@ TEST(MpiCommunicator, ReduceScatterGivesEachRankItsChunkOfTheSum) {
       group.reduce_scatter(shard, full, key(1, sim::Operation::ReduceScatter))->wait();
       const std::int64_t begin = shard_elements * group.rank();
       EXPECT_TRUE(at::equal(shard, serial_sum(group.size(), elements, type).slice(0, begin, begin + shard_elements))) << type;
-      EXPECT_TRUE(at::equal(full, of_rank(group.rank(), elements, type)));   // only read
+      EXPECT_TRUE(at::equal(full, of_rank(group.rank(), elements, type)));  // only read
     }
   }
 }

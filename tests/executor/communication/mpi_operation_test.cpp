@@ -44,14 +44,16 @@ TEST_F(Disagreement, AnotherTask) {
   auto group = communicator();
   const auto message = failure_of([&] { group.all_reduce(ones(10), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3))->wait(); });
   EXPECT_THAT(message, AllOf(HasSubstr("world group"), HasSubstr("the ranks disagree"), HasSubstr("ank 1 issued"), HasSubstr("40 bytes"),
-                             HasSubstr(sim::to_text(key(7))), HasSubstr(sim::to_text(key(3))))) << message;
+                             HasSubstr(sim::to_text(key(7))), HasSubstr(sim::to_text(key(3)))))
+      << message;
 }
 
 TEST_F(Disagreement, AnotherSize) {
   auto group = communicator();
   for (const std::int64_t elements : {10, 1'000'000}) {
     auto own = communicator();
-    const auto message = failure_of([&] { own.all_reduce(ones(is_odd_one() ? elements + 6 : elements), ReduceOperation::Sum, key(3))->wait(); });
+    const auto message =
+        failure_of([&] { own.all_reduce(ones(is_odd_one() ? elements + 6 : elements), ReduceOperation::Sum, key(3))->wait(); });
     EXPECT_THAT(message, AllOf(HasSubstr("the ranks disagree"), HasSubstr(std::to_string(elements * 4) + " bytes"))) << message;
   }
 }
@@ -60,8 +62,10 @@ TEST_F(Disagreement, AnotherKindOfOperation) {
   auto group = communicator();
   const at::Tensor full = ones(10 * group.size()), shard = ones(10);
   const auto message = failure_of([&] {
-    if (is_odd_one()) group.all_gather(full, shard, key(3))->wait();
-    else group.reduce_scatter(shard, full, key(3))->wait();
+    if (is_odd_one())
+      group.all_gather(full, shard, key(3))->wait();
+    else
+      group.reduce_scatter(shard, full, key(3))->wait();
   });
   EXPECT_THAT(message, AllOf(HasSubstr("all_gather"), HasSubstr("reduce_scatter"))) << message;
 }
@@ -81,7 +85,9 @@ TEST_F(Disagreement, NobodyComes) {
     if (!is_odd_one()) group.all_reduce(ones(4), ReduceOperation::Sum, key(1))->wait();
   });
   if (is_odd_one()) return;
-  EXPECT_THAT(message, AllOf(HasSubstr("data group"), HasSubstr("waited 0.2 s"), HasSubstr("Rank 1 has not come"), HasSubstr(sim::to_text(key(1))))) << message;
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("data group"), HasSubstr("waited 0.2 s"), HasSubstr("Rank 1 has not come"), HasSubstr(sim::to_text(key(1)))))
+      << message;
 }
 
 TEST_F(Disagreement, AnotherTransferCame) {
@@ -92,7 +98,8 @@ TEST_F(Disagreement, AnotherTransferCame) {
     if (world().rank == 0) group.receive(ones(4), 1, key(6, sim::Operation::Receive, sim::Phase::Forward))->wait();
   });
   if (world().rank == 0) {
-    EXPECT_THAT(message, AllOf(HasSubstr("it issued transfer"), HasSubstr(sim::to_text(key(2, sim::Operation::Send, sim::Phase::Forward))))) << message;
+    EXPECT_THAT(message, AllOf(HasSubstr("it issued transfer"), HasSubstr(sim::to_text(key(2, sim::Operation::Send, sim::Phase::Forward)))))
+        << message;
   }
 }
 

@@ -53,12 +53,12 @@ TEST(MpiSession, SendsDoNotBlock) {
     group.receive(received, peer, key(1, sim::Operation::Receive, sim::Phase::Step))->wait();
     EXPECT_TRUE(at::equal(received, of_rank(peer, 2'000'000)));
   }
-}   // the handles wait
+}  // the handles wait
 
 TEST(MpiSession, BarrierWaitsForTheLastRank) {
   auto group = communicator();
   const auto start = std::chrono::steady_clock::now();
-  MPI_Barrier(MPI_COMM_WORLD);   // a common start
+  MPI_Barrier(MPI_COMM_WORLD);  // a common start
   if (group.rank() == group.size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   group.barrier();
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(45));
@@ -73,7 +73,7 @@ TEST(MpiSession, AFailureIsRepeated) {
     const auto start = std::chrono::steady_clock::now();
     auto later = group.receive(buffer, 1, key(2, sim::Operation::Receive));
     EXPECT_THROW(later->wait(), CollectiveError);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));   // no second time limit
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));  // no second time limit
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }

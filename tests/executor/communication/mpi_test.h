@@ -27,7 +27,9 @@ inline World world() {
 }
 
 // A session of the test's own: what fails in it stays in it.
-inline std::shared_ptr<MpiSession> session(const CommunicationOptions& options = {.time_limit = sim::Seconds(30)}) { return MpiSession::start(options); }
+inline std::shared_ptr<MpiSession> session(const CommunicationOptions& options = {.time_limit = sim::Seconds(30)}) {
+  return MpiSession::start(options);
+}
 inline MpiCommunicator communicator(Ledger* ledger = nullptr) { return {session(), world().everyone(), "world", ledger}; }
 
 // What `rank` brings: sums of these round, so their order shows in the bits.
@@ -41,9 +43,16 @@ inline at::Tensor serial_sum(std::int32_t ranks, std::int64_t elements, at::Scal
   return sum.to(type);
 }
 
-inline sim::TaskKey key(std::int32_t layer, sim::Operation operation = sim::Operation::AllReduce, sim::Phase phase = sim::Phase::Gradients) {
-  return {.stage = sim::StageIndex(0), .chunk = sim::ChunkIndex(0), .microbatch = sim::MicrobatchIndex(0), .layer = sim::LayerIndex(layer), .phase = phase,
-          .operation = operation, .group = sim::MeshAxis::Data, .sequence = 0};
+inline sim::TaskKey key(std::int32_t layer, sim::Operation operation = sim::Operation::AllReduce,
+                        sim::Phase phase = sim::Phase::Gradients) {
+  return {.stage = sim::StageIndex(0),
+          .chunk = sim::ChunkIndex(0),
+          .microbatch = sim::MicrobatchIndex(0),
+          .layer = sim::LayerIndex(layer),
+          .phase = phase,
+          .operation = operation,
+          .group = sim::MeshAxis::Data,
+          .sequence = 0};
 }
 
 }  // namespace executor

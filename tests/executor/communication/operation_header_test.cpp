@@ -9,10 +9,21 @@ namespace {
 using ::testing::HasSubstr;
 
 OperationHeader reduction(sim::MeshAxis group) {
-  return {.key = {.stage = sim::StageIndex(0), .chunk = sim::ChunkIndex(0), .microbatch = sim::MicrobatchIndex(1), .layer = sim::LayerIndex(2),
-                  .phase = sim::Phase::Gradients, .operation = sim::Operation::AllReduce, .group = group, .sequence = 3},
-          .sequence = 17, .bytes = 4096, .kind = OperationKind::AllReduce, .reduction = ReduceOperation::Sum, .type = c10::ScalarType::Float,
-          .root = 0, .transfer = {}};
+  return {.key = {.stage = sim::StageIndex(0),
+                  .chunk = sim::ChunkIndex(0),
+                  .microbatch = sim::MicrobatchIndex(1),
+                  .layer = sim::LayerIndex(2),
+                  .phase = sim::Phase::Gradients,
+                  .operation = sim::Operation::AllReduce,
+                  .group = group,
+                  .sequence = 3},
+          .sequence = 17,
+          .bytes = 4096,
+          .kind = OperationKind::AllReduce,
+          .reduction = ReduceOperation::Sum,
+          .type = c10::ScalarType::Float,
+          .root = 0,
+          .transfer = {}};
 }
 
 TEST(OperationHeader, EveryFieldCounts) {
@@ -46,8 +57,14 @@ TEST(OperationHeader, GroupsAcrossStagesNameTheirOwnLayer) {
 }
 
 sim::TaskKey end_of_transfer(sim::Phase phase, sim::Operation operation, std::int32_t layer) {
-  return {.stage = {}, .chunk = {}, .microbatch = sim::MicrobatchIndex(5), .layer = sim::LayerIndex(layer), .phase = phase, .operation = operation,
-          .group = sim::MeshAxis::Pipeline, .sequence = 0};
+  return {.stage = {},
+          .chunk = {},
+          .microbatch = sim::MicrobatchIndex(5),
+          .layer = sim::LayerIndex(layer),
+          .phase = phase,
+          .operation = operation,
+          .group = sim::MeshAxis::Pipeline,
+          .sequence = 0};
 }
 
 //   forward: layers 0 1 2 send to 3 4 5        backward: layers 3 4 5 send to 0 1 2
@@ -56,10 +73,14 @@ TEST(OperationHeader, BothEndsOfATransferAgree) {
     return transfer_identity(end_of_transfer(phase, operation, layer), end);
   };
   using sim::Operation, sim::Phase;
-  EXPECT_EQ(identity(Phase::Forward, Operation::Send, 2, TransferEnd::Sender), identity(Phase::Forward, Operation::Receive, 3, TransferEnd::Receiver));
-  EXPECT_EQ(identity(Phase::Backward, Operation::Send, 3, TransferEnd::Sender), identity(Phase::Backward, Operation::Receive, 2, TransferEnd::Receiver));
-  EXPECT_NE(identity(Phase::Forward, Operation::Send, 2, TransferEnd::Sender), identity(Phase::Forward, Operation::Receive, 5, TransferEnd::Receiver));
-  EXPECT_NE(identity(Phase::Forward, Operation::Send, 2, TransferEnd::Sender), identity(Phase::Backward, Operation::Send, 3, TransferEnd::Sender));
+  EXPECT_EQ(identity(Phase::Forward, Operation::Send, 2, TransferEnd::Sender),
+            identity(Phase::Forward, Operation::Receive, 3, TransferEnd::Receiver));
+  EXPECT_EQ(identity(Phase::Backward, Operation::Send, 3, TransferEnd::Sender),
+            identity(Phase::Backward, Operation::Receive, 2, TransferEnd::Receiver));
+  EXPECT_NE(identity(Phase::Forward, Operation::Send, 2, TransferEnd::Sender),
+            identity(Phase::Forward, Operation::Receive, 5, TransferEnd::Receiver));
+  EXPECT_NE(identity(Phase::Forward, Operation::Send, 2, TransferEnd::Sender),
+            identity(Phase::Backward, Operation::Send, 3, TransferEnd::Sender));
 }
 
 TEST(OperationHeader, TextNamesWhatIsDone) {

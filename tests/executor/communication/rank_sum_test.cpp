@@ -52,7 +52,7 @@ TEST(RankSum, ShortTypesAreSummedInFp32AndRoundedOnce) {
     const at::Tensor result = at::empty_like(tensors[0]);
     reduce(result, tensors, ReduceOperation::Sum);
     EXPECT_TRUE(at::equal(result, expected.to(type)));
-    EXPECT_FALSE(at::equal(result, rounded_each_time));   // else this test could not fail
+    EXPECT_FALSE(at::equal(result, rounded_each_time));  // else this test could not fail
   }
 }
 

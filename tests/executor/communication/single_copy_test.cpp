@@ -14,12 +14,13 @@ constexpr const char* kEagerLimit = "OMPI_MCA_btl_vader_eager_limit";
 class SingleCopy : public ::testing::Test {
  protected:
   void TearDown() override {
-    for (const char* name : {kMechanism, kEagerLimit, "OMPI_MCA_btl_vader_max_send_size", "OMPI_MCA_btl_vader_segment_size"}) unsetenv(name);
+    for (const char* name : {kMechanism, kEagerLimit, "OMPI_MCA_btl_vader_max_send_size", "OMPI_MCA_btl_vader_segment_size"})
+      unsetenv(name);
   }
 };
 
 TEST_F(SingleCopy, AsksWithoutLeavingAChild) {
-  can_read_other_processes();   // either answer is right: it depends on the container
+  can_read_other_processes();  // either answer is right: it depends on the container
   EXPECT_EQ(can_read_other_processes(), can_read_other_processes());
 }
 

@@ -19,7 +19,7 @@ TEST(SoloCommunicator, EveryOperationIsACopyOrNothing) {
   result.zero_();
   solo.all_gather(result, values, {})->wait();
   EXPECT_TRUE(at::equal(result, expected));
-  solo.all_gather(result, result, {})->wait();   // in place
+  solo.all_gather(result, result, {})->wait();  // in place
   EXPECT_TRUE(at::equal(result, expected));
   EXPECT_EQ(solo.size(), 1);
   EXPECT_EQ(solo.rank(), 0);

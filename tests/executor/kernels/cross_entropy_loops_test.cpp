@@ -11,7 +11,7 @@ namespace {
 
 std::vector<double> logits(std::int64_t columns) {
   std::vector<double> values;
-  for (std::int64_t i = 0; i < columns; ++i) values.push_back(static_cast<double>((i * 389) % 101) * 0.125 - 6);   // exact in fp32
+  for (std::int64_t i = 0; i < columns; ++i) values.push_back(static_cast<double>((i * 389) % 101) * 0.125 - 6);  // exact in fp32
   return values;
 }
 
@@ -23,9 +23,10 @@ TEST(CrossEntropyLoops, AllWidths) {
     double highest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (const double value : row) highest = std::max(highest, value);
     for (const double value : row) sum += std::exp(value - highest);
-    const TokenLogits<const float, float> token{.logits = row32.data(), .columns = columns, .real = columns, .target = -1,
-                                                .maximum = static_cast<float>(highest)};
-    const TokenLogits<const double, double> token64{.logits = row.data(), .columns = columns, .real = columns, .target = -1, .maximum = highest};
+    const TokenLogits<const float, float> token{
+        .logits = row32.data(), .columns = columns, .real = columns, .target = -1, .maximum = static_cast<float>(highest)};
+    const TokenLogits<const double, double> token64{
+        .logits = row.data(), .columns = columns, .real = columns, .target = -1, .maximum = highest};
     EXPECT_EQ(maximum_loop(token), static_cast<float>(highest));
     EXPECT_EQ(maximum_loop(token64), highest);
     EXPECT_NEAR(exponentials_loop(token), sum, 1e-6 * sum);

@@ -70,7 +70,7 @@ void expect_close(at::ScalarType type, std::int64_t ranks, double tolerance) {
 }
 
 TEST(CrossEntropy, EqualsLogSoftmax) {
-  for (const std::int64_t ranks : {1, 2, 3, 4, 29}) {   // 29: the last shards are padding alone
+  for (const std::int64_t ranks : {1, 2, 3, 4, 29}) {  // 29: the last shards are padding alone
     expect_close(at::kDouble, ranks, 1e-14);
     expect_close(at::kFloat, ranks, 1e-6);
     expect_close(at::kBFloat16, ranks, 4e-3);
@@ -80,7 +80,7 @@ TEST(CrossEntropy, EqualsLogSoftmax) {
 TEST(CrossEntropy, PaddingHasNoGradient) {
   const Result is = in_shards(make_logits(at::kFloat), make_targets(), 1, 1.0);
   EXPECT_EQ(is.gradient.slice(1, kVocabulary, kColumns).abs().max().item<float>(), 0.0F);
-  EXPECT_LT(is.gradient.sum(1).abs().max().item<float>(), 1e-6F);   // probabilities sum to the one that the target takes away
+  EXPECT_LT(is.gradient.sum(1).abs().max().item<float>(), 1e-6F);  // probabilities sum to the one that the target takes away
 }
 
 TEST(CrossEntropy, SurvivesLargeLogits) {

@@ -22,7 +22,8 @@ ExactSum sum_of(const std::vector<double>& values) {
 constexpr double kLargest = std::numeric_limits<double>::max(), kSmallest = std::numeric_limits<double>::denorm_min();
 
 TEST(ExactSum, SingleValuesComeBack) {
-  for (const double value : {0.0, 1.0, -1.0, 0.1, kLargest, -kLargest, kSmallest, -kSmallest, 2.2250738585072014e-308, 1e300, -1e-300, 12345678.9}) {
+  for (const double value :
+       {0.0, 1.0, -1.0, 0.1, kLargest, -kLargest, kSmallest, -kSmallest, 2.2250738585072014e-308, 1e300, -1e-300, 12345678.9}) {
     EXPECT_EQ(sum_of({value}).value(), value);
   }
 }
@@ -30,19 +31,19 @@ TEST(ExactSum, SingleValuesComeBack) {
 TEST(ExactSum, CancelsWithoutError) {
   EXPECT_EQ(sum_of({1e300, 1.0, -1e300}).value(), 1.0);
   EXPECT_EQ(sum_of({kLargest, kSmallest, -kLargest}).value(), kSmallest);
-  EXPECT_EQ(sum_of({kLargest, kLargest, -kLargest}).value(), kLargest);   // the sum in between is no double
+  EXPECT_EQ(sum_of({kLargest, kLargest, -kLargest}).value(), kLargest);  // the sum in between is no double
   EXPECT_EQ(sum_of({-3.0, 1.0}).value(), -2.0);
   EXPECT_EQ(sum_of({kLargest, kLargest}).value(), std::numeric_limits<double>::infinity());
 }
 
 TEST(ExactSum, RoundsOnceToNearestEven) {
-  const double half_unit = 0x1p-53;   // of 1
+  const double half_unit = 0x1p-53;  // of 1
   EXPECT_EQ(sum_of({1.0, half_unit}).value(), 1.0);
   EXPECT_EQ(sum_of({1.0, half_unit, kSmallest}).value(), 1.0 + 0x1p-52);
   EXPECT_EQ(sum_of({1.0 + 0x1p-52, half_unit}).value(), 1.0 + 0x1p-51);
   EXPECT_EQ(sum_of({-1.0, -half_unit}).value(), -1.0);
   EXPECT_EQ(sum_of({-1.0, -half_unit, -kSmallest}).value(), -1.0 - 0x1p-52);
-  EXPECT_EQ(sum_of({0x1.fffffffffffffp0, half_unit}).value(), 2.0);   // the mantissa runs over
+  EXPECT_EQ(sum_of({0x1.fffffffffffffp0, half_unit}).value(), 2.0);  // the mantissa runs over
 }
 
 std::vector<double> random_values(std::size_t count) {

@@ -28,7 +28,7 @@ TEST(Exponential, Ends) {
   EXPECT_EQ(exponential(infinity), infinity);
   EXPECT_EQ(exponential(100.0F), infinity);
   EXPECT_TRUE(std::isnan(exponential(std::nanf(""))));
-  EXPECT_GT(exponential(-100.0F), 0.0F);   // a subnormal
+  EXPECT_GT(exponential(-100.0F), 0.0F);  // a subnormal
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void BM_AdamW(benchmark::State& state) {
   const AdamWShard shard{make(1), make(1e-3), make(0), make(0), {}};
   const DecayRange all{.begin = 0, .end = state.range(0), .weight_decay = 0.1};
   for (auto _ : state) step_adamw(shard, {&all, 1}, {.learning_rate = 1e-4, .step = 5});
-  state.SetBytesProcessed(state.iterations() * state.range(0) * 28);   // reads 4 numbers, writes 3
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 28);  // reads 4 numbers, writes 3
 }
 
 void BM_Sgd(benchmark::State& state) {

@@ -14,16 +14,28 @@ std::vector<float> ramp(std::int64_t elements, float scale) {
   return values;
 }
 
-constexpr AdamWFactors<float> kFactors{.keep = 0.9997F, .beta1 = 0.9F, .one_minus_beta1 = 0.1F, .beta2 = 0.95F, .one_minus_beta2 = 0.05F,
-                                       .step_size = 3e-3F, .root_correction = 4.4721F, .epsilon = 1e-8F, .gradient_factor = 0.37F};
+constexpr AdamWFactors<float> kFactors{.keep = 0.9997F,
+                                       .beta1 = 0.9F,
+                                       .one_minus_beta1 = 0.1F,
+                                       .beta2 = 0.95F,
+                                       .one_minus_beta2 = 0.05F,
+                                       .step_size = 3e-3F,
+                                       .root_correction = 4.4721F,
+                                       .epsilon = 1e-8F,
+                                       .gradient_factor = 0.37F};
 constexpr std::int64_t kElements = 1003;
 
 // One update of [begin, end) of fresh state.
 std::vector<float> stepped(std::int64_t begin, std::int64_t end) {
-  auto weights = ramp(kElements, 0.01F), gradients = ramp(kElements, 0.003F), first = ramp(kElements, 0.0007F), second = ramp(kElements, 0.0001F);
+  auto weights = ramp(kElements, 0.01F), gradients = ramp(kElements, 0.003F), first = ramp(kElements, 0.0007F),
+       second = ramp(kElements, 0.0001F);
   for (float& value : second) value = value * value;
-  adamw_loop(AdamWSpan<float, float>{.master = weights.data() + begin, .gradient = gradients.data() + begin, .first_moment = first.data() + begin,
-                                     .second_moment = second.data() + begin, .elements = end - begin}, kFactors);
+  adamw_loop(AdamWSpan<float, float>{.master = weights.data() + begin,
+                                     .gradient = gradients.data() + begin,
+                                     .first_moment = first.data() + begin,
+                                     .second_moment = second.data() + begin,
+                                     .elements = end - begin},
+             kFactors);
   return weights;
 }
 
@@ -39,15 +51,19 @@ TEST(OptimizerLoops, BitsDoNotDependOnTheStart) {
 
 TEST(OptimizerLoops, OneElementAtATimeGivesTheSameBits) {
   const auto whole = stepped(0, kElements);
-  for (std::int64_t i = 0; i < kElements; i += 13) ASSERT_EQ(stepped(i, i + 1)[static_cast<std::size_t>(i)], whole[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 0; i < kElements; i += 13)
+    ASSERT_EQ(stepped(i, i + 1)[static_cast<std::size_t>(i)], whole[static_cast<std::size_t>(i)]);
 }
 
 TEST(OptimizerLoops, SgdBitsDoNotDependOnTheStart) {
   const auto run = [](std::int64_t begin) {
     auto weights = ramp(kElements, 0.01F), velocity = ramp(kElements, 0.002F);
     const auto gradients = ramp(kElements, 0.003F);
-    sgd_loop(SgdSpan<float, float>{.master = weights.data() + begin, .gradient = gradients.data() + begin, .velocity = velocity.data() + begin,
-                                   .elements = kElements - begin}, {.decay = 0.013F, .momentum = 0.9F, .learning_rate = 0.03F, .gradient_factor = 0.7F});
+    sgd_loop(SgdSpan<float, float>{.master = weights.data() + begin,
+                                   .gradient = gradients.data() + begin,
+                                   .velocity = velocity.data() + begin,
+                                   .elements = kElements - begin},
+             {.decay = 0.013F, .momentum = 0.9F, .learning_rate = 0.03F, .gradient_factor = 0.7F});
     return weights;
   };
   const auto whole = run(0);
@@ -58,14 +74,15 @@ TEST(OptimizerLoops, SgdBitsDoNotDependOnTheStart) {
 }
 
 TEST(OptimizerLoops, RoundsToNearestEven) {
-  const std::vector<float> from{1.0F, 1.00390625F, 1.01171875F, -1.00390625F, 3.4e38F, __builtin_nanf("")};   // 1 + 2^-8 and 1 + 3 * 2^-8 are ties
+  const std::vector<float> from{1.0F,         1.00390625F, 1.01171875F,
+                                -1.00390625F, 3.4e38F,     __builtin_nanf("")};  // 1 + 2^-8 and 1 + 3 * 2^-8 are ties
   std::vector<Bfloat16Bits> to(from.size());
   rounding_loop({.from = from.data(), .to = to.data(), .elements = static_cast<std::int64_t>(from.size())});
   EXPECT_EQ(to[0].bits, 0x3f80);
   EXPECT_EQ(to[1].bits, 0x3f80);
   EXPECT_EQ(to[2].bits, 0x3f82);
   EXPECT_EQ(to[3].bits, 0xbf80);
-  EXPECT_EQ(to[4].bits, 0x7f80);   // beyond the largest bf16
+  EXPECT_EQ(to[4].bits, 0x7f80);  // beyond the largest bf16
   EXPECT_TRUE(load(to[5]) != load(to[5]));
 }
 

@@ -34,7 +34,8 @@ void reference(State& state, const DecayRange& range, const AdamWSettings& setti
   part(state.first).mul_(settings.beta1).add_(gradient, 1 - settings.beta1);
   part(state.second).mul_(settings.beta2).add_(gradient * gradient, 1 - settings.beta2);
   const auto step = static_cast<double>(settings.step);
-  const at::Tensor first = part(state.first) / (1 - std::pow(settings.beta1, step)), second = part(state.second) / (1 - std::pow(settings.beta2, step));
+  const at::Tensor first = part(state.first) / (1 - std::pow(settings.beta1, step)),
+                   second = part(state.second) / (1 - std::pow(settings.beta2, step));
   part(state.master).sub_(settings.learning_rate * first / (second.sqrt() + settings.epsilon));
 }
 
@@ -42,7 +43,9 @@ double relative_error(const at::Tensor& is, const at::Tensor& expected) {
   return ((is.to(at::kDouble) - expected).norm() / expected.norm()).item<double>();
 }
 
-const DecayRange kRanges[] = {{.begin = 0, .end = 1777, .weight_decay = 0.1}, {.begin = 1777, .end = 3001, .weight_decay = 0}, {.begin = 3100, .end = kElements, .weight_decay = 0.3}};
+const DecayRange kRanges[] = {{.begin = 0, .end = 1777, .weight_decay = 0.1},
+                              {.begin = 1777, .end = 3001, .weight_decay = 0},
+                              {.begin = 3100, .end = kElements, .weight_decay = 0.3}};
 
 double error_after_three_steps(at::ScalarType master, at::ScalarType gradient) {
   State state = make_state(master, gradient), expected = make_state(at::kDouble, at::kDouble);

@@ -23,7 +23,7 @@ TEST(SquareSums, FollowsTheStatedOrder) {
 
 TEST(SquareSums, SumsShortTypesInDouble) {
   std::vector<float> values(64, 1e-3F);
-  values[0] = 1e20F;                     // its square is no fp32
+  values[0] = 1e20F;  // its square is no fp32
   std::vector<Bfloat16Bits> halves(64, {0x3f80});
   double sum = 0, ones = 0;
   square_sums(SquareBlocks<float>{.values = values.data(), .blocks = 1, .sums = &sum});
