@@ -13,7 +13,7 @@
 namespace sim {
 namespace {
 
-using Ratios = std::map<std::string, std::vector<double>>;   // by kind: measured / priced
+using Ratios = std::map<std::string, std::vector<double>>;  // by kind: measured / priced
 
 [[noreturn]] void refuse(const CalibrationRun& run, std::string problem) {
   throw InputError(run.files.empty() ? std::string("traces") : run.files.front(),
@@ -53,7 +53,7 @@ void add_ratios(const CalibrationRun& run, const HardwareProfile& hardware, Rati
 std::vector<Correction> merged(std::vector<Correction> corrections, const Ratios& ratios) {
   for (const auto& [kind, samples] : ratios) {
     const double factor = median(samples);
-    if (factor <= 0) continue;   // too short for the clock
+    if (factor <= 0) continue;  // too short for the clock
     std::erase_if(corrections, [&name = kind](const Correction& old) { return old.kind == name; });
     corrections.push_back({.kind = kind, .factor = factor, .samples = static_cast<std::int64_t>(samples.size())});
   }

@@ -20,9 +20,12 @@ class StepWork {
       const bool communicates = is_communication(span.key.operation);
       if (communicates && span.key.group == MeshAxis::World) world_end_[rank] = span.end;
       if (span.key.operation == Operation::Send) sends_[transfer(rank, span.key)] = {rank, span};
-      if (span.key.operation == Operation::Receive) receives_.push_back({rank, span});
-      else if (communicates && !is_transfer(span.key.operation)) shorten(collective(rank, span.key), span);
-      else work_.push_back({span.key, span.end - span.start});
+      if (span.key.operation == Operation::Receive)
+        receives_.push_back({rank, span});
+      else if (communicates && !is_transfer(span.key.operation))
+        shorten(collective(rank, span.key), span);
+      else
+        work_.push_back({span.key, span.end - span.start});
     }
   }
 
@@ -33,8 +36,11 @@ class StepWork {
   }
 
  private:
-  struct RankSpan { Rank rank; Span span; };
-  using Meeting = std::tuple<Rank, TaskKey>;   // first rank of the group, and the key without what differs among its members
+  struct RankSpan {
+    Rank rank;
+    Span span;
+  };
+  using Meeting = std::tuple<Rank, TaskKey>;  // first rank of the group, and the key without what differs among its members
 
   Meeting collective(Rank rank, TaskKey key) const {
     if (key.group == MeshAxis::World || key.group == MeshAxis::Embedding)

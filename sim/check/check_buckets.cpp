@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-using Owned = std::map<std::pair<LayerIndex, std::int32_t>, std::int64_t>;   // (layer, parameter) -> elements of a tensor rank
+using Owned = std::map<std::pair<LayerIndex, std::int32_t>, std::int64_t>;  // (layer, parameter) -> elements of a tensor rank
 
 Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
   const DeviceMesh& mesh = checked.plan.mesh;
@@ -27,13 +27,16 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
   std::int64_t end = 0;
   LayerIndex lowest = checked.model.head();
   for (const BucketSlot& slot : bucket.slots) {
-    if (slot.offset < end || slot.offset % kSlotAlignment != 0) findings.add(fmt::format("{}: a slot at {} overlaps, or is not aligned", name, slot.offset));
+    if (slot.offset < end || slot.offset % kSlotAlignment != 0)
+      findings.add(fmt::format("{}: a slot at {} overlaps, or is not aligned", name, slot.offset));
     end = slot.offset + slot.elements;
     lowest = std::min(lowest, slot.layer);
   }
   if (bucket.elements < end || bucket.elements != bucket.shard_elements * checked.plan.mesh.data)
-    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, checked.plan.mesh.data, bucket.shard_elements));
-  if (bucket.ready_after != lowest) findings.add(fmt::format("{}: is ready after layer {} instead of {}", name, bucket.ready_after.value(), lowest.value()));
+    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, checked.plan.mesh.data,
+                             bucket.shard_elements));
+  if (bucket.ready_after != lowest)
+    findings.add(fmt::format("{}: is ready after layer {} instead of {}", name, bucket.ready_after.value(), lowest.value()));
 }
 
 }  // namespace
@@ -48,12 +51,15 @@ void check_buckets(const CheckedGraph& checked, Findings& findings) {
       for (const BucketSlot& slot : buckets[number].slots) {
         const auto found = left.find({slot.layer, slot.parameter});
         if (found == left.end() || found->second != slot.elements)
-          findings.add(fmt::format("{}: {} elements of parameter {} of layer {} are not there, or are there twice", name, slot.elements, slot.parameter, slot.layer.value()));
-        else left.erase(found);
+          findings.add(fmt::format("{}: {} elements of parameter {} of layer {} are not there, or are there twice", name, slot.elements,
+                                   slot.parameter, slot.layer.value()));
+        else
+          left.erase(found);
       }
     }
     for (const auto& [parameter, elements] : left)
-      findings.add(fmt::format("stage {}: parameter {} of layer {} is in no bucket", stage.value(), parameter.second, parameter.first.value()));
+      findings.add(
+          fmt::format("stage {}: parameter {} of layer {} is in no bucket", stage.value(), parameter.second, parameter.first.value()));
   }
 }
 

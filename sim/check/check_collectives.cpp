@@ -19,15 +19,19 @@ class CollectiveWatch {
     meetings_.resize(checked.graph.rendezvous_sizes().size());
     for (const Task& task : checked.graph.tasks()) {
       if (task.rendezvous < 0) continue;
-      if (static_cast<std::size_t>(task.rendezvous) >= meetings_.size()) tell(task, "meets in an unknown place");
-      else meetings_[static_cast<std::size_t>(task.rendezvous)].push_back(&task);
+      if (static_cast<std::size_t>(task.rendezvous) >= meetings_.size())
+        tell(task, "meets in an unknown place");
+      else
+        meetings_[static_cast<std::size_t>(task.rendezvous)].push_back(&task);
     }
   }
 
   void watch() {
     for (const Task& task : checked_.graph.tasks())
-      if (is_collective(task)) see_members(task);
-      else if (task.rendezvous >= 0) tell(task, "is no collective, but waits for others like one");
+      if (is_collective(task))
+        see_members(task);
+      else if (task.rendezvous >= 0)
+        tell(task, "is no collective, but waits for others like one");
     for (std::size_t at = 0; at < meetings_.size(); ++at) see_meeting(at);
     for (DeviceId device(0); device.position() < checked_.graph.devices().size(); ++device) see_order(device);
   }
@@ -52,7 +56,8 @@ class CollectiveWatch {
     Devices present;
     if (task.rendezvous >= 0 && static_cast<std::size_t>(task.rendezvous) < meetings_.size())
       for (const Task* member : meetings_[static_cast<std::size_t>(task.rendezvous)]) present.push_back(member->device);
-    else present = {task.device};
+    else
+      present = {task.device};
     std::sort(present.begin(), present.end());
     if (present != expected) tell(task, fmt::format("meets {} devices instead of the {} of its group", present.size(), expected.size()));
   }
@@ -60,7 +65,8 @@ class CollectiveWatch {
   void see_meeting(std::size_t at) {
     const std::vector<const Task*>& members = meetings_[at];
     if (static_cast<std::int32_t>(members.size()) != checked_.graph.rendezvous_sizes()[at])
-      findings_.add(fmt::format("{} tasks meet in place {}, which waits for {}", members.size(), at, checked_.graph.rendezvous_sizes()[at]));
+      findings_.add(
+          fmt::format("{} tasks meet in place {}, which waits for {}", members.size(), at, checked_.graph.rendezvous_sizes()[at]));
     for (const Task* member : members) {
       const Task& first = *members.front();
       if (member->key.operation != first.key.operation || member->key.group != first.key.group || member->key.phase != first.key.phase ||
@@ -87,7 +93,8 @@ class CollectiveWatch {
       if (meetings_along(device, axis) != meetings_along(members.front(), axis))
         findings_.add(fmt::format("ranks {} and {} go through the collectives of their {} group in different orders",
                                   checked_.graph.devices()[members.front().position()].representative.value(),
-                                  checked_.graph.devices()[device.position()].representative.value(), kMeshAxisNames[static_cast<std::size_t>(axis)]));
+                                  checked_.graph.devices()[device.position()].representative.value(),
+                                  kMeshAxisNames[static_cast<std::size_t>(axis)]));
     }
   }
 

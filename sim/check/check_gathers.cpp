@@ -12,15 +12,21 @@ namespace {
 class GatherWatch {
  public:
   GatherWatch(const CheckedGraph& checked, const TaskOrder& order, DeviceId device, Findings& findings)
-      : checked_(checked), order_(order), device_(device), findings_(findings),
-        buckets_(checked.graph.buckets()[checked.graph.devices()[device.position()].stage.position()]), gathered_by_(buckets_.size()),
+      : checked_(checked),
+        order_(order),
+        device_(device),
+        findings_(findings),
+        buckets_(checked.graph.buckets()[checked.graph.devices()[device.position()].stage.position()]),
+        gathered_by_(buckets_.size()),
         times_(buckets_.size(), 0) {}
 
   void watch() {
     for (const TaskId id : checked_.graph.issue_order(device_)) {
       const Task& task = checked_.graph.task(id);
-      if (is_gathering(task.key)) see_gathering(id, task);
-      else if (uses_weights(task.key)) see_use(id, task);
+      if (is_gathering(task.key))
+        see_gathering(id, task);
+      else if (uses_weights(task.key))
+        see_use(id, task);
     }
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       if (gathered_by_[bucket].exists()) tell(checked_.graph.task(gathered_by_[bucket]), "is never freed");
@@ -55,14 +61,17 @@ class GatherWatch {
   void see_use(TaskId id, const Task& task) {
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       if (!holds(buckets_[bucket], task.key.layer)) continue;
-      if (!gathered_by_[bucket].exists()) tell(task, fmt::format("needs the weights of bucket {}, which are not gathered", bucket));
-      else if (!order_.is_before(gathered_by_[bucket], id)) tell(task, "does not wait for " + to_text(checked_.graph.task(gathered_by_[bucket]).key));
+      if (!gathered_by_[bucket].exists())
+        tell(task, fmt::format("needs the weights of bucket {}, which are not gathered", bucket));
+      else if (!order_.is_before(gathered_by_[bucket], id))
+        tell(task, "does not wait for " + to_text(checked_.graph.task(gathered_by_[bucket]).key));
     }
   }
 
   // The tied head of a single stage reads the embedding.
   bool holds(const Bucket& bucket, LayerIndex layer) const {
-    const bool reads_embedding = layer == checked_.model.head() && checked_.model.config.tied_embeddings && checked_.plan.mesh.pipeline == 1;
+    const bool reads_embedding =
+        layer == checked_.model.head() && checked_.model.config.tied_embeddings && checked_.plan.mesh.pipeline == 1;
     return std::any_of(bucket.slots.begin(), bucket.slots.end(), [&](const BucketSlot& slot) {
       return slot.layer == layer || (reads_embedding && slot.layer == LayerIndex(0) && slot.parameter == 0);
     });
@@ -81,7 +90,8 @@ class GatherWatch {
 
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
   if (checked.plan.zero_stage != 3 || checked.plan.mesh.data == 1) return;
-  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device) GatherWatch(checked, order, device, findings).watch();
+  for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device)
+    GatherWatch(checked, order, device, findings).watch();
 }
 
 }  // namespace sim

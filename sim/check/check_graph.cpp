@@ -12,7 +12,8 @@ void check_devices(const CheckedGraph& checked, Findings& findings) {
   const DeviceMesh& mesh = checked.plan.mesh;
   const auto devices = checked.graph.devices();
   const bool right_number = checked.is_unfolded() || static_cast<std::int32_t>(devices.size()) == mesh.pipeline;
-  if (!right_number) findings.add(fmt::format("{} devices are neither the {} ranks nor the {} stages", devices.size(), mesh.ranks(), mesh.pipeline));
+  if (!right_number)
+    findings.add(fmt::format("{} devices are neither the {} ranks nor the {} stages", devices.size(), mesh.ranks(), mesh.pipeline));
   std::set<Rank> ranks;
   for (const GraphDevice& device : devices) {
     const bool exists = device.representative.exists() && device.representative.value() < mesh.ranks();
@@ -35,7 +36,8 @@ std::vector<std::string> check_graph(const ModelGraph& model, const ParallelPlan
   check_buckets(checked, findings);
   check_transfers(checked, findings);
   check_collectives(checked, findings);
-  const TaskOrder order(graph, plan.cluster.hardware.overlaps_communication ? TaskOrder::Streams::Overlapping : TaskOrder::Streams::InOrder);
+  const TaskOrder order(graph,
+                        plan.cluster.hardware.overlaps_communication ? TaskOrder::Streams::Overlapping : TaskOrder::Streams::InOrder);
   if (!order.circle().empty()) {
     findings.add(order.circle());
   } else {

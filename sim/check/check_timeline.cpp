@@ -13,7 +13,8 @@ namespace {
 
 class TimelineWatch {
  public:
-  TimelineWatch(const TaskGraph& graph, const Timeline& timeline) : graph_(graph), timeline_(timeline), span_of_(graph.tasks().size(), nullptr) {}
+  TimelineWatch(const TaskGraph& graph, const Timeline& timeline)
+      : graph_(graph), timeline_(timeline), span_of_(graph.tasks().size(), nullptr) {}
 
   std::vector<std::string> watch() && {
     if (timeline_.devices.size() != graph_.devices().size()) {
@@ -46,14 +47,15 @@ class TimelineWatch {
 
   const TaskGraph& graph_;
   const Timeline& timeline_;
-  std::vector<const Span*> span_of_;     // by task
-  std::vector<bool> is_serial_;          // by device: nothing ever overlaps
+  std::vector<const Span*> span_of_;  // by task
+  std::vector<bool> is_serial_;       // by device: nothing ever overlaps
   Findings findings_;
 };
 
 void TimelineWatch::match_spans() {
   std::map<std::tuple<DeviceId, TaskKey>, std::size_t> tasks;
-  for (std::size_t at = 0; at < graph_.tasks().size(); ++at) tasks.emplace(std::tuple(graph_.tasks()[at].device, graph_.tasks()[at].key), at);
+  for (std::size_t at = 0; at < graph_.tasks().size(); ++at)
+    tasks.emplace(std::tuple(graph_.tasks()[at].device, graph_.tasks()[at].key), at);
   for (const Span& span : timeline_.spans) {
     const auto found = tasks.find({span.device, span.key});
     if (found == tasks.end()) {
@@ -118,18 +120,23 @@ void TimelineWatch::watch_meetings() {
 
 // What lives between steps is what was alive at the lowest moment; the first sample may hold what the first task took.
 void TimelineWatch::watch_memory() {
-  struct Course { const MemorySample* first; const MemorySample* last; MemoryBreakdown lowest; };
+  struct Course {
+    const MemorySample* first;
+    const MemorySample* last;
+    MemoryBreakdown lowest;
+  };
   std::map<DeviceId, Course> courses;
   for (const MemorySample& sample : timeline_.memory) {
     const auto [entry, is_first] = courses.try_emplace(sample.device, Course{&sample, &sample, sample.alive});
     Course& course = entry->second;
-    if (!is_first && sample.time < course.last->time) findings_.add(fmt::format("memory of device {} goes back in time", sample.device.value()));
+    if (!is_first && sample.time < course.last->time)
+      findings_.add(fmt::format("memory of device {} goes back in time", sample.device.value()));
     course.last = &sample;
     for (std::size_t at = 0; at < kNumMemoryCategories; ++at) {
       course.lowest[at] = std::min(course.lowest[at], sample.alive[at]);
       if (sample.alive[at] < Bytes(0))
-        findings_.add(fmt::format("device {} holds {} B of {} at {} ps", sample.device.value(), sample.alive[at].value(), kMemoryCategoryNames[at],
-                                  sample.time.count()));
+        findings_.add(fmt::format("device {} holds {} B of {} at {} ps", sample.device.value(), sample.alive[at].value(),
+                                  kMemoryCategoryNames[at], sample.time.count()));
     }
   }
   for (const auto& [device, course] : courses)

@@ -61,7 +61,8 @@ void check_transfers(const CheckedGraph& checked, Findings& findings) {
     const Task& receive = graph.tasks()[found->second];
     if (receive.payload != send.payload) findings.add(fmt::format("{} and its receive carry different bytes", name_of(graph, send)));
     if (!has_edge(graph, at, found->second)) findings.add(fmt::format("{} does not wait for its send", name_of(graph, receive)));
-    if (send.peer != receive.device || receive.peer != send.device) findings.add(fmt::format("{} and its receive name other peers", name_of(graph, send)));
+    if (send.peer != receive.device || receive.peer != send.device)
+      findings.add(fmt::format("{} and its receive name other peers", name_of(graph, send)));
     receives.erase(found);
   }
   for (const auto& [place, at] : receives) findings.add(fmt::format("nobody sends what {} awaits", name_of(graph, graph.tasks()[at])));

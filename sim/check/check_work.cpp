@@ -35,7 +35,8 @@ void check_tasks(const CheckedGraph& checked, DeviceId device, const std::vector
       continue;
     }
     if (found->second != task.payload)
-      findings.add(fmt::format("{} carries {} B instead of {} B", name_of(checked.graph, task), task.payload.value(), found->second.value()));
+      findings.add(
+          fmt::format("{} carries {} B instead of {} B", name_of(checked.graph, task), task.payload.value(), found->second.value()));
     left.erase(found);
   }
   for (const auto& [key, payload] : left) findings.add(fmt::format("{} of rank {} is missing", to_text(key), known.representative.value()));
@@ -75,7 +76,8 @@ void check_needs(const CheckedGraph& checked, const TaskOrder& order, Findings& 
     for (const ExpectedTask& task : expected)
       for (const std::size_t needed : task.after) {
         const auto second = tasks.find(task.key), first = tasks.find(expected[needed].key);
-        if (second == tasks.end() || first == tasks.end() || order.is_before(first->second, second->second)) continue;   // missing: told above
+        if (second == tasks.end() || first == tasks.end() || order.is_before(first->second, second->second))
+          continue;  // missing: told above
         findings.add(fmt::format("{} does not wait for {}", name_of(checked.graph, checked.graph.task(second->second)),
                                  to_text(checked.graph.task(first->second).key)));
       }

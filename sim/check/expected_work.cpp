@@ -9,7 +9,9 @@ namespace {
 
 // Pieces of a layer in words, for T = 1, T > 1, and sequence parallel.
 // +n all-reduce, >n all-gather, <n reduce-scatter of the hidden state with sequence number n; max, sum: of the loss.
-struct Words { std::string_view single, tensor, sequence; };
+struct Words {
+  std::string_view single, tensor, sequence;
+};
 constexpr Words kBlockForward{"attention mlp", "attention +0 attention_residual mlp +1 mlp_residual",
                               "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp <1 mlp_residual"};
 constexpr Words kBlockAgain{"attention mlp", "attention +0 attention_residual mlp",
@@ -24,7 +26,11 @@ constexpr Words kHeadBackward{"head", "head +0 head_norm", "head <0 head_norm"};
 class StageWork {
  public:
   StageWork(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
-      : model_(model), plan_(plan), stage_(stage), buckets_(buckets), element_(bytes_per_element(plan.workload.precision)),
+      : model_(model),
+        plan_(plan),
+        stage_(stage),
+        buckets_(buckets),
+        element_(bytes_per_element(plan.workload.precision)),
         hidden_(element_ * (plan.microbatch_size * plan.workload.sequence * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {
@@ -75,16 +81,17 @@ class StageWork {
   const std::vector<Bucket>& buckets_;
   Bytes element_, hidden_;
   std::vector<ExpectedTask> tasks_;
-  Positions last_;                                                       // the end of the current chain
-  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_;   // the last task of each
-  Positions reduced_, gradients_done_;                                   // what the norm waits for
+  Positions last_;                                                                      // the end of the current chain
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_;  // the last task of each
+  Positions reduced_, gradients_done_;                                                  // what the norm waits for
 };
 
 void StageWork::say_word(std::string_view word, TaskKey key) {
   const Bytes statistics = std::max(element_, Bytes(4)) * (plan_.microbatch_size * plan_.workload.sequence);
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {
-    key.operation = static_cast<Operation>(std::find(std::begin(kOperationNames), std::end(kOperationNames), word) - std::begin(kOperationNames));
+    key.operation =
+        static_cast<Operation>(std::find(std::begin(kOperationNames), std::end(kOperationNames), word) - std::begin(kOperationNames));
     return chain(key, Bytes(0));
   }
   key.group = MeshAxis::Tensor;
@@ -125,7 +132,7 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
     const bool is_block = layer != LayerIndex(0) && layer != model_.head();
     last_.push_back(forwards_.at({m, layer}));
     if (plan_.recompute == Recompute::Full && is_block) {
-      const Positions gradient = std::move(last_);         // does not hold up recomputing
+      const Positions gradient = std::move(last_);  // does not hold up recomputing
       last_ = {forwards_.at({m, layer})};
       say(kBlockAgain, at(m, c, layer, Phase::Recompute));
       last_.insert(last_.end(), gradient.begin(), gradient.end());
@@ -155,8 +162,13 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
     reduced_.insert(reduced_.end(), after.begin(), after.end());
     return;
   }
-  TaskKey key{.stage = stage_, .chunk = bucket.chunk, .microbatch = m, .layer = bucket.ready_after, .phase = Phase::Gradients,
-              .operation = plan_.zero_stage == 0 ? Operation::AllReduce : Operation::ReduceScatter, .group = MeshAxis::Data,
+  TaskKey key{.stage = stage_,
+              .chunk = bucket.chunk,
+              .microbatch = m,
+              .layer = bucket.ready_after,
+              .phase = Phase::Gradients,
+              .operation = plan_.zero_stage == 0 ? Operation::AllReduce : Operation::ReduceScatter,
+              .group = MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
   std::size_t done = add(key, element_ * bucket.elements, std::move(after));
   if (m.exists() && plan_.num_microbatches() > 1) {
@@ -172,8 +184,13 @@ void StageWork::gradients() {
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     const Bucket& bucket = buckets_[number];
     if (bucket.tied) {
-      const TaskKey key{.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients, .operation = Operation::AllReduce,
-                        .group = MeshAxis::Embedding, .sequence = static_cast<std::int32_t>(number)};
+      const TaskKey key{.stage = stage_,
+                        .chunk = bucket.chunk,
+                        .layer = bucket.ready_after,
+                        .phase = Phase::Gradients,
+                        .operation = Operation::AllReduce,
+                        .group = MeshAxis::Embedding,
+                        .sequence = static_cast<std::int32_t>(number)};
       reduce(number, MicrobatchIndex::none(), {add(key, element_ * bucket.elements, backwards_of(bucket, MicrobatchIndex::none()))});
     } else if (!each) {
       reduce(number, MicrobatchIndex::none(), backwards_of(bucket, MicrobatchIndex::none()));
@@ -191,10 +208,13 @@ void StageWork::gradients() {
 }
 
 void StageWork::step() {
-  const auto key = [&](Operation operation, MeshAxis group) { return TaskKey{.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group}; };
+  const auto key = [&](Operation operation, MeshAxis group) {
+    return TaskKey{.stage = stage_, .phase = Phase::Step, .operation = operation, .group = group};
+  };
   reduced_.insert(reduced_.end(), gradients_done_.begin(), gradients_done_.end());
   std::size_t ready = add(key(Operation::NormPart, MeshAxis::None), Bytes(0), reduced_);
-  if (plan_.mesh.data * plan_.mesh.pipeline * plan_.mesh.tensor > 1) ready = add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {ready});
+  if (plan_.mesh.data * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
+    ready = add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {ready});
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     TaskKey update = key(Operation::Update, MeshAxis::None);
     update.layer = buckets_[number].ready_after;
@@ -209,7 +229,8 @@ void StageWork::step() {
 
 }  // namespace
 
-std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets) {
+std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage,
+                                        const std::vector<Bucket>& buckets) {
   return StageWork(model, plan, stage, buckets).list();
 }
 

@@ -11,15 +11,16 @@
 namespace sim {
 
 struct ExpectedTask {
-  TaskKey key;                        // of a reduction under reduce_last the microbatch is none(): any one may carry it
+  TaskKey key;  // of a reduction under reduce_last the microbatch is none(): any one may carry it
   Bytes payload{};
-  std::vector<std::size_t> after;     // positions of tasks that end before this one starts
+  std::vector<std::size_t> after;  // positions of tasks that end before this one starts
 };
 
-std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets);
+std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage,
+                                        const std::vector<Bucket>& buckets);
 
 // The key as expected_work writes it.
 TaskKey expected_form(TaskKey key, const ParallelPlan& plan);
-bool is_gathering(const TaskKey& key);   // of ZeRO-3: gathers and frees
+bool is_gathering(const TaskKey& key);  // of ZeRO-3: gathers and frees
 
 }  // namespace sim

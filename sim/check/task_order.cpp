@@ -87,11 +87,14 @@ std::string TaskOrder::name_circle(const std::vector<std::size_t>& component, st
   return text + " waits for " + told(*start);
 }
 
-void TaskOrder::pass_on(std::size_t task, std::size_t next) {
-  if (graph_.tasks()[task].device != graph_.tasks()[next].device) return;
-  for (std::size_t stream = 0; stream < kNumStreams; ++stream) ended_[next][stream] = std::max(ended_[next][stream], ended_[task][stream]);
-  std::int32_t& own = ended_[next][static_cast<std::size_t>(graph_.tasks()[task].stream)];
-  own = std::max(own, place_[task]);
+void TaskOrder::pass_on(TaskId from, TaskId to) {
+  const Task& task = graph_.task(from);
+  if (task.device != graph_.task(to).device) return;
+  const auto& known = ended_[from.position()];
+  auto& ended = ended_[to.position()];
+  for (std::size_t stream = 0; stream < kNumStreams; ++stream) ended[stream] = std::max(ended[stream], known[stream]);
+  std::int32_t& own = ended[static_cast<std::size_t>(task.stream)];
+  own = std::max(own, place_[from.position()]);
 }
 
 void TaskOrder::set_clocks(const std::vector<std::size_t>& sorted) {
@@ -99,20 +102,24 @@ void TaskOrder::set_clocks(const std::vector<std::size_t>& sorted) {
   for (std::size_t task = 0; task < graph_.tasks().size(); ++task)
     if (graph_.tasks()[task].rendezvous >= 0) members[static_cast<std::size_t>(graph_.tasks()[task].rendezvous)].push_back(task);
   const auto pass_all = [&](std::size_t task) {
-    if (next_in_stream_[task] >= 0) pass_on(task, static_cast<std::size_t>(next_in_stream_[task]));
+    const TaskId id(static_cast<std::int32_t>(task));
+    if (next_in_stream_[task] >= 0) pass_on(id, TaskId(next_in_stream_[task]));
     const auto [begin, end] = boost::adjacent_vertices(task, graph_.edges());
-    for (auto next = begin; next != end; ++next) pass_on(task, *next);
+    for (auto next = begin; next != end; ++next) pass_on(id, TaskId(static_cast<std::int32_t>(*next)));
   };
   const std::size_t num_tasks = graph_.tasks().size();
   for (const std::size_t vertex : sorted) {
-    if (vertex < num_tasks) pass_all(vertex);
-    else std::for_each(members[vertex - num_tasks].begin(), members[vertex - num_tasks].end(), pass_all);
+    if (vertex < num_tasks)
+      pass_all(vertex);
+    else
+      std::for_each(members[vertex - num_tasks].begin(), members[vertex - num_tasks].end(), pass_all);
   }
 }
 
 bool TaskOrder::is_before(TaskId first, TaskId second) const {
   const Task& task = graph_.task(first);
-  return task.device == graph_.task(second).device && ended_[second.position()][static_cast<std::size_t>(task.stream)] >= place_[first.position()];
+  return task.device == graph_.task(second).device &&
+         ended_[second.position()][static_cast<std::size_t>(task.stream)] >= place_[first.position()];
 }
 
 }  // namespace sim

@@ -1,5 +1,6 @@
-// What must come before what in a task graph: by its edges, its streams, and the meetings of its collectives. Finds tasks that wait for each
-// other in a circle, and answers for two tasks of a device whether the first has always ended when the second starts. Used by check_graph.
+// What must come before what in a task graph: by its edges, its streams, and the meetings of its collectives. Finds tasks that wait
+// for each other in a circle, and answers for two tasks of a device whether the first has always ended when the second starts.
+// Used by check_graph.
 #pragma once
 
 #include <array>
@@ -30,13 +31,13 @@ class TaskOrder {
   void sort();
   std::string name_circle(const std::vector<std::size_t>& component, std::size_t inside) const;
   void set_clocks(const std::vector<std::size_t>& sorted);
-  void pass_on(std::size_t task, std::size_t next);
+  void pass_on(TaskId from, TaskId to);
 
   const TaskGraph& graph_;
-  std::vector<std::pair<std::size_t, std::size_t>> links_;                 // between vertices
-  std::vector<std::int32_t> place_;                                        // by task: in its stream, from 1
-  std::vector<std::int32_t> next_in_stream_;                               // by task; -1: the last
-  std::vector<std::array<std::int32_t, kNumStreams>> ended_;               // by task: of each stream of its device, when it starts
+  std::vector<std::pair<std::size_t, std::size_t>> links_;    // between vertices
+  std::vector<std::int32_t> place_;                           // by task: in its stream, from 1
+  std::vector<std::int32_t> next_in_stream_;                  // by task; -1: the last
+  std::vector<std::array<std::int32_t, kNumStreams>> ended_;  // by task: of each stream of its device, when it starts
   std::string circle_;
 };
 

@@ -11,11 +11,11 @@
 namespace sim {
 
 struct StepActivity {
-  std::map<std::string, SimTime> kinds;   // kind_text -> sum of its spans, as they are: a communication's waiting included
-  SimTime computing{};                    // sum of the spans that are no communication
-  SimTime busy{};                         // time in which something computes
-  SimTime communicating{};                // time in which something communicates
-  SimTime hidden{};                       // of it, while something computes
+  std::map<std::string, SimTime> kinds;  // kind_text -> sum of its spans, as they are: a communication's waiting included
+  SimTime computing{};                   // sum of the spans that are no communication
+  SimTime busy{};                        // time in which something computes
+  SimTime communicating{};               // time in which something communicates
+  SimTime hidden{};                      // of it, while something computes
 };
 StepActivity activity_of(std::span<const Span> spans);
 

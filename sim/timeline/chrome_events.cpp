@@ -9,10 +9,12 @@
 namespace sim {
 namespace {
 
-constexpr std::int32_t kLanesAStream = 1000;   // thread = (stream + 1) * this + lane; more lanes than any run has
+constexpr std::int32_t kLanesAStream = 1000;  // thread = (stream + 1) * this + lane; more lanes than any run has
 constexpr std::string_view kComma = ",\n";
 
-struct Microseconds { Nanoseconds time; };
+struct Microseconds {
+  Nanoseconds time;
+};
 
 }  // namespace
 }  // namespace sim
@@ -40,7 +42,7 @@ void append(fmt::memory_buffer& text, fmt::format_string<Arguments...> format, A
 
 Nanoseconds to_nanoseconds(SimTime time) {
   const std::int64_t count = time.count();
-  const std::int64_t down = count / 1000 - (count % 1000 < 0 ? 1 : 0);   // floor
+  const std::int64_t down = count / 1000 - (count % 1000 < 0 ? 1 : 0);  // floor
   return Nanoseconds(down + (count - down * 1000 >= 500 ? 1 : 0));
 }
 
@@ -48,8 +50,10 @@ std::string escape_json(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
     if (c == '"' || c == '\\') escaped += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else escaped += c;
+    if (static_cast<unsigned char>(c) < 0x20)
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      escaped += c;
   }
   return escaped;
 }
@@ -79,7 +83,8 @@ ChromeEvents::ChromeEvents(std::string_view head) { append(text_, "{{{}\"traceEv
 
 void ChromeEvents::name_process(std::int32_t process, std::string_view name) {
   append(text_, R"({{"ph":"M","name":"process_name","pid":{0},"tid":0,"args":{{"name":"{1}"}}}},
-{{"ph":"M","name":"process_sort_index","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})", process, escape_json(name));
+{{"ph":"M","name":"process_sort_index","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})",
+         process, escape_json(name));
   append(text_, "{}", kComma);
   append(text_, R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"steps"}}}})", process, kStepThread);
   append(text_, "{}", kComma);
@@ -99,18 +104,18 @@ void ChromeEvents::name_rows(std::int32_t process, const std::vector<Span>& span
 }
 
 void ChromeEvents::slice(const ChromeSlice& slice, std::string_view name, std::string_view category, std::string_view arguments) {
-  append(text_, R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", name, category, slice.row.process,
-         slice.row.thread, Microseconds{slice.start}, Microseconds{slice.end - slice.start}, arguments);
+  append(text_, R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", name, category,
+         slice.row.process, slice.row.thread, Microseconds{slice.start}, Microseconds{slice.end - slice.start}, arguments);
   append(text_, "{}", kComma);
 }
 
 void ChromeEvents::flow_start(const ChromeSlice& from, std::uint64_t id) {
-  append(text_, R"({{"ph":"s","name":"transfer","cat":"transfer","id":{},"pid":{},"tid":{},"ts":{}}})", id, from.row.process, from.row.thread,
-         Microseconds{from.start});
+  append(text_, R"({{"ph":"s","name":"transfer","cat":"transfer","id":{},"pid":{},"tid":{},"ts":{}}})", id, from.row.process,
+         from.row.thread, Microseconds{from.start});
   append(text_, "{}", kComma);
 }
 
-void ChromeEvents::flow_end(const ChromeSlice& to, std::uint64_t id) {   // its last nanosecond: an edge is outside of a slice
+void ChromeEvents::flow_end(const ChromeSlice& to, std::uint64_t id) {  // its last nanosecond: an edge is outside of a slice
   append(text_, R"({{"ph":"f","bp":"e","name":"transfer","cat":"transfer","id":{},"pid":{},"tid":{},"ts":{}}})", id, to.row.process,
          to.row.thread, Microseconds{std::max(to.start, to.end - Nanoseconds(1))});
   append(text_, "{}", kComma);
@@ -133,11 +138,11 @@ std::uint64_t flow_id(const TaskKey& key, std::int64_t step, PipelineLine line) 
   // Both ends name the boundary by the layer in front of it.
   const bool behind = (key.phase == Phase::Forward) == (key.operation == Operation::Receive);
   const std::int32_t boundary = key.layer.value() - (behind ? 1 : 0);
-  std::uint64_t hash = 0xcbf29ce484222325;   // FNV-1a
-  for (const std::int64_t part : {step, std::int64_t{boundary}, std::int64_t{key.microbatch.value()}, std::int64_t{key.phase == Phase::Forward},
-                                  std::int64_t{line.value}})
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const std::int64_t part : {step, std::int64_t{boundary}, std::int64_t{key.microbatch.value()},
+                                  std::int64_t{key.phase == Phase::Forward}, std::int64_t{line.value}})
     for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ ((static_cast<std::uint64_t>(part) >> shift) & 0xff)) * 0x100000001b3;
-  return (hash >> 12) | 1;                   // exact as a double, never zero
+  return (hash >> 12) | 1;  // exact as a double, never zero
 }
 
 }  // namespace sim

@@ -14,10 +14,10 @@
 namespace sim {
 
 using Nanoseconds = std::chrono::duration<std::int64_t, std::nano>;
-Nanoseconds to_nanoseconds(SimTime time);              // to nearest
-std::string escape_json(std::string_view text);        // quotes, backslashes, control characters
+Nanoseconds to_nanoseconds(SimTime time);        // to nearest
+std::string escape_json(std::string_view text);  // quotes, backslashes, control characters
 
-struct ChromeRow {      // a line of the picture
+struct ChromeRow {  // a line of the picture
   std::int32_t process = 0;
   std::int32_t thread = 0;
 };
@@ -29,7 +29,7 @@ struct ChromeSlice {
 // Slices of one row must not overlap, or Perfetto drops them: gives each span of a stream the first lane that is free.
 std::vector<std::int32_t> lanes_of(const std::vector<Span>& spans);
 ChromeRow row_of(std::int32_t process, const Span& span, std::int32_t lane);
-inline constexpr std::int32_t kStepThread = 0;         // the row of the ProfilerStep slices
+inline constexpr std::int32_t kStepThread = 0;  // the row of the ProfilerStep slices
 
 class ChromeEvents {
  public:
@@ -51,7 +51,9 @@ class ChromeEvents {
 
 // Names the transfer that a send and its receive share; `line` tells apart the pipelines of other data and tensor ranks.
 // Zero: the key is no transfer.
-struct PipelineLine { std::int32_t value = 0; };
+struct PipelineLine {
+  std::int32_t value = 0;
+};
 std::uint64_t flow_id(const TaskKey& key, std::int64_t step, PipelineLine line);
 
 }  // namespace sim

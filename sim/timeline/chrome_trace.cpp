@@ -1,4 +1,5 @@
-// A simulated timeline as a Chrome trace. Declared in trace.h. Collectives carry NCCL's kernel names, so that tools for real traces know them.
+// A simulated timeline as a Chrome trace. Declared in trace.h. Collectives carry NCCL's kernel names, so that tools for real traces
+// know them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,12 +75,14 @@ void write_chrome_trace(const Timeline& timeline, const std::string& title, cons
   std::int32_t ranks = 0;
   for (const Span& span : timeline.spans) end = std::max(end, span.end);
   for (const GraphDevice& device : timeline.devices) ranks += device.multiplicity;
-  ChromeEvents events(fmt::format(R"("schemaVersion":1,"displayTimeUnit":"ms","traceName":"{}","distributedInfo":{{"backend":"simulated","rank":0,"world_size":{}}},
+  ChromeEvents events(fmt::format(R"("schemaVersion":1,"displayTimeUnit":"ms","traceName":"{}",
+"distributedInfo":{{"backend":"simulated","rank":0,"world_size":{}}},
 "meshwright":{{"format":"meshwright.timeline/1"}},
 )",
                                   escape_json(title), ranks));
   const std::vector<DeviceRow> rows = device_rows(timeline);
-  for (DeviceId device(0); device.position() < rows.size(); ++device) write_device(events, timeline, device, rows[device.position()].spans, end);
+  for (DeviceId device(0); device.position() < rows.size(); ++device)
+    write_device(events, timeline, device, rows[device.position()].spans, end);
   write_memory(events, timeline);
   save_text_file(std::move(events).finish(""), path);
 }

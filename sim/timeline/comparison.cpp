@@ -48,7 +48,7 @@ class StepSums {
   }
 
  private:
-  struct Sum {                     // over the ranks that have it
+  struct Sum {  // over the ranks that have it
     SimTime time{};
     std::int64_t ranks = 0;
     void add(SimTime more) { time += more, ++ranks; }
@@ -66,8 +66,13 @@ class StepSums {
 
 class Comparer {
  public:
-  Comparer(const TaskGraph& graph, const ParallelPlan& plan, const Timeline& simulated, const std::vector<RankTrace>& measured, WarmUp warm_up)
-      : graph_(graph), plan_(plan), timeline_(simulated), measured_(measured), skip_(static_cast<std::size_t>(std::max<std::int64_t>(warm_up.steps, 0))) {
+  Comparer(const TaskGraph& graph, const ParallelPlan& plan, const Timeline& simulated, const std::vector<RankTrace>& measured,
+           WarmUp warm_up)
+      : graph_(graph),
+        plan_(plan),
+        timeline_(simulated),
+        measured_(measured),
+        skip_(static_cast<std::size_t>(std::max<std::int64_t>(warm_up.steps, 0))) {
     check_traces();
     for (const DeviceRow& row : device_rows(simulated)) rows_.push_back(row.spans);
     step_time_ = end_of(simulated);
@@ -96,24 +101,27 @@ class Comparer {
   const std::vector<RankTrace>& measured_;
   std::size_t skip_;
   SimTime step_time_{};
-  std::vector<std::span<const Span>> rows_;         // by device
+  std::vector<std::span<const Span>> rows_;  // by device
   StepSums simulated_;
-  std::vector<StepSums> steps_;                     // measured, without the warm-up
+  std::vector<StepSums> steps_;  // measured, without the warm-up
   std::map<std::string, std::int64_t> kind_samples_;
   Comparison result_;
 };
 
 void Comparer::check_traces() const {
   const auto refuse = [](std::string where, std::string problem) {
-    throw InputError("traces", {{std::move(where), std::move(problem), "compare all ranks of a run of this plan, of more steps than the warm-up"}});
+    throw InputError("traces",
+                     {{std::move(where), std::move(problem), "compare all ranks of a run of this plan, of more steps than the warm-up"}});
   };
   if (measured_.empty()) refuse("", "there are none");
   for (const RankTrace& trace : measured_) {
     const std::string where = fmt::format("rank {}", trace.rank.value());
-    if (!trace.rank.exists() || trace.rank.value() >= plan_.mesh.ranks()) refuse(where, fmt::format("is not of a plan of {} ranks", plan_.mesh.ranks()));
+    if (!trace.rank.exists() || trace.rank.value() >= plan_.mesh.ranks())
+      refuse(where, fmt::format("is not of a plan of {} ranks", plan_.mesh.ranks()));
     if (trace.steps.size() <= skip_) refuse(where, fmt::format("has {} steps, {} of them warm-up", trace.steps.size(), skip_));
     if (trace.steps.size() != measured_.front().steps.size())
-      refuse(where, fmt::format("has {} steps, rank {} has {}", trace.steps.size(), measured_.front().rank.value(), measured_.front().steps.size()));
+      refuse(where, fmt::format("has {} steps, rank {} has {}", trace.steps.size(), measured_.front().rank.value(),
+                                measured_.front().steps.size()));
   }
 }
 
@@ -145,13 +153,15 @@ void Comparer::compare_keys() {
   for (const RankTrace& trace : measured_) {
     std::multiset<TaskKey> expected;
     for (const Span& span : simulated_row(trace.rank)) expected.insert(span.key);
-    std::set<std::string> missing, extra;    // of any step, once
+    std::set<std::string> missing, extra;  // of any step, once
     for (std::size_t at = skip_; at < trace.steps.size(); ++at) {
       std::multiset<TaskKey> left = expected;
       for (const Span& span : trace.steps[at].spans) {
         const auto found = left.find(span.key);
-        if (found == left.end()) extra.insert(to_text(span.key));
-        else left.erase(found);
+        if (found == left.end())
+          extra.insert(to_text(span.key));
+        else
+          left.erase(found);
       }
       for (const TaskKey& key : left) missing.insert(to_text(key));
     }

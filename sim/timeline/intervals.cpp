@@ -7,8 +7,10 @@ namespace sim {
 Intervals::Intervals(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.start < b.start; });
   for (const Interval& interval : intervals) {
-    if (!intervals_.empty() && interval.start <= intervals_.back().end) intervals_.back().end = std::max(intervals_.back().end, interval.end);
-    else intervals_.push_back(interval);
+    if (!intervals_.empty() && interval.start <= intervals_.back().end)
+      intervals_.back().end = std::max(intervals_.back().end, interval.end);
+    else
+      intervals_.push_back(interval);
   }
 }
 
@@ -25,8 +27,10 @@ SimTime Intervals::length_within(const Intervals& other) const {
   while (mine != intervals_.end() && theirs != other.intervals_.end()) {
     const SimTime start = std::max(mine->start, theirs->start), end = std::min(mine->end, theirs->end);
     if (start < end) sum += end - start;
-    if (mine->end < theirs->end) ++mine;
-    else ++theirs;
+    if (mine->end < theirs->end)
+      ++mine;
+    else
+      ++theirs;
   }
   return sum;
 }

@@ -9,10 +9,12 @@ namespace sim {
 
 class Intervals {
  public:
-  struct Interval { SimTime start{}, end{}; };
-  explicit Intervals(std::vector<Interval> intervals);    // in any order, overlapping or not
+  struct Interval {
+    SimTime start{}, end{};
+  };
+  explicit Intervals(std::vector<Interval> intervals);  // in any order, overlapping or not
   SimTime length() const;
-  SimTime length_within(const Intervals& other) const;    // of the common part
+  SimTime length_within(const Intervals& other) const;  // of the common part
 
  private:
   std::vector<Interval> intervals_;

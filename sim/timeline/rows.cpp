@@ -24,7 +24,8 @@ std::vector<DeviceRow> device_rows(const Timeline& timeline) {
   for (DeviceId device(0); device.position() < timeline.devices.size(); ++device) {
     const GraphDevice& known = timeline.devices[device.position()];
     const auto end = std::find_if(at, timeline.spans.end(), [&](const Span& span) { return span.device != device; });
-    rows.push_back({by_stage ? fmt::format("stage {}", known.stage.value()) : fmt::format("rank {}", known.representative.value()), {at, end}});
+    rows.push_back(
+        {by_stage ? fmt::format("stage {}", known.stage.value()) : fmt::format("rank {}", known.representative.value()), {at, end}});
     width = std::max(width, rows.back().label.size());
     at = end;
   }

@@ -10,8 +10,8 @@
 namespace sim {
 
 struct DeviceRow {
-  std::string label;               // "stage 0", or "rank 0" where a stage has several devices; padded to equal width
-  std::span<const Span> spans;     // of the timeline, which must outlive the row
+  std::string label;            // "stage 0", or "rank 0" where a stage has several devices; padded to equal width
+  std::span<const Span> spans;  // of the timeline, which must outlive the row
 };
 std::vector<DeviceRow> device_rows(const Timeline& timeline);
 

@@ -36,7 +36,8 @@ void check_together(const std::string& folder, const std::vector<RankTrace>& tra
   for (std::size_t at = 0; at < traces.size(); ++at) {
     const std::string name = trace_file_name(Rank(static_cast<std::int32_t>(at)));
     if (traces[at].rank.position() != at)
-      throw InputError(folder, {{name, fmt::format("says that it is of rank {}", traces[at].rank.value()), "put each rank's file back in its place"}});
+      throw InputError(
+          folder, {{name, fmt::format("says that it is of rank {}", traces[at].rank.value()), "put each rank's file back in its place"}});
     if (traces[at].plan_hash != traces.front().plan_hash)
       throw InputError(folder, {{name, fmt::format("is of plan {}, rank 0 of plan {}", traces[at].plan_hash, traces.front().plan_hash),
                                  "compare the ranks of one run"}});
@@ -47,11 +48,13 @@ void check_together(const std::string& folder, const std::vector<RankTrace>& tra
 
 std::vector<RankTrace> read_run_traces(const std::string& run_folder) {
   const std::set<Rank> ranks = ranks_in(run_folder);
-  if (ranks.empty()) throw InputError(run_folder, {{"trace.0.json", "is missing", "give the folder of a run that has ended (meshwright run -o)"}});
+  if (ranks.empty())
+    throw InputError(run_folder, {{"trace.0.json", "is missing", "give the folder of a run that has ended (meshwright run -o)"}});
   std::vector<RankTrace> traces;
   for (const Rank rank : ranks) {
     if (rank.position() != traces.size())
-      throw InputError(run_folder, {{trace_file_name(Rank(static_cast<std::int32_t>(traces.size()))), "is missing", "run again, or copy all ranks' traces"}});
+      throw InputError(run_folder, {{trace_file_name(Rank(static_cast<std::int32_t>(traces.size()))), "is missing",
+                                     "run again, or copy all ranks' traces"}});
     traces.push_back(read_rank_trace((std::filesystem::path(run_folder) / trace_file_name(rank)).string()));
   }
   check_together(run_folder, traces);

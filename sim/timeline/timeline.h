@@ -22,7 +22,9 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-enum class MemoryCategory : std::uint8_t { Parameters, Gradients, OptimizerState, Activations, GatheredUnits, CommunicationBuffers, Temporaries };
+enum class MemoryCategory : std::uint8_t {
+  Parameters, Gradients, OptimizerState, Activations, GatheredUnits, CommunicationBuffers, Temporaries
+};
 inline constexpr std::string_view kMemoryCategoryNames[] = {
     "parameters", "gradients", "optimizer_state", "activations", "gathered_units", "communication_buffers", "temporaries"};
 inline constexpr std::size_t kNumMemoryCategories = 7;

@@ -14,7 +14,7 @@ namespace sim {
 namespace {
 
 constexpr std::size_t kMostViolations = 20;
-constexpr std::int64_t kLatest = 9'000'000'000'000'000;   // nanoseconds: SimTime counts picoseconds
+constexpr std::int64_t kLatest = 9'000'000'000'000'000;  // nanoseconds: SimTime counts picoseconds
 constexpr std::int32_t kMostRanks = 1 << 20;
 
 bool read_integer(std::string_view text, std::int64_t& value) {
@@ -42,7 +42,10 @@ struct Draft {             // of a step, with times as in the file
   bool is_closed = false;  // its ProfilerStep slice was seen
   Nanoseconds start{}, end{};
   Bytes peak_memory{};
-  struct Drawn { Span span; Nanoseconds start{}, end{}; };
+  struct Drawn {
+    Span span;
+    Nanoseconds start{}, end{};
+  };
   std::vector<Drawn> spans;
   std::vector<LedgerEntry> ledger;
 };
@@ -84,14 +87,16 @@ std::int64_t Reader::integer(const TraceRecord& record, std::string_view name, s
   const auto text = record.find(name);
   std::int64_t value = 0;
   if (text && read_integer(*text, value) && value >= low && value <= high) return value;
-  violate(name, text ? fmt::format("is {}, expected a whole number from {} to {}", *text, low, high) : "is missing", "write the trace again");
+  violate(name, text ? fmt::format("is {}, expected a whole number from {} to {}", *text, low, high) : "is missing",
+          "write the trace again");
   return low;
 }
 
 TaskKey Reader::task_key(const TraceRecord& record, std::string_view name) {
   TaskKey key;
   const auto text = record.find(name);
-  if (!text || !parse_task_key(*text, key)) violate(name, fmt::format("'{}' is no task key", text.value_or("")), "read it with the version that wrote it");
+  if (!text || !parse_task_key(*text, key))
+    violate(name, fmt::format("'{}' is no task key", text.value_or("")), "read it with the version that wrote it");
   return key;
 }
 
@@ -132,8 +137,10 @@ void Reader::take_span(const TraceRecord& record) {
 
 void Reader::take_event(const TraceRecord& record) {
   if (record.find("ph") != std::string_view("X")) return;
-  if (record.find("name").value_or("").starts_with("ProfilerStep#")) take_step(record);
-  else if (record.find("args.key")) take_span(record);
+  if (record.find("name").value_or("").starts_with("ProfilerStep#"))
+    take_step(record);
+  else if (record.find("args.key"))
+    take_span(record);
 }
 
 void Reader::take_ledger(const TraceRecord& record) {
@@ -167,7 +174,8 @@ MeasuredStep Reader::finished(std::int64_t number, Draft& draft) const {
 
 RankTrace Reader::read(std::string_view text) {
   read_trace_records(text, file_, [this](const TracePlace& place, const TraceRecord& record) { take(place, record); });
-  if (!has_header_) throw InputError(file_, {{"/meshwright/format", "is not \"meshwright.trace/1\"", "give a trace that meshwright-worker wrote"}});
+  if (!has_header_)
+    throw InputError(file_, {{"/meshwright/format", "is not \"meshwright.trace/1\"", "give a trace that meshwright-worker wrote"}});
   for (auto& [number, draft] : steps_) {
     if (!draft.is_closed) {
       place_ = {"traceEvents", 0};

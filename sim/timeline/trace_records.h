@@ -23,8 +23,8 @@ class TraceRecord {
 };
 
 struct TracePlace {
-  std::string_view list;      // "traceEvents", "ledger"; "meshwright" for the header, which is one object
-  std::size_t position = 0;   // in the list
+  std::string_view list;     // "traceEvents", "ledger"; "meshwright" for the header, which is one object
+  std::size_t position = 0;  // in the list
 };
 
 // Calls `listen` for each record in the order of the file. Throws InputError for text that is no JSON.

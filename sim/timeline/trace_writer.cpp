@@ -13,12 +13,13 @@ namespace {
 std::string_view category_of(const TaskKey& key) { return is_communication(key.operation) ? "collective_comm" : "cpu_op"; }
 
 std::string head_of(const RankTrace& trace) {
-  return fmt::format(R"("schemaVersion":1,"displayTimeUnit":"ms","traceName":"{}","distributedInfo":{{"backend":"mpi","rank":{},"world_size":{}}},
+  return fmt::format(R"("schemaVersion":1,"displayTimeUnit":"ms","traceName":"{}",
+"distributedInfo":{{"backend":"mpi","rank":{},"world_size":{}}},
 "meshwright":{{"format":"meshwright.trace/1","rank":{},"plan_hash":"{}","clock_offset_ns":{},"data":{},"pipeline":{},"tensor":{}}},
 )",
-                     trace_file_name(trace.rank), trace.rank.value(), std::max(trace.mesh.ranks(), trace.rank.value() + 1), trace.rank.value(),
-                     escape_json(trace.plan_hash), to_nanoseconds(trace.clock_offset).count(), trace.mesh.data, trace.mesh.pipeline,
-                     trace.mesh.tensor);
+                     trace_file_name(trace.rank), trace.rank.value(), std::max(trace.mesh.ranks(), trace.rank.value() + 1),
+                     trace.rank.value(), escape_json(trace.plan_hash), to_nanoseconds(trace.clock_offset).count(), trace.mesh.data,
+                     trace.mesh.pipeline, trace.mesh.tensor);
 }
 
 PipelineLine line_of(const RankTrace& trace) { return {trace.rank.value() % std::max(trace.mesh.data * trace.mesh.tensor, 1)}; }
@@ -49,8 +50,8 @@ std::string ledger_of(const RankTrace& trace) {
   std::string_view comma = "\n";
   for (const MeasuredStep& step : trace.steps)
     for (const LedgerEntry& entry : step.ledger) {
-      fmt::format_to(out, R"({}{{"step":{},"key":"{}","group_size":{},"payload":{}}})", comma, step.step, to_text(entry.key), entry.group_size,
-                     entry.payload.value());
+      fmt::format_to(out, R"({}{{"step":{},"key":"{}","group_size":{},"payload":{}}})", comma, step.step, to_text(entry.key),
+                     entry.group_size, entry.payload.value());
       comma = ",\n";
     }
   fmt::format_to(out, "\n]");

@@ -10,7 +10,7 @@
 namespace sim::testing {
 
 struct GoldenPlan {
-  std::string name;   // of the file, without .txt
+  std::string name;  // of the file, without .txt
   ParallelPlan plan;
   friend void PrintTo(const GoldenPlan& golden, std::ostream* out) { *out << golden.name; }
 };
@@ -34,7 +34,9 @@ inline ParallelPlan on_devices(ParallelPlan plan) {
 
 inline std::vector<GoldenPlan> golden_plans() {
   std::vector<GoldenPlan> plans;
-  const auto add = [&](std::string name, ParallelPlan plan) -> ParallelPlan& { return plans.emplace_back(GoldenPlan{std::move(name), std::move(plan)}).plan; };
+  const auto add = [&](std::string name, ParallelPlan plan) -> ParallelPlan& {
+    return plans.emplace_back(GoldenPlan{std::move(name), std::move(plan)}).plan;
+  };
   add("solo", tiny_plan());
   add("data2_ddp", on_devices(tiny_plan({.data = 2}))).bucket_size = Bytes(1 << 16);
   add("data2_zero3", on_devices(tiny_plan({.data = 2}))).zero_stage = 3;

@@ -1,4 +1,5 @@
-// Simulated timelines as text, byte for byte, the same from every compiler. tests/golden/bless.sh writes them anew after a change that is meant.
+// Simulated timelines as text, byte for byte, the same from every compiler. After a change that is meant, tests/golden/bless.sh writes
+// them anew.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 using testing::GoldenPlan;
 
-std::string path_of(const GoldenPlan& golden) { return "tests/golden/" + golden.name + ".txt"; }   // from the repository's root
+std::string path_of(const GoldenPlan& golden) { return "tests/golden/" + golden.name + ".txt"; }  // from the repository's root
 
 std::string text_of(const GoldenPlan& golden) {
   const ModelGraph model = make_model_graph(golden.plan);

@@ -22,8 +22,12 @@ double factor(const HardwareProfile& profile, const std::string& kind) {
 TEST(Calibrate, FindsTheFactorsOfASlowerMachine) {
   for (const DeviceMesh mesh : {DeviceMesh{}, DeviceMesh{.data = 2}, DeviceMesh{.tensor = 2}, DeviceMesh{.pipeline = 2}}) {
     const ParallelPlan plan = tiny_plan(mesh);
-    const std::vector<Correction> truth{{"forward.mlp", 2.0, 0}, {"backward.attention", 0.5, 0}, {"step.update", 3.0, 0},
-                                        {"gradients.all_reduce.data", 1.75, 0}, {"forward.all_reduce.tensor", 4.0, 0}, {"forward.receive.pipeline", 5.0, 0}};
+    const std::vector<Correction> truth{{"forward.mlp", 2.0, 0},
+                                        {"backward.attention", 0.5, 0},
+                                        {"step.update", 3.0, 0},
+                                        {"gradients.all_reduce.data", 1.75, 0},
+                                        {"forward.all_reduce.tensor", 4.0, 0},
+                                        {"forward.receive.pipeline", 5.0, 0}};
     const HardwareProfile calibrated = calibrate(plan.cluster.hardware, {run_of(slowed(plan, truth))});
     for (const Correction& found : calibrated.corrections) {
       const auto known = std::find_if(truth.begin(), truth.end(), [&](const Correction& each) { return each.kind == found.kind; });
@@ -73,8 +77,9 @@ TEST(Calibrate, KindsThatDidNotRunKeepTheirCorrection) {
 
 TEST(Calibrate, SeveralRunsGoTogether) {
   const ParallelPlan solo = tiny_plan(), pair = tiny_plan({.data = 2});
-  const HardwareProfile calibrated = calibrate(solo.cluster.hardware, {run_of(slowed(solo, {{"forward.mlp", 2.0, 0}}), "a"),
-                                                                       run_of(slowed(pair, {{"gradients.all_reduce.data", 3.0, 0}, {"forward.mlp", 2.0, 0}}), "b")});
+  const HardwareProfile calibrated =
+      calibrate(solo.cluster.hardware, {run_of(slowed(solo, {{"forward.mlp", 2.0, 0}}), "a"),
+                                        run_of(slowed(pair, {{"gradients.all_reduce.data", 3.0, 0}, {"forward.mlp", 2.0, 0}}), "b")});
   EXPECT_NEAR(factor(calibrated, "forward.mlp"), 2.0, 1e-6);
   EXPECT_NEAR(factor(calibrated, "gradients.all_reduce.data"), 3.0, 1e-6);
   EXPECT_THAT(calibrated.traces, ::testing::ElementsAre("a/trace.0.json", "b/trace.0.json", "b/trace.1.json"));

@@ -56,13 +56,18 @@ TEST(MeasuredWork, ACollectiveIsItsShortestSpan) {
   run.add(Rank(2), second, 20, 25);
   run.add(Rank(3), second, 10, 25);
   EXPECT_THAT(run.durations_of(Operation::AllReduce, MeshAxis::Data), UnorderedElementsAre(12, 5));
-  EXPECT_THAT(run.durations_of(Operation::AllReduce, MeshAxis::World), ElementsAre(10));   // one for all stages
+  EXPECT_THAT(run.durations_of(Operation::AllReduce, MeshAxis::World), ElementsAre(10));  // one for all stages
 }
 
 TEST(MeasuredWork, AReceiveDoesNotWaitForItsSend) {
   HandMade run;
-  const TaskKey send{.stage = StageIndex(0), .chunk = ChunkIndex(0), .microbatch = MicrobatchIndex(0), .layer = LayerIndex(2),
-                     .phase = Phase::Forward, .operation = Operation::Send, .group = MeshAxis::Pipeline};
+  const TaskKey send{.stage = StageIndex(0),
+                     .chunk = ChunkIndex(0),
+                     .microbatch = MicrobatchIndex(0),
+                     .layer = LayerIndex(2),
+                     .phase = Phase::Forward,
+                     .operation = Operation::Send,
+                     .group = MeshAxis::Pipeline};
   TaskKey receive = send;
   receive.stage = StageIndex(1);
   receive.layer = LayerIndex(3);
@@ -75,14 +80,18 @@ TEST(MeasuredWork, AReceiveDoesNotWaitForItsSend) {
 
 TEST(MeasuredWork, AReceiveThatCannotBeAlignedIsLeftOut) {
   HandMade run;
-  TaskKey receive{.stage = StageIndex(1), .chunk = ChunkIndex(0), .microbatch = MicrobatchIndex(0), .phase = Phase::Forward,
-                  .operation = Operation::Receive, .group = MeshAxis::Pipeline};
-  run.add(Rank(2), receive, 5, 48);                // nobody sent
+  TaskKey receive{.stage = StageIndex(1),
+                  .chunk = ChunkIndex(0),
+                  .microbatch = MicrobatchIndex(0),
+                  .phase = Phase::Forward,
+                  .operation = Operation::Receive,
+                  .group = MeshAxis::Pipeline};
+  run.add(Rank(2), receive, 5, 48);  // nobody sent
   EXPECT_THAT(run.durations_of(Operation::Receive, MeshAxis::Pipeline), IsEmpty());
   TaskKey send = receive;
   send.stage = StageIndex(0);
   send.operation = Operation::Send;
-  run.add(Rank(0), send, 60, 61);                  // sent after it came
+  run.add(Rank(0), send, 60, 61);  // sent after it came
   EXPECT_THAT(run.durations_of(Operation::Receive, MeshAxis::Pipeline), IsEmpty());
 }
 

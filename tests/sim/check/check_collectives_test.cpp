@@ -31,7 +31,8 @@ TEST(CheckCollectives, StagesMeetThoughTheirRanksAreFolded) {
 
 TEST(CheckCollectives, TheWrongGroup) {
   GraphParts parts = parts_of();
-  const std::size_t bucket_of_first = parts.find("gradients.all_reduce.data"), of_last = parts.find("s1.c0.m3.l3.gradients.all_reduce.data");
+  const std::size_t bucket_of_first = parts.find("gradients.all_reduce.data"),
+                    of_last = parts.find("s1.c0.m3.l3.gradients.all_reduce.data");
   std::swap(parts.tasks[bucket_of_first].rendezvous, parts.tasks[of_last].rendezvous);
   EXPECT_THAT(parts.findings(), says("meets 2 devices instead of the 2 of its group"));
 }
@@ -44,7 +45,8 @@ TEST(CheckCollectives, AnotherCollective) {
 
 TEST(CheckCollectives, AnotherOrder) {
   GraphParts parts = parts_of();
-  const std::size_t first = parts.find("s0.c0.m3.l2.gradients.all_reduce.data.0"), second = parts.find("s0.c0.m3.l1.gradients.all_reduce.data");
+  const std::size_t first = parts.find("s0.c0.m3.l2.gradients.all_reduce.data.0"),
+                    second = parts.find("s0.c0.m3.l1.gradients.all_reduce.data");
   parts.swap(first, second);
   EXPECT_THAT(parts.findings(), says("go through the collectives of their data group in different orders"));
 }

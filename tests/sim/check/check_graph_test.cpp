@@ -4,17 +4,18 @@
 namespace sim {
 namespace {
 
-using ::testing::IsEmpty;
 using testing::GraphParts;
 using testing::interleaved_plan;
+using ::testing::IsEmpty;
 using testing::says;
 using testing::tiny_plan;
 
 // Every value of every field that lower() looks at, over several meshes.
 std::vector<ParallelPlan> many_plans() {
   std::vector<ParallelPlan> plans;
-  for (const DeviceMesh mesh : {DeviceMesh{}, DeviceMesh{.data = 2}, DeviceMesh{.pipeline = 2}, DeviceMesh{.tensor = 2}, DeviceMesh{.data = 2, .pipeline = 2},
-                                DeviceMesh{.data = 4, .tensor = 2}, DeviceMesh{.pipeline = 4, .tensor = 2}, DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}})
+  for (const DeviceMesh mesh :
+       {DeviceMesh{}, DeviceMesh{.data = 2}, DeviceMesh{.pipeline = 2}, DeviceMesh{.tensor = 2}, DeviceMesh{.data = 2, .pipeline = 2},
+        DeviceMesh{.data = 4, .tensor = 2}, DeviceMesh{.pipeline = 4, .tensor = 2}, DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}})
     for (const std::int32_t zero : {0, 1, 2, 3})
       for (const Accumulation accumulation : {Accumulation::ReduceLast, Accumulation::ReduceEach})
         for (const bool varied : {false, true}) {
@@ -37,25 +38,28 @@ std::vector<ParallelPlan> many_plans() {
     }
   plans.push_back(tiny_plan({.data = 2, .pipeline = 4}));
   plans.back().model = testing::tiny_llama();
-  plans.back().microbatch_size = 4;                       // one microbatch on four stages
+  plans.back().microbatch_size = 4;  // one microbatch on four stages
   return plans;
 }
 
 std::string name(const ParallelPlan& plan) {
-  return plan.schedule + " D" + std::to_string(plan.mesh.data) + " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) +
-         " zero" + std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sequence parallel" : "");
+  return plan.schedule + " D" + std::to_string(plan.mesh.data) + " P" + std::to_string(plan.mesh.pipeline) + " T" +
+         std::to_string(plan.mesh.tensor) + " zero" + std::to_string(plan.zero_stage) +
+         (plan.sequence_parallel ? " sequence parallel" : "");
 }
 
 TEST(CheckGraph, AcceptsWhatLowerMakes) {
   for (const ParallelPlan& plan : many_plans()) {
     ASSERT_THAT(violations(plan), IsEmpty()) << name(plan);
     const ModelGraph model = make_model_graph(plan);
-    for (const Fold fold : {Fold::Symmetric, Fold::None}) EXPECT_THAT(check_graph(model, plan, lower(model, plan, fold)), IsEmpty()) << name(plan);
+    for (const Fold fold : {Fold::Symmetric, Fold::None})
+      EXPECT_THAT(check_graph(model, plan, lower(model, plan, fold)), IsEmpty()) << name(plan);
   }
 }
 
 TEST(CheckGraph, TakingAGraphApartChangesNothing) {
-  for (const Fold fold : {Fold::Symmetric, Fold::None}) EXPECT_THAT(GraphParts(tiny_plan({.data = 2, .pipeline = 2, .tensor = 2}), fold).findings(), IsEmpty());
+  for (const Fold fold : {Fold::Symmetric, Fold::None})
+    EXPECT_THAT(GraphParts(tiny_plan({.data = 2, .pipeline = 2, .tensor = 2}), fold).findings(), IsEmpty());
 }
 
 TEST(CheckGraph, WrongDevices) {

@@ -6,8 +6,8 @@
 namespace sim {
 namespace {
 
-using ::testing::IsEmpty;
 using testing::GraphParts;
+using ::testing::IsEmpty;
 using testing::says;
 using testing::tiny_plan;
 
@@ -49,7 +49,8 @@ Timeline scheduled(const TaskGraph& graph, bool in_order) {
   }
   Timeline timeline;
   timeline.devices.assign(graph.devices().begin(), graph.devices().end());
-  for (std::size_t at = 0; at < tasks.size(); ++at) timeline.spans.push_back({tasks[at].device, tasks[at].stream, tasks[at].key, start[at], end_of(at)});
+  for (std::size_t at = 0; at < tasks.size(); ++at)
+    timeline.spans.push_back({tasks[at].device, tasks[at].stream, tasks[at].key, start[at], end_of(at)});
   MemoryBreakdown alive{};
   alive[0] = Bytes(100);
   timeline.memory = {{DeviceId(0), SimTime(0), alive}, {DeviceId(0), SimTime(5), alive}, {DeviceId(0), SimTime(90), alive}};
@@ -86,7 +87,7 @@ TEST_F(CheckTimeline, AcceptsWaitingInsideASpan) {
   }
   EXPECT_THAT(findings(), IsEmpty());
   Span& receive = span("m0.l3.forward.receive");
-  receive.end = receive.start;                     // ends before its send has
+  receive.end = receive.start;  // ends before its send has
   EXPECT_THAT(findings(), says("does not wait for"));
 }
 

@@ -21,14 +21,15 @@ TEST(ExpectedWork, OfTheSmallestPlan) {
   plan.recompute = Recompute::Full;
   const ModelGraph model = make_model_graph(plan);
   const auto tasks = expected_work(model, plan, StageIndex(0), make_buckets(model, plan, StageIndex(0)));
-  EXPECT_THAT(names(tasks), ::testing::ElementsAre(
-                                "s0.c0.m0.l0.forward.embedding.none.0", "s0.c0.m0.l1.forward.attention.none.0", "s0.c0.m0.l1.forward.mlp.none.0",
-                                "s0.c0.m0.l2.forward.head.none.0", "s0.c0.m0.l2.backward.head.none.0", "s0.c0.m0.l1.recompute.attention.none.0",
-                                "s0.c0.m0.l1.recompute.mlp.none.0", "s0.c0.m0.l1.backward.mlp.none.0", "s0.c0.m0.l1.backward.attention.none.0",
-                                "s0.c0.m0.l0.backward.embedding.none.0", "s0.c-.m-.l-.step.norm_part.none.0", "s0.c-.m-.l0.step.update.none.0"));
+  EXPECT_THAT(names(tasks), ::testing::ElementsAre("s0.c0.m0.l0.forward.embedding.none.0", "s0.c0.m0.l1.forward.attention.none.0",
+                                                   "s0.c0.m0.l1.forward.mlp.none.0", "s0.c0.m0.l2.forward.head.none.0",
+                                                   "s0.c0.m0.l2.backward.head.none.0", "s0.c0.m0.l1.recompute.attention.none.0",
+                                                   "s0.c0.m0.l1.recompute.mlp.none.0", "s0.c0.m0.l1.backward.mlp.none.0",
+                                                   "s0.c0.m0.l1.backward.attention.none.0", "s0.c0.m0.l0.backward.embedding.none.0",
+                                                   "s0.c-.m-.l-.step.norm_part.none.0", "s0.c-.m-.l0.step.update.none.0"));
   for (std::size_t at = 0; at < tasks.size(); ++at)
     for (const std::size_t before : tasks[at].after) EXPECT_LT(before, at);
-  EXPECT_THAT(tasks[7].after, ::testing::UnorderedElementsAre(2, 4, 6));   // a backward waits for its forward, its gradient, and recomputing
+  EXPECT_THAT(tasks[7].after, ::testing::UnorderedElementsAre(2, 4, 6));  // a backward waits for its forward, its gradient, and recomputing
 }
 
 TEST(ExpectedWork, SequenceParallelMirrors) {
@@ -42,7 +43,7 @@ TEST(ExpectedWork, SequenceParallelMirrors) {
     if (task.key.operation == Operation::ReduceScatter) ++scatters, scattered += task.payload;
     sums += task.key.operation == Operation::AllReduce && task.key.phase == Phase::Gradients;
   }
-  // 8 microbatches, 4 blocks with 2 + 2 of each; the embedding scatters forward and gathers backward, the head gathers forward and scatters backward.
+  // 8 microbatches, 4 blocks with 2 + 2 of each; the embedding scatters forward and gathers backward, the head the other way around.
   EXPECT_EQ(gathers, 8 * (4 * 4 + 2));
   EXPECT_EQ(scatters, gathers);
   EXPECT_EQ(gathered, scattered);
@@ -51,7 +52,11 @@ TEST(ExpectedWork, SequenceParallelMirrors) {
 
 TEST(ExpectedWork, AnyMicrobatchMayCarryALastReduction) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
-  const TaskKey key{.stage = StageIndex(0), .microbatch = MicrobatchIndex(7), .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Data};
+  const TaskKey key{.stage = StageIndex(0),
+                    .microbatch = MicrobatchIndex(7),
+                    .phase = Phase::Gradients,
+                    .operation = Operation::AllReduce,
+                    .group = MeshAxis::Data};
   EXPECT_FALSE(expected_form(key, plan).microbatch.exists());
   plan.accumulation = Accumulation::ReduceEach;
   EXPECT_EQ(expected_form(key, plan), key);

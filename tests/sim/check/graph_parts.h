@@ -56,7 +56,7 @@ struct GraphParts {
     std::erase_if(edges, [&](const auto& edge) { return edge.first == task || edge.second == task; });
     for (auto& [from, to] : edges) from -= from > task, to -= to > task;
   }
-  void swap(std::size_t a, std::size_t b) {     // their places in issue order
+  void swap(std::size_t a, std::size_t b) {  // their places in issue order
     std::swap(tasks[a], tasks[b]);
     const auto moved = [&](std::size_t at) { return at == a ? b : at == b ? a : at; };
     for (auto& [from, to] : edges) from = moved(from), to = moved(to);

@@ -25,7 +25,8 @@ struct Builder {
 TEST(TaskOrder, ByStreamEdgeAndBoth) {
   Builder builder;
   const DeviceId device = builder.device(0);
-  const TaskId a = builder.add(device, 0), b = builder.add(device, 1), sum = builder.add(device, 2, Stream::Reduce), c = builder.add(device, 3);
+  const TaskId a = builder.add(device, 0), b = builder.add(device, 1), sum = builder.add(device, 2, Stream::Reduce),
+               c = builder.add(device, 3);
   builder.graph.add_edge(a, sum);
   const TaskGraph graph = std::move(builder.graph).freeze();
   const TaskOrder order(graph, Streams::Overlapping);

@@ -20,9 +20,7 @@ TEST(Direct, PadsAnUnevenPayload) {
   EXPECT_EQ(runs[0].phase, (CollectivePhase{.messages = 2, .bytes_sent = Bytes(8), .bytes_reduced = Bytes(12)}));
 }
 
-TEST(Direct, BroadcastsWholeCopies) {
-  EXPECT_EQ(bytes_on_wire(kDirectAlgorithm, {CollectiveKind::Broadcast, 5, Bytes(10)}), Bytes(40));
-}
+TEST(Direct, BroadcastsWholeCopies) { EXPECT_EQ(bytes_on_wire(kDirectAlgorithm, {CollectiveKind::Broadcast, 5, Bytes(10)}), Bytes(40)); }
 
 TEST(Direct, SendsOneMessageBetweenTwo) {
   EXPECT_EQ(bytes_on_wire(kDirectAlgorithm, {CollectiveKind::SendReceive, 2, Bytes(10)}), Bytes(10));

@@ -19,9 +19,7 @@ TEST(Ring, GathersWithoutSumming) {
   EXPECT_EQ(runs[0].phase, (CollectivePhase{.messages = 1, .bytes_sent = Bytes(100), .bytes_reduced = Bytes(0)}));
 }
 
-TEST(Ring, PadsAnUnevenPayload) {
-  EXPECT_EQ(bytes_on_wire(kRingAlgorithm, {CollectiveKind::AllReduce, 3, Bytes(10)}), Bytes(2 * 2 * 4));
-}
+TEST(Ring, PadsAnUnevenPayload) { EXPECT_EQ(bytes_on_wire(kRingAlgorithm, {CollectiveKind::AllReduce, 3, Bytes(10)}), Bytes(2 * 2 * 4)); }
 
 TEST(Ring, CarriesNoBroadcast) {
   EXPECT_TRUE(kRingAlgorithm.why_unsupported({CollectiveKind::Broadcast, 4, Bytes(8)}));

@@ -11,7 +11,9 @@
 
 namespace sim::testing {
 
-struct Costs { std::int64_t forward = 1, backward = 1; };
+struct Costs {
+  std::int64_t forward = 1, backward = 1;
+};
 
 class PipelineRun {
  public:
@@ -19,7 +21,8 @@ class PipelineRun {
     for (StageIndex s(0); s.value() < shape.stages; ++s) orders_.push_back(schedule.order(shape, s));
     next_.resize(orders_.size());
     free_at_.resize(orders_.size());
-    while (advance()) {}
+    while (advance()) {
+    }
   }
 
   bool completed() const {

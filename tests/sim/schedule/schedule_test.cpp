@@ -86,8 +86,7 @@ TEST(Schedule, SendsLeaveInTheOrderOfTheirReceives) {
 
 // The judge itself must be able to say no: stage 0 wants a backward before it has sent anything.
 TEST(Schedule, TheRunSeesADeadlock) {
-  const Schedule broken{.name = "broken", .summary = "", .paper = "", .why_unsupported = nullptr,
-                        .order = [](PipelineShape, StageIndex) {
+  const Schedule broken{.name = "broken", .summary = "", .paper = "", .why_unsupported = nullptr, .order = [](PipelineShape, StageIndex) {
                           return std::vector<StageAction>{{ActionKind::Backward, MicrobatchIndex(0), ChunkIndex(0)},
                                                           {ActionKind::Forward, MicrobatchIndex(0), ChunkIndex(0)}};
                         }};

@@ -7,20 +7,19 @@
 namespace sim {
 namespace {
 
-using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
 using testing::compute_key;
+using ::testing::Pair;
 using testing::span;
+using ::testing::UnorderedElementsAre;
 using testing::us;
 
 TEST(Activity, AddsUpKindsComputingAndCommunication) {
   const StageIndex stage(0);
   TaskKey sum = compute_key(stage, 0, Phase::Gradients, Operation::AllReduce);
   sum.group = MeshAxis::Data;
-  const std::vector<Span> spans{span(0, compute_key(stage, 0, Phase::Forward), us(0), us(10)),
-                                span(0, compute_key(stage, 1, Phase::Forward), us(10), us(15)),
-                                span(0, sum, us(12), us(20), Stream::Reduce),
-                                span(0, compute_key(stage, 0, Phase::Backward), us(18), us(30))};
+  const std::vector<Span> spans{
+      span(0, compute_key(stage, 0, Phase::Forward), us(0), us(10)), span(0, compute_key(stage, 1, Phase::Forward), us(10), us(15)),
+      span(0, sum, us(12), us(20), Stream::Reduce), span(0, compute_key(stage, 0, Phase::Backward), us(18), us(30))};
   const StepActivity activity = activity_of(spans);
   EXPECT_THAT(activity.kinds, UnorderedElementsAre(Pair("forward.attention", us(15)), Pair("backward.attention", us(12)),
                                                    Pair("gradients.all_reduce.data", us(8))));

@@ -19,7 +19,9 @@ std::string written(const Timeline& timeline) {
   return content_of(folder.file("t.json"));
 }
 
-struct Counts { int slices = 0, steps = 0, starts = 0, ends = 0, counters = 0; };
+struct Counts {
+  int slices = 0, steps = 0, starts = 0, ends = 0, counters = 0;
+};
 
 Counts counts_of(const std::string& text) {
   Counts counts;
@@ -58,7 +60,8 @@ TEST(ChromeTrace, JoinsEachSendWithItsReceive) {
 TEST(ChromeTrace, NamesCollectivesAsNcclDoes) {
   Timeline timeline = two_stages();
   timeline.spans.insert(timeline.spans.begin() + 6,
-                        testing::span(0, testing::compute_key(StageIndex(0), 0, Phase::Gradients, Operation::ReduceScatter), us(100), us(120), Stream::Reduce));
+                        testing::span(0, testing::compute_key(StageIndex(0), 0, Phase::Gradients, Operation::ReduceScatter), us(100),
+                                      us(120), Stream::Reduce));
   const std::string text = written(timeline);
   EXPECT_THAT(text, ::testing::HasSubstr("\"ncclDevKernel_ReduceScatter\""));
   EXPECT_THAT(text, ::testing::HasSubstr("\"name\":\"stage 0, rank 0\""));
@@ -71,8 +74,8 @@ TEST(ChromeTrace, RoundsBothEdgesAndNeverTheLength) {
   timeline.spans = {testing::span(0, testing::compute_key(StageIndex(0), 0, Phase::Forward), SimTime(600), SimTime(1'400)),
                     testing::span(0, testing::compute_key(StageIndex(0), 0, Phase::Backward), SimTime(1'400), SimTime(2'600))};
   const std::string text = written(timeline);
-  EXPECT_THAT(text, ::testing::HasSubstr("\"ts\":0.001,\"dur\":0.000"));   // 0.6 .. 1.4 ns
-  EXPECT_THAT(text, ::testing::HasSubstr("\"ts\":0.001,\"dur\":0.002"));   // 1.4 .. 2.6 ns
+  EXPECT_THAT(text, ::testing::HasSubstr("\"ts\":0.001,\"dur\":0.000"));  // 0.6 .. 1.4 ns
+  EXPECT_THAT(text, ::testing::HasSubstr("\"ts\":0.001,\"dur\":0.002"));  // 1.4 .. 2.6 ns
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct Fixture {
       timeline.devices.push_back(graph.devices()[device]);
       SimTime now{};
       for (const TaskId id : graph.issue_order(DeviceId(static_cast<std::int32_t>(device)))) {
-        timeline.spans.push_back({DeviceId(static_cast<std::int32_t>(device)), graph.task(id).stream, graph.task(id).key, now, now + us(1)});
+        timeline.spans.push_back(
+            {DeviceId(static_cast<std::int32_t>(device)), graph.task(id).stream, graph.task(id).key, now, now + us(1)});
         now += us(1);
       }
     }
@@ -70,7 +71,8 @@ TEST(Comparison, ARightRunMeetsItsSimulation) {
 }
 
 TEST(Comparison, EveryCombinationOfDegreesHasPartners) {
-  for (const DeviceMesh mesh : {DeviceMesh{}, DeviceMesh{.tensor = 2}, DeviceMesh{.data = 2, .tensor = 2}, DeviceMesh{.data = 2, .pipeline = 4, .tensor = 2}}) {
+  for (const DeviceMesh mesh :
+       {DeviceMesh{}, DeviceMesh{.tensor = 2}, DeviceMesh{.data = 2, .tensor = 2}, DeviceMesh{.data = 2, .pipeline = 4, .tensor = 2}}) {
     const Comparison result = Fixture(mesh).compared();
     EXPECT_THAT(result.only_simulated, IsEmpty());
     EXPECT_THAT(result.only_measured, IsEmpty());
@@ -104,7 +106,7 @@ TEST(Comparison, TasksWithoutAPartnerAreNamed) {
   Fixture fixture;
   const TaskKey lost = fixture.traces[3].steps[2].spans.back().key;
   fixture.traces[3].steps[2].spans.pop_back();
-  fixture.traces[0].steps[1].spans.push_back(fixture.traces[0].steps[1].spans.front());   // twice is once too often
+  fixture.traces[0].steps[1].spans.push_back(fixture.traces[0].steps[1].spans.front());  // twice is once too often
   const Comparison result = fixture.compared();
   EXPECT_THAT(result.only_simulated, ::testing::ElementsAre("rank 3: " + to_text(lost)));
   EXPECT_THAT(result.only_measured, ::testing::ElementsAre("rank 0: " + to_text(fixture.traces[0].steps[1].spans.front().key)));
@@ -118,7 +120,7 @@ TEST(Comparison, KindsAreSumsOfOneRank) {
   const Comparison result = fixture.compared();
   const auto update = std::find_if(result.kinds.begin(), result.kinds.end(), [](const ErrorRow& row) { return row.name == "step.update"; });
   ASSERT_NE(update, result.kinds.end());
-  EXPECT_EQ(update->samples, 2 * static_cast<std::int64_t>(fixture.graph.buckets()[0].size()));   // two steps after the warm-up
+  EXPECT_EQ(update->samples, 2 * static_cast<std::int64_t>(fixture.graph.buckets()[0].size()));  // two steps after the warm-up
   EXPECT_DOUBLE_EQ(update->measured / update->simulated, 4.0);
   for (std::size_t at = 1; at < result.kinds.size(); ++at) EXPECT_GE(result.kinds[at - 1].measured, result.kinds[at].measured);
 }

@@ -8,7 +8,8 @@ namespace {
 Intervals::Interval from_to(std::int64_t start, std::int64_t end) { return {SimTime(start), SimTime(end)}; }
 
 TEST(Intervals, CountEachMomentOnce) {
-  EXPECT_EQ(Intervals({from_to(10, 20), from_to(0, 5), from_to(12, 13), from_to(19, 25), from_to(25, 26), from_to(30, 30)}).length(), SimTime(21));
+  EXPECT_EQ(Intervals({from_to(10, 20), from_to(0, 5), from_to(12, 13), from_to(19, 25), from_to(25, 26), from_to(30, 30)}).length(),
+            SimTime(21));
   EXPECT_EQ(Intervals({}).length(), SimTime(0));
 }
 

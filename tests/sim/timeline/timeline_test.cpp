@@ -12,9 +12,7 @@ using testing::span;
 using testing::two_stages;
 using testing::us;
 
-TEST(Timeline, OrderOfEachStageAsText) {
-  EXPECT_EQ(order_text(two_stages()), "stage 0 | F0 B0\nstage 1 | F0 B0\n");
-}
+TEST(Timeline, OrderOfEachStageAsText) { EXPECT_EQ(order_text(two_stages()), "stage 0 | F0 B0\nstage 1 | F0 B0\n"); }
 
 TEST(Timeline, ManyTasksOfAnActionAreOneWord) {
   Timeline timeline;
@@ -28,7 +26,7 @@ TEST(Timeline, ManyTasksOfAnActionAreOneWord) {
     add(m, Phase::Forward, Operation::AllReduce);
     add(m, Phase::Forward, Operation::Mlp);
   }
-  add(3, Phase::Forward, Operation::Reshard);        // frees weights: no work of microbatch 3
+  add(3, Phase::Forward, Operation::Reshard);  // frees weights: no work of microbatch 3
   for (const std::int32_t m : {0, 1}) {
     add(m, Phase::Recompute, Operation::Mlp);
     add(m, Phase::Backward, Operation::Mlp);

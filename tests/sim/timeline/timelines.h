@@ -16,13 +16,22 @@ namespace sim::testing {
 inline SimTime us(std::int64_t value) { return std::chrono::microseconds(value); }
 
 inline TaskKey compute_key(StageIndex stage, std::int32_t microbatch, Phase phase, Operation operation = Operation::Attention) {
-  return {.stage = stage, .chunk = ChunkIndex(0), .microbatch = MicrobatchIndex(microbatch), .layer = LayerIndex(1), .phase = phase,
+  return {.stage = stage,
+          .chunk = ChunkIndex(0),
+          .microbatch = MicrobatchIndex(microbatch),
+          .layer = LayerIndex(1),
+          .phase = phase,
           .operation = operation};
 }
 
 inline TaskKey transfer_key(StageIndex stage, std::int32_t layer, Phase phase, Operation operation) {
-  return {.stage = stage, .chunk = ChunkIndex(0), .microbatch = MicrobatchIndex(0), .layer = LayerIndex(layer), .phase = phase,
-          .operation = operation, .group = MeshAxis::Pipeline};
+  return {.stage = stage,
+          .chunk = ChunkIndex(0),
+          .microbatch = MicrobatchIndex(0),
+          .layer = LayerIndex(layer),
+          .phase = phase,
+          .operation = operation,
+          .group = MeshAxis::Pipeline};
 }
 
 inline Span span(std::int32_t device, const TaskKey& key, SimTime start, SimTime end, Stream stream = Stream::Compute) {

@@ -8,8 +8,8 @@
 namespace sim {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::content_of;
+using ::testing::HasSubstr;
 using testing::put;
 using testing::TemporaryFolder;
 using testing::trace_of;
@@ -23,7 +23,7 @@ RankTrace full_trace() {
     const TaskKey sum{.stage = StageIndex(0), .phase = Phase::Step, .operation = Operation::AllReduce, .group = MeshAxis::World};
     step.ledger = {{testing::transfer_key(StageIndex(0), 1, Phase::Forward, Operation::Send), 2, Bytes(4096)}, {sum, 8, kStepSummary}};
     step.peak_memory = Bytes(step.step + (std::int64_t{1} << 40));
-    step.spans.front().start = SimTime(1'001'000);   // odd nanoseconds
+    step.spans.front().start = SimTime(1'001'000);  // odd nanoseconds
   }
   return trace;
 }
@@ -76,7 +76,7 @@ TEST(TraceJson, WhatWasWrittenComesBack) {
 
 TEST(TraceJson, TimesBeyondTheDigitsOfADoubleStayExact) {
   RankTrace trace = trace_of(two_stages(), DeviceId(0), 1);
-  trace.steps[0].start = SimTime(8'999'999'123'456'789'000);   // 104 days, to the nanosecond
+  trace.steps[0].start = SimTime(8'999'999'123'456'789'000);  // 104 days, to the nanosecond
   EXPECT_EQ(read(text_of(trace)).steps[0].start, trace.steps[0].start);
   EXPECT_EQ(read(text_of(trace)).steps[0].spans, trace.steps[0].spans);
 }
@@ -123,7 +123,8 @@ TEST(TraceJson, WrongContentIsNamedWithItsPlace) {
 }
 
 TEST(TraceJson, OtherDocumentsAreNoTraces) {
-  for (const char* text : {"", " ", "{}", "[]", "null", "7", "{\"traceEvents\":[]}", "{\"meshwright\":1}", "{\"meshwright\":[{\"format\":\"meshwright.trace/1\"}]}"})
+  for (const char* text : {"", " ", "{}", "[]", "null", "7", "{\"traceEvents\":[]}", "{\"meshwright\":1}",
+                           "{\"meshwright\":[{\"format\":\"meshwright.trace/1\"}]}"})
     EXPECT_NE(problem_of(text), "") << text;
   EXPECT_NE(problem_of(std::string(200'000, '[')), "");
   EXPECT_NE(problem_of("{\"traceEvents\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}"), "");

@@ -9,8 +9,8 @@
 namespace sim {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::content_of;
+using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 using testing::trace_of;
 using testing::two_stages;
@@ -37,7 +37,7 @@ TEST(TraceWriter, SaysWhoWroteIt) {
 TEST(TraceWriter, DrawsTimesOnTheClockOfRankZero) {
   RankTrace trace = trace_of(two_stages(), DeviceId(0), 1);
   trace.clock_offset = us(-300);
-  EXPECT_THAT(written(trace), HasSubstr("\"tid\":1000,\"ts\":700.000,\"dur\":20.000"));   // step at 1000 us, first span 0 .. 20
+  EXPECT_THAT(written(trace), HasSubstr("\"tid\":1000,\"ts\":700.000,\"dur\":20.000"));  // step at 1000 us, first span 0 .. 20
 }
 
 TEST(TraceWriter, PlacesStepsEndToEndWhereTheirStartIsUnknown) {
@@ -45,7 +45,8 @@ TEST(TraceWriter, PlacesStepsEndToEndWhereTheirStartIsUnknown) {
   for (MeasuredStep& step : trace.steps) step.start = SimTime(0);
   const std::string text = written(trace);
   EXPECT_THAT(text, HasSubstr("\"name\":\"ProfilerStep#0\",\"cat\":\"user_annotation\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"dur\":100.000"));
-  EXPECT_THAT(text, HasSubstr("\"name\":\"ProfilerStep#1\",\"cat\":\"user_annotation\",\"pid\":0,\"tid\":0,\"ts\":100.000,\"dur\":100.000"));
+  EXPECT_THAT(text,
+              HasSubstr("\"name\":\"ProfilerStep#1\",\"cat\":\"user_annotation\",\"pid\":0,\"tid\":0,\"ts\":100.000,\"dur\":100.000"));
 }
 
 // Two ranks of a pipeline, merged: each flow has one start and one end.
@@ -68,7 +69,7 @@ TEST(TraceWriter, ReplacesAFileAsAWhole) {
   EXPECT_EQ(content_of(folder.file("trace.0.json")), "older");
   write_rank_trace(trace_of(two_stages(), DeviceId(0)), folder.file("trace.0.json"));
   EXPECT_THAT(content_of(folder.file("trace.0.json")), HasSubstr("ProfilerStep#0"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);   // nothing left aside
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);  // nothing left aside
 }
 
 }  // namespace
