@@ -29,7 +29,8 @@ void redirect_words(const WorkerOptions& options, const RankEnvironment& place) 
   std::setvbuf(stderr, nullptr, _IOLBF, 0);
 }
 
-int perform(const WorkerOptions& options, const RankEnvironment& place) {
+// `session` belongs to the caller: were it ended while an exception passes, MPI would wait for ranks that wait for this one.
+int perform(const WorkerOptions& options, const RankEnvironment& place, std::shared_ptr<MpiSession>& session) {
   if (options.command == "report") {
     std::fputs(heartbeat_report(options.out, options.ranks).c_str(), stdout);
     return 0;
@@ -37,7 +38,7 @@ int perform(const WorkerOptions& options, const RankEnvironment& place) {
   install_counting_allocator();
   at::set_num_threads(1);
   watch_stop_signals();
-  const std::shared_ptr<MpiSession> session = place.is_launched ? MpiSession::start() : nullptr;
+  if (place.is_launched) session = MpiSession::start();
   if (options.command == "measure") {
     measure_to_file(session, options.out);
     return 0;
@@ -55,8 +56,9 @@ int run_worker(const std::vector<std::string>& words) {
     return kUsage;
   }
   redirect_words(*parsed.options, place);
+  std::shared_ptr<MpiSession> session;
   try {
-    return perform(*parsed.options, place);
+    return perform(*parsed.options, place, session);
   } catch (const std::exception& error) {
     return end_with(describe(error), place.is_launched && place.size > 1);
   }
