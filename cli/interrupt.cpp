@@ -30,4 +30,6 @@ const std::atomic<bool>& interrupted() {
   return flag;
 }
 
+bool insisted() { return count > 1; }
+
 }  // namespace cli

@@ -42,11 +42,13 @@ std::vector<std::string> mpirun_command(const LaunchRequest& request) {
 int launch(const LaunchRequest& request, const std::function<void()>& watch) try {
   const std::atomic<bool>& stop = interrupted();
   Process mpirun({.command = mpirun_command(request), .environment = {std::string(kPassedOn) + "=1"}, .output_file = {}, .error_file = request.error_file});
-  bool asked = false;
+  bool asked = false, ended = false;
   while (!mpirun.wait_for(kWatch)) {
     watch();
     if (stop && !asked) mpirun.signal(SIGUSR1);   // mpirun hands it to the ranks; SIGINT would make it kill them
+    if (insisted() && !ended) mpirun.signal(SIGTERM);
     asked = asked || stop;
+    ended = ended || insisted();
   }
   watch();
   return *mpirun.poll();

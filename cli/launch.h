@@ -19,7 +19,8 @@ struct LaunchRequest {
 // mpirun with everything stated that its defaults would leave to chance: binding, threads, root.
 std::vector<std::string> mpirun_command(const LaunchRequest& request);   // throws sim::InputError where the worker is not built
 
-// Runs to the end; calls `watch` ten times a second. A first Ctrl-C asks the ranks to stop at the next good point.
+// Runs to the end; calls `watch` ten times a second. A first Ctrl-C asks the ranks to stop at the next good point,
+// a second one ends them.
 int launch(const LaunchRequest& request, const std::function<void()>& watch);   // the exit status of mpirun
 
 std::string worker_path();   // beside our own program

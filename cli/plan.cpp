@@ -17,7 +17,7 @@ int run(const PlanOptions& options, const Console& console) {
   const planner::SearchRequest request = search_request(options);
   std::optional<tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
-  Progress progress("plan: candidates");
+  Progress progress("plan: candidate");
   const planner::SearchResult result =
       planner::search(request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = {}}); }, &interrupted());
   if (interrupted()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -21,7 +22,7 @@ bool animates() {
 }  // namespace
 
 std::string progress_line(std::string_view what, const Progress::State& state, std::chrono::duration<double> left) {
-  std::string line = fmt::format("{}: {}", what, state.done);
+  std::string line = fmt::format("{} {}", what, state.done);
   if (state.all > 0) line += fmt::format(" of {} ({} %)", state.all, 100 * state.done / state.all);
   if (!state.details.empty()) line += fmt::format(", {}", state.details);
   if (left.count() >= 0) line += fmt::format(", {:.0f} s left", left.count());
@@ -34,12 +35,18 @@ Progress::~Progress() {
   if (shown_ && terminal_) std::fputs("\r\033[K", stderr);
 }
 
+// Plain lines grow rarer, so that a log of a long run stays readable.
+void Progress::schedule_next(Clock::time_point now) {
+  const auto plain = std::max<Clock::duration>(kSilence, (now - start_) / 8);
+  next_ = now + (terminal_ ? std::chrono::milliseconds(200) : plain);
+}
+
 void Progress::update(const State& state) {
   const std::lock_guard lock(mutex_);
   if (first_done_ < 0) first_done_ = state.done;
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
-  next_ = now + (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(2000));
+  schedule_next(now);
   shown_ = true;
   const std::chrono::duration<double> spent = now - start_;
   const double ours = static_cast<double>(state.done - first_done_);

@@ -25,6 +25,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void schedule_next(Clock::time_point now);
   std::string what_;
   bool terminal_;
   Clock::time_point start_, next_;
@@ -33,7 +34,7 @@ class Progress {
   std::mutex mutex_;
 };
 
-// "plan: 30 of 120 (25 %), details, 6 s left"
+// "step 30 of 120 (25 %), details, 6 s left"
 std::string progress_line(std::string_view what, const Progress::State& state, std::chrono::duration<double> left);
 
 }  // namespace cli

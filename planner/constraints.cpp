@@ -39,7 +39,8 @@ std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t 
   std::vector<Reason> reasons;
   must_divide_devices(request, pipeline, reasons);
   if (pipeline > request.model.layers)
-    reasons.push_back({"shape.blocks", {{"stages", text(pipeline)}, {"chunks", "1"}, {"parts", text(pipeline)}, {"blocks", text(request.model.layers)}}});
+    reasons.push_back(
+        {"shape.blocks", {{"stages", text(pipeline)}, {"chunks", "1"}, {"parts", text(pipeline)}, {"blocks", text(request.model.layers)}}});
   return reasons;
 }
 

@@ -16,7 +16,7 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
 std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t pipeline);
 std::vector<Reason> why_not_data(const SearchRequest& request, std::int32_t data);
 
-std::vector<std::int32_t> divisors(std::int64_t number);   // ascending
+std::vector<std::int32_t> divisors(std::int64_t number);  // ascending
 
 // The allowed value (or mesh) nearest to the refused one, by ratio, as a fix: "tensor=8"; empty: none is allowed.
 using DegreeRule = std::vector<Reason> (*)(const SearchRequest&, std::int32_t);

@@ -15,18 +15,18 @@
 namespace planner {
 
 enum class Verdict : std::uint8_t {
-  Open,            // may be simulated
-  Illegal,         // sim::violations()
-  NotRunnable,     // sim::why_not_runnable(), if asked for
-  TooLarge,        // the memory bound (or the simulated peak) exceeds the limit
-  Beaten,          // open, but its bounds cannot enter the result
-  Simulated,       // and it fits
+  Open,         // may be simulated
+  Illegal,      // sim::violations()
+  NotRunnable,  // sim::why_not_runnable(), if asked for
+  TooLarge,     // the memory bound (or the simulated peak) exceeds the limit
+  Beaten,       // open, but its bounds cannot enter the result
+  Simulated,    // and it fits
 };
 
 struct Judgement {
   Verdict verdict = Verdict::Open;
-  sim::Bytes memory{};     // bound, or simulated peak; set unless refused by a rule
-  sim::SimTime time{};     // bound, or simulated; set unless refused
+  sim::Bytes memory{};  // bound, or simulated peak; set unless refused by a rule
+  sim::SimTime time{};  // bound, or simulated; set unless refused
 };
 
 sim::Bytes memory_limit(const SearchRequest& request);
@@ -34,26 +34,26 @@ sim::Bytes memory_limit(const SearchRequest& request);
 // For candidates of one mesh: keeps what they share. One object a thread.
 class Evaluator {
  public:
-  Evaluator(const SearchRequest& request, const sim::ModelGraph& model);   // both must outlive it
+  Evaluator(const SearchRequest& request, const sim::ModelGraph& model);  // both must outlive it
 
   Judgement judge(const PlanCandidate& candidate);
-  sim::ParallelPlan plan(const PlanCandidate& candidate);                  // with its optimal cut
-  MemoryBound memory(const PlanCandidate& candidate);                      // what a TooLarge is made of
+  sim::ParallelPlan plan(const PlanCandidate& candidate);  // with its optimal cut
+  MemoryBound memory(const PlanCandidate& candidate);      // what a TooLarge is made of
 
  private:
-  struct Work {                 // of one microbatch
+  struct Work {  // of one microbatch
     std::vector<StageLayerPrices> layers;
     std::vector<TransferPrices> transfers;
     ActivationMemory activations;
     std::vector<sim::SimTime> layer_times;
   };
-  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute>;                        // microbatch, sequence parallel, recompute
-  using CutKey = std::tuple<std::int32_t, bool, std::vector<sim::LayerIndex>>;           // chunks, stage 3, cut
-  using WeightsKey = std::pair<CutKey, std::int32_t>;                                    // ZeRO stage
-  using StepKey = std::tuple<CutKey, std::int32_t, bool>;                                // ZeRO stage, sequence parallel
-  using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;                  // schedule, chunks, microbatches
+  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute>;               // microbatch, sequence parallel, recompute
+  using CutKey = std::tuple<std::int32_t, bool, std::vector<sim::LayerIndex>>;  // chunks, stage 3, cut
+  using WeightsKey = std::pair<CutKey, std::int32_t>;                           // ZeRO stage
+  using StepKey = std::tuple<CutKey, std::int32_t, bool>;                       // ZeRO stage, sequence parallel
+  using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;         // schedule, chunks, microbatches
 
-  void turn_to(const PlanCandidate& candidate);    // plan_ becomes the candidate
+  void turn_to(const PlanCandidate& candidate);  // plan_ becomes the candidate
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
   const sim::TaskGraph& devices();
@@ -66,12 +66,12 @@ class Evaluator {
   const sim::ModelGraph& model_;
   sim::ParallelPlan plan_;
   std::map<WorkKey, Work> works_;
-  std::map<std::pair<WorkKey, std::int32_t>, sim::StageCut> cuts_;                       // by chunks
+  std::map<std::pair<WorkKey, std::int32_t>, sim::StageCut> cuts_;  // by chunks
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;
   std::map<StepKey, std::vector<StageStepPrices>> steps_;
   OrderKey orders_of_;
-  StageOrders orders_;          // of the last shape asked for: candidates of one shape follow each other
+  StageOrders orders_;  // of the last shape asked for: candidates of one shape follow each other
 };
 
 }  // namespace planner

@@ -1,85 +1,37 @@
 #include "planner/explanation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
+#include <tuple>
 
+#include "planner/nearest.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
 namespace {
 
 using sim::Bytes;
-using sim::Seconds;
 using sim::SimTime;
 using sim::to_text;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-// Mean over the ranks: computing + bubble + exposed = step.
-Seconds computing(const sim::SimulationResult& result) {
-  double ranks = 0;
-  Seconds busy{};
-  for (const sim::DeviceResult& device : result.devices) {
-    ranks += device.multiplicity;
-    busy += sim::to_seconds(device.busy) * device.multiplicity;
-  }
-  return busy / ranks;
-}
-
 struct Family {
-  std::vector<Argument> axes;            // {"tensor", "1"}
+  std::vector<Argument> axes;  // {"tensor", "1"}, {"chunks", "26..46"}
   std::vector<std::size_t> members;
 };
 
-std::string text_of(const std::vector<Argument>& axes) {
-  std::string text;
-  for (const Argument& axis : axes) text += (text.empty() ? "" : " ") + axis.name + "=" + axis.value;
-  return text;
-}
-
-// How far a plan is from another: first by the number of axes to change (the data degree follows from the others), then by how far.
-struct Distance {
-  std::int32_t axes = 0;
-  double ratios = 0;
-  auto operator<=>(const Distance&) const = default;
-};
-
-Distance distance(const PlanCandidate& a, const PlanCandidate& b) {
-  Distance all;
-  const auto degree = [&](std::int32_t from, std::int32_t to) {
-    if (from == to) return;
-    ++all.axes;
-    all.ratios += std::abs(std::log(static_cast<double>(from) / to));
-  };
-  degree(a.mesh.tensor, b.mesh.tensor);
-  degree(a.mesh.pipeline, b.mesh.pipeline);
-  degree(a.microbatch, b.microbatch);
-  degree(a.schedule + 1, b.schedule + 1);
-  degree(a.chunks, b.chunks);
-  degree(a.zero_stage + 1, b.zero_stage + 1);
-  all.axes += (a.reshard != b.reshard) + (a.sequence_parallel != b.sequence_parallel) + (a.recompute != b.recompute);
-  return all;
-}
-
-std::string changes(const PlanCandidate& from, const PlanCandidate& to) {
-  const std::vector<Argument> before = axes_of(from), after = axes_of(to);
-  std::vector<Argument> changed;
-  for (std::size_t at = 0; at < after.size(); ++at)
-    if (before[at] != after[at]) changed.push_back(after[at]);
-  return text_of(changed);
-}
+// Axes with many values: neighbors that are out for the same kind of reason are told as one.
+bool is_range(const std::string& axis) { return axis == "chunks" || axis == "microbatch"; }
 
 class Families {
  public:
-  Families(const Judged& judged, SimTime worst_ranked) : judged_(judged), worst_ranked_(worst_ranked), evaluator_(judged.request, judged.model) {}
+  Families(const Judged& judged, SimTime worst_ranked)
+      : judged_(judged), worst_ranked_(worst_ranked), evaluator_(judged.request, judged.model) {}
   std::vector<Exclusion> excluded();
 
  private:
   std::vector<Family> by_axis() const;
+  std::vector<Family> out_by_axis() const;
   std::vector<Family> by_mesh() const;
   bool is_out(const Family& family) const;
   bool is_covered(const Family& mesh, const std::vector<Exclusion>& excluded) const;
@@ -96,21 +48,44 @@ class Families {
   Evaluator evaluator_;
 };
 
+// Every value of every axis, ascending; an axis with one value is no choice.
 std::vector<Family> Families::by_axis() const {
-  std::map<std::pair<std::size_t, std::string>, Family> families;   // by axis and value
+  std::map<std::tuple<std::size_t, std::size_t, std::string>, Family> families;  // axis, length of the value (numbers ascend), value
   for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
     const std::vector<Argument> axes = axes_of(judged_.candidates[at]);
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-      Family& family = families[{axis, axes[axis].value}];
+      Family& family = families[{axis, axes[axis].value.size(), axes[axis].value}];
       family.axes = {axes[axis]};
       family.members.push_back(at);
     }
   }
   std::vector<Family> chosen;
-  for (auto& [key, family] : families)   // an axis with one value is no choice
+  for (auto& [key, family] : families)
     if (family.members.size() < judged_.candidates.size()) chosen.push_back(std::move(family));
-  std::stable_sort(chosen.begin(), chosen.end(), [](const Family& a, const Family& b) { return a.members.front() < b.members.front(); });
   return chosen;
+}
+
+std::vector<Family> Families::out_by_axis() const {
+  std::vector<Family> out;
+  bool may_join = false;  // the value before is out
+  for (Family& family : by_axis()) {
+    if (!is_out(family)) {
+      may_join = false;
+      continue;
+    }
+    const Argument& axis = family.axes.front();
+    const bool joins = may_join && is_range(axis.name) && out.back().axes.front().name == axis.name &&
+                       (count(out.back(), Verdict::Beaten) > 0) == (count(family, Verdict::Beaten) > 0);
+    may_join = true;
+    if (!joins) {
+      out.push_back(std::move(family));
+      continue;
+    }
+    std::string& range = out.back().axes.front().value;
+    range = range.substr(0, range.find('.')) + ".." + axis.value;
+    out.back().members.insert(out.back().members.end(), family.members.begin(), family.members.end());
+  }
+  return out;
 }
 
 std::vector<Family> Families::by_mesh() const {
@@ -119,7 +94,7 @@ std::vector<Family> Families::by_mesh() const {
     const bool is_new = at == 0 || !(judged_.candidates[at].mesh == judged_.candidates[at - 1].mesh);
     if (is_new) {
       std::vector<Argument> axes = axes_of(judged_.candidates[at]);
-      axes.resize(3);   // data, tensor, pipeline
+      axes.resize(3);  // data, tensor, pipeline
       families.push_back({.axes = std::move(axes), .members = {}});
     }
     families.back().members.push_back(at);
@@ -154,14 +129,15 @@ std::size_t Families::least(const Family& family, Verdict verdict) const {
 
 Reason Families::memory_reason(std::size_t candidate) {
   const MemoryBound bound = evaluator_.memory(judged_.candidates[candidate]);
-  const Bytes need = std::max(bound.peak, judged_.judgements[candidate].memory);   // the latter may be a simulated peak
+  const Bytes need = std::max(bound.peak, judged_.judgements[candidate].memory);  // the latter may be a simulated peak
   const auto part = [&](sim::MemoryCategory category) { return to_text(bound.resident[static_cast<std::size_t>(category)]); };
-  return {"memory", {{"need", to_text(need)},
-                     {"parameters", part(sim::MemoryCategory::Parameters)},
-                     {"gradients", part(sim::MemoryCategory::Gradients)},
-                     {"optimizer", part(sim::MemoryCategory::OptimizerState)},
-                     {"working", to_text(need - total(bound.resident))},
-                     {"limit", to_text(memory_limit(judged_.request))}}};
+  return {"memory",
+          {{"need", to_text(need)},
+           {"parameters", part(sim::MemoryCategory::Parameters)},
+           {"gradients", part(sim::MemoryCategory::Gradients)},
+           {"optimizer", part(sim::MemoryCategory::OptimizerState)},
+           {"working", to_text(need - total(bound.resident))},
+           {"limit", to_text(memory_limit(judged_.request))}}};
 }
 
 bool Families::fits(const PlanCandidate& candidate) {
@@ -190,7 +166,8 @@ std::string Families::fix_outside(std::size_t candidate) {
   SearchRequest free = judged_.request;
   free.fixed.clear();
   std::vector<PlanCandidate> others = enumerate(free).candidates;
-  std::stable_sort(others.begin(), others.end(), [&](const PlanCandidate& a, const PlanCandidate& b) { return distance(from, a) < distance(from, b); });
+  std::stable_sort(others.begin(), others.end(),
+                   [&](const PlanCandidate& a, const PlanCandidate& b) { return distance(from, a) < distance(from, b); });
   Evaluator evaluator(free, judged_.model);
   for (const PlanCandidate& other : others)
     if (evaluator.judge(other).verdict == Verdict::Open && fits(other)) return changes(from, other);
@@ -198,7 +175,9 @@ std::string Families::fix_outside(std::size_t candidate) {
 }
 
 Exclusion Families::explain(const Family& family) {
-  Exclusion out{.family = text_of(family.axes), .candidates = static_cast<std::int64_t>(family.members.size())};
+  Exclusion out;
+  out.family = to_text(family.axes);
+  out.candidates = static_cast<std::int64_t>(family.members.size());
   Reason reason;
   if (count(family, Verdict::Beaten) > 0) {
     const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
@@ -222,32 +201,13 @@ Exclusion Families::explain(const Family& family) {
 
 std::vector<Exclusion> Families::excluded() {
   std::vector<Exclusion> excluded;
-  for (const Family& family : by_axis())
-    if (is_out(family)) excluded.push_back(explain(family));
+  for (const Family& family : out_by_axis()) excluded.push_back(explain(family));
   for (const Family& mesh : by_mesh())
     if (is_out(mesh) && !is_covered(mesh, excluded)) excluded.push_back(explain(mesh));
   return excluded;
 }
 
 }  // namespace
-
-std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::SimulationResult& best) {
-  struct Term { double seconds; Reason reason; };
-  const double step = sim::to_seconds(plan.step_time).count(), best_step = sim::to_seconds(best.step_time).count();
-  const auto share = [&](const char* code, double own, double other) {
-    return Term{own * step - other * best_step, {code, {{"this", percent(own)}, {"best", percent(other)}}}};
-  };
-  std::vector<Term> terms{
-      share("bubble", plan.bubble, best.bubble), share("exposed_communication", plan.exposed_communication, best.exposed_communication),
-      {(computing(plan) - computing(best)).count(), {"compute", {{"this", to_text(computing(plan))}, {"best", to_text(computing(best))}}}}};
-  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
-  const bool slower = plan.step_time > best.step_time;
-  std::vector<Reason> reasons{slower ? Reason{"slower", {{"percent", percent(step / best_step - 1)}}} : Reason{"as_fast", {}}};
-  for (const Term& term : terms)
-    if (slower && term.seconds > 0.05 * (step - best_step)) reasons.push_back(term.reason);
-  reasons.push_back({"memory_use", {{"this", to_text(plan.peak_memory)}, {"best", to_text(best.peak_memory)}}});
-  return reasons;
-}
 
 std::vector<Exclusion> excluded_families(const Judged& judged, SimTime worst_ranked) { return Families(judged, worst_ranked).excluded(); }
 

@@ -1,4 +1,4 @@
-// Why plans lost and families of candidates are out, from the numbers of the search. Used by search.
+// Why families of candidates are out, from what became of their members. Used by search.
 // Values first (Reason), sentences by reason.h. Simulates only to check a fix before it is offered.
 #pragma once
 
@@ -10,15 +10,12 @@
 
 namespace planner {
 
-// The excess of the step time, split into what the devices did with it: computing, waiting (bubble), waiting for communication.
-std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::SimulationResult& best);
-
 // What became of every candidate: the input of the explanation of families.
 struct Judged {
   const SearchRequest& request;
   const sim::ModelGraph& model;
   const std::vector<PlanCandidate>& candidates;
-  const std::vector<Judgement>& judgements;     // by candidate; none is Open
+  const std::vector<Judgement>& judgements;  // by candidate; none is Open
 };
 
 // Axis values and meshes of which no candidate was simulated and fits, each with its reason, numbers and nearest checked fix.

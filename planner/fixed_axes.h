@@ -20,6 +20,6 @@ struct FixedAxes {
   std::optional<std::string> schedule;
 };
 
-FixedAxes read_fixed_axes(const Fixed& fixed);   // throws sim::InputError with every unknown axis and value
+FixedAxes read_fixed_axes(const Fixed& fixed);  // throws sim::InputError with every unknown axis and value
 
 }  // namespace planner

@@ -13,7 +13,8 @@ void Frontier::add(const Outcome& simulated) {
   ranked_.insert(std::upper_bound(ranked_.begin(), ranked_.end(), simulated), simulated);
   if (ranked_.size() > top_) ranked_.pop_back();
   if (std::any_of(pareto_.begin(), pareto_.end(), [&](const Outcome& other) { return dominates(other, simulated); })) return;
-  pareto_.erase(std::remove_if(pareto_.begin(), pareto_.end(), [&](const Outcome& other) { return dominates(simulated, other); }), pareto_.end());
+  pareto_.erase(std::remove_if(pareto_.begin(), pareto_.end(), [&](const Outcome& other) { return dominates(simulated, other); }),
+                pareto_.end());
   pareto_.insert(std::upper_bound(pareto_.begin(), pareto_.end(), simulated), simulated);
 }
 

@@ -10,11 +10,11 @@
 
 namespace planner {
 
-struct Outcome {               // of a simulation, or a lower bound on one
+struct Outcome {  // of a simulation, or a lower bound on one
   sim::SimTime time{};
   sim::Bytes memory{};
-  std::int64_t index = 0;      // of the candidate
-  auto operator<=>(const Outcome&) const = default;   // the ranking
+  std::int64_t index = 0;                            // of the candidate
+  auto operator<=>(const Outcome&) const = default;  // the ranking
 };
 
 // At most as long, at most as large; equal in both: the earlier candidate.
@@ -28,8 +28,8 @@ class Frontier {
   // False: whatever the simulation says above this bound, the candidate is worse than the K-th best and a simulated plan dominates it.
   bool can_enter(const Outcome& bound) const;
 
-  const std::vector<Outcome>& ranked() const { return ranked_; }   // best first
-  const std::vector<Outcome>& pareto() const { return pareto_; }   // time ascending, memory descending
+  const std::vector<Outcome>& ranked() const { return ranked_; }  // best first
+  const std::vector<Outcome>& pareto() const { return pareto_; }  // time ascending, memory descending
 
  private:
   std::size_t top_;

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/cost/memory_model.h"
-#include "sim/cost/resident_memory.h"
-#include "sim/task_graph/layer_tasks.h"
-#include "sim/task_graph/task_graph_builder.h"
+#include "sim/sharding/sharding.h"
 
 namespace planner {
 namespace {
@@ -14,115 +11,44 @@ namespace {
 using sim::ActionKind;
 using sim::Bytes;
 using sim::LayerIndex;
-using sim::MemoryCategory;
-using sim::Phase;
-
-// Follows one chain of tasks.
-class Walk {
- public:
-  void add(const sim::MemoryEffect& effect) {
-    const Bytes during = alive_ + sum(effect.at_start) + sum(effect.temporary);
-    memory_.peak = std::max(memory_.peak, during);
-    alive_ += sum(effect.at_start) + sum(effect.at_end);
-    memory_.peak = std::max(memory_.peak, alive_);
-    memory_.change = alive_;
-  }
-  LayerMemory memory() const { return memory_; }
-
- private:
-  static Bytes sum(const std::vector<sim::MemoryChange>& changes) {
-    Bytes all{};
-    for (const sim::MemoryChange& change : changes) all += change.amount;
-    return all;
-  }
-  Bytes alive_{};
-  LayerMemory memory_;
-};
-
-class Templates {
- public:
-  Templates(const sim::ModelGraph& model, const sim::ParallelPlan& plan)
-      : model_(model), plan_(without_sharding(plan)), device_(one_device(plan)), memory_(model_, plan_) {}
-
-  ActivationMemory make() const {
-    const auto of = [&](LayerIndex layer) { return LayerMemories{forward(layer), backward(layer)}; };
-    return {of(LayerIndex(0)), of(LayerIndex(1)), of(model_.head()), received()};
-  }
-
- private:
-  // Weights and their gradients are counted apart.
-  static sim::ParallelPlan without_sharding(sim::ParallelPlan plan) {
-    plan.zero_stage = 0;
-    return plan;
-  }
-  static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
-    sim::TaskGraphBuilder builder;
-    builder.add_device({.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.data * plan.mesh.tensor});
-    return std::move(builder).freeze();
-  }
-  sim::Task task(LayerIndex layer, Phase phase, const sim::Piece& piece) const {
-    const bool communicates = sim::is_communication(piece.operation);
-    return {.key = {.stage = sim::StageIndex(0), .chunk = sim::ChunkIndex(0), .microbatch = sim::MicrobatchIndex(0), .layer = layer, .phase = phase,
-                    .operation = piece.operation, .group = communicates ? sim::MeshAxis::Tensor : sim::MeshAxis::None},
-            .device = sim::DeviceId(0), .payload = piece.payload};
-  }
-  void follow(Walk& walk, LayerIndex layer, Phase phase, const std::vector<sim::Piece>& pieces) const {
-    for (const sim::Piece& piece : pieces) walk.add(memory_.effect(task(layer, phase, piece), device_));
-  }
-  LayerMemory forward(LayerIndex layer) const {
-    Walk walk;
-    follow(walk, layer, Phase::Forward, forward_pieces(model_, plan_, layer));
-    return walk.memory();
-  }
-  LayerMemory backward(LayerIndex layer) const {
-    Walk walk;
-    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
-    if (is_block && plan_.recompute == sim::Recompute::Full) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
-    follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
-    return walk.memory();
-  }
-  Bytes received() const {
-    const Bytes hidden = sim::bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * plan_.model.hidden);
-    return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
-  }
-
-  const sim::ModelGraph& model_;
-  sim::ParallelPlan plan_;
-  sim::TaskGraph device_;
-  sim::MemoryModel memory_;
-};
 
 // What one action of a chunk does to memory. Peaks are relative to what was alive when it began.
 struct ActionMemory {
   Bytes change{};
-  Bytes peak{};                  // of all but its last layer, the next gathered unit included
-  Bytes last_peak{};             // while its last layer runs; the unit gathered meanwhile belongs to the next action
+  Bytes peak{};       // of all but its last layer, the next gathered unit included
+  Bytes last_peak{};  // while its last layer runs; the unit gathered meanwhile belongs to the next action
   LayerIndex first_layer, last_layer;
 };
 
 // Which run of the chunk an action is: the first takes what stays for the step (gradients, kept units), the last frees it.
-struct Run { bool first = false, last = false; };
+struct Run {
+  bool first = false, last = false;
+};
 
 class StageWalk {
  public:
   StageWalk(const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights& weights, sim::StageIndex stage)
-      : plan_(plan), microbatches_(plan.num_microbatches()), activations_(activations), weights_(weights), stage_(stage),
+      : plan_(plan),
+        microbatches_(plan.num_microbatches()),
+        activations_(activations),
+        weights_(weights),
+        stage_(stage),
         gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
         frees_gradients_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_gradients) {}
 
-  Bytes peak(const std::vector<sim::StageAction>& order);   // the most beyond what is resident
+  Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
  private:
   struct Chunk {
-    std::array<ActionMemory, 2> forward;                    // [is first]
-    std::array<std::array<ActionMemory, 2>, 2> backward;    // [is first][is last]
-    std::int64_t forwards = 0, backwards = 0;               // done
+    std::array<ActionMemory, 2> forward;                  // [is first]
+    std::array<std::array<ActionMemory, 2>, 2> backward;  // [is first][is last]
+    std::int64_t forwards = 0, backwards = 0;             // done
   };
   Chunk chunk(sim::ChunkIndex index) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
   const LayerMemory& memory(LayerIndex layer, ActionKind kind) const;
-  Bytes passing_unit(LayerIndex layer) const;               // gathered for one visit
+  Bytes passing_unit(LayerIndex layer) const;  // gathered for one visit
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_.by_layer.size(); }
 
   const sim::ParallelPlan& plan_;
@@ -204,25 +130,12 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
 
 }  // namespace
 
-ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) { return Templates(model, plan).make(); }
-
-std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<std::vector<sim::Bucket>>& buckets) {
-  std::vector<StageWeights> stages;
-  for (const std::vector<sim::Bucket>& stage : buckets) {
-    StageWeights weights{.resident = sim::resident_memory(plan, sim::stage_elements(plan, stage)), .by_layer = std::vector<Bytes>(model.layers.size())};
-    sim::add_step_data(weights.resident, plan);
-    for (const sim::Bucket& bucket : stage)
-      for (const sim::BucketSlot& slot : bucket.slots) weights.by_layer[slot.layer.position()] += sim::bytes_per_element(plan.workload.precision) * slot.elements;
-    stages.push_back(std::move(weights));
-  }
-  return stages;
-}
-
 MemoryBound memory_bound(const sim::ParallelPlan& plan, const ActivationMemory& activations, const std::vector<StageWeights>& weights,
                          const StageOrders& orders) {
   MemoryBound bound;
   for (std::size_t stage = 0; stage < weights.size(); ++stage) {
-    const Bytes working = StageWalk(plan, activations, weights[stage], sim::StageIndex(static_cast<std::int32_t>(stage))).peak(orders[stage]);
+    const Bytes working =
+        StageWalk(plan, activations, weights[stage], sim::StageIndex(static_cast<std::int32_t>(stage))).peak(orders[stage]);
     const Bytes peak = total(weights[stage].resident) + working;
     if (peak <= bound.peak) continue;
     bound = {.peak = peak, .resident = weights[stage].resident, .working = working};

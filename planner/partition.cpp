@@ -56,15 +56,17 @@ class Partition {
   }
 
   std::int64_t blocks_, parts_;
-  std::vector<SimTime> before_;   // of each layer: the time of all layers in front of it
+  std::vector<SimTime> before_;  // of each layer: the time of all layers in front of it
 };
 
 SimTime smallest_limit(const Partition& partition) {
   SimTime low{0}, high = partition.total();
   while (low < high) {
     const SimTime middle = low + (high - low) / 2;
-    if (partition.latest(middle).empty()) low = middle + SimTime(1);
-    else high = middle;
+    if (partition.latest(middle).empty())
+      low = middle + SimTime(1);
+    else
+      high = middle;
   }
   return high;
 }

@@ -69,8 +69,12 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
     SimTime time{};
     for (const sim::Piece& piece : pieces) {
       const bool communicates = sim::is_communication(piece.operation);
-      time += price({.key = {.stage = stage, .layer = layer, .phase = phase, .operation = piece.operation,
-                             .group = communicates ? MeshAxis::Tensor : MeshAxis::None, .sequence = piece.sequence},
+      time += price({.key = {.stage = stage,
+                             .layer = layer,
+                             .phase = phase,
+                             .operation = piece.operation,
+                             .group = communicates ? MeshAxis::Tensor : MeshAxis::None,
+                             .sequence = piece.sequence},
                      .payload = piece.payload});
     }
     return time;
@@ -95,10 +99,13 @@ TransferPrices Pricer::transfers(StageIndex stage) const {
   const sim::DeviceId next((stage.value() + 1) % stages), previous((stage.value() + stages - 1) % stages);
   const auto transfer = [&](Phase phase, Operation operation, sim::DeviceId peer) {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = MeshAxis::Pipeline},
-                  .payload = hidden_of_rank(plan_), .peer = peer});
+                  .payload = hidden_of_rank(plan_),
+                  .peer = peer});
   };
-  return {.forward_post = transfer(Phase::Forward, Operation::Send, next), .forward_receive = transfer(Phase::Forward, Operation::Receive, previous),
-          .backward_post = transfer(Phase::Backward, Operation::Send, previous), .backward_receive = transfer(Phase::Backward, Operation::Receive, next)};
+  return {.forward_post = transfer(Phase::Forward, Operation::Send, next),
+          .forward_receive = transfer(Phase::Forward, Operation::Receive, previous),
+          .backward_post = transfer(Phase::Backward, Operation::Send, previous),
+          .backward_receive = transfer(Phase::Backward, Operation::Receive, next)};
 }
 
 std::vector<TransferPrices> Pricer::transfers() const {
@@ -114,11 +121,19 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const sim::Bytes payload = sim::bytes_per_element(plan_.workload.precision) * bucket.elements;
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
-    return price({.key = {.stage = stage, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = phase, .operation = operation, .group = group,
+    return price({.key = {.stage = stage,
+                          .chunk = bucket.chunk,
+                          .layer = bucket.ready_after,
+                          .phase = phase,
+                          .operation = operation,
+                          .group = group,
                           .sequence = index.value()},
-                  .bucket = index, .payload = communicates ? payload : sim::Bytes{}});
+                  .bucket = index,
+                  .payload = communicates ? payload : sim::Bytes{}});
   };
-  BucketPrice prices{.ready_after = bucket.ready_after, .chunk = bucket.chunk, .tied = bucket.tied,
+  BucketPrice prices{.ready_after = bucket.ready_after,
+                     .chunk = bucket.chunk,
+                     .tied = bucket.tied,
                      .update = task(Phase::Step, Operation::Update, MeshAxis::None)};
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
   if (plan_.mesh.data == 1) return prices;
@@ -145,7 +160,8 @@ StageStepPrices Pricer::step(StageIndex stage) const {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
   };
   if (plan_.sequence_parallel)
-    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_element(plan_.workload.precision) * replicated);
+    prices.replicated_sum =
+        task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_element(plan_.workload.precision) * replicated);
   prices.norm_part = task(Phase::Step, Operation::NormPart, MeshAxis::None, {});
   if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
   return prices;

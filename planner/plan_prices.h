@@ -11,29 +11,31 @@
 
 namespace planner {
 
-struct LayerPrice {                     // one microbatch through one layer, sums over the tensor group included
+struct LayerPrice {  // one microbatch through one layer, sums over the tensor group included
   sim::SimTime forward{}, recompute{}, backward{};
 };
 
-struct StageLayerPrices { LayerPrice embedding, block, head; };
+struct StageLayerPrices {
+  LayerPrice embedding, block, head;
+};
 
 struct BucketPrice {
   sim::LayerIndex ready_after;
   sim::ChunkIndex chunk;
   bool tied = false;
-  sim::SimTime forward_gather{}, backward_gather{};   // stage 3: of its weights
+  sim::SimTime forward_gather{}, backward_gather{};  // stage 3: of its weights
   sim::SimTime reduce{}, update{};
-  sim::SimTime weights_gather{};                      // stages 1 and 2: after the update
-  sim::SimTime embedding_sum{};                       // tied: over first and last stage
+  sim::SimTime weights_gather{};  // stages 1 and 2: after the update
+  sim::SimTime embedding_sum{};   // tied: over first and last stage
 };
 
-struct StageStepPrices {                // what a stage does once a step
-  std::vector<BucketPrice> buckets;     // in launch order
-  sim::SimTime replicated_sum{};        // sequence parallel: gradients of parameters that the tensor group holds copies of
+struct StageStepPrices {             // what a stage does once a step
+  std::vector<BucketPrice> buckets;  // in launch order
+  sim::SimTime replicated_sum{};     // sequence parallel: gradients of parameters that the tensor group holds copies of
   sim::SimTime norm_part{}, world_sum{};
 };
 
-struct TransferPrices {                 // of one stage: post to, receive from the neighbors
+struct TransferPrices {  // of one stage: post to, receive from the neighbors
   sim::SimTime forward_post{}, forward_receive{}, backward_post{}, backward_receive{};
 };
 
@@ -46,16 +48,16 @@ struct PlanPrices {
 
 // One device a stage and its buckets, no tasks: what the cost model looks up. Depends on mesh, cut, chunks, and on whether ZeRO is stage 3.
 sim::TaskGraph devices_of(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
-sim::TaskGraph devices_without_buckets(const sim::ParallelPlan& plan);   // enough for layers and transfers; depends on mesh alone
+sim::TaskGraph devices_without_buckets(const sim::ParallelPlan& plan);  // enough for layers and transfers; depends on mesh alone
 
 // Prices parts of one plan. The parts depend on less than the plan: who asks for many plans keeps them (see evaluator).
 class Pricer {
  public:
-  Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices);   // all must outlive it
+  Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices);  // all must outlive it
 
-  std::vector<StageLayerPrices> layers() const;       // mesh, microbatch, sequence parallel, recompute (no buckets)
-  std::vector<TransferPrices> transfers() const;      // mesh, microbatch, sequence parallel (no buckets)
-  std::vector<StageStepPrices> steps() const;         // mesh, cut, chunks, ZeRO stage, sequence parallel
+  std::vector<StageLayerPrices> layers() const;   // mesh, microbatch, sequence parallel, recompute (no buckets)
+  std::vector<TransferPrices> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
+  std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel
 
  private:
   sim::SimTime price(sim::Task task) const;

@@ -8,7 +8,7 @@ namespace {
 
 struct Sentence {
   std::string_view code;
-  std::string_view pattern;   // {name} is replaced by the argument of that name
+  std::string_view pattern;  // {name} is replaced by the argument of that name
 };
 
 constexpr std::array kEnglish = std::to_array<Sentence>({
@@ -27,8 +27,9 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"shape.sequence_parallel", "sequence parallel needs a tensor degree above 1"},
     {"shape.rule", "{where}: {problem}"},
     {"not_runnable", "{problem} ({where})"},
-    {"memory", "needs at least {need} (parameters {parameters}, gradients {gradients}, optimizer {optimizer}, while computing {working}), "
-               "{limit} are allowed"},
+    {"memory",
+     "needs at least {need} (parameters {parameters}, gradients {gradients}, optimizer {optimizer}, while computing {working}), "
+     "{limit} are allowed"},
     {"bound", "takes at least {bound}, the last of the ranked plans {time}"},
     {"slower", "{percent} slower"},
     {"as_fast", "as fast"},

@@ -10,18 +10,18 @@ namespace planner {
 
 struct Argument {
   std::string name;
-  std::string value;    // with its unit: "84.2 GiB", "8.3 %"
+  std::string value;  // with its unit: "84.2 GiB", "8.3 %"
   bool operator==(const Argument&) const = default;
 };
 
 struct Reason {
-  std::string code;     // "divisibility.heads": the part before the dot is the family of reasons (Exclusion::code)
+  std::string code;  // "divisibility.heads": the part before the dot is the family of reasons (Exclusion::code)
   std::vector<Argument> arguments;
   bool operator==(const Reason&) const = default;
 };
 
-std::string_view family_of(const Reason& reason);          // "divisibility"
-std::string to_sentence(const Reason& reason);             // English; an unknown code shows as the code with its arguments
-std::string to_sentence(const std::vector<Reason>& reasons);   // the first is the claim: "8.3 % slower: bubble ..., ..."
+std::string_view family_of(const Reason& reason);             // "divisibility"
+std::string to_sentence(const Reason& reason);                // English; an unknown code shows as the code with its arguments
+std::string to_sentence(const std::vector<Reason>& reasons);  // the first is the claim: "8.3 % slower: bubble ..., ..."
 
 }  // namespace planner

@@ -1,7 +1,7 @@
 #include "planner/replay.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "sim/sharding/sharding.h"
 
@@ -14,51 +14,34 @@ using sim::SimTime;
 using sim::StageAction;
 using sim::Stream;
 
-constexpr SimTime kNotYet{-1};
-
-struct Chunk {
-  sim::LayerRange layers{};
-  SimTime forward{}, backward{};          // all layers; backward: what waits for the gradient
-  SimTime ahead{};                        // the recomputation of the last layer, which does not
-  std::int32_t backwards_left = 0;
-  std::size_t next_bucket = 0;            // the first one that is not reduced yet
-  std::vector<std::vector<std::size_t>> buckets_of;   // stage 3, by layer of the chunk: what it needs gathered
-};
-
-struct Stage {
-  std::int32_t index = 0;
-  const std::vector<StageAction>* order = nullptr;
-  std::size_t next = 0;
-  std::array<SimTime, sim::kNumStreams> free{};   // in order devices: all streams are the first
-  std::vector<Chunk> chunks;
-  std::vector<SimTime> gathered;          // stage 3, by bucket: since when it is there
-};
-
 class Replay {
  public:
   Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders);
   SimTime run() &&;
 
  private:
-  struct Visit { LayerIndex layer; bool forward = true; std::int32_t chunk = 0; };
+  struct Visit {
+    LayerIndex layer;
+    bool forward = true;
+    std::int32_t chunk = 0;
+  };
 
-  void place_layers(Stage& stage);
-  void find_buckets(Stage& stage);
-  const LayerPrice& price(const Stage& stage, LayerIndex layer) const;
-
-  SimTime& free(Stage& stage, Stream stream) { return stage.free[in_order_ ? 0 : static_cast<std::size_t>(stream)]; }
-  SimTime perform(Stage& stage, Stream stream, SimTime after, SimTime duration);
+  const LayerPrice& price(const ReplayStage& stage, LayerIndex layer) const {
+    return price_of(prices_.layers[static_cast<std::size_t>(stage.index)], model_, layer);
+  }
+  SimTime& free(ReplayStage& stage, Stream stream) { return stage.free[in_order_ ? 0 : static_cast<std::size_t>(stream)]; }
+  SimTime perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration);
   SimTime& sent(const StageAction& action, std::int32_t virtual_stage);
 
-  bool advance(Stage& stage);
-  void act(Stage& stage, const StageAction& action, SimTime arrived);
-  void run_layers(Stage& stage, const StageAction& action, SimTime arrived);
-  SimTime gather(Stage& stage, const Visit& visit);
-  void reshard(Stage& stage, const Visit& visit, const Visit* next);
-  std::optional<Visit> visit_after(const Stage& stage, const Visit& visit) const;
-  Visit first_visit(const Stage& stage, const StageAction& action) const;
-  void reduce_ready(Stage& stage, Chunk& chunk, LayerIndex layer);
-  void send(Stage& stage, const StageAction& action);
+  bool advance(ReplayStage& stage);
+  void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
+  void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
+  SimTime gather(ReplayStage& stage, const Visit& visit);
+  void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
+  std::optional<Visit> visit_after(const ReplayStage& stage, const Visit& visit) const;
+  Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
+  void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
+  void send(ReplayStage& stage, const StageAction& action);
   void finish_gradients();
   void step();
 
@@ -68,64 +51,27 @@ class Replay {
   bool in_order_, gathers_, reduces_;
   std::int32_t virtual_stages_;
   std::int64_t microbatches_;
-  std::vector<Stage> stages_;
-  std::vector<SimTime> forward_sent_, backward_sent_;   // by (receiving virtual stage, microbatch)
+  std::vector<ReplayStage> stages_;
+  std::vector<SimTime> forward_sent_, backward_sent_;  // by (receiving virtual stage, microbatch)
 };
 
 Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders)
-    : model_(model), plan_(plan), prices_(prices), in_order_(!plan.cluster.hardware.overlaps_communication),
-      gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters), reduces_(plan.mesh.data > 1),
-      virtual_stages_(plan.mesh.pipeline * plan.chunks), microbatches_(plan.num_microbatches()), stages_(orders.size()) {
+    : model_(model),
+      plan_(plan),
+      prices_(prices),
+      in_order_(!plan.cluster.hardware.overlaps_communication),
+      gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
+      reduces_(plan.mesh.data > 1),
+      virtual_stages_(plan.mesh.pipeline * plan.chunks),
+      microbatches_(plan.num_microbatches()) {
   const std::size_t transfers = static_cast<std::size_t>(virtual_stages_) * static_cast<std::size_t>(microbatches_);
   forward_sent_.assign(transfers, kNotYet);
   backward_sent_.assign(transfers, kNotYet);
-  for (std::size_t at = 0; at < orders.size(); ++at) {
-    stages_[at].index = static_cast<std::int32_t>(at);
-    stages_[at].order = &orders[at];
-    place_layers(stages_[at]);
-    if (gathers_) find_buckets(stages_[at]);
-  }
+  for (std::size_t at = 0; at < orders.size(); ++at)
+    stages_.push_back(make_replay_stage(model, plan, prices, orders, sim::StageIndex(static_cast<std::int32_t>(at))));
 }
 
-const LayerPrice& Replay::price(const Stage& stage, LayerIndex layer) const {
-  const StageLayerPrices& prices = prices_.layers[static_cast<std::size_t>(stage.index)];
-  return layer == LayerIndex(0) ? prices.embedding : layer == model_.head() ? prices.head : prices.block;
-}
-
-void Replay::place_layers(Stage& stage) {
-  const std::vector<BucketPrice>& buckets = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
-  stage.chunks.resize(static_cast<std::size_t>(plan_.chunks));
-  for (std::size_t at = 0; at < stage.chunks.size(); ++at) {
-    Chunk& chunk = stage.chunks[at];
-    const sim::ChunkIndex index(static_cast<std::int32_t>(at));
-    chunk.layers = plan_.layers(sim::StageIndex(stage.index), index);
-    chunk.backwards_left = static_cast<std::int32_t>(microbatches_);
-    for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
-      chunk.forward += price(stage, layer).forward;
-      chunk.backward += price(stage, layer).recompute + price(stage, layer).backward;
-    }
-    chunk.ahead = price(stage, LayerIndex(chunk.layers.end.value() - 1)).recompute;
-    chunk.backward -= chunk.ahead;
-    const auto first = std::find_if(buckets.begin(), buckets.end(), [&](const BucketPrice& bucket) { return bucket.chunk == index && !bucket.tied; });
-    chunk.next_bucket = static_cast<std::size_t>(first - buckets.begin());
-  }
-}
-
-// Stage 3 has a bucket a layer; an embedding that the head reads too (one stage) is needed by both.
-void Replay::find_buckets(Stage& stage) {
-  const std::vector<BucketPrice>& buckets = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
-  const bool head_reads_embedding = model_.config.tied_embeddings && plan_.mesh.pipeline == 1;
-  stage.gathered.assign(buckets.size(), kNotYet);
-  for (Chunk& chunk : stage.chunks)
-    for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
-      chunk.buckets_of.emplace_back();
-      for (std::size_t at = 0; at < buckets.size(); ++at)
-        if (buckets[at].ready_after == layer || (head_reads_embedding && layer == model_.head() && buckets[at].ready_after == LayerIndex(0)))
-          chunk.buckets_of.back().push_back(at);
-    }
-}
-
-SimTime Replay::perform(Stage& stage, Stream stream, SimTime after, SimTime duration) {
+SimTime Replay::perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration) {
   SimTime& stream_free = free(stage, stream);
   stream_free = std::max(stream_free, after) + duration;
   return stream_free;
@@ -137,7 +83,7 @@ SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
 }
 
 // The stage's next action, if what it reads has been sent.
-bool Replay::advance(Stage& stage) {
+bool Replay::advance(ReplayStage& stage) {
   if (stage.next == stage.order->size()) return false;
   const StageAction& action = (*stage.order)[stage.next];
   const bool forward = action.kind == ActionKind::Forward;
@@ -154,8 +100,8 @@ bool Replay::advance(Stage& stage) {
   return true;
 }
 
-void Replay::act(Stage& stage, const StageAction& action, SimTime arrived) {
-  Chunk& chunk = stage.chunks[action.chunk.position()];
+void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived) {
+  ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   const bool forward = action.kind == ActionKind::Forward;
   const bool is_last = !forward && --chunk.backwards_left == 0;
   if (gathers_ || (is_last && reduces_)) {
@@ -167,13 +113,13 @@ void Replay::act(Stage& stage, const StageAction& action, SimTime arrived) {
   }
 }
 
-Replay::Visit Replay::first_visit(const Stage& stage, const StageAction& action) const {
+Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& action) const {
   const sim::LayerRange& layers = stage.chunks[action.chunk.position()].layers;
   const bool forward = action.kind == ActionKind::Forward;
   return {.layer = forward ? layers.begin : LayerIndex(layers.end.value() - 1), .forward = forward, .chunk = action.chunk.value()};
 }
 
-std::optional<Replay::Visit> Replay::visit_after(const Stage& stage, const Visit& visit) const {
+std::optional<Replay::Visit> Replay::visit_after(const ReplayStage& stage, const Visit& visit) const {
   const sim::LayerRange& layers = stage.chunks[static_cast<std::size_t>(visit.chunk)].layers;
   const LayerIndex next(visit.layer.value() + (visit.forward ? 1 : -1));
   if (layers.begin <= next && next < layers.end) return Visit{.layer = next, .forward = visit.forward, .chunk = visit.chunk};
@@ -181,8 +127,8 @@ std::optional<Replay::Visit> Replay::visit_after(const Stage& stage, const Visit
   return first_visit(stage, (*stage.order)[stage.next + 1]);
 }
 
-void Replay::run_layers(Stage& stage, const StageAction& action, SimTime arrived) {
-  Chunk& chunk = stage.chunks[action.chunk.position()];
+void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
+  ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   Visit visit = first_visit(stage, action);
   for (std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value(); left > 0; --left) {
     const std::optional<Visit> next = visit_after(stage, visit);
@@ -202,30 +148,31 @@ void Replay::run_layers(Stage& stage, const StageAction& action, SimTime arrived
 }
 
 // Starts what is not there yet once the computation so far is done; returns when all of it is there.
-SimTime Replay::gather(Stage& stage, const Visit& visit) {
-  const Chunk& chunk = stage.chunks[static_cast<std::size_t>(visit.chunk)];
+SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
+  const ReplayChunk& chunk = stage.chunks[static_cast<std::size_t>(visit.chunk)];
   const std::vector<BucketPrice>& prices = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
   SimTime all{};
   for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet)
-      there = perform(stage, Stream::Gather, free(stage, Stream::Compute), visit.forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
+      there = perform(stage, Stream::Gather, free(stage, Stream::Compute),
+                      visit.forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
     all = std::max(all, there);
   }
   return all;
 }
 
-void Replay::reshard(Stage& stage, const Visit& visit, const Visit* next) {
-  if (!plan_.reshard_after_forward) return;   // stays until its last use: no gather follows
+void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) {
+  if (!plan_.reshard_after_forward) return;  // stays until its last use: no gather follows
   const auto buckets = [&](const Visit& of) -> const std::vector<std::size_t>& {
-    const Chunk& chunk = stage.chunks[static_cast<std::size_t>(of.chunk)];
+    const ReplayChunk& chunk = stage.chunks[static_cast<std::size_t>(of.chunk)];
     return chunk.buckets_of[static_cast<std::size_t>(of.layer.value() - chunk.layers.begin.value())];
   };
   for (const std::size_t bucket : buckets(visit))
     if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) stage.gathered[bucket] = kNotYet;
 }
 
-void Replay::reduce_ready(Stage& stage, Chunk& chunk, LayerIndex layer) {
+void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer) {
   const std::vector<BucketPrice>& buckets = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
   if (!reduces_) return;
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
@@ -235,7 +182,7 @@ void Replay::reduce_ready(Stage& stage, Chunk& chunk, LayerIndex layer) {
   }
 }
 
-void Replay::send(Stage& stage, const StageAction& action) {
+void Replay::send(ReplayStage& stage, const StageAction& action) {
   const bool forward = action.kind == ActionKind::Forward;
   const std::int32_t virtual_stage = action.chunk.value() * plan_.mesh.pipeline + stage.index;
   if (virtual_stage == (forward ? virtual_stages_ - 1 : 0)) return;
@@ -245,17 +192,17 @@ void Replay::send(Stage& stage, const StageAction& action) {
 }
 
 void Replay::finish_gradients() {
-  for (Stage& stage : stages_)
+  for (ReplayStage& stage : stages_)
     if (plan_.sequence_parallel)
       perform(stage, Stream::Reduce, free(stage, Stream::Compute), prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum);
-  Stage *first = &stages_.front(), *last = &stages_.back();
+  ReplayStage *first = &stages_.front(), *last = &stages_.back();
   if (first == last || !model_.config.tied_embeddings) return;
   SimTime start{}, duration{};
-  for (Stage* stage : {first, last}) {
+  for (ReplayStage* stage : {first, last}) {
     start = std::max({start, free(*stage, Stream::Reduce), free(*stage, Stream::Compute)});
     duration = std::max(duration, prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back().embedding_sum);
   }
-  for (Stage* stage : {first, last}) {
+  for (ReplayStage* stage : {first, last}) {
     perform(*stage, Stream::Reduce, start, duration);
     if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back().reduce);
   }
@@ -263,13 +210,13 @@ void Replay::finish_gradients() {
 
 void Replay::step() {
   SimTime agreed{}, sum{};
-  for (Stage& stage : stages_) {
+  for (ReplayStage& stage : stages_) {
     const StageStepPrices& prices = prices_.steps[static_cast<std::size_t>(stage.index)];
     agreed = std::max(agreed, perform(stage, Stream::Compute, free(stage, Stream::Reduce), prices.norm_part));
     sum = std::max(sum, prices.world_sum);
   }
   agreed += sum;
-  for (Stage& stage : stages_)
+  for (ReplayStage& stage : stages_)
     for (const BucketPrice& bucket : prices_.steps[static_cast<std::size_t>(stage.index)].buckets) {
       const SimTime updated = perform(stage, Stream::Compute, agreed, bucket.update);
       perform(stage, Stream::Gather, updated, bucket.weights_gather);
@@ -279,24 +226,17 @@ void Replay::step() {
 SimTime Replay::run() && {
   for (bool moved = true; moved;) {
     moved = false;
-    for (Stage& stage : stages_)
+    for (ReplayStage& stage : stages_)
       while (advance(stage)) moved = true;
   }
   finish_gradients();
   step();
   SimTime end{};
-  for (const Stage& stage : stages_) end = std::max(end, *std::max_element(stage.free.begin(), stage.free.end()));
+  for (const ReplayStage& stage : stages_) end = std::max(end, *std::max_element(stage.free.begin(), stage.free.end()));
   return end;
 }
 
 }  // namespace
-
-StageOrders stage_orders(const sim::ParallelPlan& plan) {
-  const sim::Schedule& schedule = *sim::find_schedule(plan.schedule);
-  StageOrders orders;
-  for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) orders.push_back(schedule.order(plan.pipeline_shape(), stage));
-  return orders;
-}
 
 SimTime replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders) {
   return Replay(model, plan, prices, orders).run();

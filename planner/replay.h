@@ -7,12 +7,9 @@
 #pragma once
 
 #include "planner/plan_prices.h"
+#include "planner/replay_stage.h"
 
 namespace planner {
-
-// The orders of all stages under the plan's schedule. They depend on schedule and shape alone.
-using StageOrders = std::vector<std::vector<sim::StageAction>>;
-StageOrders stage_orders(const sim::ParallelPlan& plan);
 
 sim::SimTime replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders);
 

@@ -14,6 +14,7 @@
 #include "planner/explanation.h"
 #include "planner/frontier.h"
 #include "planner/search_space.h"
+#include "planner/why_not_best.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
@@ -24,8 +25,13 @@ using sim::to_text;
 class Search {
  public:
   Search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel)
-      : request_(request), progress_(progress), cancel_(cancel), model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
-        space_(enumerate(request)), judgements_(space_.candidates.size()), frontier_(static_cast<std::size_t>(std::max(1, request.top))) {}
+      : request_(request),
+        progress_(progress),
+        cancel_(cancel),
+        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
+        space_(enumerate(request)),
+        judgements_(space_.candidates.size()),
+        frontier_(static_cast<std::size_t>(std::max(1, request.top))) {}
 
   SearchResult run();
 
@@ -50,7 +56,7 @@ class Search {
   SearchSpace space_;
   std::vector<Judgement> judgements_;
   Frontier frontier_;
-  std::map<std::int64_t, sim::SimulationResult> results_;   // of what the frontier holds
+  std::map<std::int64_t, sim::SimulationResult> results_;  // of what the frontier holds
   std::int64_t simulated_ = 0, too_large_by_simulation_ = 0;
   std::mutex telling_;
   std::int64_t done_ = 0;
@@ -108,9 +114,11 @@ void Search::tell_twins(std::int64_t index) {
   if (simulated.zero_stage != 1 && simulated.zero_stage != 2) return;
   PlanCandidate twin = simulated;
   twin.zero_stage = 3 - simulated.zero_stage;
-  const auto is_near = [&](std::int64_t at) {   // candidates of one shape follow each other
-    return at >= 0 && at < static_cast<std::int64_t>(judgements_.size()) && space_.candidates[static_cast<std::size_t>(at)].mesh == twin.mesh &&
-           space_.candidates[static_cast<std::size_t>(at)].microbatch == twin.microbatch && space_.candidates[static_cast<std::size_t>(at)].chunks == twin.chunks;
+  const auto is_near = [&](std::int64_t at) {  // candidates of one shape follow each other
+    return at >= 0 && at < static_cast<std::int64_t>(judgements_.size()) &&
+           space_.candidates[static_cast<std::size_t>(at)].mesh == twin.mesh &&
+           space_.candidates[static_cast<std::size_t>(at)].microbatch == twin.microbatch &&
+           space_.candidates[static_cast<std::size_t>(at)].chunks == twin.chunks;
   };
   const std::int64_t step = twin.zero_stage > simulated.zero_stage ? 1 : -1;
   for (std::int64_t at = index + step; is_near(at); at += step) {
@@ -183,7 +191,8 @@ RankedPlan Search::ranked(const Outcome& outcome) const {
   RankedPlan plan;
   plan.plan = Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(outcome.index)]);
   plan.result = results_.at(outcome.index);
-  plan.plan.predictions = sim::Predictions{.step_time = sim::to_seconds(outcome.time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};
+  plan.plan.predictions =
+      sim::Predictions{.step_time = sim::to_seconds(outcome.time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};
   const sim::SimulationResult& best = results_.at(frontier_.ranked().front().index);
   if (outcome != frontier_.ranked().front()) plan.reasons = why_not_best(plan.result, best);
   plan.why_not_best = to_sentence(plan.reasons);
@@ -202,12 +211,15 @@ void Search::count(SearchResult& result) const {
 }
 
 std::string Search::proof(const SearchResult& result) const {
-  const std::string counts = fmt::format("{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} beaten by their bounds, {} simulated",
-                                         result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_bound, result.simulated);
+  const std::string counts = fmt::format(
+      "{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} beaten by their bounds, {} simulated",
+      result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_bound, result.simulated);
   if (canceled()) return "canceled, nothing is proven; " + counts;
   if (result.ranked.empty()) return "no plan is feasible; " + counts;
-  return fmt::format("best, top {} and Pareto front hold over {}. Beaten: step time bound above that of plan {} ({}), and a simulated plan is at most as slow and as large as the bounds",
-                     result.ranked.size(), counts, result.ranked.size(), to_text(sim::to_seconds(frontier_.ranked().back().time)));
+  return fmt::format(
+      "best, top {} and Pareto front hold over {}. Beaten: step time bound above that of plan {} ({}), and a simulated plan is at most as "
+      "slow and as large as the bounds",
+      result.ranked.size(), counts, result.ranked.size(), to_text(sim::to_seconds(frontier_.ranked().back().time)));
 }
 
 SearchResult Search::run() {

@@ -19,7 +19,7 @@ struct SearchRequest {
   sim::ModelConfig model;
   sim::Cluster cluster;
   sim::Workload workload;
-  std::optional<sim::Bytes> memory_limit;   // default: the device's
+  std::optional<sim::Bytes> memory_limit;  // default: the device's
   Fixed fixed;
   std::int32_t top = 5;
   bool runnable_only = false;
@@ -28,31 +28,33 @@ struct SearchRequest {
 };
 
 struct RankedPlan {
-  sim::ParallelPlan plan;                   // with predictions
-  sim::SimulationResult result;             // summary
-  std::vector<Reason> reasons;              // why it is not the best: empty for the best
-  std::string why_not_best;                 // the same as a sentence: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
+  sim::ParallelPlan plan;        // with predictions
+  sim::SimulationResult result;  // summary
+  std::vector<Reason> reasons;   // why it is not the best: empty for the best
+  std::string why_not_best;      // the same as a sentence: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
 };
 
 // Why a family of candidates is out: as a value (code and arguments), so that it can be shown in any language.
 struct Exclusion {
-  std::string family;                       // "tensor=16"
-  std::string code;                         // "memory", "divisibility", "node_size", "not_runnable", "bound", "shape"
-  std::string reason;                       // the constraint with its numbers
-  std::vector<Argument> arguments;          // the same numbers as values
-  std::string nearest_fix;                  // "recompute=full", "tensor=8", ...: checked; empty when no neighbour helps
-  std::int64_t candidates = 0;              // members of the family; 0: refused before it was enumerated
+  std::string family;               // "tensor=16"
+  std::string code;                 // "memory", "divisibility", "node_size", "not_runnable", "bound", "shape"
+  std::string reason;               // the constraint with its numbers
+  std::vector<Argument> arguments;  // the same numbers as values
+  std::string nearest_fix;          // "recompute=full", "tensor=8", ...: checked; empty when no neighbour helps
+  std::int64_t candidates = 0;      // members of the family; 0: refused before it was enumerated
 };
 
 struct SearchResult {
-  std::vector<RankedPlan> ranked;           // best first, at most `top`
-  std::vector<RankedPlan> pareto;           // step time ascending, peak memory descending
+  std::vector<RankedPlan> ranked;  // best first, at most `top`
+  std::vector<RankedPlan> pareto;  // step time ascending, peak memory descending
   std::vector<Exclusion> excluded;
   std::int64_t candidates = 0, infeasible = 0, pruned_memory = 0, pruned_bound = 0, simulated = 0;
-  std::string proof;                        // "optimal over N candidates: every one not simulated has a lower bound above the best"
+  std::string proof;  // "optimal over N candidates: every one not simulated has a lower bound above the best"
 };
 
-struct SearchProgress { std::int64_t done = 0, all = 0; };   // candidates
+struct SearchProgress {
+  std::int64_t done = 0, all = 0;
+};  // candidates
 using Progress = std::function<void(SearchProgress)>;
 // Throws sim::InputError when `fixed` names an unknown axis or value. An empty `ranked` means: nothing is feasible (exit 10).
 SearchResult search(const SearchRequest& request, const Progress& progress = {}, const std::atomic<bool>* cancel = nullptr);

@@ -12,13 +12,13 @@
 namespace planner {
 namespace {
 
-constexpr std::string_view kPlainSchedule = "1f1b";   // where there is no order to choose
+constexpr std::string_view kPlainSchedule = "1f1b";  // where there is no order to choose
 
 std::string text(std::int64_t number) { return fmt::format("{}", number); }
 
 std::int32_t nearest_divisor(std::int64_t number, std::int32_t refused) {
   const std::vector<std::int32_t> all = divisors(number);
-  const auto above = std::lower_bound(all.begin(), all.end(), refused);   // all.front() == 1 <= refused
+  const auto above = std::lower_bound(all.begin(), all.end(), refused);  // all.front() == 1 <= refused
   if (above == all.end()) return all.back();
   return std::int64_t{*above} * *std::prev(above) < std::int64_t{refused} * refused ? *above : *std::prev(above);
 }
@@ -37,7 +37,7 @@ class Enumerator {
   SearchSpace run() &&;
 
  private:
-  struct Shape {               // of a mesh: what is left to choose are the memory options
+  struct Shape {  // of a mesh: what is left to choose are the memory options
     sim::DeviceMesh mesh;
     std::int32_t microbatch = 1, schedule = 0, chunks = 1;
   };
@@ -59,8 +59,11 @@ class Enumerator {
 };
 
 void Enumerator::exclude(std::string family, const Reason& reason, std::string fix) {
-  space_.excluded.push_back({.family = std::move(family), .code = std::string(family_of(reason)), .reason = to_sentence(reason),
-                             .arguments = reason.arguments, .nearest_fix = std::move(fix)});
+  space_.excluded.push_back({.family = std::move(family),
+                             .code = std::string(family_of(reason)),
+                             .reason = to_sentence(reason),
+                             .arguments = reason.arguments,
+                             .nearest_fix = std::move(fix)});
 }
 
 std::vector<std::int32_t> Enumerator::degrees(std::string_view axis, const std::optional<std::int32_t>& fixed, DegreeRule rule) {
@@ -78,7 +81,7 @@ void Enumerator::add_meshes() {
   const auto tensors = degrees("tensor", fixed_.tensor, why_not_tensor);
   const auto pipelines = degrees("pipeline", fixed_.pipeline, why_not_pipeline);
   const auto datas = degrees("data", fixed_.data, why_not_data);
-  bool any = tensors.empty() || pipelines.empty() || datas.empty();   // then the axis has said why
+  bool any = tensors.empty() || pipelines.empty() || datas.empty();  // then the axis has said why
   for (const std::int32_t tensor : tensors)
     for (const std::int32_t pipeline : pipelines)
       for (const std::int32_t data : datas) {
@@ -91,9 +94,12 @@ void Enumerator::add_meshes() {
 
 void Enumerator::exclude_impossible_mesh() {
   const sim::DeviceMesh mesh{.data = fixed_.data.value_or(1), .pipeline = fixed_.pipeline.value_or(1), .tensor = fixed_.tensor.value_or(1)};
-  const Reason reason{"shape.product", {{"data", text(mesh.data)}, {"tensor", text(mesh.tensor)}, {"pipeline", text(mesh.pipeline)},
-                                        {"product", text(std::int64_t{mesh.data} * mesh.tensor * mesh.pipeline)},
-                                        {"devices", text(request_.cluster.devices)}}};
+  const Reason reason{"shape.product",
+                      {{"data", text(mesh.data)},
+                       {"tensor", text(mesh.tensor)},
+                       {"pipeline", text(mesh.pipeline)},
+                       {"product", text(std::int64_t{mesh.data} * mesh.tensor * mesh.pipeline)},
+                       {"devices", text(request_.cluster.devices)}}};
   exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), reason, nearest_mesh(request_, mesh));
 }
 
@@ -112,8 +118,9 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
       add_schedules(mesh, microbatch, refusals);
   }
   if (space_.candidates.size() != before || refusals.empty()) return;
-  exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals.front(),
-          nearest_schedule({.stages = mesh.pipeline, .microbatches = static_cast<std::int32_t>(samples / microbatches.front()), .chunks = 1}));
+  exclude(
+      fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals.front(),
+      nearest_schedule({.stages = mesh.pipeline, .microbatches = static_cast<std::int32_t>(samples / microbatches.front()), .chunks = 1}));
 }
 
 void Enumerator::add_schedules(const sim::DeviceMesh& mesh, std::int32_t microbatch, std::vector<Reason>& refusals) {
@@ -139,11 +146,18 @@ void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches, std::
   for (std::int32_t chunks = first; chunks <= last; ++chunks) {
     const auto why = schedule.why_unsupported({.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = chunks});
     if (chunks > most) {
-      refusals.push_back({"shape.blocks", {{"stages", text(shape.mesh.pipeline)}, {"chunks", text(chunks)},
-                                           {"parts", text(std::int64_t{shape.mesh.pipeline} * chunks)}, {"blocks", text(request_.model.layers)}}});
+      refusals.push_back({"shape.blocks",
+                          {{"stages", text(shape.mesh.pipeline)},
+                           {"chunks", text(chunks)},
+                           {"parts", text(std::int64_t{shape.mesh.pipeline} * chunks)},
+                           {"blocks", text(request_.model.layers)}}});
     } else if (why) {
-      refusals.push_back({"shape.schedule", {{"schedule", std::string(schedule.name)}, {"stages", text(shape.mesh.pipeline)},
-                                             {"microbatches", text(microbatches)}, {"chunks", text(chunks)}, {"why", *why}}});
+      refusals.push_back({"shape.schedule",
+                          {{"schedule", std::string(schedule.name)},
+                           {"stages", text(shape.mesh.pipeline)},
+                           {"microbatches", text(microbatches)},
+                           {"chunks", text(chunks)},
+                           {"why", *why}}});
     } else {
       Shape complete = shape;
       complete.chunks = chunks;
@@ -154,7 +168,8 @@ void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches, std::
 
 std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& mesh) const {
   const bool possible = mesh.tensor > 1 && request_.workload.sequence % mesh.tensor == 0;
-  if (fixed_.sequence_parallel) return *fixed_.sequence_parallel && !possible ? std::vector<bool>{} : std::vector{*fixed_.sequence_parallel};
+  if (fixed_.sequence_parallel)
+    return *fixed_.sequence_parallel && !possible ? std::vector<bool>{} : std::vector{*fixed_.sequence_parallel};
   return possible ? std::vector{false, true} : std::vector{false};
 }
 
@@ -167,15 +182,22 @@ void Enumerator::add_options(const Shape& shape) {
     for (const bool reshard : stage < 3 ? std::vector{true} : fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false})
       for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
         for (const sim::Recompute recompute : recomputes)
-          space_.candidates.push_back({.mesh = shape.mesh, .schedule = shape.schedule, .chunks = shape.chunks, .microbatch = shape.microbatch,
-                                       .zero_stage = stage, .reshard = reshard, .sequence_parallel = sequence_parallel, .recompute = recompute});
+          space_.candidates.push_back({.mesh = shape.mesh,
+                                       .schedule = shape.schedule,
+                                       .chunks = shape.chunks,
+                                       .microbatch = shape.microbatch,
+                                       .zero_stage = stage,
+                                       .reshard = reshard,
+                                       .sequence_parallel = sequence_parallel,
+                                       .recompute = recompute});
 }
 
 // Asked for, but possible on no mesh.
 void Enumerator::exclude_sequence_parallel() {
   if (!fixed_.sequence_parallel.value_or(false) || !space_.candidates.empty()) return;
   const std::int32_t tensor = fixed_.tensor.value_or(1);
-  if (tensor == 1) exclude("sequence_parallel=true", {"shape.sequence_parallel", {}}, "sequence_parallel=false");
+  if (tensor == 1)
+    exclude("sequence_parallel=true", {"shape.sequence_parallel", {}}, "sequence_parallel=false");
   else if (request_.workload.sequence % tensor != 0)
     exclude("sequence_parallel=true", {"divisibility.sequence", {{"sequence", text(request_.workload.sequence)}, {"tensor", text(tensor)}}},
             "sequence_parallel=false");

@@ -23,9 +23,9 @@ namespace planner {
 
 struct PlanCandidate {
   sim::DeviceMesh mesh;
-  std::int32_t schedule = 0;           // row of all_schedules()
+  std::int32_t schedule = 0;  // row of all_schedules()
   std::int32_t chunks = 1;
-  std::int32_t microbatch = 1;         // samples
+  std::int32_t microbatch = 1;  // samples
   std::int32_t zero_stage = 0;
   bool reshard = true;
   bool sequence_parallel = false;
@@ -34,11 +34,11 @@ struct PlanCandidate {
 };
 
 struct SearchSpace {
-  std::vector<PlanCandidate> candidates;   // in a fixed order: the index breaks every tie
+  std::vector<PlanCandidate> candidates;  // in a fixed order: the index breaks every tie
   std::vector<Exclusion> excluded;
 };
 
-SearchSpace enumerate(const SearchRequest& request);   // throws sim::InputError: see read_fixed_axes
+SearchSpace enumerate(const SearchRequest& request);  // throws sim::InputError: see read_fixed_axes
 
 // The candidate as a plan with an even cut.
 sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate);

@@ -10,10 +10,7 @@ namespace {
 
 constexpr sim::Bytes kUncut{std::numeric_limits<int>::max()};
 
-template <class Object>
-std::span<std::byte> bytes_of(Object& object) {
-  return std::as_writable_bytes(std::span(&object, 1));
-}
+std::span<const std::byte> bytes_of_header(const OperationHeader& header) { return std::as_bytes(std::span(&header, 1)); }
 
 // The header of an operation that a peer issued and this rank did not, if one lies waiting.
 std::optional<OperationHeader> unexpected_header(MPI_Comm group, Peer peer) {
@@ -80,7 +77,7 @@ void MpiOperation::exchange_headers(const HeaderExchange& exchange) {
     check_mpi(MPI_Irecv(&from.header, sizeof from.header, MPI_BYTE, peer.rank, exchange.tag.value, group_->communicator, &from.request),
               "MPI_Irecv");
   }
-  for (const Peer peer : exchange.send_to) in_flight_->header_sends.send(bytes_of(in_flight_->mine), peer, exchange.tag);
+  for (const Peer peer : exchange.send_to) in_flight_->header_sends.send(bytes_of_header(in_flight_->mine), peer, exchange.tag);
 }
 
 void MpiOperation::wait() {

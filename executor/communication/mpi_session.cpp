@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,9 +19,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Polling without rest steals the core of a rank that still computes; sleeping at once costs every short message a wake-up.
+// Where ranks outnumber cores, the one that is waited for may need this core: no polling at all.
 constexpr std::chrono::microseconds kSpin{50};
 constexpr std::chrono::microseconds kShortestRest{5};
 constexpr std::chrono::microseconds kLongestRest{100};
+
+bool has_core_of_its_own() {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return ranks <= sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 bool started_by_launcher() { return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK"); }
 
@@ -65,12 +73,13 @@ void MpiSession::advance_all() {
 void MpiSession::wait_for(MpiOperation& operation) {
   if (!failure_.empty()) throw CollectiveError(failure_);
   const auto start = Clock::now();
+  const auto spin = has_core_of_its_own() ? kSpin : std::chrono::microseconds(0);
   auto rest = kShortestRest;
   try {
     for (advance_all(); !operation.done(); advance_all()) {
       const auto waited = Clock::now() - start;
       if (waited > options_.time_limit) operation.fail_after(std::chrono::duration_cast<sim::Seconds>(waited));
-      if (waited < kSpin) continue;
+      if (waited < spin) continue;
       std::this_thread::sleep_for(rest);
       rest = std::min(rest * 2, kLongestRest);
     }

@@ -14,7 +14,8 @@ Failure describe(const std::exception& error) {
   constexpr int kInputError = 30, kInternal = 40, kRankFailed = 50;
   if (const auto* input = dynamic_cast<const sim::InputError*>(&error)) return {.exit_code = kInputError, .sentence = input->what()};
   if (dynamic_cast<const CollectiveError*>(&error) != nullptr) return {.exit_code = kRankFailed, .sentence = error.what()};
-  if (const auto* torch = dynamic_cast<const c10::Error*>(&error)) return {.exit_code = kInternal, .sentence = torch->what_without_backtrace()};
+  if (const auto* torch = dynamic_cast<const c10::Error*>(&error))
+    return {.exit_code = kInternal, .sentence = torch->what_without_backtrace()};
   return {.exit_code = kInternal, .sentence = error.what()};
 }
 

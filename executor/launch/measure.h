@@ -12,8 +12,8 @@
 namespace executor {
 
 struct MeasureOptions {
-  sim::Seconds each{4e-3};    // how long one kernel of one shape is repeated at least, after warming up
-  sim::Flops largest{0.6e9};  // shapes with more work than this are left out
+  sim::Seconds each{2.5e-3};   // how long one kernel of one shape is repeated at least, after warming up
+  sim::Flops largest{0.35e9};  // shapes with more work than this are left out
 };
 
 // The mesh whose groups are measured: all ranks, and pairs of neighbors when there are more than two.
@@ -27,6 +27,6 @@ std::vector<sim::MeasuredKernel> measure_kernels(MeshCommunicators& mesh, const 
 sim::HardwareProfile measure_machine(std::shared_ptr<MpiSession> session, const MeasureOptions& options = {});
 
 // measure_machine(), written as JSON by rank 0.
-void measure_to_file(std::shared_ptr<MpiSession> session, const std::string& path);
+void measure_to_file(std::shared_ptr<MpiSession> session, const std::string& path, const MeasureOptions& options = {});
 
 }  // namespace executor

@@ -13,7 +13,7 @@
 namespace executor {
 namespace {
 
-constexpr std::size_t kFewest = 5, kMost = 400;
+constexpr std::size_t kFewest = 4, kMost = 400;
 constexpr std::int32_t kChain = 33;
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }

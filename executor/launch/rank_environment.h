@@ -9,7 +9,7 @@ namespace executor {
 struct RankEnvironment {
   sim::Rank rank{0};
   std::int32_t size = 1;
-  bool is_launched = false;   // some launcher named a rank
+  bool is_launched = false;  // some launcher named a rank
 };
 
 RankEnvironment read_rank_environment();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kBetweenLines = std::chrono::seconds(2);
 
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }   // JSON has no NaN
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }  // JSON has no NaN
 
 std::string lines_up_to(const std::string& path, CompletedSteps last) {
   std::ifstream file(path);
@@ -29,9 +29,9 @@ std::string lines_up_to(const std::string& path, CompletedSteps last) {
 
 std::string metrics_line(const StepFigures& figures) {
   return fmt::format(
-      R"({{"step":{},"loss":{},"grad_norm":{},"lr":{},"tokens_per_second":{},"step_time_seconds":{},"memory_allocated_bytes":{}}})", figures.steps.value,
-      number(figures.summary.loss), number(figures.summary.gradient_norm), number(figures.learning_rate), number(figures.tokens_per_second),
-      number(sim::to_seconds(figures.time).count()), figures.memory.value());
+      R"({{"step":{},"loss":{},"grad_norm":{},"lr":{},"tokens_per_second":{},"step_time_seconds":{},"memory_allocated_bytes":{}}})",
+      figures.steps.value, number(figures.summary.loss), number(figures.summary.gradient_norm), number(figures.learning_rate),
+      number(figures.tokens_per_second), number(sim::to_seconds(figures.time).count()), figures.memory.value());
 }
 
 StepReport::StepReport(const std::string& path, CompletedSteps resumed, CompletedSteps all)
@@ -59,8 +59,8 @@ void StepReport::add(const StepFigures& figures) {
 void StepReport::show(const StepFigures& figures) {
   const double spent = std::chrono::duration<double>(shown_ - start_).count();
   const auto done = static_cast<double>(figures.steps.value - first_.value), left = static_cast<double>(all_.value - figures.steps.value);
-  fmt::print(stderr, "{}step {}/{}  loss {:.4f}  {:.0f} tokens/s  {:.0f} s left{}", on_terminal_ ? "\r" : "", figures.steps.value, all_.value,
-             figures.summary.loss, figures.tokens_per_second, spent / done * left, on_terminal_ ? "   " : "\n");
+  fmt::print(stderr, "{}step {}/{}  loss {:.4f}  {:.0f} tokens/s  {:.0f} s left{}", on_terminal_ ? "\r" : "", figures.steps.value,
+             all_.value, figures.summary.loss, figures.tokens_per_second, spent / done * left, on_terminal_ ? "   " : "\n");
   std::fflush(stderr);
 }
 

@@ -13,12 +13,12 @@
 namespace executor {
 
 struct StepFigures {
-  CompletedSteps steps;              // with this one
+  CompletedSteps steps;  // with this one
   StepSummary summary;
   double learning_rate = 0;
   sim::SimTime time{};
   double tokens_per_second = 0;
-  sim::Bytes memory{};               // peak of the allocator
+  sim::Bytes memory{};  // peak of the allocator
 };
 std::string metrics_line(const StepFigures& figures);
 

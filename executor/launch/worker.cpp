@@ -1,6 +1,9 @@
 #include "executor/launch/worker.h"
 
 #include <ATen/ops/full.h>
+#include <fmt/format.h>
+
+#include <cmath>
 
 #include "executor/launch/stop_request.h"
 #include "sim/units/input_error.h"
@@ -8,7 +11,7 @@
 namespace executor {
 namespace {
 
-constexpr TraceRecorder::Steps kTracedSteps{256};   // the last ones of a run
+constexpr TraceRecorder::Steps kTracedSteps{256};  // the last ones of a run
 
 // Time zero of the job: rank 0's clock, which ranks of one host share.
 std::chrono::steady_clock::time_point common_origin(MeshCommunicators& communicators) {
@@ -32,16 +35,23 @@ sim::ParallelPlan load_runnable_plan(const std::string& path) {
 }
 
 Worker::Worker(const WorkerOptions& options, std::shared_ptr<MpiSession> session)
-    : options_(options), plan_(load_runnable_plan(options.plan)), model_(sim::make_model_graph(plan_)),
-      data_(options.data, plan_.workload.sequence), communicators_(plan_.mesh, std::move(session)), heartbeat_(options.out, communicators_.rank()),
-      faults_(faults_of(options, communicators_.rank())), parameters_(model_, plan_, communicators_.rank(), c10::kCPU),
+    : options_(options),
+      plan_(load_runnable_plan(options.plan)),
+      model_(sim::make_model_graph(plan_)),
+      data_(options.data, plan_.workload.sequence),
+      communicators_(plan_.mesh, std::move(session)),
+      heartbeat_(options.out, communicators_.rank()),
+      faults_(faults_of(options, communicators_.rank())),
+      parameters_(model_, plan_, communicators_.rank(), c10::kCPU),
       recorder_(kTracedSteps, common_origin(communicators_)),
-      runner_(model_, plan_, communicators_, parameters_, {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_}),
+      runner_(model_, plan_, communicators_, parameters_,
+              {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_}),
       checkpoints_(options.out + "/checkpoints", plan_, communicators_, faults_) {
   heartbeat_.begin_activity("reading the data");
   data_.check_vocabulary(plan_.model.vocabulary, {.part = rank().value(), .of = plan_.mesh.ranks()});
   prepare();
-  if (rank() == sim::Rank(0)) report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
+  if (rank() == sim::Rank(0))
+    report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
 }
 
 void Worker::prepare() {
@@ -59,13 +69,27 @@ bool Worker::is_checkpoint_due(CompletedSteps done) const {
   return done.value == options_.steps || summary_.stop_requested || (interval > 0 && done.value % interval == 0);
 }
 
+// All ranks see the same sums, so all end here. What is on disk is from before.
+void Worker::require_finite(CompletedSteps done) const {
+  if (std::isfinite(summary_.loss) && std::isfinite(summary_.gradient_norm)) return;
+  throw sim::InputError(options_.plan, {{.where = "/training/learning_rate",
+                                         .problem = fmt::format("step {}: loss {} and gradient norm {} are no numbers any more", done.value,
+                                                                summary_.loss, summary_.gradient_norm),
+                                         .remedy = "use a lower learning rate or more warm-up; the checkpoints are from before"}});
+}
+
 void Worker::one_step(CompletedSteps done) {
   summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested()});
+  require_finite(done);
   const sim::MeasuredStep& measured = recorder_.last();
   if (report_) {
     const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
-    report_->add({.steps = done, .summary = summary_, .learning_rate = learning_rate(plan_.training, {done.value - 1}), .time = measured.duration,
-                  .tokens_per_second = tokens / sim::to_seconds(measured.duration).count(), .memory = measured.peak_memory});
+    report_->add({.steps = done,
+                  .summary = summary_,
+                  .learning_rate = learning_rate(plan_.training, {done.value - 1}),
+                  .time = measured.duration,
+                  .tokens_per_second = tokens / sim::to_seconds(measured.duration).count(),
+                  .memory = measured.peak_memory});
   }
   if (!is_checkpoint_due(done)) return;
   heartbeat_.begin_activity("writing a checkpoint");
@@ -81,8 +105,9 @@ RunEnd Worker::run() {
 }
 
 void Worker::write_trace() const {
-  sim::write_rank_trace({.rank = rank(), .plan_hash = sim::plan_hash(plan_), .clock_offset = {}, .steps = recorder_.steps(), .mesh = plan_.mesh},
-                        options_.out + "/" + sim::trace_file_name(rank()));
+  sim::write_rank_trace(
+      {.rank = rank(), .plan_hash = sim::plan_hash(plan_), .clock_offset = {}, .steps = recorder_.steps(), .mesh = plan_.mesh},
+      options_.out + "/" + sim::trace_file_name(rank()));
 }
 
 }  // namespace executor

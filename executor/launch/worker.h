@@ -22,8 +22,9 @@ class Worker {
 
  private:
   sim::Rank rank() const { return communicators_.rank(); }
-  void prepare();                      // initial weights, or those of the checkpoint
+  void prepare();  // initial weights, or those of the checkpoint
   void one_step(CompletedSteps done);
+  void require_finite(CompletedSteps done) const;
   bool is_checkpoint_due(CompletedSteps done) const;
   void write_trace() const;
 
@@ -38,7 +39,7 @@ class Worker {
   TraceRecorder recorder_;
   TaskRunner runner_;
   Checkpoints checkpoints_;
-  std::unique_ptr<StepReport> report_;     // rank 0
+  std::unique_ptr<StepReport> report_;  // rank 0
   CompletedSteps start_;
   StepSummary summary_;
 };

@@ -19,24 +19,42 @@ bool read_count(const std::string& text, Integer& value) {
 
 struct Option {
   std::string_view name;
-  std::function<bool(WorkerOptions&, const std::string&)> take;   // false: not a value of it
+  std::function<bool(WorkerOptions&, const std::string&)> take;  // false: not a value of it
 };
 
 const std::vector<Option>& all_options() {
   static const std::vector<Option> options{
-      {"--plan", [](WorkerOptions& o, const std::string& value) { o.plan = value; return true; }},
-      {"--data", [](WorkerOptions& o, const std::string& value) { o.data = value; return true; }},
-      {"--out", [](WorkerOptions& o, const std::string& value) { o.out = value; return true; }},
+      {"--plan",
+       [](WorkerOptions& o, const std::string& value) {
+         o.plan = value;
+         return true;
+       }},
+      {"--data",
+       [](WorkerOptions& o, const std::string& value) {
+         o.data = value;
+         return true;
+       }},
+      {"--out",
+       [](WorkerOptions& o, const std::string& value) {
+         o.out = value;
+         return true;
+       }},
       {"--steps", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.steps); }},
       {"--ranks", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.ranks); }},
-      {"--kill-at", [](WorkerOptions& o, const std::string& value) { o.kill_at = value; return true; }},
-      {"--kill-rank", [](WorkerOptions& o, const std::string& value) {
+      {"--kill-at",
+       [](WorkerOptions& o, const std::string& value) {
+         o.kill_at = value;
+         return true;
+       }},
+      {"--kill-rank",
+       [](WorkerOptions& o, const std::string& value) {
          std::int32_t rank = 0;
          const bool is_count = read_count(value, rank);
          o.kill_rank = sim::Rank(rank);
          return is_count;
        }},
-      {"--mutation", [](WorkerOptions& o, const std::string& value) {
+      {"--mutation",
+       [](WorkerOptions& o, const std::string& value) {
          const auto mutation = find_mutation(value);
          o.mutation = mutation.value_or(Mutation::None);
          return mutation.has_value();
@@ -69,7 +87,8 @@ ParsedOptions parse_options(const std::vector<std::string>& words) {
     for (const Option& option : all_options())
       if (option.name == words[at]) known = &option;
     if (known == nullptr) return {.options = {}, .problem = fmt::format("unknown option {}", words[at])};
-    if (at + 1 == words.size() || !known->take(options, words[at + 1])) return {.options = {}, .problem = fmt::format("{} needs a value", words[at])};
+    if (at + 1 == words.size() || !known->take(options, words[at + 1]))
+      return {.options = {}, .problem = fmt::format("{} needs a value", words[at])};
     ++at;
   }
   const std::string problem = missing(options);

@@ -20,7 +20,7 @@ struct WorkerOptions {
   std::int64_t steps = 0;
   std::int32_t ranks = 1;
   bool resume = false;
-  Mutation mutation = Mutation::None;                 // tests alone, like the next two
+  Mutation mutation = Mutation::None;  // tests alone, like the next two
   std::string kill_at;
   sim::Rank kill_rank{0};
 };

@@ -10,7 +10,7 @@ void scale_by_mask(Number* numbers, std::int64_t count, const Dropout& dropout) 
   const auto threshold = static_cast<std::uint32_t>(dropout.probability * 0x1p32);
   const auto scale = static_cast<Number>(1.0 / (1.0 - dropout.probability));
   for (std::int64_t at = 0; at < count; ++at) {
-    const std::uint64_t element = dropout.first_element + static_cast<std::uint64_t>(at);   // two elements share 64 bits
+    const std::uint64_t element = dropout.first_element + static_cast<std::uint64_t>(at);  // two elements share 64 bits
     const auto bits = static_cast<std::uint32_t>(random_bits(dropout.key, element >> 1) >> (32 * (element & 1)));
     numbers[at] = bits < threshold ? Number(0) : numbers[at] * scale;
   }

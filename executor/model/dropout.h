@@ -11,9 +11,9 @@
 namespace executor {
 
 struct Dropout {
-  double probability = 0;        // of being dropped; 0: nothing happens
-  RandomKey key;                 // of (seed, step, operation)
-  std::uint64_t first_element = 0;   // where this tensor's first element stands in the global batch's tensor
+  double probability = 0;           // of being dropped; 0: nothing happens
+  RandomKey key;                    // of (seed, step, operation)
+  std::uint64_t first_element = 0;  // where this tensor's first element stands in the global batch's tensor
 };
 
 // In place: tensor *= mask / (1 - probability). The same call serves forward and backward. Contiguous fp32 or fp64.

@@ -6,7 +6,10 @@
 namespace executor {
 
 Embedding::Embedding(const LayerParts& layer, const SegmentSettings& settings)
-    : tokens_(find_leaf(layer, ".tokens.weight")), positions_(find_leaf(layer, ".positions.weight")), sequence_(settings.sequence), tensor_(settings.tensor) {}
+    : tokens_(find_leaf(layer, ".tokens.weight")),
+      positions_(find_leaf(layer, ".positions.weight")),
+      sequence_(settings.sequence),
+      tensor_(settings.tensor) {}
 
 // Positions in this rank's rows; negative or beyond them for rows that others own.
 at::Tensor Embedding::rows_here(const at::Tensor& ids) const {

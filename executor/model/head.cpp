@@ -11,7 +11,9 @@ namespace executor {
 
 // Tied, the weight is the token embedding's.
 Head::Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
-    : norm_(config.norm), epsilon_(config.norm_epsilon), norm_scale_(find_leaf(layer, "head.norm.weight")),
+    : norm_(config.norm),
+      epsilon_(config.norm_epsilon),
+      norm_scale_(find_leaf(layer, "head.norm.weight")),
       norm_shift_(find_leaf(layer, "head.norm.bias")),
       weight_(find_leaf(layer, config.tied_embeddings ? "embedding.tokens.weight" : "head.weight")) {
   const std::int64_t columns = weight_.value.size(0), first = tensor.rank * columns;

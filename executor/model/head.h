@@ -14,18 +14,18 @@ namespace executor {
 // What the head keeps of one microbatch from forward to backward.
 struct HeadActivations {
   Piece norm;
-  at::Tensor normalized;           // [tokens, hidden]
-  CrossEntropyTargets entropy;     // logits [tokens, columns], targets and maximum [tokens]
-  at::Tensor sums;                 // [2, tokens]
+  at::Tensor normalized;        // [tokens, hidden]
+  CrossEntropyTargets entropy;  // logits [tokens, columns], targets and maximum [tokens]
+  at::Tensor sums;              // [2, tokens]
 };
 
 class Head {
  public:
   Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor);
 
-  void logits(HeadActivations& kept, const at::Tensor& input, const at::Tensor& targets) const;   // and this rank's maximum
+  void logits(HeadActivations& kept, const at::Tensor& input, const at::Tensor& targets) const;  // and this rank's maximum
   void exponentials(HeadActivations& kept) const;
-  at::Tensor losses(const HeadActivations& kept) const;                                           // [tokens]
+  at::Tensor losses(const HeadActivations& kept) const;  // [tokens]
   // scale: of the loss of one token. Frees the logits. Returns this rank's part of the gradient at the norm's output.
   at::Tensor product_backward(HeadActivations& kept, double scale) const;
   at::Tensor norm_backward(HeadActivations& kept, const at::Tensor& gradient) const;

@@ -52,8 +52,10 @@ at::Tensor repeated(const at::Tensor& heads, std::int64_t times) {
 // Writes the gradient of repeated heads into the joint gradient: repeats are summed.
 void gather_repeated(const at::Tensor& into, const at::Tensor& gradient, std::int64_t times) {
   const at::Tensor by_token = gradient.transpose(1, 2);
-  if (times == 1) into.copy_(by_token);
-  else into.copy_(by_token.reshape({into.size(0), into.size(1), into.size(2), times, into.size(3)}).sum(3));
+  if (times == 1)
+    into.copy_(by_token);
+  else
+    into.copy_(by_token.reshape({into.size(0), into.size(1), into.size(2), times, into.size(3)}).sum(3));
 }
 
 // Autograd looks at every tensor that it is given, and may not be given one without memory.
@@ -95,7 +97,8 @@ at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions 
     scalar_t* sine = cosine + shape.sequence * half;
     for (std::int64_t position = 0; position < shape.sequence; ++position)
       for (std::int64_t i = 0; i < half; ++i) {
-        const double angle = static_cast<double>(position) * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(shape.head_dim));
+        const double angle =
+            static_cast<double>(position) * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(shape.head_dim));
         cosine[position * half + i] = static_cast<scalar_t>(std::cos(angle));
         sine[position * half + i] = static_cast<scalar_t>(std::sin(angle));
       }

@@ -11,7 +11,7 @@
 namespace executor {
 
 struct HeadShape {
-  std::int64_t heads = 1;       // of this tensor rank
+  std::int64_t heads = 1;  // of this tensor rank
   std::int64_t kv_heads = 1;
   std::int64_t head_dim = 1;
   std::int64_t sequence = 1;

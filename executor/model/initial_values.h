@@ -12,11 +12,13 @@ namespace executor {
 struct InitialWeights {
   std::uint64_t seed = 1;
   TensorPosition tensor;
-  std::int64_t vocabulary = 0;   // rows beyond it (padding) of the tables over the vocabulary are zero
+  std::int64_t vocabulary = 0;  // rows beyond it (padding) of the tables over the vocabulary are zero
 };
 
 // Fills `values` (flat, contiguous) with elements [first, first + numel) of this tensor rank's part of `parameter`.
-struct FirstElement { std::int64_t value = 0; };
+struct FirstElement {
+  std::int64_t value = 0;
+};
 void fill_initial(at::Tensor& values, const sim::Parameter& parameter, FirstElement first, const InitialWeights& initial);
 
 }  // namespace executor

@@ -9,8 +9,8 @@
 namespace executor {
 
 struct Leaf {
-  at::Tensor value;      // [rows, columns], or [rows] for a vector; a leaf of autograd whose .grad is `gradient`
-  at::Tensor gradient;   // the same shape; added to, never replaced
+  at::Tensor value;     // [rows, columns], or [rows] for a vector; a leaf of autograd whose .grad is `gradient`
+  at::Tensor gradient;  // the same shape; added to, never replaced
 };
 
 // In the order of sim::parameters_of(layer).

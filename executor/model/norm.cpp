@@ -29,9 +29,9 @@ struct LayerNormFunction : torch::autograd::Function<LayerNormFunction> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     auto& saved = context->saved_data;
     const at::Tensor input = context->get_saved_variables().front();
-    const auto [input_gradient, scale_gradient, shift_gradient] =
-        at::native_layer_norm_backward(gradients.front().contiguous(), input, {input.size(1)}, saved["mean"].toTensor(),
-                                       saved["deviation"].toTensor(), saved["scale"].toTensor(), saved["shift"].toTensor(), {true, true, true});
+    const auto [input_gradient, scale_gradient, shift_gradient] = at::native_layer_norm_backward(
+        gradients.front().contiguous(), input, {input.size(1)}, saved["mean"].toTensor(), saved["deviation"].toTensor(),
+        saved["scale"].toTensor(), saved["shift"].toTensor(), {true, true, true});
     saved["scale_gradient"].toTensor().add_(scale_gradient);
     saved["shift_gradient"].toTensor().add_(shift_gradient);
     return {input_gradient, at::Tensor(), at::Tensor(), at::Tensor()};

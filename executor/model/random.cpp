@@ -5,11 +5,10 @@
 
 namespace executor {
 
-double random_normal(RandomKey key, std::uint64_t index) {
-  const std::uint64_t pair = index & ~std::uint64_t{1};
-  const double radius = std::sqrt(-2.0 * std::log(to_unit_interval(random_bits(key, pair))));
-  const double angle = 2.0 * std::numbers::pi * to_unit_interval(random_bits(key, pair + 1));
-  return radius * (index == pair ? std::cos(angle) : std::sin(angle));
+NormalPair random_normals(RandomKey key, std::uint64_t even_index) {
+  const double radius = std::sqrt(-2.0 * std::log(to_unit_interval(random_bits(key, even_index))));
+  const double angle = 2.0 * std::numbers::pi * to_unit_interval(random_bits(key, even_index + 1));
+  return {.even = radius * std::cos(angle), .odd = radius * std::sin(angle)};
 }
 
 }  // namespace executor

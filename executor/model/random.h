@@ -20,7 +20,9 @@ constexpr std::uint64_t mix_bits(std::uint64_t bits) {
 }
 
 // 64 independent bits for each (key, index).
-constexpr std::uint64_t random_bits(RandomKey key, std::uint64_t index) { return mix_bits(key.value + (index + 1) * 0x9e3779b97f4a7c15ULL); }
+constexpr std::uint64_t random_bits(RandomKey key, std::uint64_t index) {
+  return mix_bits(key.value + (index + 1) * 0x9e3779b97f4a7c15ULL);
+}
 
 // The key of a purpose: labels in a fixed order (seed, what for, step, ...). Different lists give unrelated keys.
 constexpr RandomKey random_key(std::initializer_list<std::uint64_t> labels) {
@@ -39,7 +41,15 @@ constexpr std::uint64_t label_of(std::string_view name) {
 // In (0, 1), both ends left out: its logarithm exists.
 constexpr double to_unit_interval(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
 
-// Normal with mean 0 and deviation 1 (Box and Muller; elements 2k and 2k+1 share a pair of uniforms).
-double random_normal(RandomKey key, std::uint64_t index);
+// Normal numbers with mean 0 and deviation 1 (Box and Muller): indices 2k and 2k + 1 come from one pair of uniforms.
+struct NormalPair {
+  double even = 0;
+  double odd = 0;
+};
+NormalPair random_normals(RandomKey key, std::uint64_t even_index);
+inline double random_normal(RandomKey key, std::uint64_t index) {
+  const NormalPair pair = random_normals(key, index & ~std::uint64_t{1});
+  return (index & 1) == 0 ? pair.even : pair.odd;
+}
 
 }  // namespace executor

@@ -35,8 +35,7 @@ struct BackwardRow {
   std::int64_t width;
 
   void run() const {
-    const Number mean =
-        lane_sum(width, [this](std::int64_t i) { return dy[i] * scale[i] * x[i] * inverse; }) / static_cast<Number>(width);
+    const Number mean = lane_sum(width, [this](std::int64_t i) { return dy[i] * scale[i] * x[i] * inverse; }) / static_cast<Number>(width);
     for (std::int64_t i = 0; i < width; ++i) {
       const Number normalized = x[i] * inverse;
       dx[i] = inverse * (dy[i] * scale[i] - normalized * mean);
@@ -66,7 +65,7 @@ at::Tensor rms_norm_backward(const RmsNormGradients& saved, at::Tensor& scale_gr
   const std::int64_t tokens = saved.input.size(0), width = saved.input.size(1);
   at::Tensor input_gradient = at::empty_like(saved.input);
   AT_DISPATCH_FLOATING_TYPES(saved.input.scalar_type(), "rms_norm_backward", [&] {
-    at::Tensor sum = at::zeros_like(saved.scale);   // one microbatch's sum first, like the other norms
+    at::Tensor sum = at::zeros_like(saved.scale);  // one microbatch's sum first, like the other norms
     for (std::int64_t token = 0; token < tokens; ++token)
       BackwardRow<scalar_t>{.x = saved.input.data_ptr<scalar_t>() + token * width,
                             .scale = saved.scale.data_ptr<scalar_t>(),

@@ -9,8 +9,8 @@
 namespace executor {
 
 struct RmsNormOutput {
-  at::Tensor output;     // [tokens, width]
-  at::Tensor inverse;    // [tokens]
+  at::Tensor output;   // [tokens, width]
+  at::Tensor inverse;  // [tokens]
 };
 RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale, double epsilon);
 

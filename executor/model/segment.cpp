@@ -14,8 +14,12 @@ namespace {
 
 SegmentLeaves segment_leaves(const LayerParts& layer, const std::string& segment, const std::string& in, const std::string& out) {
   const auto leaf = [&](const std::string& name) { return find_leaf(layer, "." + segment + "." + name); };
-  return {.norm_scale = leaf("norm.weight"), .norm_shift = leaf("norm.bias"), .in_weight = leaf(in + ".weight"), .in_bias = leaf(in + ".bias"),
-          .out_weight = leaf(out + ".weight"), .out_bias = leaf(out + ".bias")};
+  return {.norm_scale = leaf("norm.weight"),
+          .norm_shift = leaf("norm.bias"),
+          .in_weight = leaf(in + ".weight"),
+          .in_bias = leaf(in + ".bias"),
+          .out_weight = leaf(out + ".weight"),
+          .out_bias = leaf(out + ".bias")};
 }
 
 at::Tensor causal_attention(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary) {
@@ -50,15 +54,19 @@ Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
 }
 
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
-  const HeadShape shape{.heads = config.heads / settings.tensor.degree, .kv_heads = config.kv_heads / settings.tensor.degree,
-                        .head_dim = config.head_dim, .sequence = settings.sequence};
+  const HeadShape shape{.heads = config.heads / settings.tensor.degree,
+                        .kv_heads = config.kv_heads / settings.tensor.degree,
+                        .head_dim = config.head_dim,
+                        .sequence = settings.sequence};
   return BlockSegment(config, segment_leaves(layer, "attention", "qkv", "projection"),
                       [shape, rotary = settings.rotary](const at::Tensor& joint) { return causal_attention(joint, shape, rotary); });
 }
 
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer) {
   return BlockSegment(config, segment_leaves(layer, "mlp", "up", "down"),
-                      [kind = config.activation, gated = config.gated_mlp](const at::Tensor& up) { return gated ? gated_activation(up, kind) : activation(up, kind); });
+                      [kind = config.activation, gated = config.gated_mlp](const at::Tensor& up) {
+                        return gated ? gated_activation(up, kind) : activation(up, kind);
+                      });
 }
 
 }  // namespace executor

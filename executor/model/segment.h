@@ -16,7 +16,7 @@
 namespace executor {
 
 struct SegmentLeaves {
-  Leaf norm_scale, norm_shift;      // shift and biases: without tensors where the model has none
+  Leaf norm_scale, norm_shift;  // shift and biases: without tensors where the model has none
   Leaf in_weight, in_bias;
   Leaf out_weight, out_bias;
 };
@@ -26,9 +26,9 @@ class BlockSegment {
   using Middle = std::function<at::Tensor(const at::Tensor& joint)>;
   BlockSegment(const sim::ModelConfig& config, SegmentLeaves leaves, Middle middle);
 
-  at::Tensor norm(const at::Tensor& input) const;                 // [tokens, hidden]
-  at::Tensor core(const at::Tensor& normalized) const;            // up to the output product, without its bias: a part of the sum over T
-  at::Tensor whole(const at::Tensor& input) const;                // norm, core and output bias: all that a single tensor rank does
+  at::Tensor norm(const at::Tensor& input) const;       // [tokens, hidden]
+  at::Tensor core(const at::Tensor& normalized) const;  // up to the output product, without its bias: a part of the sum over T
+  at::Tensor whole(const at::Tensor& input) const;      // norm, core and output bias: all that a single tensor rank does
   const Leaf& out_bias() const { return leaves_.out_bias; }
 
  private:
@@ -48,7 +48,7 @@ struct LayerParts {
 struct SegmentSettings {
   std::int64_t sequence = 1;
   TensorPosition tensor;
-  at::Tensor rotary;                // rotary_table(), shared by all blocks; without a tensor for learned positions
+  at::Tensor rotary;  // rotary_table(), shared by all blocks; without a tensor for learned positions
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer);

@@ -17,7 +17,7 @@ std::int64_t TensorPart::global_row(std::int64_t local_row) const {
     local_row -= mine;
     block_start += block;
   }
-  return block_start + position_.rank * rows_ + local_row;   // no blocks: the parameter is one
+  return block_start + position_.rank * rows_ + local_row;  // no blocks: the parameter is one
 }
 
 std::int64_t TensorPart::global_element(std::int64_t local_element) const {

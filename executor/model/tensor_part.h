@@ -9,8 +9,8 @@
 namespace executor {
 
 struct TensorPosition {
-  std::int64_t degree = 1;   // T
-  std::int64_t rank = 0;     // 0 .. T-1
+  std::int64_t degree = 1;  // T
+  std::int64_t rank = 0;    // 0 .. T-1
 };
 
 class TensorPart {
@@ -21,7 +21,7 @@ class TensorPart {
   std::int64_t columns() const { return columns_; }
   std::int64_t elements() const { return rows_ * columns_; }
   std::int64_t global_row(std::int64_t local_row) const;
-  std::int64_t global_element(std::int64_t local_element) const;   // row-major index in the whole parameter
+  std::int64_t global_element(std::int64_t local_element) const;  // row-major index in the whole parameter
 
  private:
   const sim::Parameter* parameter_;

@@ -8,9 +8,9 @@
 namespace executor {
 
 struct StepBatch {
-  std::int64_t step = 0;            // names the dropout masks
-  std::int64_t first_sample = 0;    // this data rank's first sample in the global batch
-  at::Tensor ids, targets;          // int64 [microbatches, tokens of one]
+  std::int64_t step = 0;          // names the dropout masks
+  std::int64_t first_sample = 0;  // this data rank's first sample in the global batch
+  at::Tensor ids, targets;        // int64 [microbatches, tokens of one]
 };
 
 }  // namespace executor

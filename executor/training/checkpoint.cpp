@@ -77,7 +77,7 @@ void Checkpoints::save(ParameterStore& parameters, CompletedSteps steps) {
   const std::vector<NamedTensor> tensors = checkpoint_tensors(parameters, plan_);
   require_space(safetensors_bytes(tensors));
   if (leads) {
-    fs::remove_all(aside, error);   // of a run that died here
+    fs::remove_all(aside, error);  // of a run that died here
     fs::create_directories(aside, error);
   }
   communicators_.of(sim::MeshAxis::World).barrier();
@@ -93,7 +93,8 @@ void Checkpoints::save(ParameterStore& parameters, CompletedSteps steps) {
   faults_.reach(fmt::format("save.{}.shards", steps.value));
   if (any_rank(!failure.empty())) {
     if (leads) fs::remove_all(aside, error);
-    refuse(folder_, failure.empty() ? "another rank could not write its shard" : failure, "free space on the disk; the checkpoints that exist are whole");
+    refuse(folder_, failure.empty() ? "another rank could not write its shard" : failure,
+           "free space on the disk; the checkpoints that exist are whole");
   }
   if (leads) commit(steps, aside);
   communicators_.of(sim::MeshAxis::World).barrier();
@@ -110,7 +111,7 @@ void Checkpoints::commit(CompletedSteps steps, const std::string& aside) {
   save_index(index, aside + "/index.json");
   flush_folder(aside);
   faults_.reach(fmt::format("save.{}.index", steps.value));
-  fs::remove_all(folder_of(steps));   // a damaged one of the same step
+  fs::remove_all(folder_of(steps));  // a damaged one of the same step
   fs::rename(aside, folder_of(steps));
   flush_folder(folder_);
   faults_.reach(fmt::format("save.{}.renamed", steps.value));
@@ -132,7 +133,8 @@ CompletedSteps Checkpoints::load(ParameterStore& parameters) {
   const CheckpointIndex index = load_index(folder + "/index.json");
   std::vector<sim::Violation> differences;
   for (const std::string& difference : plan_differences(index.plan, plan_))
-    differences.push_back({.where = difference.substr(0, difference.find(':')), .problem = difference, .remedy = "resume under the plan of the checkpoint"});
+    differences.push_back(
+        {.where = difference.substr(0, difference.find(':')), .problem = difference, .remedy = "resume under the plan of the checkpoint"});
   if (!differences.empty()) throw sim::InputError(folder + "/index.json", differences);
   const std::string shard = shard_name(communicators_.rank());
   const SafetensorsFile file(folder + "/" + shard);

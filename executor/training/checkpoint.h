@@ -18,15 +18,17 @@
 
 namespace executor {
 
-struct CompletedSteps { std::int64_t value = 0; };
+struct CompletedSteps {
+  std::int64_t value = 0;
+};
 
 struct CheckpointIndex {
   CompletedSteps steps;
   sim::ParallelPlan plan;
-  std::map<std::string, std::map<std::string, std::string>> hashes;   // by file, by tensor
+  std::map<std::string, std::map<std::string, std::string>> hashes;  // by file, by tensor
 };
 void save_index(const CheckpointIndex& index, const std::string& path);
-CheckpointIndex load_index(const std::string& path);                  // throws sim::InputError
+CheckpointIndex load_index(const std::string& path);  // throws sim::InputError
 // Fields in which two plans differ ("/mesh/tensor: 1 in the checkpoint, 2 now"); predictions and the checkpoint settings do not count.
 std::vector<std::string> plan_differences(const sim::ParallelPlan& saved, const sim::ParallelPlan& now);
 

@@ -32,13 +32,15 @@ void save_index(const CheckpointIndex& index, const std::string& path) {
   sim::Json files = sim::Json::object();
   for (const auto& [file, tensors] : index.hashes)
     for (const auto& [name, hash] : tensors) files[file][name] = hash;
-  sim::save_json_file({{"format", kFormat}, {"steps", index.steps.value}, {"hash", "xxh64"}, {"plan", sim::to_json(index.plan)}, {"files", files}}, path);
+  sim::save_json_file(
+      {{"format", kFormat}, {"steps", index.steps.value}, {"hash", "xxh64"}, {"plan", sim::to_json(index.plan)}, {"files", files}}, path);
 }
 
 CheckpointIndex load_index(const std::string& path) {
   const sim::Json json = sim::load_json_file(path);
   const sim::JsonReader reader(json, path);
-  if (reader.text("format") != kFormat) reader.violate("format", "is not " + std::string(kFormat), "name a folder that meshwright run wrote");
+  if (reader.text("format") != kFormat)
+    reader.violate("format", "is not " + std::string(kFormat), "name a folder that meshwright run wrote");
   CheckpointIndex index{.steps = {reader.integer("steps")}, .plan = {}, .hashes = {}};
   const sim::JsonReader files = reader.child("files");
   for (const std::string& file : files.keys())

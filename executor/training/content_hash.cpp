@@ -39,7 +39,8 @@ std::uint64_t stripes(std::span<const std::byte>& bytes) {
 std::uint64_t content_hash(std::span<const std::byte> bytes) {
   const auto length = static_cast<std::uint64_t>(bytes.size());
   std::uint64_t hash = (length >= 32 ? stripes(bytes) : kPrime5) + length;
-  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) hash = std::rotl(hash ^ round(0, read<std::uint64_t>(bytes.data())), 27) * kPrime1 + kPrime4;
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8))
+    hash = std::rotl(hash ^ round(0, read<std::uint64_t>(bytes.data())), 27) * kPrime1 + kPrime4;
   if (bytes.size() >= 4) {
     hash = std::rotl(hash ^ read<std::uint32_t>(bytes.data()) * kPrime1, 23) * kPrime2 + kPrime3;
     bytes = bytes.subspan(4);

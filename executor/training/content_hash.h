@@ -9,6 +9,6 @@
 namespace executor {
 
 std::uint64_t content_hash(std::span<const std::byte> bytes);
-std::string hash_text(std::uint64_t hash);   // 16 hex digits
+std::string hash_text(std::uint64_t hash);  // 16 hex digits
 
 }  // namespace executor

@@ -18,7 +18,7 @@ class FaultPoints {
   }
 
  private:
-  std::string kill_at_;   // "save.10.shards", "step.7.s0.c0.m0.l1.forward.attention.none.0"
+  std::string kill_at_;  // "save.10.shards", "step.7.s0.c0.m0.l1.forward.attention.none.0"
 };
 
 }  // namespace executor

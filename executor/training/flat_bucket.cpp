@@ -25,8 +25,9 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
   if (plan_.shards_weights) {
     weight_shard_ = at::zeros({shard}, plan_.options);
     release_weights();
-  } else weights_.zero_();
-  gradients_ = at::empty({whole}, plan_.options);   // zeroed by start_gradients()
+  } else
+    weights_.zero_();
+  gradients_ = at::empty({whole}, plan_.options);  // zeroed by start_gradients()
   if (plan_.shards_gradients) {
     resize_storage(gradients_, 0);
     reduced_ = at::zeros({shard}, plan_.options);
@@ -41,7 +42,9 @@ BucketRange FlatBucket::own_shard() const {
 }
 
 BucketRange FlatBucket::resident() const { return plan_.shards_weights ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements}; }
-BucketRange FlatBucket::stepped() const { return plan_.shards_optimizer ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements}; }
+BucketRange FlatBucket::stepped() const {
+  return plan_.shards_optimizer ? own_shard() : BucketRange{.begin = 0, .count = layout_.elements};
+}
 
 at::Tensor FlatBucket::weight_shard() const {
   return plan_.shards_weights ? weight_shard_ : weights_.narrow(0, own_shard().begin, own_shard().count);
@@ -88,13 +91,16 @@ at::Tensor FlatBucket::final_gradients(BucketRange range) const {
 }
 
 at::Tensor FlatBucket::weights_of(BucketRange range) const {
-  return plan_.shards_weights ? weight_shard_.narrow(0, range.begin - own_shard().begin, range.count) : weights_.narrow(0, range.begin, range.count);
+  return plan_.shards_weights ? weight_shard_.narrow(0, range.begin - own_shard().begin, range.count)
+                              : weights_.narrow(0, range.begin, range.count);
 }
 
-at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const { return within(moments_[static_cast<std::size_t>(index)], range); }
+at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
+  return within(moments_[static_cast<std::size_t>(index)], range);
+}
 
 Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const {
-  const auto view = [&](const at::Tensor& buffer) {   // LibTorch makes no view of freed memory: it is taken for the moment
+  const auto view = [&](const at::Tensor& buffer) {  // LibTorch makes no view of freed memory: it is taken for the moment
     const auto elements = static_cast<std::int64_t>(buffer.storage().nbytes() / buffer.element_size());
     resize_storage(buffer, layout_.elements);
     at::Tensor result = buffer.narrow(0, slot.offset, slot.elements).view(shape);

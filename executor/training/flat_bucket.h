@@ -19,11 +19,11 @@
 namespace executor {
 
 struct BucketPlan {
-  bool shards_weights = false, shards_gradients = false, shards_optimizer = false;   // already false where there is one data rank
-  bool sums_microbatches = false;     // reduce_each: reduced gradients of microbatches are summed apart
+  bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
+  bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
   std::int64_t data_rank = 0;
-  at::TensorOptions options;          // precision, device
-  std::int64_t moments = 2;           // tensors of optimizer state
+  at::TensorOptions options;  // precision, device
+  std::int64_t moments = 2;   // tensors of optimizer state
 };
 // Elements [begin, begin + count) of the bucket.
 struct BucketRange {
@@ -36,26 +36,26 @@ class FlatBucket {
   FlatBucket(sim::Bucket bucket, const BucketPlan& plan);
 
   const sim::Bucket& layout() const { return layout_; }
-  BucketRange own_shard() const;       // what this data rank owns: counted in the norm, saved in checkpoints
-  BucketRange stepped() const;         // what its optimizer updates: the shard, or the whole bucket (ddp)
-  BucketRange resident() const;        // whose weights are always there: the shard (zero3), or the whole bucket
+  BucketRange own_shard() const;  // what this data rank owns: counted in the norm, saved in checkpoints
+  BucketRange stepped() const;    // what its optimizer updates: the shard, or the whole bucket (ddp)
+  BucketRange resident() const;   // whose weights are always there: the shard (zero3), or the whole bucket
 
   // Whole weights. Sharded weights have memory between take_weights() and release_weights().
   const at::Tensor& weights() const { return weights_; }
-  at::Tensor weight_shard() const;     // own_shard(), always there
+  at::Tensor weight_shard() const;  // own_shard(), always there
   void take_weights();
   void release_weights();
   bool has_whole_weights() const { return weights_.storage().nbytes() > 0; }
 
-  const at::Tensor& gradients() const { return gradients_; }   // whole; backward adds to it
-  void start_gradients();              // zeroes them, taking memory if they have none; call before each backward that adds
-  at::Tensor reduction_target() const;     // where a reduce-scatter puts the own shard
-  void finish_reduction();             // the reduced gradients are there: frees the whole ones (zero2, zero3)
-  void accumulate();                   // reduce_each: adds the reduced gradients to the sum; the next microbatch starts afresh
+  const at::Tensor& gradients() const { return gradients_; }  // whole; backward adds to it
+  void start_gradients();               // zeroes them, taking memory if they have none; call before each backward that adds
+  at::Tensor reduction_target() const;  // where a reduce-scatter puts the own shard
+  void finish_reduction();              // the reduced gradients are there: frees the whole ones (zero2, zero3)
+  void accumulate();                    // reduce_each: adds the reduced gradients to the sum; the next microbatch starts afresh
   void begin_step();
-  at::Tensor final_gradients(BucketRange range) const;   // reduced and summed; range inside stepped() or own_shard()
+  at::Tensor final_gradients(BucketRange range) const;  // reduced and summed; range inside stepped() or own_shard()
 
-  at::Tensor weights_of(BucketRange range) const;        // inside resident()
+  at::Tensor weights_of(BucketRange range) const;  // inside resident()
   at::Tensor moment(std::int64_t index, BucketRange range) const;
   std::int64_t num_moments() const { return static_cast<std::int64_t>(moments_.size()); }
   Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const;
@@ -65,8 +65,8 @@ class FlatBucket {
 
   sim::Bucket layout_;
   BucketPlan plan_;
-  at::Tensor weights_, weight_shard_;          // weight_shard_: own memory when weights are sharded
-  at::Tensor gradients_, reduced_, summed_;    // reduced_: own memory when gradients are sharded
+  at::Tensor weights_, weight_shard_;        // weight_shard_: own memory when weights are sharded
+  at::Tensor gradients_, reduced_, summed_;  // reduced_: own memory when gradients are sharded
   std::vector<at::Tensor> moments_;
   bool filling_ = false;
 };

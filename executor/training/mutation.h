@@ -10,14 +10,14 @@ namespace executor {
 
 enum class Mutation : std::uint8_t {
   None,
-  WrongAverage,           // the loss is averaged over this rank's samples, not over the global batch
-  MissingTensorSum,       // the gradient in front of the column-parallel products is not summed over tensor ranks
-  ShiftedShard,           // the optimizer reads its gradient shard one element too far
-  StaleWeights,           // gathered weights are not renewed after the step
-  SharedCountedTwice,     // every copy of a shared or replicated parameter counts in the gradient norm
-  LastBucketNotReduced,   // the last bucket's gradients stay as they are on this rank
+  WrongAverage,          // the loss is averaged over this rank's samples, not over the global batch
+  MissingTensorSum,      // the gradient in front of the column-parallel products is not summed over tensor ranks
+  ShiftedShard,          // the optimizer reads its gradient shard one element too far
+  StaleWeights,          // gathered weights are not renewed after the step
+  SharedCountedTwice,    // every copy of a shared or replicated parameter counts in the gradient norm
+  LastBucketNotReduced,  // the last bucket's gradients stay as they are on this rank
 };
-inline constexpr std::string_view kMutationNames[] = {"none", "wrong_average", "missing_tensor_sum", "shifted_shard",
+inline constexpr std::string_view kMutationNames[] = {"none",          "wrong_average",        "missing_tensor_sum",     "shifted_shard",
                                                       "stale_weights", "shared_counted_twice", "last_bucket_not_reduced"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

@@ -42,7 +42,10 @@ double learning_rate(const sim::TrainingSettings& settings, StepNumber step) {
 }
 
 Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters, Mutation mutation)
-    : plan_(plan), place_(plan.mesh.coordinate(rank)), parameters_(parameters), mutation_(mutation),
+    : plan_(plan),
+      place_(plan.mesh.coordinate(rank)),
+      parameters_(parameters),
+      mutation_(mutation),
       limbs_(at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::kLong)) {
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
 }
@@ -71,7 +74,8 @@ void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
 
 StepSummary Optimizer::summary() const {
   const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
-  return {.loss = to_sum(limbs_, 1).value() / tokens, .gradient_norm = std::sqrt(to_sum(limbs_, 0).value()),
+  return {.loss = to_sum(limbs_, 1).value() / tokens,
+          .gradient_norm = std::sqrt(to_sum(limbs_, 0).value()),
           .stop_requested = limbs_.data_ptr<std::int64_t>()[limbs_.numel() - 1] >= kStopRequest};
 }
 
@@ -92,7 +96,8 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
     const auto part = ParameterStore::meet(slot, stepped);
     if (part.range.count == 0) continue;
     const bool decays = parameters_.parameter(slot).weight_decay;
-    ranges.push_back({.begin = part.range.begin - stepped.begin, .end = part.range.end() - stepped.begin,
+    ranges.push_back({.begin = part.range.begin - stepped.begin,
+                      .end = part.range.end() - stepped.begin,
                       .weight_decay = decays ? plan_.training.weight_decay : 0.0});
   }
   const sim::TrainingSettings& settings = plan_.training;
@@ -102,11 +107,18 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
              {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = clip_factor()});
     return;
   }
-  step_adamw({.master = weights, .gradient = gradients, .first_moment = bucket.moment(0, stepped), .second_moment = bucket.moment(1, stepped),
+  step_adamw({.master = weights,
+              .gradient = gradients,
+              .first_moment = bucket.moment(0, stepped),
+              .second_moment = bucket.moment(1, stepped),
               .rounded = {}},
              ranges,
-             {.learning_rate = learning_rate(settings, step), .beta1 = settings.beta1, .beta2 = settings.beta2, .epsilon = settings.epsilon,
-              .step = step.value + 1, .gradient_factor = clip_factor()});
+             {.learning_rate = learning_rate(settings, step),
+              .beta1 = settings.beta1,
+              .beta2 = settings.beta2,
+              .epsilon = settings.epsilon,
+              .step = step.value + 1,
+              .gradient_factor = clip_factor()});
 }
 
 }  // namespace executor

@@ -7,13 +7,15 @@
 
 namespace executor {
 
-struct StepNumber { std::int64_t value = 0; };   // from 0
+struct StepNumber {
+  std::int64_t value = 0;
+};  // from 0
 double learning_rate(const sim::TrainingSettings& settings, StepNumber step);
 
 struct StepSummary {
-  double loss = 0;             // mean over the tokens of the global batch
-  double gradient_norm = 0;    // before clipping
-  bool stop_requested = false; // by any rank
+  double loss = 0;              // mean over the tokens of the global batch
+  double gradient_norm = 0;     // before clipping
+  bool stop_requested = false;  // by any rank
 };
 
 class Optimizer {
@@ -21,10 +23,12 @@ class Optimizer {
   Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters, Mutation mutation);
 
   // This rank's part of norm and loss: limbs for the all-reduce over all ranks (kStepSummary).
-  struct Request { bool stop = false; };
+  struct Request {
+    bool stop = false;
+  };
   void sum_up(const std::vector<at::Tensor>& losses, Request request);
   at::Tensor& limbs() { return limbs_; }
-  StepSummary summary() const;                   // of the limbs, once they are summed over ranks
+  StepSummary summary() const;  // of the limbs, once they are summed over ranks
 
   void update(FlatBucket& bucket, StepNumber step);
 
@@ -37,7 +41,7 @@ class Optimizer {
   sim::MeshCoordinate place_;
   ParameterStore& parameters_;
   Mutation mutation_;
-  at::Tensor limbs_;           // int64 [2, ExactSum::kLimbs]: squared norm, loss
+  at::Tensor limbs_;  // int64 [2, ExactSum::kLimbs]: squared norm, loss
 };
 
 }  // namespace executor

@@ -27,7 +27,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
     BucketPlan own = every;
-    own.sums_microbatches = every.sums_microbatches && !bucket.tied;   // a tied embedding is reduced once, at the end
+    own.sums_microbatches = every.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
     buckets_.emplace_back(std::move(bucket), own);
   }
   layers_.resize(model.layers.size());

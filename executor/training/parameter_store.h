@@ -14,7 +14,7 @@ class ParameterStore {
  public:
   ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device);
 
-  void fill_initial_values();                    // of all resident weights
+  void fill_initial_values();  // of all resident weights
   std::vector<FlatBucket>& buckets() { return buckets_; }
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
@@ -23,17 +23,20 @@ class ParameterStore {
   TensorPosition tensor() const { return tensor_; }
 
   void begin_step();
-  void start_gradients(sim::LayerIndex layer);   // of every bucket that this layer's backward adds to
+  void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
 
   // A slot's part of a range of its bucket: `from` counts inside the slot. Empty where they do not meet.
-  struct SlotPart { BucketRange range; FirstElement from; };
+  struct SlotPart {
+    BucketRange range;
+    FirstElement from;
+  };
   static SlotPart meet(const sim::BucketSlot& slot, BucketRange range);
 
  private:
   struct OwnedLayer {
     std::vector<sim::Parameter> parameters;
     LayerLeaves leaves;
-    std::vector<std::size_t> buckets;            // that its backward adds to
+    std::vector<std::size_t> buckets;  // that its backward adds to
   };
   void make_leaves();
 
@@ -41,7 +44,7 @@ class ParameterStore {
   TensorPosition tensor_;
   std::uint64_t seed_;
   std::vector<FlatBucket> buckets_;
-  std::vector<OwnedLayer> layers_;               // by LayerIndex; those of other stages are empty
+  std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty
 };
 
 }  // namespace executor

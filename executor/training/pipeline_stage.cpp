@@ -12,7 +12,9 @@
 namespace executor {
 namespace {
 
-LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) { return {parameters.parameters(layer), parameters.leaves(layer)}; }
+LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
+  return {parameters.parameters(layer), parameters.leaves(layer)};
+}
 
 SegmentSettings segment_settings(const sim::ParallelPlan& plan, TensorPosition tensor, at::TensorOptions options) {
   SegmentSettings settings{.sequence = plan.workload.sequence, .tensor = tensor, .rotary = {}};
@@ -24,16 +26,22 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, TensorPosition t
 }  // namespace
 
 PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters)
-    : plan_(plan), parameters_(parameters), tensor_(parameters.tensor()), hidden_(plan.model.hidden),
+    : plan_(plan),
+      parameters_(parameters),
+      tensor_(parameters.tensor()),
+      hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const SegmentSettings settings = segment_settings(plan, tensor_, parameters.buckets().front().weights().options());
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     if (!plan.owns(stage, layer)) continue;
     const LayerParts parts = parts_of(parameters, layer);
-    if (layer == sim::LayerIndex(0)) embedding_.emplace(parts, settings);
-    else if (layer == model.head()) head_.emplace(plan.model, parts, tensor_);
-    else blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts)});
+    if (layer == sim::LayerIndex(0))
+      embedding_.emplace(parts, settings);
+    else if (layer == model.head())
+      head_.emplace(plan.model, parts, tensor_);
+    else
+      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts)});
   }
 }
 
@@ -71,7 +79,7 @@ void PipelineStage::perform(const sim::TaskKey& key) {
   const Row* row = find_row(key);
   if (row == nullptr) throw std::logic_error("no function performs task " + sim::to_text(key));
   if (key.phase == sim::Phase::Backward) parameters_.start_gradients(key.layer);
-  const c10::AutoGradMode unrecorded(false);   // pieces switch recording on for themselves
+  const c10::AutoGradMode unrecorded(false);  // pieces switch recording on for themselves
   (this->*row->perform)(key);
 }
 

@@ -25,26 +25,34 @@ class PipelineStage {
   PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters);
 
   void begin_step(StepBatch batch);
-  void perform(const sim::TaskKey& key);   // one compute task of phase Forward, Backward or Recompute
-  void set_loss_scale(double scale) { loss_scale_ = scale; }   // tests alone: 1 / tokens of the global batch is right
+  void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward or Recompute
+  void set_loss_scale(double scale) { loss_scale_ = scale; }  // tests alone: 1 / tokens of the global batch is right
 
-  at::Tensor take_flow() { return std::exchange(flow_, {}); }   // to be sent on
+  at::Tensor take_flow() { return std::exchange(flow_, {}); }  // to be sent on
   void put_flow(at::Tensor received) { flow_ = std::move(received); }
   at::Tensor& partial() { return partial_; }
 
-  const std::vector<at::Tensor>& losses() const { return losses_; }   // [tokens] each, of the last stage, this step
+  const std::vector<at::Tensor>& losses() const { return losses_; }  // [tokens] each, of the last stage, this step
 
  private:
-  struct SegmentActivations { Piece norm, core; };       // one tensor rank: all in core
+  struct SegmentActivations {
+    Piece norm, core;
+  };  // one tensor rank: all in core
   struct BlockActivations {
-    at::Tensor input;                                    // kept for recomputation alone
+    at::Tensor input;  // kept for recomputation alone
     SegmentActivations attention, mlp;
   };
-  struct Block { BlockSegment attention, mlp; };
+  struct Block {
+    BlockSegment attention, mlp;
+  };
   enum class Part : std::uint8_t { Attention, Mlp };
   static Part part_of(sim::Operation operation);
   using Perform = void (PipelineStage::*)(const sim::TaskKey&);
-  struct Row { sim::Phase phase; sim::Operation operation; Perform perform; };
+  struct Row {
+    sim::Phase phase;
+    sim::Operation operation;
+    Perform perform;
+  };
   static const Row* find_row(const sim::TaskKey& key);
 
   void embedding(const sim::TaskKey& key);
@@ -70,7 +78,7 @@ class PipelineStage {
   at::Tensor run_segment(const BlockSegment& segment, SegmentActivations& kept, const at::Tensor& input) const;
   at::Tensor run_unrecorded(const BlockSegment& segment, const at::Tensor& input) const;
   void finish_segment(at::Tensor& stream, at::Tensor sum, const sim::TaskKey& key) const;
-  Leaf late_bias(const BlockSegment& segment) const;     // added after the sum over tensor ranks; none with one of them
+  Leaf late_bias(const BlockSegment& segment) const;  // added after the sum over tensor ranks; none with one of them
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
   Dropout dropout(double probability, const sim::TaskKey& key, std::string_view operation) const;
@@ -79,14 +87,14 @@ class PipelineStage {
   ParameterStore& parameters_;
   TensorPosition tensor_;
   std::int64_t hidden_ = 0;
-  double loss_scale_ = 1;                                // 1 / tokens of the global batch: the only averaging there is
+  double loss_scale_ = 1;  // 1 / tokens of the global batch: the only averaging there is
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;
   std::map<sim::LayerIndex, Block> blocks_;
   std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, BlockActivations> kept_;
   std::map<sim::MicrobatchIndex, HeadActivations> kept_head_;
   StepBatch batch_;
-  at::Tensor flow_, partial_, again_;                    // again_: the stream while a block is recomputed
+  at::Tensor flow_, partial_, again_;  // again_: the stream while a block is recomputed
   std::vector<at::Tensor> losses_;
 };
 

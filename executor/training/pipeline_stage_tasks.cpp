@@ -26,8 +26,10 @@ Leaf PipelineStage::late_bias(const BlockSegment& segment) const { return shares
 
 void PipelineStage::embedding(const sim::TaskKey& key) {
   flow_ = embedding_->look_up(batch_.ids.select(0, key.microbatch.value()));
-  if (shares_tensors()) partial_ = flow_;
-  else embedding_positions(key);
+  if (shares_tensors())
+    partial_ = flow_;
+  else
+    embedding_positions(key);
 }
 
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
@@ -62,8 +64,10 @@ void PipelineStage::segment(const sim::TaskKey& key) {
   const bool recomputes = plan_.recompute == sim::Recompute::Full;
   if (recomputes && part_of(key.operation) == Part::Attention) block_activations(key).input = flow_;
   at::Tensor sum = recomputes ? run_unrecorded(segment, flow_) : run_segment(segment, kept_of(key), flow_);
-  if (shares_tensors()) partial_ = std::move(sum);
-  else finish_segment(flow_, std::move(sum), key);
+  if (shares_tensors())
+    partial_ = std::move(sum);
+  else
+    finish_segment(flow_, std::move(sum), key);
 }
 
 void PipelineStage::segment_residual(const sim::TaskKey& key) { finish_segment(flow_, std::exchange(partial_, {}), key); }
@@ -72,9 +76,12 @@ void PipelineStage::segment_again(const sim::TaskKey& key) {
   const Part part = part_of(key.operation);
   if (part == Part::Attention) again_ = std::exchange(block_activations(key).input, {});
   at::Tensor sum = run_segment(segment_of(key), kept_of(key), again_);
-  if (part == Part::Mlp) again_.reset();   // the block's output is not needed
-  else if (shares_tensors()) partial_ = std::move(sum);
-  else finish_segment(again_, std::move(sum), key);
+  if (part == Part::Mlp)
+    again_.reset();  // the block's output is not needed
+  else if (shares_tensors())
+    partial_ = std::move(sum);
+  else
+    finish_segment(again_, std::move(sum), key);
 }
 
 void PipelineStage::segment_again_residual(const sim::TaskKey& key) { finish_segment(again_, std::exchange(partial_, {}), key); }
@@ -82,8 +89,10 @@ void PipelineStage::segment_again_residual(const sim::TaskKey& key) { finish_seg
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
   const at::Tensor into_sum = residual_backward(flow_, late_bias(segment_of(key)), residual_dropout(key));
   at::Tensor gradient = kept_of(key).core.backward(into_sum);
-  if (shares_tensors()) partial_ = std::move(gradient);
-  else leave_segment(key, std::move(gradient));
+  if (shares_tensors())
+    partial_ = std::move(gradient);
+  else
+    leave_segment(key, std::move(gradient));
 }
 
 void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
@@ -99,7 +108,8 @@ void PipelineStage::leave_segment(const sim::TaskKey& key, at::Tensor through) {
 void PipelineStage::head(const sim::TaskKey& key) {
   HeadActivations& kept = kept_head_[key.microbatch];
   head_->logits(kept, take_flow(), batch_.targets.select(0, key.microbatch.value()));
-  if (shares_tensors()) partial_ = kept.entropy.maximum;
+  if (shares_tensors())
+    partial_ = kept.entropy.maximum;
   else {
     head_exponentials(key);
     head_loss(key);

@@ -52,7 +52,7 @@ class OutputFile {
 
 std::int64_t safetensors_bytes(std::span<const NamedTensor> tensors) {
   std::int64_t bytes = kLengthBytes;
-  for (const NamedTensor& tensor : tensors) bytes += static_cast<std::int64_t>(tensor.values.nbytes()) + 160;   // a header entry is shorter
+  for (const NamedTensor& tensor : tensors) bytes += static_cast<std::int64_t>(tensor.values.nbytes()) + 160;  // a header entry is shorter
   return bytes;
 }
 

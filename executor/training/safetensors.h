@@ -14,10 +14,10 @@ namespace executor {
 
 struct NamedTensor {
   std::string name;
-  at::Tensor values;        // contiguous CPU
+  at::Tensor values;  // contiguous CPU
 };
 
-std::int64_t safetensors_bytes(std::span<const NamedTensor> tensors);   // of the file, within a few bytes of padding
+std::int64_t safetensors_bytes(std::span<const NamedTensor> tensors);  // of the file, within a few bytes of padding
 
 // Writes and flushes to disk. Throws sim::InputError naming the disk's reason (full, not writable).
 void write_safetensors(const std::string& path, std::span<const NamedTensor> tensors);
@@ -33,12 +33,12 @@ class SafetensorsFile {
   struct Entry {
     c10::ScalarType type{};
     std::vector<std::int64_t> shape;
-    std::size_t begin = 0, end = 0;     // in the data
+    std::size_t begin = 0, end = 0;  // in the data
   };
   const std::map<std::string, Entry>& entries() const { return entries_; }
   bool has(const std::string& name) const { return entries_.count(name) > 0; }
   std::span<const std::byte> bytes(const std::string& name) const;
-  at::Tensor tensor(const std::string& name) const;     // a view of the mapped file
+  at::Tensor tensor(const std::string& name) const;  // a view of the mapped file
 
  private:
   std::string path_;

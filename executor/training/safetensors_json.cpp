@@ -10,8 +10,8 @@ struct TypeName {
   c10::ScalarType type;
   std::string_view name;
 };
-constexpr std::array kTypes = std::to_array<TypeName>({{c10::kDouble, "F64"}, {c10::kFloat, "F32"}, {c10::kBFloat16, "BF16"},
-                                                       {c10::kHalf, "F16"}, {c10::kLong, "I64"}});
+constexpr std::array kTypes = std::to_array<TypeName>(
+    {{c10::kDouble, "F64"}, {c10::kFloat, "F32"}, {c10::kBFloat16, "BF16"}, {c10::kHalf, "F16"}, {c10::kLong, "I64"}});
 
 std::string_view name_of(c10::ScalarType type) {
   for (const TypeName& row : kTypes)
@@ -26,7 +26,8 @@ SafetensorsFile::Entry read_entry(const sim::JsonReader& reader) {
   entry.type = kTypes[reader.choice("dtype", names)].type;
   entry.shape = reader.integers("shape");
   const std::vector<std::int64_t> offsets = reader.integers("data_offsets");
-  if (offsets.size() != 2) reader.violate("data_offsets", "is no pair of positions", "restore the file");
+  if (offsets.size() != 2)
+    reader.violate("data_offsets", "is no pair of positions", "restore the file");
   else {
     entry.begin = static_cast<std::size_t>(offsets[0]);
     entry.end = static_cast<std::size_t>(offsets[1]);
@@ -44,11 +45,12 @@ std::string safetensors_header(std::span<const NamedTensor> tensors) {
   std::size_t begin = 0;
   for (const NamedTensor& tensor : tensors) {
     const std::size_t end = begin + tensor.values.nbytes();
-    header[tensor.name] = {{"dtype", name_of(tensor.values.scalar_type())}, {"shape", tensor.values.sizes().vec()}, {"data_offsets", {begin, end}}};
+    header[tensor.name] = {
+        {"dtype", name_of(tensor.values.scalar_type())}, {"shape", tensor.values.sizes().vec()}, {"data_offsets", {begin, end}}};
     begin = end;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');   // the data starts aligned, as the format asks
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts aligned, as the format asks
   return text;
 }
 

@@ -8,18 +8,23 @@
 
 namespace executor {
 
-TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators, ParameterStore& parameters,
-                       const RunnerOptions& options)
-    : plan_(plan), communicators_(communicators), parameters_(parameters), options_(options),
-      stage_(model, plan, communicators.rank(), parameters), optimizer_(plan, communicators.rank(), parameters, options.mutation),
+TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators,
+                       ParameterStore& parameters, const RunnerOptions& options)
+    : plan_(plan),
+      communicators_(communicators),
+      parameters_(parameters),
+      options_(options),
+      stage_(model, plan, communicators.rank(), parameters),
+      optimizer_(plan, communicators.rank(), parameters, options.mutation),
       slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {
-  if (options.mutation == Mutation::WrongAverage) stage_.set_loss_scale(1.0 / static_cast<double>(plan.microbatch_size * plan.workload.sequence));
+  if (options.mutation == Mutation::WrongAverage)
+    stage_.set_loss_scale(1.0 / static_cast<double>(plan.microbatch_size * plan.workload.sequence));
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   step_ = batch.step;
   request_ = request;
-  communicators_.take_ledger();   // what happened between steps is no part of one
+  communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
@@ -40,7 +45,12 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
   using enum sim::Phase;
   using enum sim::Operation;
   using Axis = sim::MeshAxis;
-  struct Row { sim::Phase phase; sim::Operation operation; Axis group; Perform perform; };
+  struct Row {
+    sim::Phase phase;
+    sim::Operation operation;
+    Axis group;
+    Perform perform;
+  };
   static constexpr auto kRows = std::to_array<Row>({
       {Forward, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
       {Recompute, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
@@ -69,16 +79,20 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
 
 void TaskRunner::perform(const sim::Task& task) {
   if (options_.faults && options_.faults->is_armed()) options_.faults->reach(fmt::format("step.{}.{}", step_, sim::to_text(task.key)));
-  if (const Perform function = find(task.key)) (this->*function)(task);
-  else stage_.perform(task.key);
+  if (const Perform function = find(task.key))
+    (this->*function)(task);
+  else
+    stage_.perform(task.key);
 }
 
 // In the head's forward the first of two is a maximum.
 void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
-  const bool is_maximum = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1 && task.key.sequence == 0;
+  const bool is_maximum =
+      task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1 && task.key.sequence == 0;
   if (options_.mutation == Mutation::MissingTensorSum && task.key.phase == sim::Phase::Backward) return;
   communicators_.of(sim::MeshAxis::Tensor)
-      .all_reduce(stage_.partial(), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)->wait();
+      .all_reduce(stage_.partial(), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
+      ->wait();
 }
 
 // Transfers name the peer's own rank: the next stage or the one before, around the ring when chunks are interleaved.
@@ -97,14 +111,16 @@ void TaskRunner::receive(const sim::Task& task) {
   stage_.put_flow(buffer);
   const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
-  sent->second->wait();   // its gradient is here: it has arrived
+  sent->second->wait();  // its gradient is here: it has arrived
   forward_sends_.erase(sent);
 }
 
 void TaskRunner::send(const sim::Task& task) {
   WorkHandle work = communicators_.of(sim::MeshAxis::Pipeline).send(stage_.take_flow(), neighbour(task).value(), task.key);
-  if (task.key.phase == sim::Phase::Forward) forward_sends_[{task.key.chunk, task.key.microbatch}] = std::move(work);
-  else backward_sends_.push_back(std::move(work));
+  if (task.key.phase == sim::Phase::Forward)
+    forward_sends_[{task.key.chunk, task.key.microbatch}] = std::move(work);
+  else
+    backward_sends_.push_back(std::move(work));
 }
 
 void TaskRunner::gather_for_layer(const sim::Task& task) {
@@ -130,8 +146,10 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
 
 void TaskRunner::scatter_gradients(const sim::Task& task) {
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  if (is_unreduced_by_mutation(task)) bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
-  else communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
+  if (is_unreduced_by_mutation(task))
+    bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
+  else
+    communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
   bucket.finish_reduction();
 }
 
@@ -159,7 +177,8 @@ void TaskRunner::gather_whole_state() {
     const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
     if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
     if (stepped.count == own.count) continue;
-    for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment) gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
+    for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment)
+      gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
   }
 }
 

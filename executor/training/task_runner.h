@@ -18,7 +18,7 @@ namespace executor {
 
 struct RunnerOptions {
   Mutation mutation = Mutation::None;
-  TraceRecorder* recorder = nullptr;     // outlives the runner; may be null, like the heartbeat
+  TraceRecorder* recorder = nullptr;  // outlives the runner; may be null, like the heartbeat
   Heartbeat* heartbeat = nullptr;
   const FaultPoints* faults = nullptr;
 };
@@ -30,12 +30,12 @@ class TaskRunner {
              const RunnerOptions& options);
 
   StepSummary run_step(StepBatch batch, Optimizer::Request request);
-  void gather_whole_state();                       // after loading shards: whole weights and moments where they are resident
+  void gather_whole_state();  // after loading shards: whole weights and moments where they are resident
   const std::vector<sim::Task>& slice() const { return slice_; }
 
  private:
   using Perform = void (TaskRunner::*)(const sim::Task&);
-  static Perform find(const sim::TaskKey& key);    // nullptr: a compute task of the stage
+  static Perform find(const sim::TaskKey& key);  // nullptr: a compute task of the stage
   void perform(const sim::Task& task);
 
   void sum_over_tensor_ranks(const sim::Task& task);
@@ -63,8 +63,8 @@ class TaskRunner {
   std::vector<sim::Task> slice_;
   std::int64_t step_ = 0;
   Optimizer::Request request_;
-  std::map<std::pair<sim::ChunkIndex, sim::MicrobatchIndex>, WorkHandle> forward_sends_;   // until that microbatch's gradient comes back
-  std::vector<WorkHandle> backward_sends_;                                                 // until the step ends
+  std::map<std::pair<sim::ChunkIndex, sim::MicrobatchIndex>, WorkHandle> forward_sends_;  // until that microbatch's gradient comes back
+  std::vector<WorkHandle> backward_sends_;                                                // until the step ends
 };
 
 }  // namespace executor

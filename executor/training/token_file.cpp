@@ -76,7 +76,7 @@ std::int64_t permuted(EpochPosition position, PermutationKey key) {
   while ((std::uint64_t{1} << (2 * half_bits)) < size) ++half_bits;
   const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
   auto value = static_cast<std::uint64_t>(position.index);
-  do {   // a bijection of the power of four, repeated until it falls inside: a bijection of 0 .. size-1
+  do {  // a bijection of the power of four, repeated until it falls inside: a bijection of 0 .. size-1
     for (std::uint64_t round = 0; round < 4; ++round) {
       const std::uint64_t left = value >> half_bits, right = value & mask;
       value = right << half_bits | ((left ^ random_bits(random, right * 4 + round)) & mask);

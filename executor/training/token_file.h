@@ -23,10 +23,12 @@ class TokenFile {
   TokenFile& operator=(const TokenFile&) = delete;
 
   std::int64_t num_samples() const { return num_samples_; }
-  std::span<const std::uint16_t> sample(std::int64_t index) const;   // sequence + 1 tokens
+  std::span<const std::uint16_t> sample(std::int64_t index) const;  // sequence + 1 tokens
 
   // Refuses ids beyond the vocabulary, naming the first position. A rank reads its share of the file.
-  struct Share { std::int64_t part = 0, of = 1; };
+  struct Share {
+    std::int64_t part = 0, of = 1;
+  };
   void check_vocabulary(std::int64_t vocabulary, Share share) const;
 
  private:
@@ -37,8 +39,12 @@ class TokenFile {
 
 // The entry at a position of a permutation of 0 .. of-1 that `key` chooses: a Feistel network on the next power of four, walked until it is
 // inside. Constant memory, the same everywhere.
-struct PermutationKey { std::uint64_t seed = 0, epoch = 0; };
-struct EpochPosition { std::int64_t index = 0, of = 1; };
+struct PermutationKey {
+  std::uint64_t seed = 0, epoch = 0;
+};
+struct EpochPosition {
+  std::int64_t index = 0, of = 1;
+};
 std::int64_t permuted(EpochPosition position, PermutationKey key);
 
 // What data rank `data_rank` trains on in a step: samples [first, first + m * microbatch) of the global batch.

@@ -17,7 +17,8 @@ void TraceRecorder::begin_step(std::int64_t step) {
 
 void TraceRecorder::end_task(const sim::Task& task) {
   const auto end = Clock::now();
-  current_.spans.push_back({.device = sim::DeviceId(0), .stream = task.stream, .key = task.key, .start = since_start(task_start_), .end = since_start(end)});
+  current_.spans.push_back(
+      {.device = sim::DeviceId(0), .stream = task.stream, .key = task.key, .start = since_start(task_start_), .end = since_start(end)});
 }
 
 void TraceRecorder::end_step(std::vector<sim::LedgerEntry> ledger) {

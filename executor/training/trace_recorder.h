@@ -13,7 +13,9 @@ namespace executor {
 
 class TraceRecorder {
  public:
-  struct Steps { std::size_t value = 0; };
+  struct Steps {
+    std::size_t value = 0;
+  };
   // `origin`: time zero of all ranks, on the clock that they share (one host: std::chrono::steady_clock).
   TraceRecorder(Steps kept, std::chrono::steady_clock::time_point origin) : kept_(kept.value), origin_(origin) {}
 

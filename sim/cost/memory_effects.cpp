@@ -35,6 +35,7 @@ class MemoryEffects::Writer {
   void hold(MemoryCategory category, Bytes amount) { add(effect_.temporary, category, amount); }
   void take_at_end(MemoryCategory category, Bytes amount) { add(effect_.at_end, category, amount); }
   void free_at_end(MemoryCategory category, Bytes amount) { add(effect_.at_end, category, -amount); }
+  void free_on_sender(MemoryCategory category, Bytes amount) { add(effect_.on_sender, category, -amount); }
   MemoryEffect finish() && { return std::move(effect_); }
 
  private:
@@ -130,8 +131,9 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
 
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
   switch (task.key.operation) {
-    case Operation::Receive: return effect.take(kActivations, task.payload);
-    case Operation::Send: return effect.free_at_end(kActivations, task.payload);
+    case Operation::Receive:
+      effect.take(kActivations, task.payload);
+      return effect.free_on_sender(kActivations, task.payload);  // a send is posted; its buffer must last until it has arrived
     case Operation::AllReduce:
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:

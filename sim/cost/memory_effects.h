@@ -21,6 +21,7 @@ struct MemoryEffect {
   std::vector<MemoryChange> at_start;   // taken; negative: freed
   std::vector<MemoryChange> temporary;  // alive while the task runs
   std::vector<MemoryChange> at_end;     // freed (negative) or taken
+  std::vector<MemoryChange> on_sender;  // when a Receive ends, on the device that sent: its buffer
 };
 
 class MemoryEffects {

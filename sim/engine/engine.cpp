@@ -171,6 +171,7 @@ void Engine::end(std::int32_t task) {
   DeviceTimes& device = run_.devices[ended.device.position()];
   (ended.stream == Stream::Compute ? device.busy : device.communication) += times.ended - times.started;
   memory_.end(ended.device, *priced_[at].memory);
+  if (!priced_[at].memory->on_sender.empty()) memory_.arrived(ended.peer, *priced_[at].memory);
   const auto [begin, last] = boost::adjacent_vertices(at, graph_.edges());
   for (auto next = begin; next != last; ++next) release(static_cast<std::int32_t>(*next));
   if (next_in_stream_[at] >= 0) head(next_in_stream_[at]);

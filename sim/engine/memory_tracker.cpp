@@ -42,6 +42,11 @@ void MemoryTracker::end(DeviceId id, const MemoryEffect& effect) {
   mark(id);
 }
 
+void MemoryTracker::arrived(DeviceId sender, const MemoryEffect& effect_of_receive) {
+  for (const MemoryChange& change : effect_of_receive.on_sender) add(devices_[sender.position()], change, 1);
+  mark(sender);
+}
+
 void MemoryTracker::settle(SimTime now) {
   for (const DeviceId id : changed_) {
     Device& device = devices_[id.position()];

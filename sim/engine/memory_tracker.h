@@ -19,6 +19,7 @@ class MemoryTracker {
 
   void start(DeviceId device, const MemoryEffect& effect);
   void end(DeviceId device, const MemoryEffect& effect);
+  void arrived(DeviceId sender, const MemoryEffect& effect_of_receive);
   void settle(SimTime now);
 
   struct Peak {

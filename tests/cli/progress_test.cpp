@@ -7,11 +7,11 @@ namespace {
 
 TEST(Progress, LineSaysHowFarAndHowLong) {
   EXPECT_EQ(progress_line("run: step", {.done = 30, .all = 120, .details = "loss 3.2100"}, std::chrono::seconds(6)),
-            "run: step: 30 of 120 (25 %), loss 3.2100, 6 s left");
+            "run: step 30 of 120 (25 %), loss 3.2100, 6 s left");
 }
 
 TEST(Progress, UnknownTotalHasNoShareAndNoEnd) {
-  EXPECT_EQ(progress_line("measure", {.done = 3, .all = 0, .details = {}}, std::chrono::seconds(-1)), "measure: 3");
+  EXPECT_EQ(progress_line("measure: pass", {.done = 3, .all = 0, .details = {}}, std::chrono::seconds(-1)), "measure: pass 3");
 }
 
 TEST(Progress, SaysNothingInTheFirstTwoSeconds) {

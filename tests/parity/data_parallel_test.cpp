@@ -33,7 +33,7 @@ TEST_P(DataParallel, StrategiesAreBitwiseEqual) {
   const sim::ParallelPlan plan = plan_of(GetParam());
   const TrainingResult ddp = train({.plan = plan});
   sim::ParallelPlan small_buckets = plan;
-  small_buckets.bucket_size = sim::Bytes(4096);   // most parameters have a bucket of their own
+  small_buckets.bucket_size = sim::Bytes(4096);  // most parameters have a bucket of their own
   expect_equal(small_buckets, ddp, "ddp, small buckets");
   expect_equal(with_zero(plan, 1), ddp, "zero1");
   expect_equal(with_zero(small_buckets, 1), ddp, "zero1, small buckets");
@@ -69,7 +69,8 @@ TEST_P(DataParallel, SgdIsBitwiseEqualToo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, DataParallel,
-                         testing::Values(DataCase{"gpt2_reduce_last", tiny_gpt2()}, DataCase{"gpt2_reduce_each", tiny_gpt2(), Accumulation::ReduceEach},
+                         testing::Values(DataCase{"gpt2_reduce_last", tiny_gpt2()},
+                                         DataCase{"gpt2_reduce_each", tiny_gpt2(), Accumulation::ReduceEach},
                                          DataCase{"llama_reduce_last", tiny_llama()}),
                          [](const auto& each) { return each.param.name; });
 

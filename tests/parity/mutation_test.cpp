@@ -12,7 +12,8 @@ using executor::Mutation;
 constexpr std::int64_t kFewSteps = 3;
 
 void expect_caught_bitwise(const sim::ParallelPlan& plan, Mutation mutation) {
-  const TrainingResult right = train({.plan = plan, .steps = kFewSteps}), wrong = train({.plan = plan, .steps = kFewSteps, .mutation = mutation});
+  const TrainingResult right = train({.plan = plan, .steps = kFewSteps}),
+                       wrong = train({.plan = plan, .steps = kFewSteps, .mutation = mutation});
   EXPECT_NE(bitwise_difference(wrong, right), "") << "a planted bug went unseen";
 }
 
@@ -45,11 +46,11 @@ TEST_F(Mutations, StaleWeights) {
 }
 TEST_F(Mutations, SharedCountedTwice) {
   expect_caught_in_fp64(tensor_, Mutation::SharedCountedTwice);
-  expect_caught_in_fp64(pipeline_, Mutation::SharedCountedTwice);   // the tied embedding
+  expect_caught_in_fp64(pipeline_, Mutation::SharedCountedTwice);  // the tied embedding
 }
 TEST_F(Mutations, LastBucketNotReduced) {
   for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::LastBucketNotReduced);
-  expect_caught_in_fp64(pipeline_, Mutation::LastBucketNotReduced);   // the tied embedding's
+  expect_caught_in_fp64(pipeline_, Mutation::LastBucketNotReduced);  // the tied embedding's
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace parity {
 
-std::shared_ptr<executor::MpiSession> session();   // null when not under mpirun
+std::shared_ptr<executor::MpiSession> session();  // null when not under mpirun
 int num_ranks();
 
 }  // namespace parity

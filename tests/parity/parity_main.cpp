@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
   at::set_num_threads(1);
   const executor::RankEnvironment place = executor::read_rank_environment();
   if (place.is_launched) parity::the_session = executor::MpiSession::start();
-  if (place.rank.value() != 0) delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  if (place.rank.value() != 0)
+    delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
   const int failed = RUN_ALL_TESTS();
   if (failed != 0 && place.is_launched) executor::MpiSession::abort(failed);
   parity::the_session.reset();

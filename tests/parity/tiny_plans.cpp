@@ -57,7 +57,7 @@ sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh)
   plan.microbatch_size = 1;
   plan.schedule = "1f1b";
   plan.training.learning_rate = plan.training.minimum_learning_rate = 1e-2;
-  plan.training.gradient_clip = 0.5;   // below the norm of these models: clipping acts
+  plan.training.gradient_clip = 0.5;  // below the norm of these models: clipping acts
   plan.cut = sim::even_cut(model.layers, plan.pipeline_shape());
   return plan;
 }

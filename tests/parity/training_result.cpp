@@ -23,10 +23,12 @@ using executor::ParameterStore;
 // A file of tokens that every rank makes alike, for itself.
 class MadeUpTokens {
  public:
-  explicit MadeUpTokens(const sim::ParallelPlan& plan) : path_(std::filesystem::temp_directory_path() / fmt::format("parity.{}.bin", getpid())) {
+  explicit MadeUpTokens(const sim::ParallelPlan& plan)
+      : path_(std::filesystem::temp_directory_path() / fmt::format("parity.{}.bin", getpid())) {
     std::ofstream file(path_, std::ios::binary);
     for (std::uint64_t at = 0; at < 4000; ++at) {
-      const auto token = static_cast<std::uint16_t>(executor::random_bits(executor::random_key({11}), at) % static_cast<std::uint64_t>(plan.model.vocabulary));
+      const auto token = static_cast<std::uint16_t>(executor::random_bits(executor::random_key({11}), at) %
+                                                    static_cast<std::uint64_t>(plan.model.vocabulary));
       file.write(reinterpret_cast<const char*>(&token), sizeof token);
     }
     file.close();
@@ -45,7 +47,8 @@ enum class What { Weights, Gradients };
 // Puts every parameter together: each element comes from the one rank that owns it, zeros from the others.
 class Assembler {
  public:
-  Assembler(const sim::ModelGraph& model, const sim::ParallelPlan& plan, executor::MeshCommunicators& communicators, ParameterStore& parameters)
+  Assembler(const sim::ModelGraph& model, const sim::ParallelPlan& plan, executor::MeshCommunicators& communicators,
+            ParameterStore& parameters)
       : model_(model), plan_(plan), communicators_(communicators), parameters_(parameters) {}
 
   Tensors assemble(What what) const {
@@ -78,8 +81,7 @@ class Assembler {
     const at::Tensor mine = (what == What::Weights ? bucket.weights_of(part.range) : bucket.final_gradients(part.range)).to(at::kDouble);
     double* const into = whole.at(parameter.name).data_ptr<double>();
     const executor::TensorPart place(parameter, parameters_.tensor());
-    for (std::int64_t at = 0; at < part.range.count; ++at)
-      into[place.global_element(part.from.value + at)] = mine.data_ptr<double>()[at];
+    for (std::int64_t at = 0; at < part.range.count; ++at) into[place.global_element(part.from.value + at)] = mine.data_ptr<double>()[at];
   }
 
   const sim::ModelGraph& model_;
@@ -98,7 +100,8 @@ std::string bits_of(const Tensors& a, const Tensors& b, const std::string& what)
 std::string norms_of(const Tensors& value, const Tensors& reference, const std::string& what, Tolerance tolerance) {
   for (const auto& [name, tensor] : value) {
     const double expected = reference.at(name).norm().item<double>(), error = (tensor - reference.at(name)).norm().item<double>();
-    if (!(error <= tolerance.relative_l2 * expected)) return fmt::format("{} of {} are {:.3e} off (norm {:.3e})", what, name, error, expected);
+    if (!(error <= tolerance.relative_l2 * expected))
+      return fmt::format("{} of {} are {:.3e} off (norm {:.3e})", what, name, error, expected);
   }
   return {};
 }
@@ -142,10 +145,12 @@ std::string difference(const TrainingResult& value, const TrainingResult& refere
   const auto differs = [&](double a, double b) { return !(std::abs(a - b) <= tolerance.relative_l2 * std::abs(b)); };
   for (std::size_t step = 0; step < value.losses.size(); ++step) {
     const std::string when = fmt::format("step {}: ", step);
-    if (differs(value.losses[step], reference.losses[step])) return when + fmt::format("loss {:.17g} against {:.17g}", value.losses[step], reference.losses[step]);
+    if (differs(value.losses[step], reference.losses[step]))
+      return when + fmt::format("loss {:.17g} against {:.17g}", value.losses[step], reference.losses[step]);
     const std::string gradients = norms_of(value.gradients[step], reference.gradients[step], "gradients", tolerance);
     if (!gradients.empty()) return when + gradients;
-    if (differs(value.norms[step], reference.norms[step])) return when + fmt::format("gradient norm {:.17g} against {:.17g}", value.norms[step], reference.norms[step]);
+    if (differs(value.norms[step], reference.norms[step]))
+      return when + fmt::format("gradient norm {:.17g} against {:.17g}", value.norms[step], reference.norms[step]);
   }
   return norms_of(value.weights, reference.weights, "weights", tolerance);
 }

@@ -13,15 +13,15 @@
 
 namespace parity {
 
-using Tensors = std::map<std::string, at::Tensor>;   // by parameter, the whole of it, flat, in fp64
+using Tensors = std::map<std::string, at::Tensor>;  // by parameter, the whole of it, flat, in fp64
 
 struct TrainingResult {
   std::vector<double> losses, norms;
-  std::vector<Tensors> gradients;    // by step, before clipping
-  Tensors weights;                   // after the last step
+  std::vector<Tensors> gradients;  // by step, before clipping
+  Tensors weights;                 // after the last step
 };
 
-enum class Ranks { All, Alone };     // Alone: each rank performs the (one-rank) plan by itself
+enum class Ranks { All, Alone };  // Alone: each rank performs the (one-rank) plan by itself
 struct TrainingRequest {
   sim::ParallelPlan plan;
   std::int64_t steps = 10;
@@ -32,7 +32,9 @@ TrainingResult train(const TrainingRequest& request);
 
 // What differs first, in words; empty: nothing does.
 std::string bitwise_difference(const TrainingResult& a, const TrainingResult& b);
-struct Tolerance { double relative_l2; };
+struct Tolerance {
+  double relative_l2;
+};
 std::string difference(const TrainingResult& value, const TrainingResult& reference, Tolerance tolerance);
 
 }  // namespace parity

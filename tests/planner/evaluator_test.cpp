@@ -8,19 +8,26 @@
 namespace planner {
 namespace {
 
-TEST(Evaluator, BoundsAreNeverAboveTheSimulation) {
-  for (const SearchRequest& request : small_requests()) {
-    const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-    Evaluator evaluator(request, model);
-    for (const PlanCandidate& candidate : enumerate(request).candidates) {
-      SCOPED_TRACE(to_text(candidate));
-      const Judgement judgement = evaluator.judge(candidate);
-      ASSERT_EQ(judgement.verdict, Verdict::Open);
-      const sim::SimulationResult result = simulate(model, evaluator.plan(candidate));
-      EXPECT_LE(judgement.time.count(), result.step_time.count());
-      EXPECT_LE(judgement.memory.value(), result.peak_memory.value());
-    }
+void expect_bounds_below(const SearchRequest& request) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  Evaluator evaluator(request, model);
+  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+    SCOPED_TRACE(to_text(candidate));
+    const Judgement judgement = evaluator.judge(candidate);
+    ASSERT_EQ(judgement.verdict, Verdict::Open);
+    const sim::SimulationResult result = simulate(model, evaluator.plan(candidate));
+    EXPECT_LE(judgement.time.count(), result.step_time.count());
+    EXPECT_LE(judgement.memory.value(), result.peak_memory.value());
   }
+}
+
+TEST(Evaluator, BoundsAreNeverAboveTheSimulation) {
+  for (const SearchRequest& request : small_requests()) expect_bounds_below(request);
+}
+
+TEST(Evaluator, BoundsAreNeverAboveTheSimulationOfRandomProblems) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 60; ++round) expect_bounds_below(random_request(random));
 }
 
 // What is kept from one candidate to the next belongs to it too.
@@ -40,7 +47,7 @@ TEST(Evaluator, OrderOfQuestionsDoesNotMatter) {
 TEST(Evaluator, CutsWhereTheWorkIsEven) {
   SearchRequest request = small_requests()[0];
   request.model = gpt(8, 4);
-  request.model.vocabulary = 500000;   // the head weighs more than a block
+  request.model.vocabulary = 500000;  // the head weighs more than a block
   request.fixed = {{"tensor", "1"}, {"pipeline", "2"}, {"data", "2"}, {"schedule", "1f1b"}};
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   const PlanCandidate candidate = enumerate(request).candidates.front();
@@ -57,7 +64,7 @@ TEST(Evaluator, RefusesWhatIsTooLarge) {
 
 TEST(Evaluator, RefusesWhatBreaksARule) {
   SearchRequest request = small_requests()[0];
-  request.workload.sequence = 4096;    // the model has 2,048 positions
+  request.workload.sequence = 4096;  // the model has 2,048 positions
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   EXPECT_EQ(Evaluator(request, model).judge(enumerate(request).candidates.front()).verdict, Verdict::Illegal);
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "planner/plan_prices.h"
 #include "planner/search_space.h"
 #include "tests/planner/problems.h"
@@ -10,7 +12,8 @@
 namespace planner {
 
 inline std::vector<SearchRequest> small_requests() {
-  std::vector<SearchRequest> requests{small_request({.devices = 4, .devices_per_node = 4}), small_request({.devices = 8, .devices_per_node = 2})};
+  std::vector<SearchRequest> requests{small_request({.devices = 4, .devices_per_node = 4}),
+                                      small_request({.devices = 8, .devices_per_node = 2})};
   SearchRequest untied = small_request({.devices = 6, .devices_per_node = 8});
   untied.model = gpt(6, 6);
   untied.model.tied_embeddings = false;
@@ -24,6 +27,40 @@ inline std::vector<SearchRequest> small_requests() {
   cpu.workload.precision = sim::Precision::Fp32;
   requests.push_back(cpu);
   return requests;
+}
+
+// A problem drawn from everything that the space is made of.
+inline SearchRequest random_request(std::mt19937& random) {
+  const auto pick = [&](std::initializer_list<std::int64_t> values) { return *(values.begin() + random() % values.size()); };
+  const auto number = [&](std::int64_t value) { return static_cast<std::int32_t>(value); };
+  SearchRequest request = small_request({.devices = number(pick({2, 3, 4, 6, 8})), .devices_per_node = number(pick({1, 2, 4, 8}))});
+  const std::int64_t heads = pick({2, 4, 6});
+  request.model = gpt(2 + static_cast<std::int64_t>(random() % 4), heads);
+  request.model.vocabulary = pick({1000, 50257});
+  request.model.tied_embeddings = random() % 2 == 0;
+  if (random() % 3 == 0) {
+    request.model.kv_heads = heads / 2;
+    request.model.gated_mlp = true;
+    request.model.norm = sim::Norm::RmsNorm;
+    request.model.position = sim::Position::Rotary;
+  }
+  request.vocabulary_multiple = pick({12, 128});
+  request.workload = {.sequence = pick({64, 512}),
+                      .global_batch = pick({4, 6, 8, 12}),
+                      .precision = sim::Precision::Bf16,
+                      .optimizer = random() % 2 == 0 ? sim::OptimizerKind::AdamW : sim::OptimizerKind::Sgd};
+  sim::HardwareProfile& hardware = request.cluster.hardware;
+  hardware.intra_node.bandwidth = sim::BytesPerSecond(static_cast<double>(pick({5, 50, 400})) * 1e9);
+  hardware.inter_node.bandwidth = sim::BytesPerSecond(static_cast<double>(pick({1, 20, 360})) * 1e9);
+  if (random() % 3 == 0) {
+    hardware.kind = sim::DeviceKind::Cpu;
+    hardware.overlaps_communication = false;
+    hardware.cores_per_node = number(pick({0, 1, 2, 4}));
+    request.workload.precision = sim::Precision::Fp32;
+  }
+  if (random() % 3 == 0) hardware.corrections = {{"forward.mlp", 1.7, 3}, {"gradients.all_reduce.data", 0.6, 3}, {"step.update", 2.5, 3}};
+  request.top = number(pick({1, 3, 10}));
+  return request;
 }
 
 template <class Check>

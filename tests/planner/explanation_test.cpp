@@ -14,26 +14,6 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
-sim::SimulationResult result(std::int64_t milliseconds, double bubble, double exposed) {
-  const sim::SimTime step(milliseconds * 1'000'000'000);
-  sim::SimulationResult result;
-  result.step_time = step;
-  result.bubble = bubble;
-  result.exposed_communication = exposed;
-  result.peak_memory = sim::Bytes(milliseconds << 20);
-  result.devices = {{.multiplicity = 4, .busy = sim::SimTime(static_cast<std::int64_t>(static_cast<double>(step.count()) * (1 - bubble - exposed)))}};
-  return result;
-}
-
-TEST(Explanation, NamesTheTermsThatCostTime) {
-  const std::vector<Reason> reasons = why_not_best(result(1100, 0.2, 0.1), result(1000, 0.05, 0.1));
-  EXPECT_EQ(to_sentence(reasons), "10.0 % slower: bubble 20.0 % against 5.0 %, exposed communication 10.0 % against 10.0 %, memory 1.07 GiB against 1000 MiB");
-}
-
-TEST(Explanation, EqualTimesDifferInMemory) {
-  EXPECT_EQ(why_not_best(result(1000, 0.1, 0.1), result(1000, 0.1, 0.1)).front().code, "as_fast");
-}
-
 TEST(Explanation, MemoryFamiliesHaveNumbersAndACheckedFix) {
   SearchRequest request = small_requests()[0];
   request.memory_limit = sim::Bytes(std::int64_t{110} << 20);
@@ -78,6 +58,18 @@ TEST(Explanation, AFamilyThatIsTooSlowNamesItsBound) {
   request.top = 1;
   const SearchResult found = planner::search(request);
   EXPECT_THAT(found.excluded, Contains(AllOf(Field(&Exclusion::code, "bound"), Field(&Exclusion::reason, HasSubstr("takes at least")))));
+}
+
+// No value is told twice, and none that was simulated and fits is told.
+TEST(Explanation, NeighborsAreToldAsOneFamily) {
+  SearchRequest request = small_requests()[0];
+  request.workload.global_batch = 64;
+  request.top = 1;
+  const SearchResult found = planner::search(request);
+  std::vector<std::string> microbatches;
+  for (const Exclusion& out : found.excluded)
+    if (out.family.rfind("microbatch=", 0) == 0) microbatches.push_back(out.family);
+  EXPECT_THAT(microbatches, Contains(HasSubstr("..")));
 }
 
 }  // namespace

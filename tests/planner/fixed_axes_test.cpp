@@ -8,8 +8,16 @@ namespace planner {
 namespace {
 
 TEST(FixedAxes, ReadsEveryAxis) {
-  const FixedAxes axes = read_fixed_axes({{"data", "4"}, {"tensor", "2"}, {"pipeline", "8"}, {"chunks", "3"}, {"microbatch", "16"}, {"zero", "3"},
-                                          {"reshard", "false"}, {"sequence_parallel", "true"}, {"recompute", "full"}, {"schedule", "interleaved"}});
+  const FixedAxes axes = read_fixed_axes({{"data", "4"},
+                                          {"tensor", "2"},
+                                          {"pipeline", "8"},
+                                          {"chunks", "3"},
+                                          {"microbatch", "16"},
+                                          {"zero", "3"},
+                                          {"reshard", "false"},
+                                          {"sequence_parallel", "true"},
+                                          {"recompute", "full"},
+                                          {"schedule", "interleaved"}});
   EXPECT_EQ(axes.data, 4);
   EXPECT_EQ(axes.tensor, 2);
   EXPECT_EQ(axes.pipeline, 8);

@@ -21,13 +21,13 @@ TEST(Frontier, KeepsTheParetoFront) {
 
 TEST(Frontier, LetsInWhatMayStillMatter) {
   Frontier frontier(1);
-  EXPECT_TRUE(frontier.can_enter(outcome(100, 100, 9)));   // nothing is known yet
+  EXPECT_TRUE(frontier.can_enter(outcome(100, 100, 9)));  // nothing is known yet
   frontier.add(outcome(10, 10, 5));
-  EXPECT_TRUE(frontier.can_enter(outcome(9, 99, 9)));      // may be the best
-  EXPECT_TRUE(frontier.can_enter(outcome(11, 9, 9)));      // may be on the front
+  EXPECT_TRUE(frontier.can_enter(outcome(9, 99, 9)));  // may be the best
+  EXPECT_TRUE(frontier.can_enter(outcome(11, 9, 9)));  // may be on the front
   EXPECT_FALSE(frontier.can_enter(outcome(11, 10, 9)));
-  EXPECT_FALSE(frontier.can_enter(outcome(10, 10, 9)));    // equal at best, and later
-  EXPECT_TRUE(frontier.can_enter(outcome(10, 10, 4)));     // equal at best, and earlier
+  EXPECT_FALSE(frontier.can_enter(outcome(10, 10, 9)));  // equal at best, and later
+  EXPECT_TRUE(frontier.can_enter(outcome(10, 10, 4)));   // equal at best, and earlier
 }
 
 TEST(Frontier, WaitsForAsManyPlansAsAreAskedFor) {

@@ -45,9 +45,9 @@ TEST(Partition, IsTheEvenCutWhenBlocksAreEqualAndTheEndsAreFree) {
 }
 
 TEST(Partition, TakesBlocksFromTheStageWithTheHead) {
-  std::vector<SimTime> layers(10, SimTime(10));   // 8 blocks
+  std::vector<SimTime> layers(10, SimTime(10));  // 8 blocks
   layers.front() = SimTime(0);
-  layers.back() = SimTime(20);                    // the head weighs two blocks
+  layers.back() = SimTime(20);  // the head weighs two blocks
   const sim::StageCut cut = optimal_cut(layers, {.stages = 2, .microbatches = 1, .chunks = 1});
   EXPECT_EQ(firsts(cut), (std::vector<std::int32_t>{0, 6}));
   EXPECT_EQ(slowest_part(layers, cut), SimTime(50));
@@ -68,7 +68,8 @@ TEST(Partition, NoCutIsFaster) {
     std::vector<std::int64_t> picoseconds(3 + random() % 8);
     for (std::int64_t& time : picoseconds) time = static_cast<std::int64_t>(random() % 20);
     const auto blocks = static_cast<std::int32_t>(picoseconds.size()) - 2;
-    const sim::PipelineShape shape{.stages = 1 + static_cast<std::int32_t>(random() % static_cast<unsigned>(blocks)), .microbatches = 1, .chunks = 1};
+    const sim::PipelineShape shape{
+        .stages = 1 + static_cast<std::int32_t>(random() % static_cast<unsigned>(blocks)), .microbatches = 1, .chunks = 1};
     const std::vector<SimTime> layers = times(picoseconds);
     const sim::StageCut cut = optimal_cut(layers, shape);
     EXPECT_EQ(slowest_part(layers, cut), best_by_brute_force(layers, sim::even_cut(blocks, shape), 1));

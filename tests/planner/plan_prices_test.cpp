@@ -15,8 +15,10 @@ struct Priced {
   Pricer pricer;
 
   Priced(const SearchRequest& request, const PlanCandidate& candidate)
-      : model(sim::make_model_graph(request.model, {request.vocabulary_multiple})), plan(make_plan(request, candidate)),
-        devices(devices_of(model, plan)), pricer(model, plan, devices) {}
+      : model(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
+        plan(make_plan(request, candidate)),
+        devices(devices_of(model, plan)),
+        pricer(model, plan, devices) {}
 };
 
 TEST(PlanPrices, ALayerIsTheSumOfItsTasks) {
@@ -56,7 +58,8 @@ TEST(PlanPrices, EqualRanksOnANodeSlowEachOther) {
   const sim::Bucket& bucket = priced.devices.buckets().front().front();
   const sim::TaskKey key{.phase = sim::Phase::Gradients, .operation = sim::Operation::AllReduce, .group = sim::MeshAxis::Data};
   const auto price = alone.collective(key, sim::Bytes(2) * bucket.elements, {.ranks = 2, .on_node = 1});
-  const double slowed = static_cast<double>(priced.pricer.steps().front().buckets.front().reduce.count()) / static_cast<double>(price.duration.count());
+  const double slowed =
+      static_cast<double>(priced.pricer.steps().front().buckets.front().reduce.count()) / static_cast<double>(price.duration.count());
   EXPECT_NEAR(slowed, 8 * price.uplink, 1e-3);
 }
 

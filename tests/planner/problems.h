@@ -7,7 +7,9 @@
 
 namespace planner {
 
-struct Machine { std::int32_t devices = 8, devices_per_node = 8; };
+struct Machine {
+  std::int32_t devices = 8, devices_per_node = 8;
+};
 
 inline sim::ModelConfig gpt(std::int64_t layers, std::int64_t heads) {
   sim::ModelConfig model;

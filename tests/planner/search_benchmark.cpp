@@ -23,9 +23,10 @@ planner::SearchRequest gpt3_on_1024_h100() {
 
 std::string line(const planner::RankedPlan& ranked) {
   const sim::ParallelPlan& plan = ranked.plan;
-  return fmt::format("{:>9} {:>9}  D{} T{} P{} v{} {} mb{} zero{}{}{} recompute {} | mfu {:.3f} | {}", to_text(sim::to_seconds(ranked.result.step_time)),
-                     to_text(ranked.result.peak_memory), plan.mesh.data, plan.mesh.tensor, plan.mesh.pipeline, plan.chunks, plan.schedule, plan.microbatch_size,
-                     plan.zero_stage, plan.zero_stage == 3 ? (plan.reshard_after_forward ? " reshard" : " keep") : "", plan.sequence_parallel ? " sp" : "",
+  return fmt::format("{:>9} {:>9}  D{} T{} P{} v{} {} mb{} zero{}{}{} recompute {} | mfu {:.3f} | {}",
+                     to_text(sim::to_seconds(ranked.result.step_time)), to_text(ranked.result.peak_memory), plan.mesh.data,
+                     plan.mesh.tensor, plan.mesh.pipeline, plan.chunks, plan.schedule, plan.microbatch_size, plan.zero_stage,
+                     plan.zero_stage == 3 ? (plan.reshard_after_forward ? " reshard" : " keep") : "", plan.sequence_parallel ? " sp" : "",
                      sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)], ranked.result.mfu, ranked.why_not_best);
 }
 

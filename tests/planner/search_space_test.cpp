@@ -113,8 +113,8 @@ TEST(SearchSpace, DegreesThatDoNotMultiplyToTheDevices) {
   const SearchSpace space = enumerate(request);
   EXPECT_TRUE(space.candidates.empty());
   EXPECT_THAT(space.excluded, Contains(::testing::AllOf(
-      Field(&Exclusion::reason, "data 1 x tensor 4 x pipeline 4 = 16 ranks, but the cluster has 8 devices"),
-      Field(&Exclusion::nearest_fix, "data=1 tensor=2 pipeline=4"))));
+                                  Field(&Exclusion::reason, "data 1 x tensor 4 x pipeline 4 = 16 ranks, but the cluster has 8 devices"),
+                                  Field(&Exclusion::nearest_fix, "data=1 tensor=2 pipeline=4"))));
 }
 
 TEST(SearchSpace, AMicrobatchThatDoesNotDivideNamesTheNearestThatDoes) {

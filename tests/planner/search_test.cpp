@@ -35,13 +35,15 @@ Frontier brute_force(const SearchRequest& request) {
 std::string text(const std::vector<RankedPlan>& plans) {
   std::string text;
   for (const RankedPlan& plan : plans)
-    text += std::to_string(plan.result.step_time.count()) + " ps " + std::to_string(plan.result.peak_memory.value()) + " B " + sim::plan_hash(plan.plan) + " " + plan.why_not_best + "\n";
+    text += std::to_string(plan.result.step_time.count()) + " ps " + std::to_string(plan.result.peak_memory.value()) + " B " +
+            sim::plan_hash(plan.plan) + " " + plan.why_not_best + "\n";
   return text;
 }
 
 std::string text(const SearchResult& result) {
   std::string all = result.proof + "\n" + text(result.ranked) + text(result.pareto);
-  for (const Exclusion& out : result.excluded) all += out.family + " " + out.code + " " + out.reason + " " + out.nearest_fix + " " + std::to_string(out.candidates) + "\n";
+  for (const Exclusion& out : result.excluded)
+    all += out.family + " " + out.code + " " + out.reason + " " + out.nearest_fix + " " + std::to_string(out.candidates) + "\n";
   return all;
 }
 
@@ -57,6 +59,10 @@ void expect_equal(const std::vector<RankedPlan>& found, const std::vector<Outcom
   }
 }
 
+struct Savings {
+  std::int64_t simulated = 0, open = 0;
+};
+
 // Problems at the edge: memory that lets some plans in and not others, few and many ranked plans.
 std::vector<SearchRequest> problems() {
   std::vector<SearchRequest> all;
@@ -70,19 +76,36 @@ std::vector<SearchRequest> problems() {
   return all;
 }
 
+void expect_brute_force(const SearchRequest& request, Savings& savings) {
+  SCOPED_TRACE(std::to_string(request.cluster.devices) + " devices, " + std::to_string(memory_limit(request).value()) + " B, top " +
+               std::to_string(request.top));
+  const SearchResult result = planner::search(request);
+  const Frontier expected = brute_force(request);
+  expect_equal(result.ranked, expected.ranked(), request);
+  expect_equal(result.pareto, expected.pareto(), request);
+  EXPECT_EQ(result.candidates, result.infeasible + result.pruned_memory + result.pruned_bound + result.simulated);
+  savings.simulated += result.simulated;
+  savings.open += result.simulated + result.pruned_bound;
+}
+
 TEST(Search, IsBruteForce) {
-  std::int64_t simulated = 0, open = 0;
-  for (const SearchRequest& request : problems()) {
-    SCOPED_TRACE(std::to_string(request.cluster.devices) + " devices, " + std::to_string(request.memory_limit->value()) + " B, top " + std::to_string(request.top));
-    const SearchResult result = planner::search(request);
-    const Frontier expected = brute_force(request);
-    expect_equal(result.ranked, expected.ranked(), request);
-    expect_equal(result.pareto, expected.pareto(), request);
-    EXPECT_EQ(result.candidates, result.infeasible + result.pruned_memory + result.pruned_bound + result.simulated);
-    simulated += result.simulated;
-    open += result.simulated + result.pruned_bound;
+  Savings savings;
+  for (const SearchRequest& request : problems()) expect_brute_force(request, savings);
+  EXPECT_LT(savings.simulated * 4, savings.open);  // and it saved the most
+}
+
+TEST(Search, IsBruteForceOnRandomProblems) {
+  std::mt19937 random(3);
+  Savings savings;
+  for (int round = 0; round < 40; ++round) {
+    SearchRequest request = random_request(random);
+    expect_brute_force(request, savings);
+    const SearchResult all = planner::search(request);
+    if (all.pareto.empty()) continue;
+    request.memory_limit = all.pareto[random() % all.pareto.size()].result.peak_memory;  // exactly at the edge
+    expect_brute_force(request, savings);
   }
-  EXPECT_LT(simulated * 2, open);   // and it saved the most
+  EXPECT_LT(savings.simulated * 4, savings.open);
 }
 
 // What the search assumes of twins.
@@ -145,7 +168,8 @@ TEST(Search, StopsWhenCanceled) {
   EXPECT_THAT(at_once.proof, HasSubstr("canceled"));
 
   cancel = false;
-  const SearchResult later = planner::search(small_requests()[0], [&](SearchProgress) { cancel = true; }, &cancel);
+  const SearchResult later = planner::search(
+      small_requests()[0], [&](SearchProgress) { cancel = true; }, &cancel);
   EXPECT_THAT(later.proof, HasSubstr("canceled"));
 }
 

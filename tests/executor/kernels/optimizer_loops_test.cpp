@@ -23,12 +23,12 @@ constexpr AdamWFactors<float> kFactors{.keep = 0.9997F,
                                        .root_correction = 4.4721F,
                                        .epsilon = 1e-8F,
                                        .gradient_factor = 0.37F};
-constexpr std::int64_t kElements = 1003;
+constexpr std::int64_t kLength = 1003;
 
 // One update of [begin, end) of fresh state.
 std::vector<float> stepped(std::int64_t begin, std::int64_t end) {
-  auto weights = ramp(kElements, 0.01F), gradients = ramp(kElements, 0.003F), first = ramp(kElements, 0.0007F),
-       second = ramp(kElements, 0.0001F);
+  auto weights = ramp(kLength, 0.01F), gradients = ramp(kLength, 0.003F), first = ramp(kLength, 0.0007F),
+       second = ramp(kLength, 0.0001F);
   for (float& value : second) value = value * value;
   adamw_loop(AdamWSpan<float, float>{.master = weights.data() + begin,
                                      .gradient = gradients.data() + begin,
@@ -41,28 +41,28 @@ std::vector<float> stepped(std::int64_t begin, std::int64_t end) {
 
 // A shard may start anywhere: what one start does in the vector body, another does in the tail.
 TEST(OptimizerLoops, BitsDoNotDependOnTheStart) {
-  const auto whole = stepped(0, kElements);
+  const auto whole = stepped(0, kLength);
   for (std::int64_t cut = 1; cut < 67; ++cut) {
-    const auto left = stepped(0, cut), right = stepped(cut, kElements);
+    const auto left = stepped(0, cut), right = stepped(cut, kLength);
     ASSERT_TRUE(std::equal(whole.begin(), whole.begin() + cut, left.begin())) << "left of " << cut;
     ASSERT_TRUE(std::equal(whole.begin() + cut, whole.end(), right.begin() + cut)) << "right of " << cut;
   }
 }
 
 TEST(OptimizerLoops, OneElementAtATimeGivesTheSameBits) {
-  const auto whole = stepped(0, kElements);
-  for (std::int64_t i = 0; i < kElements; i += 13)
+  const auto whole = stepped(0, kLength);
+  for (std::int64_t i = 0; i < kLength; i += 13)
     ASSERT_EQ(stepped(i, i + 1)[static_cast<std::size_t>(i)], whole[static_cast<std::size_t>(i)]);
 }
 
 TEST(OptimizerLoops, SgdBitsDoNotDependOnTheStart) {
   const auto run = [](std::int64_t begin) {
-    auto weights = ramp(kElements, 0.01F), velocity = ramp(kElements, 0.002F);
-    const auto gradients = ramp(kElements, 0.003F);
+    auto weights = ramp(kLength, 0.01F), velocity = ramp(kLength, 0.002F);
+    const auto gradients = ramp(kLength, 0.003F);
     sgd_loop(SgdSpan<float, float>{.master = weights.data() + begin,
                                    .gradient = gradients.data() + begin,
                                    .velocity = velocity.data() + begin,
-                                   .elements = kElements - begin},
+                                   .elements = kLength - begin},
              {.decay = 0.013F, .momentum = 0.9F, .learning_rate = 0.03F, .gradient_factor = 0.7F});
     return weights;
   };

@@ -12,13 +12,18 @@ namespace executor {
 namespace {
 
 StepFigures figures(std::int64_t step) {
-  return {.steps = {step}, .summary = {.loss = 2.5, .gradient_norm = 1, .stop_requested = false}, .learning_rate = 0.5,
-          .time = std::chrono::milliseconds(250), .tokens_per_second = 4000, .memory = sim::Bytes(77)};
+  return {.steps = {step},
+          .summary = {.loss = 2.5, .gradient_norm = 1, .stop_requested = false},
+          .learning_rate = 0.5,
+          .time = std::chrono::milliseconds(250),
+          .tokens_per_second = 4000,
+          .memory = sim::Bytes(77)};
 }
 
 TEST(StepReport, LineIsJson) {
-  EXPECT_EQ(metrics_line(figures(3)),
-            R"({"step":3,"loss":2.5,"grad_norm":1,"lr":0.5,"tokens_per_second":4000,"step_time_seconds":0.25,"memory_allocated_bytes":77})");
+  EXPECT_EQ(
+      metrics_line(figures(3)),
+      R"({"step":3,"loss":2.5,"grad_norm":1,"lr":0.5,"tokens_per_second":4000,"step_time_seconds":0.25,"memory_allocated_bytes":77})");
   StepFigures lost = figures(3);
   lost.summary.loss = std::nan("");
   EXPECT_THAT(metrics_line(lost), testing::HasSubstr(R"("loss":null)"));
@@ -30,7 +35,7 @@ TEST(StepReport, ResumingDropsTheLinesThatWereLost) {
     StepReport report(path, {0}, {9});
     for (const std::int64_t step : {1, 2, 3, 4}) report.add(figures(step));
   }
-  std::ofstream(path, std::ios::app) << R"({"step":5,"lo)";   // the run died while writing
+  std::ofstream(path, std::ios::app) << R"({"step":5,"lo)";  // the run died while writing
   { StepReport(path, {2}, {9}).add(figures(3)); }
   std::ifstream file(path);
   std::vector<std::string> lines;

@@ -12,7 +12,7 @@ TEST(StopRequest, SignalsBecomeAWish) {
   EXPECT_FALSE(stop_requested());
   std::raise(SIGUSR1);
   EXPECT_TRUE(stop_requested());
-  std::raise(SIGTERM);   // and do not end the process
+  std::raise(SIGTERM);  // and do not end the process
 }
 
 }  // namespace

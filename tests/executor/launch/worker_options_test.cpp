@@ -7,7 +7,8 @@ namespace executor {
 namespace {
 
 TEST(WorkerOptions, RunTakesAll) {
-  const auto parsed = parse_options({"run", "--plan", "p", "--data", "d", "--steps", "12", "--out", "o", "--resume", "--mutation", "stale_weights", "--kill-at", "x", "--kill-rank", "1"});
+  const auto parsed = parse_options({"run", "--plan", "p", "--data", "d", "--steps", "12", "--out", "o", "--resume", "--mutation",
+                                     "stale_weights", "--kill-at", "x", "--kill-rank", "1"});
   ASSERT_TRUE(parsed.options) << parsed.problem;
   EXPECT_EQ(parsed.options->steps, 12);
   EXPECT_TRUE(parsed.options->resume);

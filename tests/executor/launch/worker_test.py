@@ -105,6 +105,25 @@ class Worker(unittest.TestCase):
         self.assertEqual(ended.returncode, 30)
         self.assertIn("holds no complete checkpoint", ended.stderr)
 
+    def test_diverged_training_ends_with_the_reason(self):
+        ended = run("diverging", self.root / "run", 50)
+        self.assertEqual(ended.returncode, 30)
+        self.assertIn("/training/learning_rate: step", ended.stderr)
+
+    def test_a_full_disk_loses_nothing(self):
+        disk = self.root / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "tmpfs", disk], capture_output=True).returncode != 0:
+            self.skipTest("needs the right to mount")
+        try:
+            ended = run("solo", disk / "run", 8)   # the second checkpoint does not fit
+            self.assertEqual(ended.returncode, 30, ended.stderr)
+            self.assertIn("a checkpoint takes", ended.stderr)
+            self.assertIn("free space on the disk", ended.stderr)
+            self.assertTrue((disk / "run/checkpoints/step_00000002/index.json").exists())
+        finally:
+            subprocess.run(["umount", disk], check=True)
+
     def token_file(self, tokens):
         path = self.root / f"tokens-{len(tokens)}.bin"
         path.write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))

@@ -18,7 +18,7 @@ TEST(Dropout, DropsItsShareAndKeepsTheMean) {
 TEST(Dropout, MaskDependsOnTheGlobalElementAlone) {
   at::Tensor whole = at::ones({101}, at::kFloat), part = at::ones({60}, at::kFloat);
   apply_dropout(whole, dropout_at(1000));
-  apply_dropout(part, dropout_at(1041));   // an odd start: elements share random bits in pairs
+  apply_dropout(part, dropout_at(1041));  // an odd start: elements share random bits in pairs
   EXPECT_TRUE(at::equal(whole.narrow(0, 41, 60), part));
 }
 

@@ -11,7 +11,7 @@ const std::vector<sim::Parameter> kTables{table("embedding.tokens.weight", 10, 4
 
 at::Tensor ids() {
   at::Tensor tensor = at::empty({6}, at::kLong);
-  const std::int64_t values[] = {9, 0, 4, 5, 4, 9};   // two samples of three; repeats
+  const std::int64_t values[] = {9, 0, 4, 5, 4, 9};  // two samples of three; repeats
   std::copy(std::begin(values), std::end(values), tensor.data_ptr<std::int64_t>());
   return tensor;
 }
@@ -37,7 +37,8 @@ TEST(Embedding, TensorRanksOwnRows) {
   const Leaf whole = random_leaf({10, 4}, 1);
   at::Tensor sum = at::zeros({6, 4}, at::kDouble), gradient_sum = at::zeros({10, 4}, at::kDouble);
   for (std::int64_t rank = 0; rank < 2; ++rank) {
-    const LayerLeaves leaves{{.value = whole.value.narrow(0, 5 * rank, 5), .gradient = gradient_sum.narrow(0, 5 * rank, 5)}, random_leaf({6, 4}, 2)};
+    const LayerLeaves leaves{{.value = whole.value.narrow(0, 5 * rank, 5), .gradient = gradient_sum.narrow(0, 5 * rank, 5)},
+                             random_leaf({6, 4}, 2)};
     const Embedding embedding({kTables, leaves}, {.sequence = 3, .tensor = {.degree = 2, .rank = rank}, .rotary = {}});
     sum += embedding.look_up(ids());
     at::Tensor gradient = at::ones({6, 4}, at::kDouble);

@@ -9,14 +9,16 @@
 namespace executor {
 namespace {
 
-const std::vector<sim::Parameter> kHeadParameters{table("head.norm.weight", 4, 1), table("head.norm.bias", 4, 1), table("head.weight", 10, 4)};
+const std::vector<sim::Parameter> kHeadParameters{table("head.norm.weight", 4, 1), table("head.norm.bias", 4, 1),
+                                                  table("head.weight", 10, 4)};
 
 TEST(Head, LossAndGradientsWithPaddedVocabulary) {
   sim::ModelConfig config;
-  config.vocabulary = 9;   // the tenth row is padding
+  config.vocabulary = 9;  // the tenth row is padding
   const LayerLeaves leaves{random_leaf({4}, 1), random_leaf({4}, 2), random_leaf({10, 4}, 3)};
   const Head head(config, {kHeadParameters, leaves}, {});
-  const at::Tensor input = random_tensor({6, 4}, 4), x = recorded(input), weight = recorded(leaves[2].value), scale = recorded(leaves[0].value);
+  const at::Tensor input = random_tensor({6, 4}, 4), x = recorded(input), weight = recorded(leaves[2].value),
+                   scale = recorded(leaves[0].value);
   const at::Tensor targets = at::arange(6, at::kLong);
   const at::Tensor logits = at::linear(at::layer_norm(x, {4}, scale, leaves[1].value, 1e-5), weight).narrow(1, 0, 9);
   const at::Tensor losses = -at::log_softmax(logits, 1).gather(1, targets.unsqueeze(1)).squeeze(1);

@@ -5,10 +5,17 @@
 namespace executor {
 namespace {
 
-const sim::Parameter kTable{.name = "embedding.tokens.weight", .rows = 12, .columns = 8, .split = sim::TensorSplit::Rows, .row_blocks = {12},
-                            .initial = sim::InitialValue::Normal, .deviation = 0.5};
+const sim::Parameter kTable{.name = "embedding.tokens.weight",
+                            .rows = 12,
+                            .columns = 8,
+                            .split = sim::TensorSplit::Rows,
+                            .row_blocks = {12},
+                            .initial = sim::InitialValue::Normal,
+                            .deviation = 0.5};
 
-struct BufferPart { std::int64_t first, count; };
+struct BufferPart {
+  std::int64_t first, count;
+};
 at::Tensor filled(const sim::Parameter& parameter, TensorPosition tensor, BufferPart part) {
   at::Tensor values = at::empty({part.count}, at::kDouble);
   fill_initial(values, parameter, {part.first}, {.seed = 7, .tensor = tensor, .vocabulary = 10});

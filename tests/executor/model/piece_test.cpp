@@ -25,7 +25,7 @@ TEST(Piece, OutputMayBeFreedOrOverwritten) {
   const Leaf unused = random_leaf({1}, 1);
   Piece piece;
   at::Tensor output = piece.forward(random_tensor({3}, 1), [](const at::Tensor& x) { return x * 2.0; });
-  output.fill_(7.0);   // the graph of a product with a number keeps no output
+  output.fill_(7.0);  // the graph of a product with a number keeps no output
   EXPECT_TRUE(piece.is_recorded());
   const at::Tensor gradient = piece.backward(at::ones({3}, at::kDouble));
   EXPECT_TRUE(at::equal(gradient, at::full({3}, 2.0, at::kDouble)));

@@ -6,7 +6,7 @@ namespace executor {
 namespace {
 
 TEST(RmsNormKernel, RowsHaveUnitMeanSquare) {
-  const at::Tensor input = random_tensor({3, 21}, 1);   // no multiple of the lanes
+  const at::Tensor input = random_tensor({3, 21}, 1);  // no multiple of the lanes
   const auto [output, inverse] = rms_norm_forward(input, at::ones({21}, at::kDouble), 0.0);
   for (std::int64_t row = 0; row < 3; ++row) {
     EXPECT_NEAR(output.select(0, row).pow(2).mean().item<double>(), 1.0, 1e-14);
@@ -14,7 +14,7 @@ TEST(RmsNormKernel, RowsHaveUnitMeanSquare) {
   }
 }
 
-TEST(RmsNormKernel, GradientIsOrthogonalToTheRow) {   // scaling a row does not change the output
+TEST(RmsNormKernel, GradientIsOrthogonalToTheRow) {  // scaling a row does not change the output
   const at::Tensor input = random_tensor({2, 16}, 1), scale = random_tensor({16}, 2);
   const auto [output, inverse] = rms_norm_forward(input, scale, 0.0);
   at::Tensor scale_gradient = at::ones({16}, at::kDouble);

@@ -60,10 +60,13 @@ TEST(Segment, PartsOfTensorRanksSumToTheWhole) {
   const auto attention = [&](const Block& block, std::int64_t degree) {
     return make_attention(tiny_gpt2(), block.parts(), {.sequence = 5, .tensor = {.degree = degree, .rank = 0}, .rotary = {}});
   };
-  const auto sum = [&](const BlockSegment& a, const BlockSegment& b) { return a.core(a.norm(input)) + b.core(b.norm(input)) + a.out_bias().value; };
+  const auto sum = [&](const BlockSegment& a, const BlockSegment& b) {
+    return a.core(a.norm(input)) + b.core(b.norm(input)) + a.out_bias().value;
+  };
   EXPECT_LT(relative_error(sum(attention(first, 2), attention(second, 2)), attention(whole, 1).whole(input)), 1e-13);
   EXPECT_LT(relative_error(sum(make_mlp(tiny_gpt2(), first.parts()), make_mlp(tiny_gpt2(), second.parts())),
-                           make_mlp(tiny_gpt2(), whole.parts()).whole(input)), 1e-13);
+                           make_mlp(tiny_gpt2(), whole.parts()).whole(input)),
+            1e-13);
 }
 
 TEST(Segment, LeavesAreFoundByName) {

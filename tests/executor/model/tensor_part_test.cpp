@@ -17,7 +17,7 @@ TEST(TensorPart, RowsAreCutBlockByBlock) {
   const sim::Parameter qkv = matrix(sim::TensorSplit::Rows, {8, 4, 4});
   const TensorPart second(qkv, {.degree = 2, .rank = 1});
   EXPECT_EQ(second.rows(), 8);
-  const std::int64_t expected[] = {4, 5, 6, 7, 10, 11, 14, 15};   // second half of q, of k, of v
+  const std::int64_t expected[] = {4, 5, 6, 7, 10, 11, 14, 15};  // second half of q, of k, of v
   for (std::int64_t row = 0; row < 8; ++row) EXPECT_EQ(second.global_row(row), expected[row]);
   EXPECT_EQ(second.global_element(6 * 4 + 2), 10 * 6 + 2);
 }

@@ -17,7 +17,7 @@ TEST(CheckpointIndex, RoundTrip) {
 TEST(CheckpointIndex, DifferencesNameTheField) {
   sim::ParallelPlan other = tiny_plan();
   other.training.seed = 9;
-  other.training.keep_last = 77;   // may change
+  other.training.keep_last = 77;  // may change
   other.microbatch_size = 2;
   EXPECT_THAT(plan_differences(tiny_plan(), other),
               testing::UnorderedElementsAre("/training/seed: 1 in the checkpoint, 9 now", "/microbatch_size: 1 in the checkpoint, 2 now",

@@ -10,7 +10,8 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 struct Saved {
-  explicit Saved(sim::ParallelPlan plan = tiny_plan()) : training(std::move(plan)), checkpoints(training.folder.file("checkpoints"), training.plan, training.communicators, faults) {}
+  explicit Saved(sim::ParallelPlan plan = tiny_plan())
+      : training(std::move(plan)), checkpoints(training.folder.file("checkpoints"), training.plan, training.communicators, faults) {}
   std::string file(const std::string& name) const { return training.folder.file("checkpoints/" + name); }
   FaultPoints faults;
   Training training;
@@ -71,8 +72,9 @@ TEST(Checkpoint, AnotherPlanIsRefusedByField) {
 TEST(Checkpoint, UnfinishedOnesAreInvisible) {
   Saved saved;
   std::filesystem::create_directories(saved.file(".step_00000009"));
-  std::filesystem::create_directories(saved.file("step_00000008"));   // no index
-  EXPECT_THAT([&] { saved.checkpoints.load(saved.training.parameters); }, ThrowsMessage<sim::InputError>(HasSubstr("holds no complete checkpoint")));
+  std::filesystem::create_directories(saved.file("step_00000008"));  // no index
+  EXPECT_THAT([&] { saved.checkpoints.load(saved.training.parameters); },
+              ThrowsMessage<sim::InputError>(HasSubstr("holds no complete checkpoint")));
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ sim::Bucket layout() {
 }
 
 BucketPlan zero(std::int32_t stage) {
-  return {.shards_weights = stage == 3, .shards_gradients = stage >= 2, .shards_optimizer = stage >= 1, .data_rank = 1, .options = at::kDouble};
+  return {
+      .shards_weights = stage == 3, .shards_gradients = stage >= 2, .shards_optimizer = stage >= 1, .data_rank = 1, .options = at::kDouble};
 }
 
 TEST(FlatBucket, LeavesSurviveFreeingAndTakingMemory) {
@@ -30,7 +31,7 @@ TEST(FlatBucket, LeavesSurviveFreeingAndTakingMemory) {
   bucket.release_weights();
   EXPECT_FALSE(bucket.has_whole_weights());
   bucket.take_weights();
-  std::fill_n(bucket.weights().data_ptr<double>(), 256, 5.0);   // as a collective writes: below autograd
+  std::fill_n(bucket.weights().data_ptr<double>(), 256, 5.0);  // as a collective writes: below autograd
   EXPECT_EQ(leaf.value.sum().item<double>(), 30.0);
   EXPECT_EQ(leaf.value._version(), version);
 }
@@ -51,7 +52,7 @@ TEST(FlatBucket, GradientsStartAtZeroEachStep) {
       bucket.start_gradients();
       Leaf leaf = bucket.leaf(layout().slots.front(), {6});
       leaf.gradient.add_(1.0);
-      bucket.start_gradients();   // a second microbatch adds
+      bucket.start_gradients();  // a second microbatch adds
       leaf.gradient.add_(1.0);
       EXPECT_EQ(bucket.gradients().sum().item<double>(), 12.0) << stage;
       bucket.reduction_target().fill_(7.0);

@@ -16,7 +16,8 @@ TEST(StageTasks, GradientIsTheSlopeOfTheLoss) {
   plan.training.learning_rate = plan.training.minimum_learning_rate = 0;
   Training training(plan);
   const StepSummary here = training.step(0);
-  const at::Tensor direction = training.parameters.buckets().front().gradients().clone(), weights = training.parameters.buckets().front().weights();
+  const at::Tensor direction = training.parameters.buckets().front().gradients().clone(),
+                   weights = training.parameters.buckets().front().weights();
   constexpr double kStep = 1e-6;
   weights.add_(direction, kStep);
   const double ahead = training.step(0).loss;

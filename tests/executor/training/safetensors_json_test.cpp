@@ -19,8 +19,9 @@ TEST(SafetensorsHeader, RoundTrip) {
 
 TEST(SafetensorsHeader, ForeignMetadataIsSkippedAndLiesAreRefused) {
   EXPECT_TRUE(parse_safetensors_header(R"({"__metadata__":{"format":"pt"}})", "x").empty());
-  for (const char* header : {R"({"w":{"dtype":"F64","shape":[2,3],"data_offsets":[0,47]}})", R"({"w":{"dtype":"X","shape":[],"data_offsets":[0,8]}})",
-                             R"({"w":{"dtype":"F64","shape":[1],"data_offsets":[8]}})", "{"})
+  for (const char* header :
+       {R"({"w":{"dtype":"F64","shape":[2,3],"data_offsets":[0,47]}})", R"({"w":{"dtype":"X","shape":[],"data_offsets":[0,8]}})",
+        R"({"w":{"dtype":"F64","shape":[1],"data_offsets":[8]}})", "{"})
     EXPECT_THROW(parse_safetensors_header(header, "x"), sim::InputError) << header;
 }
 

@@ -25,7 +25,8 @@ TEST(TokenFile, RefusesWhatIsNoTokenFile) {
   const ScratchFolder folder;
   EXPECT_THAT([&] { TokenFile(folder.file("none.bin"), 6); }, ThrowsMessage<sim::InputError>(HasSubstr("cannot be read")));
   write_tokens(folder.file("short.bin"), 6, 10);
-  EXPECT_THAT([&] { TokenFile(folder.file("short.bin"), 6); }, ThrowsMessage<sim::InputError>(HasSubstr("has 6 tokens, one sample takes 7")));
+  EXPECT_THAT([&] { TokenFile(folder.file("short.bin"), 6); },
+              ThrowsMessage<sim::InputError>(HasSubstr("has 6 tokens, one sample takes 7")));
   std::ofstream(folder.file("odd.bin")) << "abc";
   EXPECT_THAT([&] { TokenFile(folder.file("odd.bin"), 1); }, ThrowsMessage<sim::InputError>(HasSubstr("3 bytes")));
 }

@@ -17,8 +17,10 @@ MemoryBreakdown weights(std::int64_t bytes) {
 TEST(MemoryTracker, PeakIsTheMostAtAnyInstant) {
   MemoryTracker memory({weights(100)}, MemoryTracker::Keep::Peak);
   const DeviceId device(0);
-  const MemoryEffect forward{.at_start = {{kActivations, Bytes(10)}}, .temporary = {{kTemporaries, Bytes(5)}}, .at_end = {}};
-  const MemoryEffect backward{.at_start = {}, .temporary = {{kTemporaries, Bytes(7)}}, .at_end = {{kActivations, Bytes(-10)}}};
+  const MemoryEffect forward{
+      .at_start = {{kActivations, Bytes(10)}}, .temporary = {{kTemporaries, Bytes(5)}}, .at_end = {}, .on_sender = {}};
+  const MemoryEffect backward{
+      .at_start = {}, .temporary = {{kTemporaries, Bytes(7)}}, .at_end = {{kActivations, Bytes(-10)}}, .on_sender = {}};
   memory.start(device, forward);
   memory.settle(SimTime(0));
   memory.end(device, forward);
@@ -34,7 +36,7 @@ TEST(MemoryTracker, PeakIsTheMostAtAnyInstant) {
 TEST(MemoryTracker, FreesAndTakesOfOneInstantDoNotAddUp) {
   MemoryTracker memory({weights(0)}, MemoryTracker::Keep::Peak);
   const DeviceId device(0);
-  const MemoryEffect busy{.at_start = {}, .temporary = {{kTemporaries, Bytes(50)}}, .at_end = {}};
+  const MemoryEffect busy{.at_start = {}, .temporary = {{kTemporaries, Bytes(50)}}, .at_end = {}, .on_sender = {}};
   memory.start(device, busy);
   memory.settle(SimTime(0));
   memory.start(device, busy);  // before the end of the first is told, in the same instant
@@ -43,9 +45,26 @@ TEST(MemoryTracker, FreesAndTakesOfOneInstantDoNotAddUp) {
   EXPECT_EQ(memory.peak(device).memory, Bytes(50));
 }
 
+TEST(MemoryTracker, WhatIsSentIsFreedWhenItArrives) {
+  MemoryTracker memory({weights(10), weights(0)}, MemoryTracker::Keep::Peak);
+  const MemoryEffect receive{
+      .at_start = {{kActivations, Bytes(4)}}, .temporary = {}, .at_end = {}, .on_sender = {{kActivations, Bytes(-4)}}};
+  const MemoryEffect forward{.at_start = {{kActivations, Bytes(4)}}, .temporary = {}, .at_end = {}, .on_sender = {}};
+  memory.start(DeviceId(0), forward);
+  memory.settle(SimTime(0));
+  memory.start(DeviceId(1), receive);
+  memory.settle(SimTime(1));
+  EXPECT_EQ(total(memory.alive(DeviceId(0))), Bytes(14));
+  memory.end(DeviceId(1), receive);
+  memory.arrived(DeviceId(0), receive);
+  memory.settle(SimTime(2));
+  EXPECT_EQ(total(memory.alive(DeviceId(0))), Bytes(10));
+  EXPECT_EQ(total(memory.alive(DeviceId(1))), Bytes(4));
+}
+
 TEST(MemoryTracker, KeepsOneSampleAnInstantByDevice) {
   MemoryTracker memory({weights(1), weights(2)}, MemoryTracker::Keep::Samples);
-  const MemoryEffect take{.at_start = {{kActivations, Bytes(3)}}, .temporary = {}, .at_end = {}};
+  const MemoryEffect take{.at_start = {{kActivations, Bytes(3)}}, .temporary = {}, .at_end = {}, .on_sender = {}};
   memory.start(DeviceId(1), take);
   memory.settle(SimTime(5));
   memory.start(DeviceId(0), take);

@@ -1,0 +1,117 @@
+#include "planner/layer_memory.h"
+
+#include <algorithm>
+
+#include "sim/cost/memory_model.h"
+#include "sim/cost/resident_memory.h"
+#include "sim/task_graph/layer_tasks.h"
+#include "sim/task_graph/task_graph_builder.h"
+
+namespace planner {
+namespace {
+
+using sim::Bytes;
+using sim::LayerIndex;
+using sim::Phase;
+
+// Follows one chain of tasks.
+class Walk {
+ public:
+  void add(const sim::MemoryEffect& effect) {
+    const Bytes during = alive_ + sum(effect.at_start) + sum(effect.temporary);
+    memory_.peak = std::max(memory_.peak, during);
+    alive_ += sum(effect.at_start) + sum(effect.at_end);
+    memory_.peak = std::max(memory_.peak, alive_);
+    memory_.change = alive_;
+  }
+  LayerMemory memory() const { return memory_; }
+
+ private:
+  static Bytes sum(const std::vector<sim::MemoryChange>& changes) {
+    Bytes all{};
+    for (const sim::MemoryChange& change : changes) all += change.amount;
+    return all;
+  }
+  Bytes alive_{};
+  LayerMemory memory_;
+};
+
+class Templates {
+ public:
+  Templates(const sim::ModelGraph& model, const sim::ParallelPlan& plan)
+      : model_(model), plan_(without_sharding(plan)), device_(one_device(plan)), memory_(model_, plan_) {}
+
+  ActivationMemory make() const {
+    const auto of = [&](LayerIndex layer) { return LayerMemories{forward(layer), backward(layer)}; };
+    return {of(LayerIndex(0)), of(LayerIndex(1)), of(model_.head()), received()};
+  }
+
+ private:
+  // Weights and their gradients are counted apart.
+  static sim::ParallelPlan without_sharding(sim::ParallelPlan plan) {
+    plan.zero_stage = 0;
+    return plan;
+  }
+  static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
+    sim::TaskGraphBuilder builder;
+    builder.add_device({.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.data * plan.mesh.tensor});
+    return std::move(builder).freeze();
+  }
+  sim::Task task(LayerIndex layer, Phase phase, const sim::Piece& piece) const {
+    const bool communicates = sim::is_communication(piece.operation);
+    return {.key = {.stage = sim::StageIndex(0),
+                    .chunk = sim::ChunkIndex(0),
+                    .microbatch = sim::MicrobatchIndex(0),
+                    .layer = layer,
+                    .phase = phase,
+                    .operation = piece.operation,
+                    .group = communicates ? sim::MeshAxis::Tensor : sim::MeshAxis::None},
+            .device = sim::DeviceId(0),
+            .payload = piece.payload};
+  }
+  void follow(Walk& walk, LayerIndex layer, Phase phase, const std::vector<sim::Piece>& pieces) const {
+    for (const sim::Piece& piece : pieces) walk.add(memory_.effect(task(layer, phase, piece), device_));
+  }
+  LayerMemory forward(LayerIndex layer) const {
+    Walk walk;
+    follow(walk, layer, Phase::Forward, forward_pieces(model_, plan_, layer));
+    return walk.memory();
+  }
+  LayerMemory backward(LayerIndex layer) const {
+    Walk walk;
+    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
+    if (is_block && plan_.recompute == sim::Recompute::Full) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
+    return walk.memory();
+  }
+  Bytes received() const {
+    const Bytes hidden = sim::bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * plan_.model.hidden);
+    return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
+  }
+
+  const sim::ModelGraph& model_;
+  sim::ParallelPlan plan_;
+  sim::TaskGraph device_;
+  sim::MemoryModel memory_;
+};
+
+}  // namespace
+
+ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) { return Templates(model, plan).make(); }
+
+std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
+                                        const std::vector<std::vector<sim::Bucket>>& buckets) {
+  std::vector<StageWeights> stages;
+  for (const std::vector<sim::Bucket>& stage : buckets) {
+    StageWeights weights{.resident = sim::resident_memory(plan, sim::stage_elements(plan, stage)),
+                         .by_layer = std::vector<Bytes>(model.layers.size())};
+    sim::add_step_data(weights.resident, plan);
+    for (const sim::Bucket& bucket : stage)
+      for (const sim::BucketSlot& slot : bucket.slots)
+        weights.by_layer[slot.layer.position()] += sim::bytes_per_element(plan.workload.precision) * slot.elements;
+    stages.push_back(std::move(weights));
+  }
+  return stages;
+}
+
+}  // namespace planner

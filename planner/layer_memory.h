@@ -1,0 +1,38 @@
+// What a layer takes and frees in each direction, and what a stage holds whatever runs: the input of memory_bound. Taken from the memory
+// model that the engine uses. Knows no schedule.
+#pragma once
+
+#include <vector>
+
+#include "sim/model/model_graph.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/sharding/sharding.h"
+#include "sim/timeline/timeline.h"
+
+namespace planner {
+
+struct LayerMemory {    // of one microbatch in one layer
+  sim::Bytes change{};  // alive after it, beyond what was alive before
+  sim::Bytes peak{};    // the most alive while it runs, beyond what was alive before
+};
+
+struct LayerMemories {
+  LayerMemory forward, backward;  // backward includes what is computed again
+};
+
+// Depends on mesh, microbatch, sequence parallel and recompute.
+struct ActivationMemory {
+  LayerMemories embedding, block, head;
+  sim::Bytes received{};  // what a transfer brings
+};
+ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
+
+// Depends on mesh, cut, chunks and ZeRO stage. By stage.
+struct StageWeights {
+  sim::MemoryBreakdown resident{};
+  std::vector<sim::Bytes> by_layer;  // weights (= gradients) of each of the model's layers; zero where another stage owns it
+};
+std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
+                                        const std::vector<std::vector<sim::Bucket>>& buckets);
+
+}  // namespace planner

@@ -1,0 +1,72 @@
+#include "planner/replay_stage.h"
+
+#include <algorithm>
+
+#include "sim/sharding/sharding.h"
+
+namespace planner {
+namespace {
+
+using sim::LayerIndex;
+
+ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const StageLayerPrices& prices,
+                       sim::LayerRange layers) {
+  ReplayChunk chunk;
+  chunk.layers = layers;
+  chunk.backwards_left = static_cast<std::int32_t>(plan.num_microbatches());
+  for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
+    const LayerPrice& price = price_of(prices, model, layer);
+    chunk.forward += price.forward;
+    chunk.backward += price.recompute + price.backward;
+  }
+  chunk.ahead = price_of(prices, model, LayerIndex(layers.end.value() - 1)).recompute;
+  chunk.backward -= chunk.ahead;
+  return chunk;
+}
+
+// Stage 3 has a bucket a layer; an embedding that the head reads too (one stage) is needed by both.
+void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::ParallelPlan& plan,
+                  const std::vector<BucketPrice>& buckets) {
+  const bool head_reads_embedding = model.config.tied_embeddings && plan.mesh.pipeline == 1;
+  for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
+    chunk.buckets_of.emplace_back();
+    for (std::size_t at = 0; at < buckets.size(); ++at)
+      if (buckets[at].ready_after == layer || (head_reads_embedding && layer == model.head() && buckets[at].ready_after == LayerIndex(0)))
+        chunk.buckets_of.back().push_back(at);
+  }
+}
+
+}  // namespace
+
+StageOrders stage_orders(const sim::ParallelPlan& plan) {
+  const sim::Schedule& schedule = *sim::find_schedule(plan.schedule);
+  StageOrders orders;
+  for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
+    orders.push_back(schedule.order(plan.pipeline_shape(), stage));
+  return orders;
+}
+
+const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer) {
+  return layer == LayerIndex(0) ? prices.embedding : layer == model.head() ? prices.head : prices.block;
+}
+
+ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
+                              const StageOrders& orders, sim::StageIndex index) {
+  const std::vector<BucketPrice>& buckets = prices.steps[index.position()].buckets;
+  const bool gathers = plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters;
+  ReplayStage stage;
+  stage.index = index.value();
+  stage.order = &orders[index.position()];
+  if (gathers) stage.gathered.assign(buckets.size(), kNotYet);
+  for (sim::ChunkIndex at{0}; at.value() < plan.chunks; ++at) {
+    ReplayChunk chunk = make_chunk(model, plan, prices.layers[index.position()], plan.layers(index, at));
+    const auto first =
+        std::find_if(buckets.begin(), buckets.end(), [&](const BucketPrice& bucket) { return bucket.chunk == at && !bucket.tied; });
+    chunk.next_bucket = static_cast<std::size_t>(first - buckets.begin());
+    if (gathers) find_buckets(chunk, model, plan, buckets);
+    stage.chunks.push_back(std::move(chunk));
+  }
+  return stage;
+}
+
+}  // namespace planner

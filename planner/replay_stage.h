@@ -1,0 +1,43 @@
+// One pipeline stage as replay walks it: its orders, its layers with their prices summed by chunk, and where its streams are.
+// Used by replay; the orders also by memory_bound.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "planner/plan_prices.h"
+#include "sim/schedule/schedule.h"
+
+namespace planner {
+
+// The orders of all stages under the plan's schedule. They depend on schedule and shape alone.
+using StageOrders = std::vector<std::vector<sim::StageAction>>;
+StageOrders stage_orders(const sim::ParallelPlan& plan);
+
+inline constexpr sim::SimTime kNotYet{-1};
+
+struct ReplayChunk {
+  sim::LayerRange layers{};
+  sim::SimTime forward{}, backward{};  // all layers; backward: what waits for the gradient
+  sim::SimTime ahead{};                // the recomputation of the last layer, which does not
+  std::int32_t backwards_left = 0;
+  std::size_t next_bucket = 0;                       // the first one that is not reduced yet
+  std::vector<std::vector<std::size_t>> buckets_of;  // stage 3, by layer of the chunk: what it needs gathered
+};
+
+struct ReplayStage {
+  std::int32_t index = 0;
+  const std::vector<sim::StageAction>* order = nullptr;
+  std::size_t next = 0;
+  std::array<sim::SimTime, sim::kNumStreams> free{};  // in order devices: all streams are the first
+  std::vector<ReplayChunk> chunks;
+  std::vector<sim::SimTime> gathered;  // stage 3, by bucket: since when it is there
+};
+
+const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
+
+// Before the step. The orders must outlive it.
+ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
+                              const StageOrders& orders, sim::StageIndex stage);
+
+}  // namespace planner

@@ -1,0 +1,52 @@
+#include "planner/why_not_best.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/units/unit_text.h"
+
+namespace planner {
+namespace {
+
+using sim::Seconds;
+using sim::to_text;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// Mean over the ranks: computing + bubble + exposed = step.
+Seconds computing(const sim::SimulationResult& result) {
+  double ranks = 0;
+  Seconds busy{};
+  for (const sim::DeviceResult& device : result.devices) {
+    ranks += device.multiplicity;
+    busy += sim::to_seconds(device.busy) * device.multiplicity;
+  }
+  return busy / ranks;
+}
+
+}  // namespace
+
+std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::SimulationResult& best) {
+  struct Term {
+    double seconds;
+    Reason reason;
+  };
+  const double step = sim::to_seconds(plan.step_time).count(), best_step = sim::to_seconds(best.step_time).count();
+  const auto share = [&](const char* code, double own, double other) {
+    return Term{own * step - other * best_step, {code, {{"this", percent(own)}, {"best", percent(other)}}}};
+  };
+  std::vector<Term> terms{
+      share("bubble", plan.bubble, best.bubble),
+      share("exposed_communication", plan.exposed_communication, best.exposed_communication),
+      {(computing(plan) - computing(best)).count(), {"compute", {{"this", to_text(computing(plan))}, {"best", to_text(computing(best))}}}}};
+  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
+  const bool slower = plan.step_time > best.step_time;
+  std::vector<Reason> reasons{slower ? Reason{"slower", {{"percent", percent(step / best_step - 1)}}} : Reason{"as_fast", {}}};
+  for (const Term& term : terms)
+    if (slower && term.seconds > 0.05 * (step - best_step)) reasons.push_back(term.reason);
+  reasons.push_back({"memory_use", {{"this", to_text(plan.peak_memory)}, {"best", to_text(best.peak_memory)}}});
+  return reasons;
+}
+
+}  // namespace planner

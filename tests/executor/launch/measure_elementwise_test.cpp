@@ -1,0 +1,19 @@
+#include "measure_test.h"
+
+namespace executor {
+namespace {
+
+TEST(MeasureElementwise, EveryKernelOfALayer) {
+  auto mesh = all_ranks();
+  KernelTimer timer(mesh, kHasty);
+  std::vector<Sample> samples;
+  measure_elementwise(timer, {}, samples);
+  expect_sound(samples);
+  using sim::Kernel;
+  for (auto kernel = Kernel::NormForward; kernel <= Kernel::DropoutBackward; kernel = static_cast<Kernel>(static_cast<int>(kernel) + 1)) {
+    EXPECT_GE(count(samples, kernel), 5) << sim::kKernelNames[static_cast<std::size_t>(kernel)];
+  }
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,25 @@
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "measure_test.h"
+
+namespace executor {
+namespace {
+
+// What the worker writes is a profile that the planner reads.
+TEST(MeasureJson, WritesAProfile) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string path = std::filesystem::temp_directory_path() / ("meshwright_measure_" + std::to_string(getpid()) + ".json");
+  measure_to_file(MpiSession::start(), path, kHasty);
+  EXPECT_EQ(std::filesystem::exists(path), rank == 0);
+  if (rank != 0) return;
+  const sim::HardwareProfile profile = sim::load_hardware_profile(path);
+  EXPECT_GT(profile.measured.size(), 100U);
+  EXPECT_FALSE(profile.date.empty());
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace executor
