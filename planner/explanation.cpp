@@ -194,6 +194,7 @@ Exclusion Families::explain(const Family& family) {
     out.nearest_fix = violation.remedy;
   }
   out.code = family_of(reason);
+  out.rule = reason.code;
   out.reason = to_sentence(reason);
   out.arguments = reason.arguments;
   return out;

@@ -40,6 +40,7 @@ struct Exclusion {
   std::string code;                 // "memory", "divisibility", "node_size", "not_runnable", "bound", "shape"
   std::string reason;               // the constraint with its numbers
   std::vector<Argument> arguments;  // the same numbers as values
+  std::string rule{};               // the code in full, "divisibility.heads": with the arguments all that a sentence needs (Reason)
   std::string nearest_fix;          // "recompute=full", "tensor=8", ...: checked; empty when no neighbour helps
   std::int64_t candidates = 0;      // members of the family; 0: refused before it was enumerated
 };
@@ -49,13 +50,14 @@ struct SearchResult {
   std::vector<RankedPlan> pareto;  // step time ascending, peak memory descending
   std::vector<Exclusion> excluded;
   std::int64_t candidates = 0, infeasible = 0, pruned_memory = 0, pruned_bound = 0, simulated = 0;
-  std::string proof;  // "optimal over N candidates: every one not simulated has a lower bound above the best"
+  std::string proof;  // what holds over how many candidates, and by which of the counts above
 };
 
 struct SearchProgress {
   std::int64_t done = 0, all = 0;
 };  // candidates
 using Progress = std::function<void(SearchProgress)>;
+// `progress` is called from several threads, one at a time. `cancel` ends the search soon, with what is known so far and a proof that says so.
 // Throws sim::InputError when `fixed` names an unknown axis or value. An empty `ranked` means: nothing is feasible (exit 10).
 SearchResult search(const SearchRequest& request, const Progress& progress = {}, const std::atomic<bool>* cancel = nullptr);
 

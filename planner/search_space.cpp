@@ -50,7 +50,7 @@ class Enumerator {
   void add_options(const Shape& shape);
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   void exclude(std::string family, const Reason& reason, std::string fix);
-  void exclude_impossible_mesh();
+  void exclude_impossible_mesh(const sim::DeviceMesh& mesh);
   void exclude_sequence_parallel();
 
   const SearchRequest& request_;
@@ -81,7 +81,7 @@ void Enumerator::add_meshes() {
   const auto tensors = degrees("tensor", fixed_.tensor, why_not_tensor);
   const auto pipelines = degrees("pipeline", fixed_.pipeline, why_not_pipeline);
   const auto datas = degrees("data", fixed_.data, why_not_data);
-  bool any = tensors.empty() || pipelines.empty() || datas.empty();  // then the axis has said why
+  bool any = false;
   for (const std::int32_t tensor : tensors)
     for (const std::int32_t pipeline : pipelines)
       for (const std::int32_t data : datas) {
@@ -89,16 +89,24 @@ void Enumerator::add_meshes() {
         any = true;
         add_mesh({.data = data, .pipeline = pipeline, .tensor = tensor});
       }
-  if (!any) exclude_impossible_mesh();
+  const bool axes_said_why = tensors.empty() || pipelines.empty() || datas.empty();
+  const bool all_fixed = fixed_.data && fixed_.pipeline && fixed_.tensor;
+  if (any) return;
+  const sim::DeviceMesh asked{
+      .data = fixed_.data.value_or(1), .pipeline = fixed_.pipeline.value_or(1), .tensor = fixed_.tensor.value_or(1)};
+  if (!axes_said_why || all_fixed) exclude_impossible_mesh(asked);
+  add_mesh(asked);  // what else is fixed may be impossible too: all of it is told at once
+  space_.candidates.clear();
 }
 
-void Enumerator::exclude_impossible_mesh() {
-  const sim::DeviceMesh mesh{.data = fixed_.data.value_or(1), .pipeline = fixed_.pipeline.value_or(1), .tensor = fixed_.tensor.value_or(1)};
+void Enumerator::exclude_impossible_mesh(const sim::DeviceMesh& mesh) {
+  const std::int64_t product = std::int64_t{mesh.data} * mesh.tensor * mesh.pipeline;
+  if (product == request_.cluster.devices) return;
   const Reason reason{"shape.product",
                       {{"data", text(mesh.data)},
                        {"tensor", text(mesh.tensor)},
                        {"pipeline", text(mesh.pipeline)},
-                       {"product", text(std::int64_t{mesh.data} * mesh.tensor * mesh.pipeline)},
+                       {"product", text(product)},
                        {"devices", text(request_.cluster.devices)}}};
   exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), reason, nearest_mesh(request_, mesh));
 }

@@ -22,7 +22,7 @@
 namespace planner {
 
 struct PlanCandidate {
-  sim::DeviceMesh mesh;
+  sim::DeviceMesh mesh{};
   std::int32_t schedule = 0;  // row of all_schedules()
   std::int32_t chunks = 1;
   std::int32_t microbatch = 1;  // samples

@@ -18,16 +18,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Polling without rest steals the core of a rank that still computes; sleeping at once costs every short message a wake-up.
-// Where ranks outnumber cores, the one that is waited for may need this core: no polling at all.
-constexpr std::chrono::microseconds kSpin{50};
 constexpr std::chrono::microseconds kShortestRest{5};
-constexpr std::chrono::microseconds kLongestRest{100};
 
-bool has_core_of_its_own() {
+// Polling without rest steals from a rank that still computes, even on the next core; long rests are a message's delay. Where ranks outnumber
+// cores, the one that is waited for may need this very core: no polling at all.
+PollingPace pace_of_this_job() {
+  using std::chrono::microseconds;
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  return ranks <= sysconf(_SC_NPROCESSORS_ONLN);
+  const bool has_own_core = ranks <= sysconf(_SC_NPROCESSORS_ONLN);
+  return has_own_core ? PollingPace{.spin = microseconds(50), .longest_rest = microseconds(20)}
+                      : PollingPace{.spin = microseconds(0), .longest_rest = microseconds(100)};
 }
 
 bool started_by_launcher() { return std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK"); }
@@ -55,6 +56,9 @@ std::shared_ptr<MpiSession> MpiSession::start(const CommunicationOptions& option
   return std::shared_ptr<MpiSession>(new MpiSession(options, true));
 }
 
+MpiSession::MpiSession(const CommunicationOptions& options, bool is_first)
+    : options_(options), is_first_(is_first), pace_(pace_of_this_job()) {}
+
 MpiSession::~MpiSession() {
   if (is_first_ && failure_.empty()) MPI_Finalize();
 }
@@ -73,15 +77,14 @@ void MpiSession::advance_all() {
 void MpiSession::wait_for(MpiOperation& operation) {
   if (!failure_.empty()) throw CollectiveError(failure_);
   const auto start = Clock::now();
-  const auto spin = has_core_of_its_own() ? kSpin : std::chrono::microseconds(0);
   auto rest = kShortestRest;
   try {
     for (advance_all(); !operation.done(); advance_all()) {
       const auto waited = Clock::now() - start;
       if (waited > options_.time_limit) operation.fail_after(std::chrono::duration_cast<sim::Seconds>(waited));
-      if (waited < spin) continue;
+      if (waited < pace_.spin) continue;
       std::this_thread::sleep_for(rest);
-      rest = std::min(rest * 2, kLongestRest);
+      rest = std::min(rest * 2, pace_.longest_rest);
     }
   } catch (const CollectiveError& error) {
     failure_ = error.what();

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,11 @@ struct CommunicationOptions {
   sim::Bytes message{std::int64_t{1} << 30};  // longer buffers travel in pieces: MPI counts in int
 };
 
+// How a wait polls: without rest at first, then with rests that double.
+struct PollingPace {
+  std::chrono::microseconds spin{}, longest_rest{};
+};
+
 class MpiSession {
  public:
   // nullptr where the process was not started by mpirun (or srun with PMIx): a solo run needs no MPI. Throws CollectiveError if MPI refuses.
@@ -37,7 +43,7 @@ class MpiSession {
 
  private:
   friend class MpiOperation;
-  MpiSession(const CommunicationOptions& options, bool is_first) : options_(options), is_first_(is_first) {}
+  MpiSession(const CommunicationOptions& options, bool is_first);
   void wait_for(MpiOperation& operation);
   void advance_all();
   void enter(MpiOperation& operation) { active_.push_back(&operation); }
@@ -45,6 +51,7 @@ class MpiSession {
 
   CommunicationOptions options_;
   bool is_first_;
+  PollingPace pace_;
   std::vector<MpiOperation*> active_;  // in order of their start
   std::string failure_;                // of the first operation that failed; all later ones repeat it
 };

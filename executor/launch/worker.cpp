@@ -5,8 +5,10 @@
 
 #include <cmath>
 
+#include "executor/launch/run_versions.h"
 #include "executor/launch/stop_request.h"
 #include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
 
 namespace executor {
 namespace {
@@ -50,8 +52,9 @@ Worker::Worker(const WorkerOptions& options, std::shared_ptr<MpiSession> session
   heartbeat_.begin_activity("reading the data");
   data_.check_vocabulary(plan_.model.vocabulary, {.part = rank().value(), .of = plan_.mesh.ranks()});
   prepare();
-  if (rank() == sim::Rank(0))
-    report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
+  if (rank() != sim::Rank(0)) return;
+  sim::save_text_file(run_versions(), options.out + "/versions.worker.json");
+  report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
 }
 
 void Worker::prepare() {

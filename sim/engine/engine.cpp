@@ -144,7 +144,7 @@ void Engine::settle() {
 
 void Engine::begin(std::int32_t task) {
   run_.tasks[static_cast<std::size_t>(task)].started = now_;
-  account(task, 1);
+  account(task, Edge::Begin);
   memory_.start(graph_.tasks()[static_cast<std::size_t>(task)].device, *priced_[static_cast<std::size_t>(task)].memory);
 }
 
@@ -166,7 +166,7 @@ void Engine::end(std::int32_t task) {
   const auto at = static_cast<std::size_t>(task);
   TaskTimes& times = run_.tasks[at];
   times.ended = now_;
-  account(task, -1);
+  account(task, Edge::End);
   const Task& ended = graph_.tasks()[at];
   DeviceTimes& device = run_.devices[ended.device.position()];
   (ended.stream == Stream::Compute ? device.busy : device.communication) += times.ended - times.started;
@@ -178,12 +178,12 @@ void Engine::end(std::int32_t task) {
 }
 
 // Exposed communication: integrates over the time in which a device communicates and does not compute.
-void Engine::account(std::int32_t task, std::int32_t change) {
+void Engine::account(std::int32_t task, Edge edge) {
   const Task& changed = graph_.tasks()[static_cast<std::size_t>(task)];
   DeviceState& state = states_[changed.device.position()];
   if (state.computing == 0 && state.communicating > 0) run_.devices[changed.device.position()].exposed += now_ - state.since;
   state.since = now_;
-  (changed.stream == Stream::Compute ? state.computing : state.communicating) += change;
+  (changed.stream == Stream::Compute ? state.computing : state.communicating) += edge == Edge::Begin ? 1 : -1;
 }
 
 void Engine::abort_stuck() const {

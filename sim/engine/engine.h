@@ -55,6 +55,7 @@ class Engine {
   EngineRun run() &&;
 
  private:
+  enum class Edge : std::uint8_t { Begin, End };  // of a task's run
   struct DeviceState {
     std::int32_t computing = 0, communicating = 0;
     SimTime since{};
@@ -74,7 +75,7 @@ class Engine {
   void settle();
   bool is_valid(const Event& event) const;
   void skip_moved_events();
-  void account(std::int32_t task, std::int32_t change);
+  void account(std::int32_t task, Edge edge);
   void schedule(std::int32_t activity, SimTime time);
   [[noreturn]] void abort_stuck() const;
 

@@ -55,6 +55,7 @@ class Worker(unittest.TestCase):
         self.assertGreater(metrics(folder)[0]["memory_allocated_bytes"], 0)
         trace = json.loads((folder / "trace.0.json").read_text())
         self.assertGreater(len(trace["traceEvents"]), 6 * 10)
+        self.assertTrue(json.loads((folder / "versions.worker.json").read_text())["libtorch"].startswith("2.11."))
         self.assertTrue((folder / "checkpoints/step_00000006/index.json").exists())
 
     def test_resumes_bitwise_wherever_it_was_killed(self):
@@ -100,6 +101,9 @@ class Worker(unittest.TestCase):
             ended = run(plan, folder, 2, **more)
             self.assertEqual(ended.returncode, code, ended.stderr)
             self.assertIn(words, ended.stderr)
+        ended = run("zero3", folder, 2, ranks=2, data=self.root / "none.bin")
+        self.assertEqual(ended.returncode, 30)
+        self.assertIn("cannot be read", (folder / "stderr.0.txt").read_text())
         self.assertEqual(subprocess.run([WORKER, "run"], capture_output=True).returncode, 2)
         ended = run("solo", folder, 2, "--resume")
         self.assertEqual(ended.returncode, 30)

@@ -1,0 +1,18 @@
+#include "executor/launch/run_versions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/units/json_reader.h"
+
+namespace executor {
+namespace {
+
+TEST(RunVersions, NamesTheLibraries) {
+  const sim::Json versions = sim::parse_json(run_versions(), "versions");
+  EXPECT_EQ(versions["libtorch"].get<std::string>().substr(0, 5), "2.11.");
+  EXPECT_THAT(versions["mpi"].get<std::string>(), testing::StartsWith("Open MPI v"));
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,50 @@
+#include "sim/task_graph/layer_tasks.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<Operation> operations(const std::vector<Piece>& pieces) {
+  std::vector<Operation> all;
+  for (const Piece& piece : pieces) all.push_back(piece.operation);
+  return all;
+}
+
+TEST(LayerTasks, OnlyCommunicationCarriesAPayload) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  for (const LayerIndex layer : {LayerIndex(0), LayerIndex(1), LayerIndex(5)})
+    for (const Piece& piece : forward_pieces(make_model_graph(plan), plan, layer))
+      EXPECT_EQ(piece.payload > Bytes(0), is_communication(piece.operation));
+}
+
+TEST(LayerTasks, TheLossCrossesTheTensorGroupTwice) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  const std::vector<Piece> pieces = forward_pieces(make_model_graph(plan), plan, LayerIndex(5));
+  EXPECT_THAT(operations(pieces),
+              ElementsAre(Operation::Head, Operation::AllReduce, Operation::HeadExponentials, Operation::AllReduce, Operation::HeadLoss));
+  EXPECT_EQ(pieces[1].payload, Bytes(32 * 4));      // the maximum of each token
+  EXPECT_EQ(pieces[3].payload, Bytes(2 * 32 * 4));  // the sum of exponentials and the target's logit
+}
+
+TEST(LayerTasks, SequenceParallelGathersBeforeAndScattersAfter) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.sequence_parallel = true;
+  EXPECT_THAT(operations(backward_pieces(make_model_graph(plan), plan, LayerIndex(1))),
+              ElementsAre(Operation::MlpResidual, Operation::AllGather, Operation::Mlp, Operation::ReduceScatter, Operation::MlpNorm,
+                          Operation::AttentionResidual, Operation::AllGather, Operation::Attention, Operation::ReduceScatter,
+                          Operation::AttentionNorm));
+}
+
+TEST(LayerTasks, RecomputeLeavesOutTheLastSum) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  EXPECT_THAT(operations(recompute_pieces(make_model_graph(plan), plan, LayerIndex(1))),
+              ElementsAre(Operation::Attention, Operation::AllReduce, Operation::AttentionResidual, Operation::Mlp));
+}
+
+}  // namespace
+}  // namespace sim

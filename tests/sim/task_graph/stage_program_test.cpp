@@ -1,0 +1,49 @@
+#include "sim/task_graph/stage_program.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+StageProgram program_of(const ParallelPlan& plan, StageIndex stage) {
+  const ModelGraph model = make_model_graph(plan);
+  return make_stage_program(model, plan, stage, make_buckets(model, plan, stage));
+}
+
+TEST(StageProgram, EdgesPointForwardInIssueOrder) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 2});
+  plan.zero_stage = 3;
+  plan.recompute = Recompute::Full;
+  for (const auto& [before, after] : program_of(plan, StageIndex(1)).edges) EXPECT_LT(before, after);
+}
+
+TEST(StageProgram, PrefetchIssuesTheNextGatherBeforeThisLayerComputes) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  const auto gathers_before_first_compute = [&] {
+    int gathers = 0;
+    for (const Task& task : program_of(plan, StageIndex(0)).tasks) {
+      if (task.stream == Stream::Compute) break;
+      gathers += task.key.operation == Operation::AllGather;
+    }
+    return gathers;
+  };
+  EXPECT_EQ(gathers_before_first_compute(), 2);
+  plan.prefetch = false;
+  EXPECT_EQ(gathers_before_first_compute(), 1);
+}
+
+TEST(StageProgram, ActivationsLeaveBeforeGradientsAreReduced) {
+  const StageProgram program = program_of(testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1}), StageIndex(1));
+  std::size_t last_send = 0, last_reduction = 0;
+  for (std::size_t at = 0; at < program.tasks.size(); ++at) {
+    if (program.tasks[at].key.operation == Operation::Send) last_send = at;
+    if (program.tasks[at].key.phase == Phase::Gradients) last_reduction = at;
+  }
+  EXPECT_LT(last_send, last_reduction);
+}
+
+}  // namespace
+}  // namespace sim
