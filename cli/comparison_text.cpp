@@ -11,11 +11,10 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 std::vector<std::string> cells(const std::string& what, const sim::ErrorRow& row, double noise) {
-  return {what, std::to_string(row.samples), sim::to_text(row.simulated), sim::to_text(row.measured), signed_percent(row.error()), percent(noise)};
+  return {what, std::to_string(row.samples), sim::to_text(row.simulated), sim::to_text(row.measured), signed_percent(row.error()), sim::percent(noise)};
 }
 
 std::string errors_table(const sim::Comparison& comparison) {
@@ -29,8 +28,8 @@ std::string errors_table(const sim::Comparison& comparison) {
 std::string shares_table(const sim::Comparison& comparison) {
   const double memory_error = comparison.memory_simulated / comparison.memory_measured - 1;
   return table_text({{"", "simulated", "measured", "error"},
-                     {"bubble (idle compute)", percent(comparison.bubble_simulated), percent(comparison.bubble_measured), ""},
-                     {"overlap (communication behind compute)", percent(comparison.overlap_simulated), percent(comparison.overlap_measured), ""},
+                     {"bubble (idle compute)", sim::percent(comparison.bubble_simulated), sim::percent(comparison.bubble_measured), ""},
+                     {"overlap (communication behind compute)", sim::percent(comparison.overlap_simulated), sim::percent(comparison.overlap_measured), ""},
                      {"peak memory", sim::to_text(comparison.memory_simulated), sim::to_text(comparison.memory_measured), signed_percent(memory_error)}});
 }
 

@@ -14,7 +14,6 @@ using Row = std::vector<std::string>;
 
 constexpr std::size_t kShownOfFront = 8;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
 
@@ -34,7 +33,7 @@ Row cells(std::size_t number, const planner::RankedPlan& ranked) {
   return {std::to_string(number), std::to_string(plan.mesh.data), std::to_string(plan.mesh.tensor), std::to_string(plan.mesh.pipeline), schedule,
           fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size), zero_name(plan), recompute_name(plan),
           plan.sequence_parallel ? "yes" : "no", sim::to_text(sim::to_seconds(ranked.result.step_time)),
-          fmt::format("{:.0f}", ranked.result.tokens_per_second), percent(ranked.result.mfu), percent(ranked.result.bubble),
+          fmt::format("{:.0f}", ranked.result.tokens_per_second), sim::percent(ranked.result.mfu), sim::percent(ranked.result.bubble),
           sim::to_text(ranked.result.peak_memory), ranked.why_not_best};
 }
 

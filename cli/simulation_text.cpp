@@ -12,7 +12,6 @@
 namespace cli {
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string text(sim::SimTime time) { return sim::to_text(sim::to_seconds(time)); }
 
 std::string devices_table(const sim::SimulationResult& result) {
@@ -41,9 +40,9 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
   std::string out = console.heading(plan_summary(plan)) + "\n";
   out += table_text({{"step time", text(result.step_time)},
                      {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
-                     {"MFU", percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
-                     {"bubble", percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
-                     {"exposed communication", percent(result.exposed_communication) + "   communication while compute waits for it"},
+                     {"MFU", sim::percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
+                     {"bubble", sim::percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
+                     {"exposed communication", sim::percent(result.exposed_communication) + "   communication while compute waits for it"},
                      {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
                                                  result.fits ? "fits" : "DOES NOT FIT")},
                      {"tasks", fmt::format("{}", result.num_tasks)}});

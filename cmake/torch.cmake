@@ -31,7 +31,6 @@ endfunction()
 
 function(add_executor_room_test)
   cmake_parse_arguments(TEST "" "NAME" "" ${ARGN})
-  add_room_test(${ARGN})
+  add_room_test(${ARGN} PRECOMPILED executor_torch_headers)
   target_link_libraries(${TEST_NAME} PRIVATE torch_cpu_only)
-  target_precompile_headers(${TEST_NAME} REUSE_FROM executor_torch_headers)
 endfunction()

@@ -8,11 +8,9 @@
 namespace planner {
 namespace {
 
-std::string text(std::int64_t number) { return fmt::format("{}", number); }
-
 void must_divide_devices(const SearchRequest& request, std::int32_t degree, std::vector<Reason>& reasons) {
   if (request.cluster.devices % degree != 0)
-    reasons.push_back({"divisibility.devices", {{"devices", text(request.cluster.devices)}, {"value", text(degree)}}});
+    reasons.push_back({"divisibility.devices", {{"devices", std::to_string(request.cluster.devices)}, {"value", std::to_string(degree)}}});
 }
 
 double ratio(std::int32_t a, std::int32_t b) { return static_cast<double>(std::max(a, b)) / std::min(a, b); }
@@ -23,15 +21,15 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
   std::vector<Reason> reasons;
   must_divide_devices(request, tensor, reasons);
   if (tensor > request.cluster.devices_per_node() && request.fixed.count("tensor") == 0)
-    reasons.push_back({"node_size", {{"tensor", text(tensor)}, {"devices_per_node", text(request.cluster.devices_per_node())}}});
+    reasons.push_back({"node_size", {{"tensor", std::to_string(tensor)}, {"devices_per_node", std::to_string(request.cluster.devices_per_node())}}});
   const auto must_divide = [&](const char* name, std::int64_t size) {
-    if (size % tensor != 0) reasons.push_back({std::string("divisibility.") + name, {{name, text(size)}, {"tensor", text(tensor)}}});
+    if (size % tensor != 0) reasons.push_back({std::string("divisibility.") + name, {{name, std::to_string(size)}, {"tensor", std::to_string(tensor)}}});
   };
   must_divide("heads", request.model.heads);
   if (request.model.kv_heads != request.model.heads) must_divide("kv_heads", request.model.kv_heads);
   must_divide("ffn", request.model.ffn);
   if (request.vocabulary_multiple % tensor != 0)
-    reasons.push_back({"divisibility.vocabulary", {{"multiple", text(request.vocabulary_multiple)}, {"tensor", text(tensor)}}});
+    reasons.push_back({"divisibility.vocabulary", {{"multiple", std::to_string(request.vocabulary_multiple)}, {"tensor", std::to_string(tensor)}}});
   return reasons;
 }
 
@@ -40,7 +38,7 @@ std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t 
   must_divide_devices(request, pipeline, reasons);
   if (pipeline > request.model.layers)
     reasons.push_back(
-        {"shape.blocks", {{"stages", text(pipeline)}, {"chunks", "1"}, {"parts", text(pipeline)}, {"blocks", text(request.model.layers)}}});
+        {"shape.blocks", {{"stages", std::to_string(pipeline)}, {"chunks", "1"}, {"parts", std::to_string(pipeline)}, {"blocks", std::to_string(request.model.layers)}}});
   return reasons;
 }
 
@@ -48,7 +46,7 @@ std::vector<Reason> why_not_data(const SearchRequest& request, std::int32_t data
   std::vector<Reason> reasons;
   must_divide_devices(request, data, reasons);
   if (request.workload.global_batch % data != 0)
-    reasons.push_back({"divisibility.batch", {{"batch", text(request.workload.global_batch)}, {"data", text(data)}}});
+    reasons.push_back({"divisibility.batch", {{"batch", std::to_string(request.workload.global_batch)}, {"data", std::to_string(data)}}});
   return reasons;
 }
 

@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::string_view kPlainSchedule = "1f1b";  // where there is no order to choose
 
-std::string text(std::int64_t number) { return fmt::format("{}", number); }
-
 std::int32_t nearest_divisor(std::int64_t number, std::int32_t refused) {
   const std::vector<std::int32_t> all = divisors(number);
   const auto above = std::lower_bound(all.begin(), all.end(), refused);  // all.front() == 1 <= refused
@@ -63,6 +61,7 @@ void Enumerator::exclude(std::string family, const Reason& reason, std::string f
                              .code = std::string(family_of(reason)),
                              .reason = to_sentence(reason),
                              .arguments = reason.arguments,
+                             .rule = reason.code,
                              .nearest_fix = std::move(fix)});
 }
 
@@ -103,11 +102,11 @@ void Enumerator::exclude_impossible_mesh(const sim::DeviceMesh& mesh) {
   const std::int64_t product = std::int64_t{mesh.data} * mesh.tensor * mesh.pipeline;
   if (product == request_.cluster.devices) return;
   const Reason reason{"shape.product",
-                      {{"data", text(mesh.data)},
-                       {"tensor", text(mesh.tensor)},
-                       {"pipeline", text(mesh.pipeline)},
-                       {"product", text(product)},
-                       {"devices", text(request_.cluster.devices)}}};
+                      {{"data", std::to_string(mesh.data)},
+                       {"tensor", std::to_string(mesh.tensor)},
+                       {"pipeline", std::to_string(mesh.pipeline)},
+                       {"product", std::to_string(product)},
+                       {"devices", std::to_string(request_.cluster.devices)}}};
   exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), reason, nearest_mesh(request_, mesh));
 }
 
@@ -120,7 +119,7 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
   for (const std::int32_t microbatch : microbatches) {
     if (samples % microbatch != 0)
       exclude(fmt::format("data={} microbatch={}", mesh.data, microbatch),
-              {"divisibility.microbatch", {{"samples", text(samples)}, {"microbatch", text(microbatch)}}},
+              {"divisibility.microbatch", {{"samples", std::to_string(samples)}, {"microbatch", std::to_string(microbatch)}}},
               fmt::format("microbatch={}", nearest_divisor(samples, microbatch)));
     else
       add_schedules(mesh, microbatch, refusals);
@@ -155,16 +154,16 @@ void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches, std::
     const auto why = schedule.why_unsupported({.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = chunks});
     if (chunks > most) {
       refusals.push_back({"shape.blocks",
-                          {{"stages", text(shape.mesh.pipeline)},
-                           {"chunks", text(chunks)},
-                           {"parts", text(std::int64_t{shape.mesh.pipeline} * chunks)},
-                           {"blocks", text(request_.model.layers)}}});
+                          {{"stages", std::to_string(shape.mesh.pipeline)},
+                           {"chunks", std::to_string(chunks)},
+                           {"parts", std::to_string(std::int64_t{shape.mesh.pipeline} * chunks)},
+                           {"blocks", std::to_string(request_.model.layers)}}});
     } else if (why) {
       refusals.push_back({"shape.schedule",
                           {{"schedule", std::string(schedule.name)},
-                           {"stages", text(shape.mesh.pipeline)},
-                           {"microbatches", text(microbatches)},
-                           {"chunks", text(chunks)},
+                           {"stages", std::to_string(shape.mesh.pipeline)},
+                           {"microbatches", std::to_string(microbatches)},
+                           {"chunks", std::to_string(chunks)},
                            {"why", *why}}});
     } else {
       Shape complete = shape;
@@ -207,7 +206,7 @@ void Enumerator::exclude_sequence_parallel() {
   if (tensor == 1)
     exclude("sequence_parallel=true", {"shape.sequence_parallel", {}}, "sequence_parallel=false");
   else if (request_.workload.sequence % tensor != 0)
-    exclude("sequence_parallel=true", {"divisibility.sequence", {{"sequence", text(request_.workload.sequence)}, {"tensor", text(tensor)}}},
+    exclude("sequence_parallel=true", {"divisibility.sequence", {{"sequence", std::to_string(request_.workload.sequence)}, {"tensor", std::to_string(tensor)}}},
             "sequence_parallel=false");
 }
 
@@ -241,13 +240,13 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
 }
 
 std::vector<Argument> axes_of(const PlanCandidate& candidate) {
-  return {{"data", text(candidate.mesh.data)},
-          {"tensor", text(candidate.mesh.tensor)},
-          {"pipeline", text(candidate.mesh.pipeline)},
-          {"microbatch", text(candidate.microbatch)},
+  return {{"data", std::to_string(candidate.mesh.data)},
+          {"tensor", std::to_string(candidate.mesh.tensor)},
+          {"pipeline", std::to_string(candidate.mesh.pipeline)},
+          {"microbatch", std::to_string(candidate.microbatch)},
           {"schedule", std::string(sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name)},
-          {"chunks", text(candidate.chunks)},
-          {"zero", text(candidate.zero_stage)},
+          {"chunks", std::to_string(candidate.chunks)},
+          {"zero", std::to_string(candidate.zero_stage)},
           {"reshard", candidate.reshard ? "true" : "false"},
           {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])}};

@@ -12,7 +12,6 @@ namespace {
 using sim::Seconds;
 using sim::to_text;
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // Mean over the ranks: computing + bubble + exposed = step.
 Seconds computing(const sim::SimulationResult& result) {
@@ -34,7 +33,7 @@ std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::S
   };
   const double step = sim::to_seconds(plan.step_time).count(), best_step = sim::to_seconds(best.step_time).count();
   const auto share = [&](const char* code, double own, double other) {
-    return Term{own * step - other * best_step, {code, {{"this", percent(own)}, {"best", percent(other)}}}};
+    return Term{own * step - other * best_step, {code, {{"this", sim::percent(own)}, {"best", sim::percent(other)}}}};
   };
   std::vector<Term> terms{
       share("bubble", plan.bubble, best.bubble),
@@ -42,7 +41,7 @@ std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::S
       {(computing(plan) - computing(best)).count(), {"compute", {{"this", to_text(computing(plan))}, {"best", to_text(computing(best))}}}}};
   std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
   const bool slower = plan.step_time > best.step_time;
-  std::vector<Reason> reasons{slower ? Reason{"slower", {{"percent", percent(step / best_step - 1)}}} : Reason{"as_fast", {}}};
+  std::vector<Reason> reasons{slower ? Reason{"slower", {{"percent", sim::percent(step / best_step - 1)}}} : Reason{"as_fast", {}}};
   for (const Term& term : terms)
     if (slower && term.seconds > 0.05 * (step - best_step)) reasons.push_back(term.reason);
   reasons.push_back({"memory_use", {{"this", to_text(plan.peak_memory)}, {"best", to_text(best.peak_memory)}}});

@@ -18,8 +18,10 @@ MESHWRIGHT_INLINE Number load(Number value) {
 }
 MESHWRIGHT_INLINE float load(Bfloat16Bits value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
 
-MESHWRIGHT_INLINE void store(float& to, float value) { to = value; }
-MESHWRIGHT_INLINE void store(double& to, double value) { to = value; }
+template <class Number>
+MESHWRIGHT_INLINE void store(Number& to, Number value) {
+  to = value;
+}
 MESHWRIGHT_INLINE void store(Bfloat16Bits& to, float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;

@@ -11,7 +11,11 @@
 namespace executor {
 
 // 2^n for -252 <= n <= 254 by two exact factors: a single one could not reach subnormal results.
-MESHWRIGHT_INLINE float times_power_of_two(float value, std::int32_t n) {
+struct PowerOfTwo {
+  std::int32_t n;
+};
+MESHWRIGHT_INLINE float times(float value, PowerOfTwo power_of_two) {
+  const std::int32_t n = power_of_two.n;
   const std::int32_t half = n >> 1, rest = n - half;
   const auto power = [](std::int32_t e) { return std::bit_cast<float>(static_cast<std::uint32_t>(e + 127) << 23); };
   return value * power(half) * power(rest);
@@ -30,7 +34,7 @@ MESHWRIGHT_INLINE float exponential(float x) {
   p = p * r + 4.1665795894e-2F;
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
-  return times_power_of_two(p * r * r + r + 1.0F, static_cast<std::int32_t>(n));
+  return times(p * r * r + r + 1.0F, {static_cast<std::int32_t>(n)});
 }
 
 MESHWRIGHT_INLINE double exponential(double x) { return std::exp(x); }

@@ -45,7 +45,7 @@ class Elementwise {
 
  private:
   void add(Kernel kernel, const TokenShape& shape, sim::Seconds time) {
-    samples_.push_back({kernel, {shape.tokens, shape.width}, std::max(calls_.plain / 2, time)});
+    samples_.push_back({kernel, {shape.tokens, shape.width}, calls_.at_least_half(time)});
   }
   // Outside autograd; the cost model adds a call to it all the same.
   void add_forward(Kernel kernel, const TokenShape& shape, const KernelTimer::Action& action) {

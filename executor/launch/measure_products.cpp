@@ -28,7 +28,7 @@ void measure_linear(KernelTimer& timer, const CallTimes& calls, const LinearShap
   const std::vector<std::int64_t> sizes{tokens, outputs, inputs};
   samples.push_back({sim::Kernel::LinearForward, sizes, calls.forward_kernel(whole.forward)});
   samples.push_back({sim::Kernel::LinearInputGradient, sizes, input_gradient});
-  samples.push_back({sim::Kernel::LinearWeightGradient, sizes, std::max(calls.plain / 2, rest)});
+  samples.push_back({sim::Kernel::LinearWeightGradient, sizes, calls.at_least_half(rest)});
 }
 
 // Square, joint query-key-value, feed-forward up and down, for widths of small models; cut by tensor parallelism they fall between.

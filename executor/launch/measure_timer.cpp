@@ -80,12 +80,16 @@ sim::Seconds KernelTimer::time_together(const Action& action, Repeats repeats) {
   return typical(rounds);
 }
 
+sim::Seconds CallTimes::at_least_half(sim::Seconds difference) const {
+  return std::max({plain / 2, difference, sim::Seconds(1e-9)});
+}
+
 sim::Seconds CallTimes::forward_kernel(sim::Seconds measured) const {
-  return at_least(plain / 2, measured - piece.forward - (recorded - plain));
+  return at_least_half(measured - piece.forward - (recorded - plain));
 }
 
 sim::Seconds CallTimes::backward_kernel(sim::Seconds measured) const {
-  return at_least(plain / 2, measured - piece.backward - (backward - plain));
+  return at_least_half(measured - piece.backward - (backward - plain));
 }
 
 CallTimes time_calls(KernelTimer& timer) {

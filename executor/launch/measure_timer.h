@@ -56,6 +56,8 @@ struct CallTimes {
   sim::Seconds backward{};  // one node of a backward
   RecordedTime piece{};     // what a stretch costs beyond its operators: detaching, entering the engine
 
+  // A difference of noisy times, floored: a kernel takes half a plain call at least, and a tick of the clock.
+  sim::Seconds at_least_half(sim::Seconds difference) const;
   // The kernel alone, given what a stretch with one kernel took.
   sim::Seconds forward_kernel(sim::Seconds measured) const;
   sim::Seconds backward_kernel(sim::Seconds measured) const;

@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kFormat = "meshwright.cluster/1";
+constexpr std::string_view kClusterFormat = "meshwright.cluster/1";
 constexpr JsonReader::Range kDevices = {1, 1 << 20};
 
 bool is_cluster(const Json& json) {
@@ -50,7 +50,7 @@ void take_part(Cluster& cluster, DeviceCount devices, const std::string& file) {
 
 Cluster cluster_from_json(const Json& json, const std::string& file) {
   const JsonReader reader(json, file);
-  reader.choice("format", std::span(&kFormat, 1));
+  reader.choice("format", std::span(&kClusterFormat, 1));
   const auto devices = static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
   reader.finish();
   Cluster cluster{read_hardware(reader, file), devices};
@@ -59,7 +59,7 @@ Cluster cluster_from_json(const Json& json, const std::string& file) {
 }
 
 Json to_json(const Cluster& cluster) {
-  return {{"format", kFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
+  return {{"format", kClusterFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
 }
 
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {

@@ -18,6 +18,7 @@ namespace sim {
 enum class Precision : std::uint8_t { Fp64, Fp32, Tf32, Bf16, Fp16 };
 inline constexpr std::string_view kPrecisionNames[] = {"fp64", "fp32", "tf32", "bf16", "fp16"};
 inline constexpr std::size_t kNumPrecisions = 5;
+inline bool is_sixteen_bit(Precision precision) { return precision == Precision::Bf16 || precision == Precision::Fp16; }
 Bytes bytes_per_element(Precision precision);  // of weights and activations in that precision
 
 enum class DeviceKind : std::uint8_t { Cpu, Gpu };

@@ -11,7 +11,7 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kFormat = "meshwright.hardware/1";
+constexpr std::string_view kHardwareFormat = "meshwright.hardware/1";
 constexpr JsonReader::Range kShare = {1e-6, 1};
 
 LinkProfile read_link(const JsonReader& parent, const std::string& key) {
@@ -99,7 +99,7 @@ std::vector<FieldSource> read_sources(const JsonReader& reader) {
 }
 
 void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
-  reader.choice("format", std::span(&kFormat, 1));
+  reader.choice("format", std::span(&kHardwareFormat, 1));
   for (const char* key : {"name", "source", "date"})
     if (reader.has(key) && reader.text(key).empty()) reader.violate(key, "is empty", "say it");
   if (reader.has("memory") && reader.json()["memory"].is_string() && parse_bytes(reader.text("memory")) == Bytes(0))
@@ -163,7 +163,7 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
 }
 
 Json to_json(const HardwareProfile& profile) {
-  Json json = {{"format", kFormat}, {"name", profile.name}, {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
+  Json json = {{"format", kHardwareFormat}, {"name", profile.name}, {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
                {"source", profile.source}, {"date", profile.date}, {"memory", to_exact_text(profile.memory)},
                {"memory_bandwidth", to_exact_text(profile.memory_bandwidth)}, {"memory_efficiency", profile.memory_efficiency}};
   for (std::size_t at = 0; at < kNumPrecisions; ++at)

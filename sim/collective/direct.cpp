@@ -5,12 +5,12 @@
 namespace sim {
 namespace {
 
-std::optional<std::string_view> why_unsupported(const CollectiveShape& shape) {
+std::optional<std::string_view> why_no_direct(const CollectiveShape& shape) {
   if (shape.kind == CollectiveKind::SendReceive && shape.ranks > 2) return "send_receive joins two ranks";
   return std::nullopt;
 }
 
-std::vector<PhaseRun> phases(const CollectiveShape& shape) {
+std::vector<PhaseRun> direct_phases(const CollectiveShape& shape) {
   if (shape.ranks < 2) return {};
   const std::int32_t others = shape.ranks - 1;
   const Bytes piece = piece_of(shape);
@@ -32,8 +32,8 @@ const CollectiveAlgorithm kDirectAlgorithm{
     .name = "direct",
     .summary = "every pair at once: one phase a direction, sums in rank order",
     .source = "one phase of an all-to-all personalized exchange (Johnsson and Ho, IEEE Transactions on Computers 1989)",
-    .why_unsupported = why_unsupported,
-    .phases = phases,
+    .why_unsupported = why_no_direct,
+    .phases = direct_phases,
 };
 
 }  // namespace sim

@@ -7,7 +7,6 @@
 #include "sim/cost/task_prices.h"
 
 namespace sim {
-namespace {
 
 // Tasks with equal fields cost the same. Looked up, never walked through: its order reaches no result.
 struct CostKey {
@@ -35,6 +34,8 @@ struct CostKeyHash {
     return static_cast<std::size_t>(hash);
   }
 };
+
+namespace {
 
 bool is_flat(Operation operation) {
   return operation == Operation::Accumulate || operation == Operation::NormPart || operation == Operation::Update;

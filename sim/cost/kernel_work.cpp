@@ -27,7 +27,6 @@ std::int64_t accesses(Kernel kernel) {
   }
 }
 
-bool is_sixteen_bit(Precision precision) { return precision == Precision::Bf16 || precision == Precision::Fp16; }
 
 // The optimizer reads the gradient, reads and writes the master weight and its `moments`, and writes the 16-bit weight where there is one.
 Bytes optimizer_bytes(std::int64_t elements, std::int64_t moments, Precision precision) {

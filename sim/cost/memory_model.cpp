@@ -6,7 +6,6 @@
 #include "sim/cost/resident_memory.h"
 
 namespace sim {
-namespace {
 
 // Tasks with equal fields move the same memory. Looked up, never walked through.
 struct EffectKey {
@@ -34,8 +33,6 @@ struct EffectKeyHash {
     return static_cast<std::size_t>(hash);
   }
 };
-
-}  // namespace
 
 struct MemoryModel::State {
   State(const ModelGraph& model_graph, const ParallelPlan& parallel_plan)

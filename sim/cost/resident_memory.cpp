@@ -3,7 +3,6 @@
 namespace sim {
 namespace {
 
-bool is_sixteen_bit(Precision precision) { return precision == Precision::Bf16 || precision == Precision::Fp16; }
 
 Bytes& of(MemoryBreakdown& memory, MemoryCategory category) { return memory[static_cast<std::size_t>(category)]; }
 

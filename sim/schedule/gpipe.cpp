@@ -5,7 +5,7 @@
 namespace sim {
 namespace {
 
-std::vector<StageAction> order(PipelineShape shape, StageIndex) {
+std::vector<StageAction> gpipe_order(PipelineShape shape, StageIndex) {
   std::vector<StageAction> actions;
   actions.reserve(2 * static_cast<std::size_t>(shape.microbatches));
   for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward})
@@ -20,7 +20,7 @@ const Schedule kGpipeSchedule{
     .summary = "all forwards, then all backwards; holds every microbatch",
     .paper = "Huang et al., GPipe, NeurIPS 2019",
     .why_unsupported = why_not_one_chunk,
-    .order = order,
+    .order = gpipe_order,
 };
 
 }  // namespace sim

@@ -34,7 +34,7 @@ StageAction backward(PipelineShape shape, std::int32_t k) {
   return {ActionKind::Backward, mirrored.microbatch, ChunkIndex(shape.chunks - 1 - mirrored.chunk.value())};
 }
 
-std::vector<StageAction> order(PipelineShape shape, StageIndex stage) {
+std::vector<StageAction> interleaved_order(PipelineShape shape, StageIndex stage) {
   const std::int32_t all = shape.microbatches * shape.chunks;
   const std::int32_t group_size = shape.microbatches / num_groups(shape);
   const std::int32_t warm_up = std::min(2 * (shape.stages - 1 - stage.value()) + (shape.chunks - 1) * group_size, all);
@@ -54,7 +54,7 @@ const Schedule kInterleavedSchedule{
     .summary = "one forward, one backward over several chunks a stage; a smaller bubble for more sends",
     .paper = "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, SC 2021",
     .why_unsupported = why_unsupported,
-    .order = order,
+    .order = interleaved_order,
 };
 
 }  // namespace sim

@@ -7,7 +7,7 @@
 namespace sim {
 namespace {
 
-std::vector<StageAction> order(PipelineShape shape, StageIndex stage) {
+std::vector<StageAction> one_f_one_b_order(PipelineShape shape, StageIndex stage) {
   const std::int32_t m = shape.microbatches;
   const std::int32_t warm_up = std::min(shape.stages - 1 - stage.value(), m);
   std::vector<StageAction> actions;
@@ -27,7 +27,7 @@ const Schedule kOneFOneBSchedule{
     .summary = "one forward, one backward; holds at most one microbatch a later stage",
     .paper = "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
     .why_unsupported = why_not_one_chunk,
-    .order = order,
+    .order = one_f_one_b_order,
 };
 
 }  // namespace sim

@@ -64,8 +64,10 @@ Pieces head_forward(const Sizes& size) {
   if (size.sequence_parallel) pieces = {{Operation::HeadNorm}, {Operation::AllGather, 0, size.hidden}};
   pieces.push_back({Operation::Head});
   if (!size.tensor) return pieces;
-  pieces.insert(pieces.end(), {{Operation::AllReduce, 0, size.statistics}, {Operation::HeadExponentials},
-                               {Operation::AllReduce, 1, size.statistics * 2}, {Operation::HeadLoss}});
+  pieces.push_back({Operation::AllReduce, 0, size.statistics});
+  pieces.push_back({Operation::HeadExponentials});
+  pieces.push_back({Operation::AllReduce, 1, size.statistics * 2});
+  pieces.push_back({Operation::HeadLoss});
   return pieces;
 }
 

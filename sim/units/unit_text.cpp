@@ -97,6 +97,7 @@ std::string to_text(Bytes bytes) {
   static constexpr std::array units = std::to_array<Unit>({{"B", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}});
   return scaled(static_cast<double>(bytes.value()), units);
 }
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string to_text(Seconds time) {
   static constexpr std::array units = std::to_array<Unit>({{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
   return scaled(time.count(), units);

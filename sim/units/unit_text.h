@@ -21,6 +21,7 @@ std::string to_text(Bytes bytes);
 std::string to_text(Seconds time);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond rate);
+std::string percent(double share);  // "8.3 %"
 
 // For files: reads back to the same value, in the unit that makes it shortest ("80 GiB", "4.5 us").
 std::string to_exact_text(Bytes bytes);

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-CompareOptions options(const std::string& folder) {
+CompareOptions compare_options(const std::string& folder) {
   CompareOptions options;
   options.run = folder;
   return options;
@@ -18,7 +18,7 @@ CompareOptions options(const std::string& folder) {
 
 std::string compare(const std::string& folder) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(run(options(folder), Console(Form::Text)), kSuccess);
+  EXPECT_EQ(run(compare_options(folder), Console(Form::Text)), kSuccess);
   return testing::internal::GetCapturedStdout();
 }
 
@@ -39,15 +39,15 @@ TEST(Compare, AFolderOfTwoPlansIsRefused) {
   const std::string folder = test::write_simulated_run(plan, "mixed");
   plan.zero_stage = 1;
   sim::save_plan(plan, folder + "/plan.json");
-  EXPECT_THROW(run(options(folder), Console(Form::Text)), sim::InputError);
+  EXPECT_THROW(run(compare_options(folder), Console(Form::Text)), sim::InputError);
 }
 
 TEST(Compare, AFolderThatIsNoRunIsRefused) {
-  EXPECT_THROW(run(options("profiles"), Console(Form::Text)), sim::InputError);
+  EXPECT_THROW(run(compare_options("profiles"), Console(Form::Text)), sim::InputError);
 }
 
 TEST(Compare, DrawsBothAndPricesByAnotherProfile) {
-  CompareOptions drawn = options(test::write_simulated_run(test::simulated_plan(), "drawn"));
+  CompareOptions drawn = compare_options(test::write_simulated_run(test::simulated_plan(), "drawn"));
   drawn.text = true;
   drawn.cluster = "h100-80gb-sxm";
   testing::internal::CaptureStdout();

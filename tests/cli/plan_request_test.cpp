@@ -7,7 +7,7 @@
 namespace cli {
 namespace {
 
-PlanOptions options() {
+PlanOptions plan_options() {
   PlanOptions options;
   options.model = "profiles/models/tiny-gpt2.json";
   options.cluster = "h100-80gb-sxm";
@@ -18,20 +18,20 @@ PlanOptions options() {
 }
 
 TEST(PlanRequest, PrecisionFollowsTheDevice) {
-  EXPECT_EQ(search_request(options()).workload.precision, sim::Precision::Bf16);
-  PlanOptions chosen = options();
+  EXPECT_EQ(search_request(plan_options()).workload.precision, sim::Precision::Bf16);
+  PlanOptions chosen = plan_options();
   chosen.precision = "fp32";
   EXPECT_EQ(search_request(chosen).workload.precision, sim::Precision::Fp32);
 }
 
 TEST(PlanRequest, MemoryLimitHasAUnit) {
-  PlanOptions limited = options();
+  PlanOptions limited = plan_options();
   limited.memory_limit = "2 GiB";
   EXPECT_EQ(search_request(limited).memory_limit, sim::Bytes(std::int64_t{2} << 30));
 }
 
 TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
-  PlanOptions wrong = options();
+  PlanOptions wrong = plan_options();
   wrong.memory_limit = "80";
   wrong.precision = "fp8";
   wrong.optimizer = "lamb";
@@ -47,13 +47,13 @@ TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
 }
 
 TEST(PlanRequest, WhatNoLayoutMendsIsRefused) {
-  PlanOptions longer = options();
+  PlanOptions longer = plan_options();
   longer.sequence = 4096;
   EXPECT_THROW(search_request(longer), sim::InputError);
 }
 
 TEST(PlanRequest, TrainingStandsInThePlan) {
-  PlanOptions chosen = options();
+  PlanOptions chosen = plan_options();
   chosen.learning_rate = 1e-2;
   chosen.seed = 7;
   chosen.checkpoint_interval = 5;

@@ -24,7 +24,7 @@ std::string contents(const std::string& path) {
 TEST(Process, GivesTheExitStatus) { EXPECT_EQ(Process(shell("exit 7")).wait_for(kLong), 7); }
 
 TEST(Process, ASignalIs128More) {
-  Process child(shell("sleep 60"));
+  Process child(shell("exec sleep 60"));
   EXPECT_EQ(child.wait_for(milliseconds(50)), std::nullopt);
   child.signal(SIGKILL);
   EXPECT_EQ(child.wait_for(kLong), 128 + SIGKILL);

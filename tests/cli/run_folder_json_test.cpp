@@ -29,7 +29,7 @@ sim::ParallelPlan small_plan() {
   return plan;
 }
 
-RunOptions options(const std::string& name) {
+RunOptions run_options(const std::string& name) {
   const std::string folder = testing::TempDir() + "run_folder_" + name;
   std::filesystem::remove_all(folder);
   return {.plan = "plan.json", .data = "tokens.bin", .output = folder, .steps = 2};
@@ -45,14 +45,14 @@ TEST(RunFolder, DifferencesNameTheField) {
 }
 
 TEST(RunFolder, KeepsAnEarlierRun) {
-  const RunOptions run = options("keeps");
+  const RunOptions run = run_options("keeps");
   prepare_run_folder(run, small_plan());
   EXPECT_TRUE(std::filesystem::exists(run.output + "/versions.json"));
   EXPECT_THROW(prepare_run_folder(run, small_plan()), sim::InputError);
 }
 
 TEST(RunFolder, ResumesOnlyTheSamePlan) {
-  RunOptions run = options("resumes");
+  RunOptions run = run_options("resumes");
   run.resume = true;
   EXPECT_THROW(prepare_run_folder(run, small_plan()), sim::InputError);
   run.resume = false;

@@ -10,7 +10,7 @@
 namespace executor {
 
 // Few repeats of small shapes: some milliseconds for all of them.
-inline constexpr MeasureOptions kHasty{.each = sim::Seconds(0), .largest = sim::Flops(2e6)};
+inline constexpr MeasureOptions kHasty{.each = sim::Seconds(0), .largest = sim::Flops(4e6)};
 
 inline MeshCommunicators all_ranks() {
   int ranks = 1;

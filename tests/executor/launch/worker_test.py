@@ -120,7 +120,7 @@ class Worker(unittest.TestCase):
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "tmpfs", disk], capture_output=True).returncode != 0:
             self.skipTest("needs the right to mount")
         try:
-            ended = run("solo", disk / "run", 8)   # the second checkpoint does not fit
+            ended = run("solo", disk / "run", 8, data=self.root / "tokens.bin")   # the second checkpoint does not fit
             self.assertEqual(ended.returncode, 30, ended.stderr)
             self.assertIn("a checkpoint takes", ended.stderr)
             self.assertIn("free space on the disk", ended.stderr)

@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-std::string told(const std::string& text) {
+std::string cluster_problem(const std::string& text) {
   try {
     cluster_from_json(parse_json(text, "c.json"), "c.json");
   } catch (const InputError& error) {
@@ -49,22 +49,22 @@ TEST(ClusterJson, TakesAClusterOrAPartOfIt) {
 TEST(ClusterJson, RefusesCountsThatCannotBe) {
   for (const std::int32_t count : {-1, 1 << 21})
     EXPECT_THAT([&] { load_cluster("a100-80gb-sxm", {count}); }, ThrowsMessage<InputError>(HasSubstr("--devices: is"))) << count;
-  EXPECT_THAT(told(R"({"format": "meshwright.cluster/1", "devices": 0})"), HasSubstr("/devices: is 0"));
-  EXPECT_THAT(told(R"({"format": "meshwright.cluster/2", "devices": "8"})"), AllOf(HasSubstr("/format"), HasSubstr("/devices")));
+  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 0})"), HasSubstr("/devices: is 0"));
+  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/2", "devices": "8"})"), AllOf(HasSubstr("/format"), HasSubstr("/devices")));
 }
 
 TEST(ClusterJson, NamesWhatIsWrongInTheHardware) {
-  EXPECT_THAT(told(R"({"format": "meshwright.cluster/1", "devices": 2})"), HasSubstr("/hardware: is missing"));
-  EXPECT_THAT(told(R"({"format": "meshwright.cluster/1", "devices": 2, "hardware": {"memory": 80}})"),
+  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 2})"), HasSubstr("/hardware: is missing"));
+  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 2, "hardware": {"memory": 80}})"),
               HasSubstr("c.json: /hardware: /memory: is 80: a number needs its unit"));
-  EXPECT_THAT(told(R"({"format": "meshwright.cluster/1", "devices": 2, "hardware": "b100"})"), HasSubstr("did you mean a100-80gb-sxm?"));
+  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 2, "hardware": "b100"})"), HasSubstr("did you mean a100-80gb-sxm?"));
 }
 
 TEST(ClusterJson, SeveralNodesNeedALink) {
   HardwareProfile profile = two_per_node();
   profile.inter_node = {};
-  EXPECT_EQ(told(to_json(Cluster{profile, 2}).dump()), "");
-  EXPECT_THAT(told(to_json(Cluster{profile, 3}).dump()), HasSubstr("/inter_node: is missing, and 3 devices need 2 nodes of 2"));
+  EXPECT_EQ(cluster_problem(to_json(Cluster{profile, 2}).dump()), "");
+  EXPECT_THAT(cluster_problem(to_json(Cluster{profile, 3}).dump()), HasSubstr("/inter_node: is missing, and 3 devices need 2 nodes of 2"));
 }
 
 TEST(ClusterJson, AMeasuredProfileIsFoundByItsPath) {

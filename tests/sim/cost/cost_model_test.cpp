@@ -4,16 +4,11 @@
 
 #include <algorithm>
 
+#include "tests/sim/cost/find_task.h"
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
 namespace {
-
-const Task& find(const TaskGraph& graph, Phase phase, Operation operation, MeshAxis group = MeshAxis::None) {
-  return *std::find_if(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
-    return task.key.phase == phase && task.key.operation == operation && task.key.group == group;
-  });
-}
 
 double share_on(const TaskCost& cost, LinkId link) {
   for (std::size_t at = 0; at < cost.num_uses; ++at)
@@ -44,13 +39,13 @@ TEST(CostModel, AFoldedDeviceLoadsItsUplinkForAllRanksOfItsNode) {
   const CostModel costs(model, plan);
   const TaskGraph folded = lower(model, plan), unfolded = lower(model, plan, Fold::None);
   const LinkId uplink(16);  // after sixteen ports
-  const TaskCost& one = costs.cost(find(folded, Phase::Gradients, Operation::AllReduce, MeshAxis::Data), folded);
+  const TaskCost& one = costs.cost(testing::find(folded, Phase::Gradients, Operation::AllReduce, MeshAxis::Data), folded);
   EXPECT_NEAR(share_on(one, uplink), 2.0, 1e-5);  // each group alone fills it
   const CostModel other(model, plan);
-  const TaskCost& rank = other.cost(find(unfolded, Phase::Gradients, Operation::AllReduce, MeshAxis::Data), unfolded);
+  const TaskCost& rank = other.cost(testing::find(unfolded, Phase::Gradients, Operation::AllReduce, MeshAxis::Data), unfolded);
   EXPECT_EQ(share_on(rank, uplink) * 4, share_on(one, uplink));  // exactly: four ranks of the node
   EXPECT_EQ(rank.duration, one.duration);
-  EXPECT_EQ(share_on(costs.cost(find(folded, Phase::Forward, Operation::AllReduce, MeshAxis::Tensor), folded), uplink), 0.0);
+  EXPECT_EQ(share_on(costs.cost(testing::find(folded, Phase::Forward, Operation::AllReduce, MeshAxis::Tensor), folded), uplink), 0.0);
 }
 
 TEST(CostModel, RanksOnTooFewCoresLoadThem) {
@@ -59,7 +54,7 @@ TEST(CostModel, RanksOnTooFewCoresLoadThem) {
   const TaskGraph graph = lower(model, plan);
   const CostModel costs(model, plan);
   const LinkId cores(5);                                                                            // after four ports and an uplink
-  EXPECT_EQ(share_on(costs.cost(find(graph, Phase::Forward, Operation::Mlp), graph), cores), 2.0);  // four ranks, half a core's time each
+  EXPECT_EQ(share_on(costs.cost(testing::find(graph, Phase::Forward, Operation::Mlp), graph), cores), 2.0);  // four ranks, half a core's time each
 }
 
 TEST(CostModel, FlatTasksGoByWhatTheRankOwns) {
@@ -69,7 +64,7 @@ TEST(CostModel, FlatTasksGoByWhatTheRankOwns) {
     plan.zero_stage = zero_stage;
     const ModelGraph model = make_model_graph(plan);
     const TaskGraph graph = lower(model, plan);
-    return CostModel(model, plan).cost(find(graph, phase, operation), graph).duration;
+    return CostModel(model, plan).cost(testing::find(graph, phase, operation), graph).duration;
   };
   EXPECT_EQ(duration(0, Phase::Step, Operation::Update), 4 * duration(1, Phase::Step, Operation::Update));
   EXPECT_EQ(duration(0, Phase::Step, Operation::NormPart), duration(1, Phase::Step, Operation::NormPart));  // its shard in every strategy
@@ -81,8 +76,8 @@ TEST(CostModel, ReshardingIsFree) {
   const ModelGraph model = make_model_graph(plan);
   const TaskGraph graph = lower(model, plan);
   const CostModel costs(model, plan);
-  EXPECT_EQ(costs.cost(find(graph, Phase::Forward, Operation::Reshard), graph).duration, SimTime(0));
-  EXPECT_GT(costs.cost(find(graph, Phase::Forward, Operation::AllGather, MeshAxis::Data), graph).duration, SimTime(0));
+  EXPECT_EQ(costs.cost(testing::find(graph, Phase::Forward, Operation::Reshard), graph).duration, SimTime(0));
+  EXPECT_GT(costs.cost(testing::find(graph, Phase::Forward, Operation::AllGather, MeshAxis::Data), graph).duration, SimTime(0));
 }
 
 }  // namespace

@@ -5,15 +5,11 @@
 #include <algorithm>
 
 #include "sim/cost/activation_memory.h"
+#include "tests/sim/cost/find_task.h"
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
 namespace {
-
-const Task& find(const TaskGraph& graph, Phase phase, Operation operation) {
-  return *std::find_if(graph.tasks().begin(), graph.tasks().end(),
-                       [&](const Task& task) { return task.key.phase == phase && task.key.operation == operation; });
-}
 
 Bytes sum(const std::vector<MemoryChange>& changes, MemoryCategory category) {
   Bytes all{};
@@ -24,7 +20,7 @@ Bytes sum(const std::vector<MemoryChange>& changes, MemoryCategory category) {
 
 struct Scene {
   explicit Scene(const ParallelPlan& of) : plan(of), model(make_model_graph(plan)), graph(lower(model, plan)), memory(model, plan) {}
-  MemoryEffect effect(Phase phase, Operation operation) const { return memory.of(find(graph, phase, operation), graph); }
+  MemoryEffect effect(Phase phase, Operation operation) const { return memory.of(testing::find(graph, phase, operation), graph); }
 
   ParallelPlan plan;
   ModelGraph model;
@@ -58,7 +54,7 @@ TEST(MemoryEffects, AGatheredUnitLivesFromGatherToReshard) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
   const Scene scene(plan);
-  const Task& gather = find(scene.graph, Phase::Forward, Operation::AllGather);
+  const Task& gather = testing::find(scene.graph, Phase::Forward, Operation::AllGather);
   const Task& reshard = *std::find_if(scene.graph.tasks().begin(), scene.graph.tasks().end(), [&](const Task& task) {
     return task.key.operation == Operation::Reshard && task.bucket == gather.bucket;
   });
@@ -69,7 +65,7 @@ TEST(MemoryEffects, AGatheredUnitLivesFromGatherToReshard) {
 TEST(MemoryEffects, ADirectExchangeNeedsRoomForTheOthersParts) {
   ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1});
   const Scene cpu(plan);
-  const Bytes payload = find(cpu.graph, Phase::Gradients, Operation::AllReduce).payload;
+  const Bytes payload = testing::find(cpu.graph, Phase::Gradients, Operation::AllReduce).payload;
   EXPECT_EQ(sum(cpu.effect(Phase::Gradients, Operation::AllReduce).temporary, MemoryCategory::CommunicationBuffers) * 4, payload * 3);
   plan.cluster.hardware = testing::small_gpu();
   const Scene gpu(plan);

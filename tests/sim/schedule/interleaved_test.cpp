@@ -8,19 +8,19 @@
 namespace sim {
 namespace {
 
-std::string order(PipelineShape shape, std::int32_t stage) { return to_text(kInterleavedSchedule.order(shape, StageIndex(stage))); }
+std::string interleaved_text(PipelineShape shape, std::int32_t stage) { return to_text(kInterleavedSchedule.order(shape, StageIndex(stage))); }
 
 TEST(Interleaved, LooksLikeItsPicture) {
   const PipelineShape shape{.stages = 2, .microbatches = 2, .chunks = 2};
-  EXPECT_EQ(order(shape, 0), "F0.0 F1.0 F0.1 F1.1 B0.1 B1.1 B0.0 B1.0");
-  EXPECT_EQ(order(shape, 1), "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 B0.0 B1.0");
+  EXPECT_EQ(interleaved_text(shape, 0), "F0.0 F1.0 F0.1 F1.1 B0.1 B1.1 B0.0 B1.0");
+  EXPECT_EQ(interleaved_text(shape, 1), "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 B0.0 B1.0");
 }
 
 // Megatron's table for p = 2, m = 4, v = 2: warm-up of stage 0 is 2 + 2 = 4, of stage 1 is 2.
 TEST(Interleaved, GoesByGroupsOfTheStages) {
   const PipelineShape shape{.stages = 2, .microbatches = 4, .chunks = 2};
-  EXPECT_EQ(order(shape, 0), "F0.0 F1.0 F0.1 F1.1 F2.0 B0.1 F3.0 B1.1 F2.1 B0.0 F3.1 B1.0 B2.1 B3.1 B2.0 B3.0");
-  EXPECT_EQ(order(shape, 1), "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 F2.0 B0.0 F3.0 B1.0 F2.1 B2.1 F3.1 B3.1 B2.0 B3.0");
+  EXPECT_EQ(interleaved_text(shape, 0), "F0.0 F1.0 F0.1 F1.1 F2.0 B0.1 F3.0 B1.1 F2.1 B0.0 F3.1 B1.0 B2.1 B3.1 B2.0 B3.0");
+  EXPECT_EQ(interleaved_text(shape, 1), "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 F2.0 B0.0 F3.0 B1.0 F2.1 B2.1 F3.1 B3.1 B2.0 B3.0");
 }
 
 TEST(Interleaved, TakesEqualGroupsWhereStagesDoNotDivide) {

@@ -8,18 +8,18 @@
 namespace sim {
 namespace {
 
-std::string order(PipelineShape shape, std::int32_t stage) { return to_text(kOneFOneBSchedule.order(shape, StageIndex(stage))); }
+std::string one_f_one_b_text(PipelineShape shape, std::int32_t stage) { return to_text(kOneFOneBSchedule.order(shape, StageIndex(stage))); }
 
 TEST(OneFOneB, LooksLikeItsPicture) {
-  EXPECT_EQ(order({.stages = 2, .microbatches = 4}, 0), "F0 F1 B0 F2 B1 F3 B2 B3");
-  EXPECT_EQ(order({.stages = 2, .microbatches = 4}, 1), "F0 B0 F1 B1 F2 B2 F3 B3");
+  EXPECT_EQ(one_f_one_b_text({.stages = 2, .microbatches = 4}, 0), "F0 F1 B0 F2 B1 F3 B2 B3");
+  EXPECT_EQ(one_f_one_b_text({.stages = 2, .microbatches = 4}, 1), "F0 B0 F1 B1 F2 B2 F3 B3");
 }
 
 TEST(OneFOneB, WarmsUpWithAllMicrobatchesWhereTheyAreFew) {
-  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 0), "F0 F1 B0 B1");
-  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 1), "F0 F1 B0 B1");
-  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 2), "F0 F1 B0 B1");
-  EXPECT_EQ(order({.stages = 4, .microbatches = 2}, 3), "F0 B0 F1 B1");
+  EXPECT_EQ(one_f_one_b_text({.stages = 4, .microbatches = 2}, 0), "F0 F1 B0 B1");
+  EXPECT_EQ(one_f_one_b_text({.stages = 4, .microbatches = 2}, 1), "F0 F1 B0 B1");
+  EXPECT_EQ(one_f_one_b_text({.stages = 4, .microbatches = 2}, 2), "F0 F1 B0 B1");
+  EXPECT_EQ(one_f_one_b_text({.stages = 4, .microbatches = 2}, 3), "F0 B0 F1 B1");
 }
 
 TEST(OneFOneB, HoldsOneMicrobatchALaterStage) {

@@ -15,8 +15,8 @@ using ::testing::IsEmpty;
 using testing::us;
 
 // A folded timeline of a real graph, each task taking its turn for 1 us, and the traces of ranks that kept to it.
-struct Fixture {
-  explicit Fixture(DeviceMesh mesh = {.data = 2, .pipeline = 2}) : plan(testing::tiny_plan(mesh)) {
+struct PerfectRun {
+  explicit PerfectRun(DeviceMesh mesh = {.data = 2, .pipeline = 2}) : plan(testing::tiny_plan(mesh)) {
     for (std::size_t device = 0; device < graph.devices().size(); ++device) {
       timeline.devices.push_back(graph.devices()[device]);
       SimTime now{};
@@ -51,7 +51,7 @@ struct Fixture {
 };
 
 TEST(Comparison, ARightRunMeetsItsSimulation) {
-  const Comparison result = Fixture().compared();
+  const Comparison result = PerfectRun().compared();
   EXPECT_EQ(result.step.error(), 0.0);
   EXPECT_EQ(result.step.samples, 2);
   for (const ErrorRow& kind : result.kinds) EXPECT_EQ(kind.error(), 0.0) << kind.name;
@@ -73,7 +73,7 @@ TEST(Comparison, ARightRunMeetsItsSimulation) {
 TEST(Comparison, EveryCombinationOfDegreesHasPartners) {
   for (const DeviceMesh mesh :
        {DeviceMesh{}, DeviceMesh{.tensor = 2}, DeviceMesh{.data = 2, .tensor = 2}, DeviceMesh{.data = 2, .pipeline = 4, .tensor = 2}}) {
-    const Comparison result = Fixture(mesh).compared();
+    const Comparison result = PerfectRun(mesh).compared();
     EXPECT_THAT(result.only_simulated, IsEmpty());
     EXPECT_THAT(result.only_measured, IsEmpty());
     EXPECT_TRUE(result.ledger_equal) << result.ledger_difference;
@@ -81,7 +81,7 @@ TEST(Comparison, EveryCombinationOfDegreesHasPartners) {
 }
 
 TEST(Comparison, TheSlowestRankMakesTheStep) {
-  Fixture fixture;
+  PerfectRun fixture;
   for (MeasuredStep& measured : fixture.traces[2].steps) measured.duration = 2 * fixture.step;
   const Comparison result = fixture.compared();
   EXPECT_EQ(result.step.measured, to_seconds(2 * fixture.step));
@@ -89,7 +89,7 @@ TEST(Comparison, TheSlowestRankMakesTheStep) {
 }
 
 TEST(Comparison, WarmUpCountsForNothingButTheLedger) {
-  Fixture fixture;
+  PerfectRun fixture;
   for (RankTrace& trace : fixture.traces) {
     trace.steps[0].duration = 100 * fixture.step;
     trace.steps[0].peak_memory = Bytes(1 << 30);
@@ -103,7 +103,7 @@ TEST(Comparison, WarmUpCountsForNothingButTheLedger) {
 }
 
 TEST(Comparison, TasksWithoutAPartnerAreNamed) {
-  Fixture fixture;
+  PerfectRun fixture;
   const TaskKey lost = fixture.traces[3].steps[2].spans.back().key;
   fixture.traces[3].steps[2].spans.pop_back();
   fixture.traces[0].steps[1].spans.push_back(fixture.traces[0].steps[1].spans.front());  // twice is once too often
@@ -113,7 +113,7 @@ TEST(Comparison, TasksWithoutAPartnerAreNamed) {
 }
 
 TEST(Comparison, KindsAreSumsOfOneRank) {
-  Fixture fixture(DeviceMesh{});
+  PerfectRun fixture(DeviceMesh{});
   for (MeasuredStep& measured : fixture.traces[0].steps)
     for (Span& span : measured.spans)
       if (span.key.operation == Operation::Update) span.end += us(3);
@@ -126,7 +126,7 @@ TEST(Comparison, KindsAreSumsOfOneRank) {
 }
 
 TEST(Comparison, TracesOfAnotherRunAreRefused) {
-  Fixture fixture;
+  PerfectRun fixture;
   EXPECT_THROW(fixture.compared({3}), InputError);
   EXPECT_THROW(compare(fixture.graph, fixture.plan, fixture.timeline, {}, {1}), InputError);
   fixture.traces[0].steps.pop_back();

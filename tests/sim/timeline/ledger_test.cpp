@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Fixture {
+struct LedgerFixture {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 2});
   ModelGraph model = make_model_graph(plan);
   TaskGraph graph = lower(model, plan);
@@ -31,7 +31,7 @@ struct Fixture {
 };
 
 TEST(Ledger, PredictsEveryCommunicationWithItsGroup) {
-  const Fixture fixture;
+  const LedgerFixture fixture;
   const auto ledger = predicted_ledger(fixture.graph, fixture.plan, Rank(0));
   std::size_t expected = 0;
   for (const Task& task : rank_slice(fixture.graph, fixture.plan, Rank(0))) expected += is_communication(task.key.operation);
@@ -43,12 +43,12 @@ TEST(Ledger, PredictsEveryCommunicationWithItsGroup) {
 }
 
 TEST(Ledger, ARightRunIsEqual) {
-  const Fixture fixture;
+  const LedgerFixture fixture;
   EXPECT_EQ(why_ledgers_differ(fixture.graph, fixture.plan, fixture.perfect()), std::nullopt);
 }
 
 TEST(Ledger, TellsTheFirstDifference) {
-  const Fixture fixture;
+  const LedgerFixture fixture;
   auto traces = fixture.perfect();
   std::vector<LedgerEntry>& ledger = traces[3].steps[1].ledger;
   ledger[2].payload += Bytes(1);

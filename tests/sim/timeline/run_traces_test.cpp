@@ -21,7 +21,7 @@ void write(const TemporaryFolder& folder, const RankTrace& trace, std::int32_t a
   write_rank_trace(trace, folder.file(trace_file_name(Rank(as))));
 }
 
-std::string problem_of(const std::string& folder) {
+std::string folder_problem(const std::string& folder) {
   try {
     read_run_traces(folder);
   } catch (const InputError& error) {
@@ -42,22 +42,22 @@ TEST(RunTraces, ComeInTheOrderOfTheRanks) {
 
 TEST(RunTraces, MissingRanksAreNamed) {
   const TemporaryFolder folder;
-  EXPECT_THAT(problem_of(folder.path()), HasSubstr("trace.0.json"));
+  EXPECT_THAT(folder_problem(folder.path()), HasSubstr("trace.0.json"));
   write(folder, trace(0), 0);
   write(folder, trace(2), 2);
-  EXPECT_THAT(problem_of(folder.path()), HasSubstr("trace.1.json: is missing"));
-  EXPECT_THAT(problem_of(folder.file("nowhere")), HasSubstr("cannot be read"));
+  EXPECT_THAT(folder_problem(folder.path()), HasSubstr("trace.1.json: is missing"));
+  EXPECT_THAT(folder_problem(folder.file("nowhere")), HasSubstr("cannot be read"));
 }
 
 TEST(RunTraces, BelongTogether) {
   const TemporaryFolder folder;
   write(folder, trace(0), 0);
   write(folder, trace(0), 1);
-  EXPECT_THAT(problem_of(folder.path()), HasSubstr("of rank 0"));
+  EXPECT_THAT(folder_problem(folder.path()), HasSubstr("of rank 0"));
   RankTrace other = trace(1);
   other.plan_hash = "ffff";
   write(folder, other, 1);
-  EXPECT_THAT(problem_of(folder.path()), HasSubstr("plan ffff"));
+  EXPECT_THAT(folder_problem(folder.path()), HasSubstr("plan ffff"));
 }
 
 }  // namespace
