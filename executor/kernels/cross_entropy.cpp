@@ -6,16 +6,12 @@
 #include <cmath>
 
 #include "executor/kernels/cross_entropy_loops.h"
+#include "executor/kernels/numbers.h"
 
 namespace executor {
 namespace {
 
 at::ScalarType statistic_type(const at::Tensor& logits) { return logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
-
-template <class Number>
-Number* numbers(const at::Tensor& tensor) {
-  return static_cast<Number*>(tensor.data_ptr());
-}
 
 void require(const at::Tensor& logits, const at::Tensor& statistic, const VocabularyShard& shard) {
   TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous() && logits.device().is_cpu(),

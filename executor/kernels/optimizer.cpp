@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "executor/kernels/numbers.h"
 #include "executor/kernels/optimizer_loops.h"
 
 namespace executor {
 namespace {
 
 constexpr std::int64_t kBlock = 2048;  // elements stepped and then rounded, while they are in the cache
-
-template <class Number>
-Number* numbers(const at::Tensor& tensor) {
-  return static_cast<Number*>(tensor.data_ptr());
-}
 
 template <class Master>
 AdamWFactors<Master> factors(const AdamWSettings& settings, const DecayRange& range) {
