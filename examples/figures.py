@@ -3,14 +3,17 @@
 
     examples/figures.py [--rounds 5] [--steps 12] [-o examples/figures.md]
 
-Protocol: the first steps of a run are left out; the plans run in turn, round after round, with a reference kernel between them; figures are
-medians over rounds; beside every error stands the noise floor, the spread of the measured medians over rounds; work of other programs on the
-machine is read from /proc/stat and said. Needs build/release (examples/quickstart.sh builds it) and the venv in .deps.
+Protocol: the first steps of a run are left out; the plans run in turn, round after round, with a reference kernel between them. A rented
+machine changes its speed by a quarter within minutes, so every time is brought to the machine's speed while it was measured: divided by what
+the reference kernel took beside the run, times what it took beside `measure`. Figures are medians over rounds; beside every error stands the
+noise floor, the spread of the measured medians over rounds; work of other programs on the machine is read from /proc/stat and said. Needs
+build/release (examples/quickstart.sh builds it) and the venv in .deps.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import statistics
@@ -87,6 +90,10 @@ def make_plans(model):
              "--runnable", *words, "-o", FOLDER / f"{slug(name)}.json")
 
 
+def reference_kernel():
+    return float(call(PYTHON, "-c", REFERENCE))
+
+
 def one_run(name, round_number, steps):
     folder = FOLDER / f"{slug(name)}.{round_number}"
     call(PROGRAM, "run", FOLDER / f"{slug(name)}.json", "--data", FOLDER / "tokens.bin", "--steps", steps, "-o", folder)
@@ -95,13 +102,14 @@ def one_run(name, round_number, steps):
 
 
 def measure_rounds(rounds, steps):
-    """name -> list of comparisons; reference kernel seconds; foreign share of each round."""
-    results, reference, foreign = {name: [] for name, _, _ in PLANS}, [], []
+    """name -> list of comparisons, each with the reference kernel's seconds beside it; those seconds; foreign share of each round."""
+    results, reference, foreign = {name: [] for name, _, _ in PLANS}, [reference_kernel()], []
     for number in range(rounds):
         with ForeignLoad() as load:
             for name, _, _ in PLANS:
-                results[name].append(one_run(name, number, steps))
-                reference.append(float(call(PYTHON, "-c", REFERENCE)))
+                comparison = one_run(name, number, steps)
+                reference.append(reference_kernel())
+                results[name].append(comparison | {"reference": statistics.mean(reference[-2:])})
         foreign.append(load.share)
         say(f"round {number + 1} of {rounds}: {100 * load.share:.1f} % of the machine was busy with something else")
     return results, reference, foreign
@@ -126,16 +134,17 @@ def percent(share, sign="+"):
     return f"{100 * share:{sign}.1f} %"
 
 
-def figures_of(results, calibrated):
-    """One row a plan: medians over rounds."""
+def figures_of(results, calibrated, speed):
+    """One row a plan: medians over rounds. `speed`: seconds of the reference kernel beside `measure`."""
     rows = []
     for name, comparisons in results.items():
-        measured = [comparison["step"]["measured_seconds"] for comparison in comparisons]
+        raw = [comparison["step"]["measured_seconds"] for comparison in comparisons]
+        measured = [seconds * speed / comparison["reference"] for seconds, comparison in zip(raw, comparisons)]
         last = FOLDER / f"{slug(name)}.{len(comparisons) - 1}"
         refined = document("compare", last, "--warm-up", WARM_UP, "--cluster", calibrated)
         middle = statistics.median(measured)
         memory = statistics.median(comparison["memory_measured_bytes"] for comparison in comparisons)
-        rows.append({"name": name, "measured": middle, "noise": spread(measured), "simulated": comparisons[0]["step"]["simulated_seconds"],
+        rows.append({"name": name, "raw": statistics.median(raw), "measured": middle, "noise": spread(measured), "simulated": comparisons[0]["step"]["simulated_seconds"],
                      "calibrated": refined["step"]["simulated_seconds"], "memory": memory, "memory_simulated": comparisons[0]["memory_simulated_bytes"],
                      "ledger": all(comparison["ledger_equal"] for comparison in comparisons),
                      "unmatched": sum(len(comparison["only_simulated"]) + len(comparison["only_measured"]) for comparison in comparisons)})
@@ -143,11 +152,11 @@ def figures_of(results, calibrated):
 
 
 def plan_table(rows):
-    lines = ["| Plan | measured | noise floor | simulated | error | calibrated on 1 and 2 | error | memory measured | simulated | error | ledger |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| Plan | as timed | measured | noise floor | simulated | error | calibrated on 1 and 2 | error | memory measured | simulated | error | ledger |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for number, row in enumerate(rows, 1):
         step, refined = row["simulated"] / row["measured"] - 1, row["calibrated"] / row["measured"] - 1
-        lines.append(f"| ({number}) {row['name']} | {1e3 * row['measured']:.1f} ms | {percent(row['noise'], '')} | {1e3 * row['simulated']:.1f} ms | "
+        lines.append(f"| ({number}) {row['name']} | {1e3 * row['raw']:.1f} ms | {1e3 * row['measured']:.1f} ms | {percent(row['noise'], '')} | {1e3 * row['simulated']:.1f} ms | "
                      f"{percent(step)} | {1e3 * row['calibrated']:.1f} ms | {percent(refined)} | {row['memory'] / 2**20:.1f} MiB | "
                      f"{row['memory_simulated'] / 2**20:.1f} MiB | {percent(row['memory_simulated'] / row['memory'] - 1)} | "
                      f"{'equal' if row['ledger'] and not row['unmatched'] else 'DIFFERS'} |")
@@ -186,17 +195,44 @@ def search_figure():
             f"ZeRO-{plan['zero_stage']}, recompute {plan['recompute']}, {result['step_time_seconds']:.2f} s a step, MFU {percent(result['mfu_ratio'], '')}.")
 
 
-def report(options, rows, reference, foreign):
+def eager_figure(what, model, samples, sequence, steps):
+    """Tokens a second of the executor on one core, as a ratio to the same model in eager PyTorch."""
+    plan = FOLDER / f"{what}.json"
+    call(PROGRAM, "plan", "--model", ROOT / "profiles" / "models" / model, "--cluster", FOLDER / "machine.json", "--devices", 1, "--global-batch",
+         samples, "--sequence", sequence, "--runnable", "--fix", f"microbatch={samples}", "--fix", "recompute=none", "-o", plan)
+    said = call(PYTHON, ROOT / "tests" / "reference" / "compare_speed.py", PROGRAM.with_name("meshwright-worker"), plan, FOLDER / "tokens.bin", 7, steps)
+    ratio, spread = re.search(r"median ratio (\S+) \+- (\S+)", said).groups()
+    return f"| executor against eager PyTorch, {what} ({model}, {samples} x {sequence} tokens): tokens/s | {ratio} x | half the range of 7 rounds: {spread} |"
+
+
+def engine_figure():
+    build = ROOT / "build" / "planner"
+    call("cmake", "--preset", "planner")
+    call("cmake", "--build", build, "--target", "sim_engine_benchmark")
+    counters = json.loads(call(build / "bin" / "sim_engine_benchmark", "--benchmark_format=json"))["benchmarks"]
+    rates = ", ".join(f"{row['name'].split('/')[0].removeprefix('BM_')} {row['tasks'] / 1e6:.1f}" for row in counters)
+    return f"| simulator on one core, million tasks a second (GPT-3 175B, 1,024 ranks) | {rates} | |"
+
+
+def speed_table():
+    return "\n".join(["| Speed | Figure | Beside it |", "|---|---|---|",
+                      eager_figure("bound by products", "gpt2-23m.json", 4, 256, 8),
+                      eager_figure("bound by calls", "tiny-gpt2.json", 1, 16, 200), engine_figure()])
+
+
+def report(options, rows, reference, speed, foreign):
     disturbed = sum(share > FOREIGN_LIMIT for share in foreign)
     cpu = next(line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
     said = f"in {disturbed} of {len(foreign)} rounds more than {percent(FOREIGN_LIMIT, '')} (THE FIGURES ARE DISTURBED)" if disturbed else "none of note"
     return "\n\n".join([
         f"Made by `examples/figures.py` on {time.strftime('%Y-%m-%d')}: {cpu}, {os.cpu_count()} cores; {options.model.stem}, global batch 8, sequence 128, "
-        f"fp32; {options.rounds} rounds of {options.steps} steps, the first {WARM_UP} left out. Plans 7 and 8 run 4 ranks on {os.cpu_count()} cores.",
+        f"fp32; {options.rounds} rounds of {options.steps} steps, the first {WARM_UP} left out. Plans 7 and 8 run 4 ranks on {os.cpu_count()} cores. "
+        "`measured` is brought to the speed that the machine had during `measure`.",
         plan_table(rows), summary(rows),
-        f"Reference kernel between the runs (200 products of 512 x 512): median {1e3 * statistics.median(reference):.0f} ms, quartile spread "
-        f"{percent(spread(reference), '')}. Work of other programs: {said} (median {percent(statistics.median(foreign), '')} of the machine).",
-        search_figure()]) + "\n"
+        f"Reference kernel (200 products of 512 x 512): {1e3 * speed:.0f} ms beside `measure`; between the runs median "
+        f"{1e3 * statistics.median(reference):.0f} ms, quartile spread {percent(spread(reference), '')}. "
+        f"Work of other programs: {said} (median {percent(statistics.median(foreign), '')} of the machine).",
+        speed_table(), search_figure()]) + "\n"
 
 
 def main():
@@ -209,13 +245,16 @@ def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     say("measuring the machine ...")
+    beside = [reference_kernel()]
     call(PROGRAM, "measure", "-o", FOLDER / "machine.json", "--ranks", "1,2,4")
+    beside.append(reference_kernel())
+    speed = statistics.mean(beside)
     call(PROGRAM, "tokenize", *sorted(ROOT.glob("sim/*/*.h")), ROOT / "LICENSE", "-o", FOLDER / "tokens.bin")
     make_plans(options.model)
     results, reference, foreign = measure_rounds(options.rounds, options.steps)
     fitted = [FOLDER / f"{slug(name)}.{number}" for name in FITTED for number in range(options.rounds)]
     call(PROGRAM, "calibrate", *fitted, "--cluster", FOLDER / "machine.json", "-o", FOLDER / "calibrated.json")
-    options.output.write_text(report(options, figures_of(results, FOLDER / "calibrated.json"), reference, foreign))
+    options.output.write_text(report(options, figures_of(results, FOLDER / "calibrated.json", speed), reference, speed, foreign))
     say(f"figures: {options.output}")
 
 

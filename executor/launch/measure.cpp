@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "executor/launch/measure_timer.h"
 
@@ -23,6 +24,13 @@ void merge_ranks(Communicator& world, std::vector<Sample>& samples) {
     const std::size_t middle = ranks.size() / 2;
     samples[static_cast<std::size_t>(i)].time = sim::Seconds((ranks[middle] + ranks[(ranks.size() - 1) / 2]) / 2);
   }
+}
+
+// To four digits: no clock tells more.
+sim::Seconds rounded(sim::Seconds time) {
+  if (time.count() <= 0) return time;
+  const double digit = std::pow(10.0, std::floor(std::log10(time.count())) - 3);
+  return sim::Seconds(std::round(time.count() / digit) * digit);
 }
 
 }  // namespace
@@ -48,7 +56,7 @@ std::vector<sim::MeasuredKernel> measure_kernels(KernelTimer& timer, const CallT
                         .precision = sim::Precision::Fp32,
                         .concurrent_ranks = mesh.mesh().ranks(),
                         .shape = sample.shape,
-                        .time = sample.time});
+                        .time = rounded(sample.time)});
   }
   return measured;
 }

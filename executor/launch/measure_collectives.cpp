@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kPayloads[] = {256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20};
 
-Repeats repeats_of(std::int64_t bytes) { return {static_cast<std::int32_t>(std::clamp<std::int64_t>((8 << 20) / bytes, 1, 40))}; }
+Repeats repeats_of(std::int64_t bytes) { return {static_cast<std::int32_t>(std::clamp<std::int64_t>((64 << 20) / bytes, 8, 60))}; }
 
 sim::TaskKey measuring_key(sim::Operation operation) {
   return {.stage = {},
@@ -30,7 +30,7 @@ void measure_group(KernelTimer& timer, Communicator& group, std::int64_t bytes, 
   const at::Tensor full = at::zeros({shard_elements * group.size()}, at::kFloat), shard = at::zeros({shard_elements}, at::kFloat);
   const auto add = [&](sim::Kernel kernel, const KernelTimer::Action& action) {
     const std::int64_t whole = full.numel() * 4;
-    samples.push_back({kernel, {whole, group.size()}, timer.time_together(action, repeats_of(whole))});
+    samples.push_back({kernel, {whole, group.size()}, timer.time_after_work(action, repeats_of(whole))});
   };
   add(sim::Kernel::AllReduce, [&] { group.all_reduce(full, ReduceOperation::Sum, measuring_key(sim::Operation::AllReduce))->wait(); });
   add(sim::Kernel::ReduceScatter, [&] { group.reduce_scatter(shard, full, measuring_key(sim::Operation::ReduceScatter))->wait(); });

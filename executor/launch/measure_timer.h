@@ -29,6 +29,9 @@ class KernelTimer {
   RecordedTime time_recorded(const at::Tensor& input, const Piece::Function& function);
   // For what ranks can only do together: every rank as often as the others. Of one call.
   sim::Seconds time_together(const Action& action, Repeats repeats);
+  // The same after a stretch of computing, as in a step: ranks come out of it at different times, and the first waits for the last.
+  // Mean of the calls, without the longest tenth.
+  sim::Seconds time_after_work(const Action& action, Repeats repeats);
 
   const MeasureOptions& options() const { return options_; }
   MeshCommunicators& mesh() { return mesh_; }

@@ -18,6 +18,7 @@ TEST(MeasureTimer, TellsHowLongSomethingTakes) {
   KernelTimer timer(mesh, {.each = sim::Seconds(0.01)});
   EXPECT_GE(timer.time([] { rest(std::chrono::milliseconds(2)); }), sim::Seconds(0.002));
   EXPECT_GE(timer.time_together([] { rest(std::chrono::milliseconds(2)); }, {3}), sim::Seconds(0.002));
+  EXPECT_GE(timer.time_after_work([] { rest(std::chrono::milliseconds(2)); }, {3}), sim::Seconds(0.002));
 }
 
 TEST(MeasureTimer, RunsForwardAndBackward) {
