@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <vector>
 
 #include "cli/launch.h"
 #include "cli/process.h"
@@ -73,12 +74,17 @@ std::string failure_report(const FailedRun& run) {
   return text + fmt::format("  remedy: mend the cause, then continue from the last checkpoint with --resume; everything said is in {}/", run.folder);
 }
 
+// The words of the rank that mpirun blames; of the first that gave a reason where it blames none.
 std::string refusal(const FailedRun& run) {
   const std::string mpirun_words = contents(run.folder + "/mpirun.txt");
-  const Cause cause = cause_of(mpirun_words);
-  const std::string words = cause.rank.exists() ? contents(words_file(run, cause.rank)) : std::string();
-  const std::size_t last = words.rfind("error: ");
-  return last == std::string::npos ? mpirun_words : words.substr(last);
+  std::vector<sim::Rank> ranks;
+  if (const Cause cause = cause_of(mpirun_words); cause.rank.exists()) ranks.push_back(cause.rank);
+  for (std::int32_t rank = 0; rank < run.ranks; ++rank) ranks.emplace_back(rank);
+  for (const sim::Rank rank : ranks) {
+    const std::string words = contents(words_file(run, rank));
+    if (const std::size_t last = words.rfind("error: "); last != std::string::npos) return words.substr(last);
+  }
+  return mpirun_words;
 }
 
 }  // namespace cli

@@ -1,8 +1,5 @@
 """Every header compiles alone: it includes what it uses. Needs g++; remembers what passed, by content.
 
-A header that its own source includes first was compiled alone by the build; the executor's are compiled here all the same, for its
-rooms are built as one source each, behind a precompiled header.
-
 usage: headers_test.py CACHE_FILE [TORCH_FOLDER]   without LibTorch its users are skipped, and that is said
 """
 import concurrent.futures
@@ -35,13 +32,6 @@ def digest(path):
     return hashlib.sha256("\n".join([" ".join(COMPILER), path, *parts]).encode()).hexdigest()
 
 
-def proven_by_the_build(path):
-    source = (house.ROOT / path).with_suffix(".cpp")
-    if path.startswith("executor/") or not source.exists():
-        return False
-    return next(iter(house.includes(house.text(source))), (0, ""))[1] == path
-
-
 def problem(path, flags):
     done = subprocess.run(COMPILER[:1] + flags + COMPILER[1:], input=f'#include "{path}"\n', text=True, capture_output=True)
     return None if done.returncode == 0 else f"{path} does not compile alone:\n{done.stderr[:2000]}"
@@ -62,14 +52,13 @@ def main(cache_file, torch=""):
         skipped = [path for path in headers if sees_torch(path)]
         print(f"LibTorch is missing: {len(skipped)} headers are not checked: {' '.join(skipped)}")
         headers = [path for path in headers if path not in skipped]
-    built = [path for path in headers if proven_by_the_build(path)]
-    todo = [path for path in headers if path not in built and digest(path) not in passed]
+    todo = [path for path in headers if digest(path) not in passed]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = list(pool.map(lambda path: problem(path, flags), todo))
     passed.update(digest(path) for path, wrong in zip(todo, problems) if not wrong)
     cache.parent.mkdir(parents=True, exist_ok=True)
     cache.write_text("\n".join(sorted(passed)) + "\n")
-    print(f"{len(headers)} headers, {len(built)} compiled by the build, {len(todo)} now, the others passed before with the same content")
+    print(f"{len(headers)} headers, {len(todo)} compiled, the others passed before with the same content")
     for wrong in filter(None, problems):
         print(wrong)
     return 1 if any(problems) else 0
