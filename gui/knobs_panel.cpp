@@ -66,6 +66,8 @@ void KnobsPanel::build() {
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
   effect_->setWordWrap(true);
+  effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
+  effect_->setAlignment(Qt::AlignTop);
   effect_->setTextFormat(Qt::RichText);
   form->addRow(effect_);
 }

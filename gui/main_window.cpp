@@ -1,11 +1,13 @@
 #include "gui/main_window.h"
 
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QMimeData>
+#include <QScrollArea>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTabWidget>
@@ -82,8 +84,13 @@ void MainWindow::build() {
 void MainWindow::addDock(const QString& title, QWidget* content) {
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(title);
-  dock->setWidget(content);
-  content->setMinimumWidth(250);
+  auto* area = new QScrollArea(dock);  // on a low screen nothing is cut off
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setMinimumWidth(256);
+  area->setWidget(content);
+  dock->setWidget(area);
   addDockWidget(Qt::LeftDockWidgetArea, dock);
 }
 
@@ -222,7 +229,11 @@ void MainWindow::choose(Dialog kind, const QString& title, const QString& filter
   dialog->open();
 }
 
-void MainWindow::setDark(bool dark) { QApplication::setPalette(dark ? darkPalette() : lightPalette()); }
+void MainWindow::setDark(bool dark) {
+  const QPalette palette = dark ? darkPalette() : lightPalette();
+  QApplication::setPalette(palette);
+  for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) view->setPalette(palette);  // they do not follow by themselves
+}
 
 void MainWindow::restoreLast() {
   keeps_state_ = true;

@@ -109,7 +109,7 @@ void TablePanel::setFilter(const QString& terms) { filter_->setText(terms); }
 void TablePanel::arrangeColumns() {
   view_->resizeColumnsToContents();
   const int columns = model_->columnCount();
-  for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column) + 4, kWidest));
+  for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column) + 10, kWidest));
   if (stretched_ >= 0 && stretched_ < columns) view_->horizontalHeader()->setSectionResizeMode(stretched_, QHeaderView::Stretch);
 }
 

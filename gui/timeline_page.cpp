@@ -44,7 +44,8 @@ void TimelinePage::build() {
   body->addWidget(side);
   body->setSizes({760, 260});
   body->setStretchFactor(0, 1);
-  for (TablePanel* panel : {figures_, details_}) panel->setStretchedColumn(0);
+  figures_->setStretchedColumn(0);
+  details_->setStretchedColumn(1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -58,7 +59,7 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
   figures_->setTable(figuresTable(*plan));
-  details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click a slice"), {}}, {QString(), {}}}}, {}});
+  details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
   summary_->setText(QStringLiteral("<b>%1</b>").arg(QString::fromStdString(summaryOf(plan->plan))));
   search(search_->text());
 }
@@ -77,7 +78,7 @@ void TimelinePage::search(const QString& pattern) {
   for (std::size_t at = 0; at < spans.size(); ++at)
     if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
       matches_.push_back(static_cast<std::uint32_t>(at));
-  found_->setText(tr("%Ln match(es)", nullptr, numMatches()));
+  found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
   view_->setMatches(matches_);
 }
 

@@ -55,7 +55,7 @@ std::size_t gallop(const std::vector<std::int64_t>& end, std::size_t from, std::
 
 // Of the slices folded into a pixel, the longest of a few: all of them would cost as much as drawing them.
 std::uint32_t longestOf(const SliceRow& row, std::size_t first, std::size_t last) {
-  constexpr std::size_t kSamples = 8;
+  constexpr std::size_t kSamples = 3;
   const std::size_t stride = std::max<std::size_t>(1, (last - first) / kSamples);
   std::size_t best = first;
   for (std::size_t at = first; at < last; at += stride)

@@ -51,7 +51,7 @@ Axes ScatterView::axes() const {
   }
   if (points_.empty()) x = y = {0, 1};
   if (limit_ > 0 && limit_ < 1.6 * y.most) y.most = std::max(y.most, limit_);
-  return {{tr("Step time"), padded(x), timeLabel}, {tr("Peak memory of the fullest device"), padded(y), gibLabel}};
+  return {{tr("Step time"), padded(x), timeLabel}, {tr("Peak memory"), padded(y), gibLabel}};
 }
 
 QPointF ScatterView::pointOf(int position) const { return chart_.at(points_[static_cast<std::size_t>(position)].value); }
@@ -85,12 +85,14 @@ void ScatterView::paintPoints(QPainter& painter, const ChartArea& chart, const T
 
 void ScatterView::paintPicture(QPainter& painter, const QSize& size) {
   const Theme theme = themeOf(palette());
-  const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), axes(), theme);
-  chart_ = chart;
   if (points_.empty()) {
-    painter.drawText(chart.plot, Qt::AlignCenter, tr("Plans appear here: step time against memory"));
+    painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
+    painter.setPen(theme.faint);
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("Plans appear here: step time against memory"));
     return;
   }
+  const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), axes(), theme);
+  chart_ = chart;
   painter.setRenderHint(QPainter::Antialiasing);
   const double limit = chart.at({0, limit_}).y();
   if (limit > chart.plot.top()) {
