@@ -2,7 +2,7 @@
 # Installs what a fresh Debian 12 lacks to build and run Meshwright; run again, it costs nothing and needs no network.
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
-#   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI
+#   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #
 # Each missing thing is named by its package. The CUDA compiler is never needed.
 set -euo pipefail
@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 planner_packages=(ca-certificates clang cmake g++ ninja-build python3 libboost-graph-dev libcli11-dev libfmt-dev
                   libgmock-dev libgtest-dev libtbb-dev nlohmann-json3-dev)
 executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
+gui_packages=(fonts-dejavu-core qt6-base-dev qt6-svg-dev qt6-qpa-plugins libgl-dev)
 wheels=(torch==2.11.0 numpy)
 wheels_mib=7500  # unpacked and on the way
 venv=.deps/venv
@@ -64,6 +65,6 @@ install_wheels() {
 if [ "${1:-}" = planner ]; then
   install_packages "${planner_packages[@]}"
 else
-  install_packages "${planner_packages[@]}" "${executor_packages[@]}"
+  install_packages "${planner_packages[@]}" "${executor_packages[@]}" "${gui_packages[@]}"
   install_wheels
 fi

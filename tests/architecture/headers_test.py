@@ -1,10 +1,11 @@
 """Every header compiles alone: it includes what it uses. Needs g++; remembers what passed, by content.
 
-usage: headers_test.py CACHE_FILE [TORCH_FOLDER]   without LibTorch its users are skipped, and that is said
+usage: headers_test.py CACHE_FILE [TORCH_FOLDER [QT_FOLDER]]   without LibTorch or Qt (empty or left out) their users are skipped, and that is said
 """
 import concurrent.futures
 import hashlib
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -27,6 +28,10 @@ def sees_torch(path):
     return any(name.startswith(("ATen/", "torch/", "c10/", "mpi.h")) for own in own_closure(path) for _, name in house.includes(house.text(own)))
 
 
+def sees_qt(path):
+    return any(re.match(r"Q[A-Z]", name) for own in own_closure(path) for _, name in house.includes(house.text(own)))
+
+
 def digest(path):
     parts = [f"{own}\n{house.text(own)}" for own in sorted(own_closure(path))]
     return hashlib.sha256("\n".join([" ".join(COMPILER), path, *parts]).encode()).hexdigest()
@@ -42,16 +47,26 @@ def torch_flags(torch):
     return [*mpi, "-DOMPI_SKIP_MPICXX", "-isystem", f"{torch}/include", "-isystem", f"{torch}/include/torch/csrc/api/include"]
 
 
-def main(cache_file, torch=""):
-    flags = torch_flags(torch) if torch else []
+def qt_flags(qt):
+    return ["-fPIC", "-DQT_NO_KEYWORDS", "-isystem", qt, *(flag for module in ("Core", "Gui", "Widgets") for flag in ("-isystem", f"{qt}/Qt{module}"))]
+
+
+def without(name, users, headers):
+    skipped = [path for path in headers if users(path)]
+    print(f"{name} is missing: {len(skipped)} headers are not checked: {' '.join(skipped)}")
+    return [path for path in headers if path not in skipped]
+
+
+def main(cache_file, torch="", qt=""):
+    flags = (torch_flags(torch) if torch else []) + (qt_flags(qt) if qt else [])
     assert problem("no/such/header.h", []), "a header that cannot compile must be caught"
     cache = pathlib.Path(cache_file)
     passed = set(cache.read_text().split()) if cache.exists() else set()
     headers = [str(path) for path in house.sources((".h",))]
     if not torch:
-        skipped = [path for path in headers if sees_torch(path)]
-        print(f"LibTorch is missing: {len(skipped)} headers are not checked: {' '.join(skipped)}")
-        headers = [path for path in headers if path not in skipped]
+        headers = without("LibTorch", sees_torch, headers)
+    if not qt:
+        headers = without("Qt", sees_qt, headers)
     todo = [path for path in headers if digest(path) not in passed]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = list(pool.map(lambda path: problem(path, flags), todo))

@@ -45,15 +45,17 @@ def room_of(path):
 
 
 def declared_rooms(cmake):
-    """add_room() and add_executor_room() calls of a CMake text: room -> the set of its DEPENDS."""
+    """add_room(), add_executor_room() and add_gui_room() calls of a CMake text: room -> the set of its DEPENDS."""
     rooms = {}
-    for call in re.finditer(r"add_(?:executor_)?room\s*\(([^)]*)\)", re.sub(r"#[^\n]*", "", cmake)):
+    for call in re.finditer(r"add_(?:executor_|gui_)?room\s*\(([^)]*)\)", re.sub(r"#[^\n]*", "", cmake)):
         words, section, parts = call.group(1).split(), None, {}
         for word in words:
             if word in ("NAME", "SOURCES", "DEPENDS", "LIBRARIES", "PRIVATE_LIBRARIES"):
                 section = word
             else:
                 parts.setdefault(section, []).append(word)
+        if "NAME" not in parts:   # the body of a helper that passes its arguments on
+            continue
         rooms[parts["NAME"][0]] = set(parts.get("DEPENDS", []))
     return rooms
 

@@ -1,0 +1,39 @@
+#include "gui/core/file_kind.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "sim/units/input_error.h"
+
+namespace gui {
+namespace {
+
+constexpr std::size_t kHead = 1 << 20;  // the format of our files stands in front
+
+std::string headOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kHead, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+  return head;
+}
+
+}  // namespace
+
+FileKind kindOfFile(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) return FileKind::RunFolder;
+  if (!std::filesystem::is_regular_file(status))
+    throw sim::InputError(
+        path, {{"", "is not there, or is no file", "open a Hugging Face config.json, a plan file, a cluster file or a run folder"}});
+  const std::string head = headOf(path);
+  if (head.find("\"meshwright.plan/") != std::string::npos) return FileKind::Plan;
+  if (head.find("\"meshwright.hardware/") != std::string::npos || head.find("\"meshwright.cluster/") != std::string::npos)
+    return FileKind::Cluster;
+  if (head.find("\"model_type\"") != std::string::npos) return FileKind::Model;
+  throw sim::InputError(path, {{"", "is nothing that can be opened: no model_type, and no format of Meshwright's own",
+                                "open a Hugging Face config.json, a plan file, a cluster file or a run folder"}});
+}
+
+}  // namespace gui

@@ -1,0 +1,35 @@
+#include "gui/core/knobs.h"
+
+#include <algorithm>
+
+namespace gui {
+
+Knobs knobsOf(const sim::ParallelPlan& plan) {
+  return {.tensor = plan.mesh.tensor,
+          .pipeline = plan.mesh.pipeline,
+          .chunks = plan.chunks,
+          .schedule = plan.schedule,
+          .microbatch = plan.microbatch_size,
+          .zero_stage = plan.zero_stage,
+          .recompute = plan.recompute,
+          .sequence_parallel = plan.sequence_parallel};
+}
+
+sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
+  const bool same_parts = plan.mesh.pipeline == knobs.pipeline && plan.chunks == knobs.chunks;
+  plan.mesh.tensor = knobs.tensor;
+  plan.mesh.pipeline = knobs.pipeline;
+  plan.mesh.data = std::max(1, plan.cluster.devices / std::max(1, knobs.tensor * knobs.pipeline));
+  plan.chunks = knobs.chunks;
+  plan.schedule = knobs.schedule;
+  plan.microbatch_size = knobs.microbatch;
+  plan.zero_stage = knobs.zero_stage;
+  plan.recompute = knobs.recompute;
+  plan.sequence_parallel = knobs.sequence_parallel;
+  plan.predictions.reset();
+  const bool cuttable = static_cast<std::int64_t>(knobs.pipeline) * knobs.chunks <= plan.model.layers;
+  if (!same_parts && cuttable) plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  return plan;
+}
+
+}  // namespace gui

@@ -1,0 +1,25 @@
+// What a person may turn on a plan; the data degree follows: devices / (tensor x pipeline). Used by the edit panel and its undo commands.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/plan/parallel_plan.h"
+
+namespace gui {
+
+struct Knobs {
+  std::int32_t tensor = 1, pipeline = 1, chunks = 1;
+  std::string schedule = "1f1b";
+  std::int64_t microbatch = 1;
+  std::int32_t zero_stage = 0;
+  sim::Recompute recompute = sim::Recompute::None;
+  bool sequence_parallel = false;
+  bool operator==(const Knobs&) const = default;
+};
+
+Knobs knobsOf(const sim::ParallelPlan& plan);
+// The stage cut is kept where stages and chunks are, and even otherwise. The result may break rules: sim::violations says which.
+sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs);
+
+}  // namespace gui

@@ -1,0 +1,33 @@
+// A run folder as `meshwright run` leaves it, held against the simulation of its plan. Read on a worker thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gui/core/simulated_plan.h"
+#include "sim/timeline/comparison.h"
+#include "sim/timeline/trace.h"
+
+namespace gui {
+
+struct MeasuredRun {
+  std::string folder;
+  SharedPlan simulated;  // rank by rank
+  std::vector<sim::RankTrace> traces;
+  sim::Comparison comparison;
+  std::int64_t step = 0;   // the one drawn: the median after warm-up
+  sim::Timeline measured;  // of that step
+};
+using SharedRun = std::shared_ptr<const MeasuredRun>;
+
+// Throws sim::InputError: no run folder, traces missing or of another plan, no step left after warm-up.
+SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up = {});
+
+// One step of all ranks on rank 0's clock; times since the first rank began it.
+struct StepNumber {
+  std::int64_t value = 0;
+};
+sim::Timeline timelineOfStep(const sim::ParallelPlan& plan, const std::vector<sim::RankTrace>& traces, StepNumber step);
+
+}  // namespace gui

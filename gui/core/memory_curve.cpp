@@ -1,0 +1,30 @@
+#include "gui/core/memory_curve.h"
+
+#include <algorithm>
+
+namespace gui {
+
+MemoryCurve::MemoryCurve(const sim::Timeline& timeline, sim::DeviceId device) {
+  for (const sim::MemorySample& sample : timeline.memory) {
+    if (sample.device != device) continue;
+    samples_.push_back(sample);
+    if (const sim::Bytes sum = sim::total(sample.alive); sum > peak_.memory) peak_ = {sample.time, sum};
+  }
+}
+
+std::size_t MemoryCurve::before(sim::SimTime time) const {
+  const auto after =
+      std::upper_bound(samples_.begin(), samples_.end(), time, [](sim::SimTime t, const sim::MemorySample& s) { return t < s.time; });
+  return after == samples_.begin() ? 0 : static_cast<std::size_t>(after - samples_.begin()) - 1;
+}
+
+const sim::MemoryBreakdown& MemoryCurve::at(sim::SimTime time) const { return samples_[before(time)].alive; }
+
+sim::MemoryBreakdown MemoryCurve::highest(TimeRange range) const {
+  std::size_t best = before(range.begin);
+  for (std::size_t i = best; i < samples_.size() && samples_[i].time < range.end; ++i)
+    if (sim::total(samples_[i].alive) > sim::total(samples_[best].alive)) best = i;
+  return samples_[best].alive;
+}
+
+}  // namespace gui

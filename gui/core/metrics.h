@@ -1,0 +1,31 @@
+// The metrics of a run that may still be going on, followed line by line as the ranks write them. A half-written last line waits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gui {
+
+struct StepMetrics {
+  std::int64_t step = 0;
+  double loss = 0, tokens_per_second = 0;
+};
+
+class MetricsFollower {
+ public:
+  MetricsFollower() = default;
+  explicit MetricsFollower(const std::string& run_folder) : path_(run_folder + "/metrics.ndjson") {}
+
+  bool look();  // true: there is something new
+  const std::vector<StepMetrics>& steps() const { return steps_; }
+  std::int64_t malformed() const { return malformed_; }  // whole lines that are no metrics
+
+ private:
+  std::string path_;
+  std::int64_t read_ = 0;
+  std::int64_t malformed_ = 0;
+  std::vector<StepMetrics> steps_;
+};
+
+}  // namespace gui

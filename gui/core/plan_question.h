@@ -1,0 +1,30 @@
+// What a person asks the planner, as typed into the window; made into the planner's request, or refused with every reason at once.
+// The window's counterpart of the options of `meshwright plan`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "planner/search.h"
+
+namespace gui {
+
+struct PlanQuestion {
+  std::string model;         // config.json
+  std::string cluster;       // a file, or a name of profiles/
+  std::int32_t devices = 8;  // 0: as the cluster file says
+  std::int64_t global_batch = 64;
+  std::int64_t sequence = 1024;
+  std::string memory_limit{};  // "80 GiB"; empty: the device's
+  std::int32_t top = 60;       // plans to keep
+  bool runnable_only = false;  // what meshwright-worker performs today
+  bool operator==(const PlanQuestion&) const = default;
+};
+
+planner::SearchRequest searchRequest(const PlanQuestion& question);  // reads the files; throws sim::InputError
+
+std::vector<std::string> knownClusters();  // names in profiles/hardware and profiles/clusters, sorted
+std::string modelsFolder();                // where example configs lie
+
+}  // namespace gui

@@ -1,0 +1,41 @@
+// A plan together with all that its pictures need: graph, figures, timeline. Made on a worker thread, then shared and only read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/engine/simulate.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace gui {
+
+struct SimulatedPlan {
+  sim::ParallelPlan plan;
+  sim::ModelGraph model;
+  sim::TaskGraph graph;
+  sim::SimulationResult result;  // with its timeline
+};
+using SharedPlan = std::shared_ptr<const SimulatedPlan>;
+
+// Throws sim::InputError with every rule that the plan breaks.
+SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold = sim::Fold::Symmetric);
+
+// What is alive on a device at a moment, largest first.
+struct AliveItem {
+  sim::MemoryCategory category{};
+  sim::MicrobatchIndex microbatch = sim::MicrobatchIndex::none();  // whose; none: no microbatch's
+  sim::Bytes amount{};
+  bool operator==(const AliveItem&) const = default;
+};
+struct Moment {
+  sim::DeviceId device;
+  sim::SimTime time{};
+};
+std::vector<AliveItem> aliveAt(const SimulatedPlan& simulated, const Moment& moment);
+
+// "data 4 x tensor 2 x pipeline 2, 1f1b, 8 microbatches of 1, zero 0, recompute none"
+std::string summaryOf(const sim::ParallelPlan& plan);
+
+}  // namespace gui

@@ -1,0 +1,153 @@
+#include "gui/core/timeline_core.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/timeline/chrome_events.h"
+#include "sim/timeline/rows.h"
+
+namespace gui {
+namespace {
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+void append(SliceRow& row, const sim::Span& span, std::uint32_t position) {
+  row.start.push_back(span.start.count());
+  row.end.push_back(span.end.count());
+  row.kind.push_back(kindOf(span.key));
+  row.span.push_back(position);
+}
+
+// The rows of one device, by (stream, lane). `first` is the position of spans[0] in the timeline.
+std::vector<SliceRow> rowsOf(const std::vector<sim::Span>& spans, std::uint32_t first, const std::string& device) {
+  const std::vector<std::int32_t> lanes = sim::lanes_of(spans);
+  std::map<std::pair<sim::Stream, std::int32_t>, SliceRow> by_lane;
+  for (std::size_t at = 0; at < spans.size(); ++at)
+    if (spans[at].end > spans[at].start) append(by_lane[{spans[at].stream, lanes[at]}], spans[at], first + static_cast<std::uint32_t>(at));
+  std::vector<SliceRow> rows;
+  for (auto& [key, row] : by_lane) {
+    row.device = device;
+    row.stream = sim::kStreamNames[static_cast<std::size_t>(key.first)];
+    row.opens_device = rows.empty();
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string deviceName(const sim::DeviceRow& row, const sim::GraphDevice& device) {
+  const std::string name = trimmed(row.label);
+  return device.multiplicity > 1 ? name + "  \u00d7" + std::to_string(device.multiplicity) : name;
+}
+
+// First position from `from` on whose end lies behind `time`, found in steps that double: near ones are cheap.
+std::size_t gallop(const std::vector<std::int64_t>& end, std::size_t from, std::int64_t time) {
+  std::size_t step = 1, low = from;
+  while (low + step < end.size() && end[low + step] <= time) {
+    low += step;
+    step *= 2;
+  }
+  const auto last = end.begin() + static_cast<std::ptrdiff_t>(std::min(low + step + 1, end.size()));
+  return static_cast<std::size_t>(std::upper_bound(end.begin() + static_cast<std::ptrdiff_t>(low), last, time) - end.begin());
+}
+
+// Of the slices folded into a pixel, the longest of a few: all of them would cost as much as drawing them.
+std::uint32_t longestOf(const SliceRow& row, std::size_t first, std::size_t last) {
+  constexpr std::size_t kSamples = 3;
+  const std::size_t stride = std::max<std::size_t>(1, (last - first) / kSamples);
+  std::size_t best = first;
+  for (std::size_t at = first; at < last; at += stride)
+    if (row.end[at] - row.start[at] > row.end[best] - row.start[best]) best = at;
+  return static_cast<std::uint32_t>(best);
+}
+
+}  // namespace
+
+TimelineCore::TimelineCore(const sim::Timeline& timeline) {
+  const std::vector<sim::DeviceRow> devices = sim::device_rows(timeline);
+  std::uint32_t first = 0;
+  for (std::size_t at = 0; at < devices.size(); ++at) {
+    const std::vector<sim::Span> spans(devices[at].spans.begin(), devices[at].spans.end());
+    for (SliceRow& row : rowsOf(spans, first, deviceName(devices[at], timeline.devices[at]))) rows_.push_back(std::move(row));
+    first += static_cast<std::uint32_t>(spans.size());
+  }
+  measure();
+}
+
+TimelineCore::TimelineCore(std::vector<SliceRow> rows) : rows_(std::move(rows)) { measure(); }
+
+void TimelineCore::measure() {
+  std::int64_t last = 0;
+  for (const SliceRow& row : rows_)
+    if (!row.end.empty()) last = std::max(last, row.end.back());
+  range_ = {sim::SimTime(0), sim::SimTime(last)};
+}
+
+std::size_t TimelineCore::numSlices() const {
+  std::size_t sum = 0;
+  for (const SliceRow& row : rows_) sum += row.start.size();
+  return sum;
+}
+
+template <class Sink>
+void TimelineCore::walk(const SliceRow& row, const TimeAxis& axis, Sink&& sink) const {
+  const TimeRange shown = axis.shown();
+  const std::int32_t width = axis.width().value;
+  std::size_t at = gallop(row.end, 0, shown.begin.count());
+  std::int32_t free = 0;  // the first pixel that is not taken
+  while (at < row.end.size() && row.start[at] < shown.end.count()) {
+    const std::int32_t left = std::max(free, static_cast<std::int32_t>(std::max(0.0, axis.toX(sim::SimTime(row.start[at])))));
+    if (left >= width) break;
+    const auto right = static_cast<std::int32_t>(std::min<double>(width, axis.toX(sim::SimTime(row.end[at]))));
+    if (right > left + 1) {
+      sink(Run{left, right, static_cast<std::uint32_t>(at), 1, row.kind[at]});
+      free = right;
+      ++at;
+      continue;
+    }
+    const std::size_t next = std::max(at + 1, gallop(row.end, at, axis.toTime(left + 1).count()));
+    const std::uint32_t shows = longestOf(row, at, next);
+    sink(Run{left, left + 1, shows, static_cast<std::uint32_t>(next - at), row.kind[shows]});
+    free = left + 1;
+    at = next;
+  }
+}
+
+void TimelineCore::visit(RowIndex row, const TimeAxis& axis, const RunSink& sink) const { walk(rows_[row.value], axis, sink); }
+
+void TimelineCore::paint(RowIndex row, const TimeAxis& axis, std::span<std::uint32_t> line) const {
+  walk(rows_[row.value], axis,
+       [&](const Run& run) { std::fill(line.begin() + run.left, line.begin() + run.right, lookOf(run.kind).color.value); });
+}
+
+std::optional<Slice> TimelineCore::at(RowIndex row, double x, const TimeAxis& axis) const {
+  std::optional<Slice> found;
+  walk(rows_[row.value], axis, [&](const Run& run) {
+    if (x >= run.left && x < run.right) found = Slice{row, run.slice};
+  });
+  return found;
+}
+
+std::optional<Slice> TimelineCore::find(std::uint32_t span) const {
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const auto& spans = rows_[row].span;  // ascending within a row
+    const auto found = std::lower_bound(spans.begin(), spans.end(), span);
+    if (found != spans.end() && *found == span) return Slice{{row}, static_cast<std::uint32_t>(found - spans.begin())};
+  }
+  return std::nullopt;
+}
+
+TimeRange TimelineCore::extent(const Slice& slice) const {
+  const SliceRow& row = rows_[slice.row.value];
+  return {sim::SimTime(row.start[slice.position]), sim::SimTime(row.end[slice.position])};
+}
+
+std::optional<Slice> TimelineCore::neighbor(const Slice& slice, std::int32_t step) const {
+  const std::int64_t position = static_cast<std::int64_t>(slice.position) + step;
+  if (position < 0 || position >= static_cast<std::int64_t>(rows_[slice.row.value].start.size())) return std::nullopt;
+  return Slice{slice.row, static_cast<std::uint32_t>(position)};
+}
+
+}  // namespace gui

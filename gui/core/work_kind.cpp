@@ -1,0 +1,64 @@
+#include "gui/core/work_kind.h"
+
+#include <array>
+#include <cmath>
+
+namespace gui {
+namespace {
+
+constexpr std::array kLooks = std::to_array<WorkKindLook>({
+    {WorkKind::Forward, "forward", {0xff332288}, Pattern::None},
+    {WorkKind::Backward, "backward", {0xff88ccee}, Pattern::None},
+    {WorkKind::Recompute, "recompute", {0xff44aa99}, Pattern::Rising},
+    {WorkKind::Optimizer, "optimizer", {0xff117733}, Pattern::None},
+    {WorkKind::Tensor, "tensor communication", {0xffddcc77}, Pattern::Falling},
+    {WorkKind::Data, "data communication", {0xffcc6677}, Pattern::Rising},
+    {WorkKind::Pipeline, "pipeline communication", {0xffaa4499}, Pattern::Lines},
+    {WorkKind::World, "step summary", {0xff882255}, Pattern::Dots},
+});
+
+constexpr std::array<Rgb, sim::kNumMemoryCategories> kMemory = {
+    {{0xff4477aa}, {0xffee6677}, {0xff228833}, {0xffccbb44}, {0xffbbbbbb}, {0xffaa3377}, {0xff66ccee}}};
+
+double linear(std::uint32_t channel) {
+  const double share = channel / 255.0;
+  return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4);
+}
+
+double luminance(Rgb color) {
+  return 0.2126 * linear(color.value >> 16 & 255) + 0.7152 * linear(color.value >> 8 & 255) + 0.0722 * linear(color.value & 255);
+}
+
+}  // namespace
+
+std::span<const WorkKindLook> allWorkKinds() { return kLooks; }
+const WorkKindLook& lookOf(WorkKind kind) { return kLooks[static_cast<std::size_t>(kind)]; }
+Rgb memoryColor(sim::MemoryCategory category) { return kMemory[static_cast<std::size_t>(category)]; }
+
+// Contrast against white is 1.05 / (l + 0.05), against black (l + 0.05) / 0.05.
+Rgb readableOn(Rgb background) { return luminance(background) + 0.05 > std::sqrt(1.05 * 0.05) ? Rgb{0xff000000} : Rgb{0xffffffff}; }
+
+WorkKind kindOf(const sim::TaskKey& key) {
+  if (sim::is_communication(key.operation)) {
+    if (key.group == sim::MeshAxis::Tensor) return WorkKind::Tensor;
+    if (key.group == sim::MeshAxis::World) return WorkKind::World;
+    return key.group == sim::MeshAxis::Data ? WorkKind::Data : WorkKind::Pipeline;
+  }
+  switch (key.phase) {
+    case sim::Phase::Forward: return WorkKind::Forward;
+    case sim::Phase::Backward: return WorkKind::Backward;
+    case sim::Phase::Recompute: return WorkKind::Recompute;
+    default: return WorkKind::Optimizer;
+  }
+}
+
+std::string shortName(const sim::TaskKey& key) {
+  const std::string microbatch = key.microbatch.exists() ? std::to_string(key.microbatch.value()) : "";
+  if (!sim::is_communication(key.operation) && key.microbatch.exists()) {
+    const char* letter = key.phase == sim::Phase::Forward ? "F" : key.phase == sim::Phase::Backward ? "B" : "r";
+    return letter + microbatch;
+  }
+  return std::string(sim::kOperationNames[static_cast<std::size_t>(key.operation)]) + (microbatch.empty() ? "" : " " + microbatch);
+}
+
+}  // namespace gui

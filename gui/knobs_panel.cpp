@@ -1,0 +1,123 @@
+#include "gui/knobs_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QSpinBox>
+
+#include "gui/models/cells.h"
+
+namespace gui {
+namespace {
+
+struct Limits {
+  int least, most;
+};
+QSpinBox* knob(QWidget* parent, Limits limits, const char* name) {
+  auto* box = new QSpinBox(parent);
+  box->setRange(limits.least, limits.most);
+  box->setKeyboardTracking(false);
+  box->setObjectName(QString::fromLatin1(name));
+  return box;
+}
+
+QString change(double before, double now) { return before > 0 ? signedShareCell(now / before - 1).text : QString(); }
+
+}  // namespace
+
+KnobsPanel::KnobsPanel(QWidget* parent)
+    : QWidget(parent),
+      tensor_(knob(this, {1, 1024}, "tensor")),
+      pipeline_(knob(this, {1, 4096}, "pipeline")),
+      chunks_(knob(this, {1, 64}, "chunks")),
+      microbatch_(knob(this, {1, 4096}, "microbatch")),
+      zero_(knob(this, {0, 3}, "zero")),
+      schedule_(new QComboBox(this)),
+      recompute_(new QComboBox(this)),
+      sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
+      data_(new QLabel(this)),
+      effect_(new QLabel(this)) {
+  for (const sim::Schedule& schedule : sim::all_schedules()) {
+    schedule_->addItem(textOf(schedule.name));
+    schedule_->setItemData(schedule_->count() - 1, textOf(schedule.summary), Qt::ToolTipRole);
+  }
+  for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(textOf(name));
+  build();
+  const auto turn = [this] { Q_EMIT turned(knobs()); };
+  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_}) connect(box, &QSpinBox::valueChanged, this, turn);
+  for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
+  connect(sequence_parallel_, &QCheckBox::toggled, this, turn);
+  setEnabled(false);
+}
+
+void KnobsPanel::build() {
+  auto* form = new QFormLayout(this);
+  form->setContentsMargins(12, 12, 12, 12);
+  form->setVerticalSpacing(8);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  form->addRow(tr("Tensor"), tensor_);
+  form->addRow(tr("Pipeline"), pipeline_);
+  form->addRow(tr("Data"), data_);
+  form->addRow(tr("Schedule"), schedule_);
+  form->addRow(tr("Chunks"), chunks_);
+  form->addRow(tr("Microbatch"), microbatch_);
+  form->addRow(tr("ZeRO stage"), zero_);
+  form->addRow(tr("Recompute"), recompute_);
+  form->addRow(sequence_parallel_);
+  effect_->setWordWrap(true);
+  effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
+  effect_->setAlignment(Qt::AlignTop);
+  effect_->setTextFormat(Qt::RichText);
+  form->addRow(effect_);
+}
+
+void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
+  setEnabled(true);
+  const Knobs at = knobsOf(plan);
+  const QSignalBlocker blockers[] = {
+      QSignalBlocker(tensor_), QSignalBlocker(pipeline_), QSignalBlocker(chunks_),    QSignalBlocker(microbatch_),
+      QSignalBlocker(zero_),   QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_)};
+  tensor_->setValue(at.tensor);
+  pipeline_->setValue(at.pipeline);
+  chunks_->setValue(at.chunks);
+  microbatch_->setValue(static_cast<int>(at.microbatch));
+  zero_->setValue(at.zero_stage);
+  schedule_->setCurrentText(QString::fromStdString(at.schedule));
+  recompute_->setCurrentIndex(static_cast<int>(at.recompute));
+  sequence_parallel_->setChecked(at.sequence_parallel);
+  data_->setText(tr("%1  (of %2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
+}
+
+Knobs KnobsPanel::knobs() const {
+  return {.tensor = tensor_->value(),
+          .pipeline = pipeline_->value(),
+          .chunks = chunks_->value(),
+          .schedule = schedule_->currentText().toStdString(),
+          .microbatch = microbatch_->value(),
+          .zero_stage = zero_->value(),
+          .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),
+          .sequence_parallel = sequence_parallel_->isChecked()};
+}
+
+void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
+  const sim::SimulationResult& result = now->result;
+  const QString time =
+      before ? change(sim::to_seconds(before->result.step_time).count(), sim::to_seconds(result.step_time).count()) : QString();
+  const QString memory =
+      before ? change(static_cast<double>(before->result.peak_memory.value()), static_cast<double>(result.peak_memory.value())) : QString();
+  QString text = QStringLiteral(
+                     "<table cellspacing=4><tr><td>%1</td><td align=right><b>%2</b></td><td>%3</td></tr><tr><td>%4</td><td "
+                     "align=right><b>%5</b></td><td>%6</td></tr></table>")
+                     .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
+  if (!result.fits)
+    text += QStringLiteral("<p style='color:#c62828'>%1</p>")
+                .arg(tr("Does not fit: a device has %1.").arg(bytesCell(now->plan.cluster.hardware.memory).text));
+  effect_->setText(text);
+}
+
+void KnobsPanel::showRefusal(const QString& why) {
+  effect_->setText(QStringLiteral("<p style='color:#c62828'>%1</p>").arg(why.toHtmlEscaped().replace('\n', QStringLiteral("<br>"))));
+}
+
+}  // namespace gui

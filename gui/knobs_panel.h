@@ -1,0 +1,36 @@
+// Journey 2: the knobs of the chosen plan. Says what a turn makes illegal, and what it changes against the plan before.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/core/knobs.h"
+#include "gui/core/simulated_plan.h"
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QSpinBox;
+
+namespace gui {
+
+class KnobsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit KnobsPanel(QWidget* parent = nullptr);
+  void setPlan(const sim::ParallelPlan& plan);  // what the knobs stand at
+  void showEffect(const SharedPlan& now, const SharedPlan& before);
+  void showRefusal(const QString& why);
+  Knobs knobs() const;
+
+ Q_SIGNALS:
+  void turned(const gui::Knobs& knobs);
+
+ private:
+  void build();
+  QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_;
+  QComboBox *schedule_, *recompute_;
+  QCheckBox* sequence_parallel_;
+  QLabel *data_, *effect_;
+};
+
+}  // namespace gui

@@ -1,0 +1,31 @@
+#include <QApplication>
+#include <QCommandLineParser>
+
+#include "gui/main_window.h"
+#include "gui/question_panel.h"
+#include "gui/views/application.h"
+
+int main(int argc, char** argv) {
+  QApplication application(argc, argv);
+  gui::styleApplication();
+  QCommandLineParser parser;
+  parser.setApplicationDescription(QApplication::translate("main", "Plan, see, run and compare distributed training."));
+  parser.addHelpOption();
+  parser.addPositionalArgument(QStringLiteral("files"),
+                               QApplication::translate("main", "a config.json, a plan file, a cluster file or a run folder"),
+                               QStringLiteral("[files...]"));
+  const QCommandLineOption devices(QStringLiteral("devices"), QApplication::translate("main", "Number of devices"), QStringLiteral("N"));
+  const QCommandLineOption cluster(QStringLiteral("cluster"), QApplication::translate("main", "Cluster or hardware profile"),
+                                   QStringLiteral("name"));
+  parser.addOptions({devices, cluster});
+  parser.process(application);
+  gui::MainWindow window;
+  window.restoreLast();
+  gui::PlanQuestion question = window.question()->question();
+  if (parser.isSet(devices)) question.devices = parser.value(devices).toInt();
+  if (parser.isSet(cluster)) question.cluster = parser.value(cluster).toStdString();
+  window.question()->setQuestion(question);
+  for (const QString& path : parser.positionalArguments()) window.open(path);
+  window.show();
+  return QApplication::exec();
+}

@@ -1,0 +1,256 @@
+#include "gui/main_window.h"
+
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QMimeData>
+#include <QScrollArea>
+#include <QSettings>
+#include <QStatusBar>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include "gui/compare_page.h"
+#include "gui/core/file_kind.h"
+#include "gui/knobs_panel.h"
+#include "gui/memory_page.h"
+#include "gui/message_bar.h"
+#include "gui/models/cells.h"
+#include "gui/plan_page.h"
+#include "gui/question_panel.h"
+#include "gui/run_page.h"
+#include "gui/share.h"
+#include "gui/table_panel.h"
+#include "gui/timeline_page.h"
+#include "gui/turn_command.h"
+#include "gui/views/memory_view.h"
+#include "gui/views/scatter_view.h"
+#include "gui/views/theme.h"
+#include "gui/views/timeline_view.h"
+#include "sim/timeline/trace.h"
+
+namespace gui {
+namespace {
+
+constexpr int kStateVersion = 1;
+
+}  // namespace
+
+MainWindow::MainWindow(QWidget* parent)
+    : QMainWindow(parent),
+      pages_(new QTabWidget(this)),
+      message_(new MessageBar(this)),
+      question_(new QuestionPanel(this)),
+      knobs_(new KnobsPanel(this)),
+      plan_page_(new PlanPage(this)),
+      timeline_page_(new TimelinePage(this)),
+      memory_page_(new MemoryPage(this)),
+      compare_page_(new ComparePage(this)),
+      run_page_(new RunPage(this)) {
+  build();
+  linkSession();
+  linkPages();
+  addFileActions();
+  addEditActions();
+  addViewActions();
+}
+
+void MainWindow::build() {
+  setWindowTitle(tr("Meshwright"));
+  setAcceptDrops(true);
+  setDockNestingEnabled(true);
+  resize(1440, 900);
+  pages_->setDocumentMode(true);
+  pages_->addTab(plan_page_, tr("Plan"));
+  pages_->addTab(timeline_page_, tr("Timeline"));
+  pages_->addTab(memory_page_, tr("Memory"));
+  pages_->addTab(compare_page_, tr("Compare"));
+  pages_->addTab(run_page_, tr("Run"));
+  auto* center = new QWidget(this);
+  auto* column = new QVBoxLayout(center);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(message_);
+  column->addWidget(pages_, 1);
+  setCentralWidget(center);
+  addDock(tr("Question"), question_);
+  addDock(tr("Edit the plan"), knobs_);
+  statusBar()->showMessage(tr("Open a model (Ctrl+O) or drop a config.json here, then press Plan."));
+}
+
+void MainWindow::addDock(const QString& title, QWidget* content) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(title);
+  auto* area = new QScrollArea(dock);  // on a low screen nothing is cut off
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setMinimumWidth(256);
+  area->setWidget(content);
+  dock->setWidget(area);
+  addDockWidget(Qt::LeftDockWidgetArea, dock);
+}
+
+void MainWindow::linkSession() {
+  connect(&session_, &Session::searching, question_, &QuestionPanel::setRunning);
+  connect(&session_, &Session::progressed, question_, &QuestionPanel::setProgress);
+  connect(&session_, &Session::answered, this, [this](const SharedAnswer& answer) {
+    message_->hide();
+    plan_page_->setResult(answer->result, answer->limit);
+    if (answer->result.ranked.empty())
+      tell({tr("No plan is feasible."), tr("the table below says of each family why, and what would help")});
+    statusBar()->showMessage(tr("%L1 candidates: %L2 too large, %L3 cannot win, %L4 simulated")
+                                 .arg(answer->result.candidates)
+                                 .arg(answer->result.pruned_memory)
+                                 .arg(answer->result.pruned_bound)
+                                 .arg(answer->result.simulated));
+  });
+  connect(&session_, &Session::planChosen, knobs_, &KnobsPanel::setPlan);
+  connect(&session_, &Session::planReady, this, [this](const SharedPlan& now, const SharedPlan& before) {
+    timeline_page_->setPlan(now, before);
+    memory_page_->setPlan(now);
+    run_page_->setPlan(now->plan);
+    knobs_->showEffect(now, before);
+  });
+  connect(&session_, &Session::planRefused, this, [this](const Message& why) { knobs_->showRefusal(why.problem + '\n' + why.remedy); });
+  connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
+    message_->hide();
+    compare_page_->setRun(run);
+    pages_->setCurrentWidget(compare_page_);
+  });
+  connect(&session_, &Session::failed, this, &MainWindow::tell);
+}
+
+void MainWindow::linkPages() {
+  connect(question_, &QuestionPanel::planRequested, &session_, &Session::ask);
+  connect(question_, &QuestionPanel::cancelRequested, &session_, &Session::cancel);
+  connect(plan_page_, &PlanPage::candidateChosen, this, [this](int position) {
+    undo_.clear();
+    session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
+  });
+  connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
+  connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
+  connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
+}
+
+void MainWindow::turn(const Knobs& knobs) {
+  if (session_.wanted()) undo_.push(new TurnCommand(session_, *session_.wanted(), turned(*session_.wanted(), knobs)));
+}
+
+void MainWindow::tell(const Message& message) { message_->tell(message); }
+
+template <class Action>
+void MainWindow::attempt(Action&& action) {
+  try {
+    action();
+  } catch (...) {
+    tell(messageOf(std::current_exception()));
+  }
+}
+
+void MainWindow::plan() { session_.ask(question_->question()); }
+
+void MainWindow::open(const QString& path) {
+  attempt([&] {
+    PlanQuestion asked = question_->question();
+    switch (kindOfFile(path.toStdString())) {
+      case FileKind::RunFolder: run_page_->follow(path); return session_.openRun(path);
+      case FileKind::Plan: {
+        undo_.clear();
+        session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
+        return pages_->setCurrentWidget(timeline_page_);
+      }
+      case FileKind::Cluster: asked.cluster = path.toStdString(); break;
+      case FileKind::Model:
+        sim::load_model_config(path.toStdString());
+        asked.model = path.toStdString();
+        break;
+    }
+    question_->setQuestion(asked);
+    message_->hide();
+    statusBar()->showMessage(tr("%1 is opened; press Plan (Ctrl+Return).").arg(path));
+  });
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  event->acceptProposedAction();
+  for (const QUrl& url : event->mimeData()->urls()) open(url.toLocalFile());
+}
+
+View* MainWindow::shownView() const {
+  QWidget* page = pages_->currentWidget();
+  if (page == plan_page_) return plan_page_->scatter();
+  if (page == memory_page_) return memory_page_->view();
+  if (page == compare_page_) return compare_page_->measured();
+  return timeline_page_->view();
+}
+
+TablePanel* MainWindow::shownTable() const {
+  QWidget* page = pages_->currentWidget();
+  if (page == memory_page_) return memory_page_->alive();
+  if (page == compare_page_) return compare_page_->errors();
+  return page == plan_page_ ? plan_page_->table() : timeline_page_->figures();
+}
+
+void MainWindow::exportPicture(const QString& path) {
+  attempt([&] { savePicture(*shownView(), path); });
+}
+void MainWindow::exportTable(const QString& path) {
+  attempt([&] { saveTable(shownTable()->visibleTable(), path); });
+}
+void MainWindow::saveShownPlan(const QString& path) {
+  attempt([&] {
+    if (!session_.plan()) return tell({tr("There is no plan to save."), tr("choose one on the Plan page first")});
+    sim::save_plan(session_.plan()->plan, path.toStdString());
+  });
+}
+void MainWindow::exportTrace(const QString& path) {
+  attempt([&] {
+    if (!session_.plan()) return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
+    sim::write_chrome_trace(session_.plan()->result.timeline, "simulated: " + summaryOf(session_.plan()->plan), path.toStdString());
+  });
+}
+
+void MainWindow::choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) {
+  auto* dialog = new QFileDialog(this, title, QString(), filter);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(kind == Dialog::Folder ? QFileDialog::Directory
+                      : kind == Dialog::Open ? QFileDialog::ExistingFile
+                                             : QFileDialog::AnyFile);
+  dialog->setAcceptMode(kind == Dialog::Save ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
+  connect(dialog, &QFileDialog::fileSelected, this, then);
+  dialog->open();
+}
+
+void MainWindow::setDark(bool dark) {
+  const QPalette palette = dark ? darkPalette() : lightPalette();
+  QApplication::setPalette(palette);
+  for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) view->setPalette(palette);  // they do not follow by themselves
+}
+
+void MainWindow::restoreLast() {
+  keeps_state_ = true;
+  const QSettings settings;
+  restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
+  QMainWindow::restoreState(settings.value(QStringLiteral("window/docks")).toByteArray(), kStateVersion);
+}
+
+void MainWindow::keepState() const {
+  QSettings settings;
+  settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("window/docks"), saveState(kStateVersion));
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (keeps_state_) keepState();
+  QMainWindow::closeEvent(event);
+}
+
+}  // namespace gui

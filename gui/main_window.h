@@ -1,0 +1,92 @@
+// The window: the question and the knobs at the left, the pages in the middle, messages above them. Holds the session and lets the pages
+// show it; every action stands in the menus with its shortcut.
+#pragma once
+
+#include <QMainWindow>
+#include <QUndoStack>
+
+#include "gui/actions.h"
+#include "gui/core/knobs.h"
+#include "gui/session.h"
+
+class QTabWidget;
+
+namespace gui {
+
+class ComparePage;
+class KnobsPanel;
+class MemoryPage;
+class MessageBar;
+class PlanPage;
+class QuestionPanel;
+class RunPage;
+class TablePanel;
+class TimelinePage;
+class View;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  explicit MainWindow(QWidget* parent = nullptr);
+
+  void open(const QString& path);  // whatever it is
+  void plan();                     // asks what stands in the form
+  void saveShownPlan(const QString& path);
+  void exportPicture(const QString& path);
+  void exportTable(const QString& path);
+  void exportTrace(const QString& path);
+  void setDark(bool dark);
+  void restoreLast();  // geometry and docks of the last window
+  void keepState() const;
+
+  Session* session() { return &session_; }
+  QuestionPanel* question() const { return question_; }
+  KnobsPanel* knobs() const { return knobs_; }
+  PlanPage* planPage() const { return plan_page_; }
+  TimelinePage* timelinePage() const { return timeline_page_; }
+  MemoryPage* memoryPage() const { return memory_page_; }
+  ComparePage* comparePage() const { return compare_page_; }
+  RunPage* runPage() const { return run_page_; }
+  MessageBar* message() const { return message_; }
+  QUndoStack* undoStack() { return &undo_; }
+  QTabWidget* pages() const { return pages_; }
+  const Actions& actions() const { return actions_; }
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+
+ private:
+  void build();
+  void addDock(const QString& title, QWidget* content);
+  void linkSession();
+  void linkPages();
+  void addFileActions();
+  void addEditActions();
+  void addViewActions();
+  void turn(const Knobs& knobs);
+  void tell(const Message& message);
+  template <class Action>
+  void attempt(Action&& action);  // what it throws is told
+  enum class Dialog { Open, Folder, Save };
+  void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&));
+  View* shownView() const;
+  TablePanel* shownTable() const;
+
+  Session session_;
+  QUndoStack undo_;
+  Actions actions_{this};
+  QTabWidget* pages_;
+  MessageBar* message_;
+  QuestionPanel* question_;
+  KnobsPanel* knobs_;
+  PlanPage* plan_page_;
+  TimelinePage* timeline_page_;
+  MemoryPage* memory_page_;
+  ComparePage* compare_page_;
+  RunPage* run_page_;
+  bool keeps_state_ = false;
+};
+
+}  // namespace gui

@@ -1,0 +1,75 @@
+#include <QAction>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QTabWidget>
+
+#include "gui/main_window.h"
+#include "gui/memory_page.h"
+#include "gui/message_bar.h"
+#include "gui/plan_page.h"
+#include "gui/question_panel.h"
+#include "gui/table_panel.h"
+#include "gui/timeline_page.h"
+
+namespace gui {
+
+void MainWindow::addFileActions() {
+  const QString file = tr("&File");
+  QAction* model = actions_.add({file, tr("&Open a model, plan or cluster…"), QKeySequence::Open}, [this] {
+    choose(Dialog::Open, tr("Open a model, plan or cluster"), tr("JSON (*.json);;All files (*)"), &MainWindow::open);
+  });
+  connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
+  actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
+               [this] { choose(Dialog::Folder, tr("Open a run folder"), QString(), &MainWindow::open); });
+  actions_.add({file, tr("&Save the plan…"), QKeySequence::Save},
+               [this] { choose(Dialog::Save, tr("Save the plan"), tr("Plan (*.json)"), &MainWindow::saveShownPlan); });
+  actions_.add({file, tr("Export the &picture…"), tr("Ctrl+E")}, [this] {
+    choose(Dialog::Save, tr("Export the picture"), tr("PNG, SVG, PDF (*.png *.svg *.pdf)"), &MainWindow::exportPicture);
+  });
+  actions_.add({file, tr("Export the &table…"), tr("Ctrl+Shift+E")},
+               [this] { choose(Dialog::Save, tr("Export the table"), tr("CSV (*.csv)"), &MainWindow::exportTable); });
+  actions_.add({file, tr("Export a &Chrome trace…"), tr("Ctrl+T")},
+               [this] { choose(Dialog::Save, tr("Export a Chrome trace"), tr("Chrome trace (*.json)"), &MainWindow::exportTrace); });
+  actions_.add({file, tr("&Quit"), tr("Ctrl+Q")}, [this] { close(); });
+}
+
+void MainWindow::addEditActions() {
+  const QString edit = tr("&Edit");
+  actions_.addExisting({edit, QString(), QKeySequence::Undo}, undo_.createUndoAction(this, tr("&Undo")));
+  actions_.addExisting({edit, QString(), tr("Ctrl+Shift+Z")}, undo_.createRedoAction(this, tr("&Redo")));
+  actions_.add({tr("&Plan"), tr("&Find the best plans"), tr("Ctrl+Return")}, [this] { plan(); });
+  actions_.add({tr("&Plan"), tr("&Cancel the search"), tr("Ctrl+.")}, [this] { session_.cancel(); });
+}
+
+void MainWindow::addViewActions() {
+  const QString view = tr("&View");
+  for (int page = 0; page < pages_->count(); ++page)
+    actions_.add({view, tr("%1 page").arg(pages_->tabText(page)), tr("Ctrl+%1").arg(page + 1)},
+                 [this, page] { pages_->setCurrentIndex(page); });
+  QAction* every = actions_.add({view, tr("Every &rank by itself"), tr("Ctrl+R")}, [] {});
+  every->setCheckable(true);
+  connect(every, &QAction::toggled, &session_, &Session::showEveryRank);
+  actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
+    pages_->setCurrentWidget(timeline_page_);
+    timeline_page_->searchLine()->setFocus();
+  });
+  actions_.add({view, tr("Fi&lter the plans"), tr("Ctrl+F")}, [this] {
+    pages_->setCurrentWidget(plan_page_);
+    plan_page_->table()->filterLine()->setFocus();
+  });
+  QAction* dark = actions_.add({view, tr("&Dark theme"), tr("Ctrl+D")}, [] {});
+  dark->setCheckable(true);
+  connect(dark, &QAction::toggled, this, &MainWindow::setDark);
+  actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
+  actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {
+    auto* box =
+        new QMessageBox(QMessageBox::NoIcon, tr("Keys"),
+                        tr("<p>In a timeline: W S zoom, A D move, F fit, . , next and previous slice, wheel zoom, drag to measure.</p>") +
+                            actions_.keyList(),
+                        QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+  });
+}
+
+}  // namespace gui

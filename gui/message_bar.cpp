@@ -1,0 +1,34 @@
+#include "gui/message_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+namespace gui {
+
+MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)), close_(new QToolButton(this)) {
+  setObjectName(QStringLiteral("message"));
+  setStyleSheet(QStringLiteral("#message { background: #fdecea; border-bottom: 1px solid #f2b8b5; } #message QLabel { color: #601410; }"));
+  text_->setWordWrap(true);
+  text_->setTextFormat(Qt::RichText);
+  text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  close_->setText(tr("Close"));
+  close_->setToolTip(tr("Close this message (Esc)"));
+  auto* line = new QHBoxLayout(this);
+  line->setContentsMargins(14, 8, 8, 8);
+  line->addWidget(text_, 1);
+  line->addWidget(close_, 0, Qt::AlignTop);
+  connect(close_, &QToolButton::clicked, this, &QWidget::hide);
+  hide();
+}
+
+void MessageBar::tell(const Message& message) {
+  QString html = QStringLiteral("<b>%1</b>").arg(message.problem.toHtmlEscaped());
+  if (!message.remedy.isEmpty()) html += QStringLiteral("<br>%1 %2").arg(tr("What helps:"), message.remedy.toHtmlEscaped());
+  text_->setText(html);
+  show();
+}
+
+QString MessageBar::text() const { return isHidden() ? QString() : text_->text(); }
+
+}  // namespace gui

@@ -1,0 +1,25 @@
+// A line above the pages that says what went wrong and what helps; it stays until it is closed or something succeeds. Never a dialog.
+#pragma once
+
+#include <QFrame>
+
+#include "gui/message.h"
+
+class QLabel;
+class QToolButton;
+
+namespace gui {
+
+class MessageBar : public QFrame {
+  Q_OBJECT
+ public:
+  explicit MessageBar(QWidget* parent = nullptr);
+  void tell(const Message& message);
+  QString text() const;
+
+ private:
+  QLabel* text_;
+  QToolButton* close_;
+};
+
+}  // namespace gui

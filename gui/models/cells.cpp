@@ -1,0 +1,20 @@
+#include "gui/models/cells.h"
+
+#include <cmath>
+
+#include "sim/units/unit_text.h"
+
+namespace gui {
+
+QString textOf(std::string_view utf8) { return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size())); }
+Cell timeCell(sim::SimTime time) { return {textOf(sim::to_text(sim::to_seconds(time))), static_cast<qlonglong>(time.count())}; }
+Cell timeCell(sim::Seconds time) { return {textOf(sim::to_text(time)), time.count()}; }
+Cell bytesCell(sim::Bytes bytes) { return {textOf(sim::to_text(bytes)), static_cast<qlonglong>(bytes.value())}; }
+Cell shareCell(double share) { return {textOf(sim::percent(share)), share}; }
+Cell signedShareCell(double share) {
+  constexpr double kShown = 0.0005;  // below it there is no sign to show
+  return {std::abs(share) < kShown ? QStringLiteral("0.0 %") : QString::asprintf("%+.1f %%", 100 * share), share};
+}
+Cell countCell(std::int64_t count) { return {QString::number(count), static_cast<qlonglong>(count)}; }
+
+}  // namespace gui

@@ -1,0 +1,20 @@
+// Values of the simulator as cells: three digits to read, the exact value to sort by. Used by the tables of this room and the pages.
+#pragma once
+
+#include <string_view>
+
+#include "gui/models/table_item_model.h"
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
+
+namespace gui {
+
+QString textOf(std::string_view utf8);
+Cell timeCell(sim::SimTime time);
+Cell timeCell(sim::Seconds time);
+Cell bytesCell(sim::Bytes bytes);
+Cell shareCell(double share);        // "8.3 %"
+Cell signedShareCell(double share);  // "+8.3 %"
+Cell countCell(std::int64_t count);
+
+}  // namespace gui

@@ -1,0 +1,65 @@
+#include "gui/models/plan_tables.h"
+
+#include <QCoreApplication>
+
+#include "gui/models/cells.h"
+
+namespace gui {
+namespace {
+
+QString words(const char* text) { return QCoreApplication::translate("PlanTables", text); }
+QString spaced(std::string_view name) { return textOf(name).replace('_', ' '); }
+
+template <class Index>
+Cell indexCell(Index index) {
+  return {index.exists() ? QString::number(index.value()) : QStringLiteral("–"), {}};
+}
+
+}  // namespace
+
+QString categoryName(sim::MemoryCategory category) { return spaced(sim::kMemoryCategoryNames[static_cast<std::size_t>(category)]); }
+
+Table figuresTable(const SimulatedPlan& simulated) {
+  const sim::SimulationResult& result = simulated.result;
+  const sim::Bytes limit = simulated.plan.cluster.hardware.memory;
+  Table table;
+  table.headers = {words("Figure"), words("Value")};
+  table.rows = {{{words("Step time"), {}}, timeCell(result.step_time)},
+                {{words("Tokens/s"), {}}, {QStringLiteral("%L1").arg(result.tokens_per_second, 0, 'f', 0), result.tokens_per_second}},
+                {{words("MFU"), {}}, shareCell(result.mfu)},
+                {{words("Bubble"), {}}, shareCell(result.bubble)},
+                {{words("Exposed communication"), {}}, shareCell(result.exposed_communication)},
+                {{words("Peak memory"), {}}, bytesCell(result.peak_memory)},
+                {{words("Memory of a device"), {}}, bytesCell(limit)},
+                {{words("Fits"), {}}, {result.fits ? words("yes") : words("no"), 0}},
+                {{words("Devices"), {}}, countCell(simulated.plan.mesh.ranks())},
+                {{words("Tasks"), {}}, countCell(result.num_tasks)}};
+  return table;
+}
+
+Table sliceTable(const sim::Span& span) {
+  Table table;
+  table.headers = {words("Slice"), words("Value")};
+  const sim::TaskKey& key = span.key;
+  table.rows = {{{words("Operation"), {}}, {spaced(sim::kOperationNames[static_cast<std::size_t>(key.operation)]), {}}},
+                {{words("Phase"), {}}, {spaced(sim::kPhaseNames[static_cast<std::size_t>(key.phase)]), {}}},
+                {{words("Start"), {}}, {timeCell(span.start).text, {}}},
+                {{words("Duration"), {}}, {timeCell(span.end - span.start).text, {}}},
+                {{words("Stage"), {}}, indexCell(key.stage)},
+                {{words("Chunk"), {}}, indexCell(key.chunk)},
+                {{words("Microbatch"), {}}, indexCell(key.microbatch)},
+                {{words("Layer"), {}}, indexCell(key.layer)},
+                {{words("Group"), {}}, {spaced(sim::kMeshAxisNames[static_cast<std::size_t>(key.group)]), {}}},
+                {{words("Key"), {}}, {textOf(sim::to_text(key)), {}}}};
+  return table;
+}
+
+Table aliveTable(const std::vector<AliveItem>& items) {
+  Table table;
+  table.headers = {words("Alive"), words("Microbatch"), words("Size")};
+  for (const AliveItem& item : items)
+    table.rows.push_back({{categoryName(item.category), {}}, indexCell(item.microbatch), bytesCell(item.amount)});
+  return table;
+}
+
+}  // namespace gui

@@ -1,0 +1,59 @@
+#include "gui/models/planning_tables.h"
+
+#include <QCoreApplication>
+
+#include "gui/models/cells.h"
+
+namespace gui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("PlanningTables", text); }
+
+std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
+  const sim::ParallelPlan& plan = candidate.plan.plan;
+  const sim::SimulationResult& result = candidate.plan.result;
+  const QString recompute = textOf(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  return {countCell(position + 1),
+          timeCell(result.step_time),
+          bytesCell(result.peak_memory),
+          {QStringLiteral("%L1").arg(result.tokens_per_second, 0, 'f', 0), result.tokens_per_second},
+          shareCell(result.mfu),
+          shareCell(result.bubble),
+          countCell(plan.mesh.data),
+          countCell(plan.mesh.tensor),
+          countCell(plan.mesh.pipeline),
+          {textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()), {}},
+          countCell(plan.microbatch_size),
+          countCell(plan.zero_stage),
+          {recompute, {}},
+          {plan.sequence_parallel ? tr("yes") : tr("no"), {}},
+          {position == 0 ? tr("the best") : textOf(candidate.plan.why_not_best), {}}};
+}
+
+}  // namespace
+
+Table candidatesTable(const std::vector<Candidate>& candidates) {
+  Table table;
+  table.headers = {tr("#"),          tr("Step time"), tr("Peak memory"), tr("Tokens/s"),  tr("MFU"),
+                   tr("Bubble"),     tr("Data"),      tr("Tensor"),      tr("Pipeline"),  tr("Schedule"),
+                   tr("Microbatch"), tr("ZeRO"),      tr("Recompute"),   tr("Seq. par."), tr("Why not the best")};
+  for (const Candidate& candidate : candidates) {
+    table.rows.push_back(cellsOf(candidate, static_cast<int>(table.rows.size())));
+    table.marked.push_back(candidate.on_front);
+  }
+  return table;
+}
+
+Table exclusionsTable(const std::vector<planner::Exclusion>& excluded) {
+  Table table;
+  table.headers = {tr("Family"), tr("Plans"), tr("Constraint"), tr("Why it is out"), tr("Nearest fix")};
+  for (const planner::Exclusion& out : excluded)
+    table.rows.push_back({{textOf(out.family), {}},
+                          countCell(out.candidates),
+                          {textOf(out.code), {}},
+                          {textOf(out.reason), {}},
+                          {out.nearest_fix.empty() ? tr("none near by") : textOf(out.nearest_fix), {}}});
+  return table;
+}
+
+}  // namespace gui

@@ -1,0 +1,121 @@
+#include "gui/question_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QToolButton>
+
+namespace gui {
+namespace {
+
+QSpinBox* spinBox(QWidget* parent, int most, int value) {
+  auto* box = new QSpinBox(parent);
+  box->setRange(1, most);
+  box->setValue(value);
+  box->setGroupSeparatorShown(true);
+  return box;
+}
+
+}  // namespace
+
+QuestionPanel::QuestionPanel(QWidget* parent)
+    : QWidget(parent),
+      model_(new QLineEdit(this)),
+      memory_limit_(new QLineEdit(this)),
+      cluster_(new QComboBox(this)),
+      devices_(spinBox(this, 1 << 20, 8)),
+      batch_(spinBox(this, 1 << 24, 64)),
+      sequence_(spinBox(this, 1 << 24, 1024)),
+      runnable_(new QCheckBox(tr("only plans that run here today"), this)),
+      plan_(new QPushButton(tr("&Plan"), this)),
+      cancel_(new QPushButton(tr("Cancel"), this)),
+      progress_(new QProgressBar(this)) {
+  for (const std::string& name : knownClusters()) cluster_->addItem(QString::fromStdString(name));
+  cluster_->setEditable(true);
+  cluster_->setToolTip(tr("A hardware profile or cluster, by name or as a file"));
+  cluster_->setCurrentText(QStringLiteral("h100-80gb-sxm"));
+  model_->setPlaceholderText(tr("config.json"));
+  memory_limit_->setPlaceholderText(tr("the device's, or \"70 GiB\""));
+  buildForm();
+  buildButtons();
+  setRunning(false);
+}
+
+void QuestionPanel::buildForm() {
+  auto* browse = new QToolButton(this);
+  browse->setText(QStringLiteral("…"));
+  browse->setToolTip(tr("Open a model (Ctrl+O)"));
+  browse->setAccessibleName(tr("Open a model"));
+  connect(browse, &QToolButton::clicked, this, &QuestionPanel::browseRequested);
+  auto* model_line = new QHBoxLayout;
+  model_line->addWidget(model_, 1);
+  model_line->addWidget(browse);
+  auto* form = new QFormLayout(this);
+  form->setContentsMargins(12, 12, 12, 12);
+  form->setVerticalSpacing(9);
+  form->setRowWrapPolicy(QFormLayout::WrapAllRows);
+  auto* model_label = new QLabel(tr("&Model (Hugging Face config)"), this);
+  model_label->setBuddy(model_);
+  form->addRow(model_label);
+  form->addRow(model_line);
+  form->addRow(tr("C&luster or device"), cluster_);
+  form->addRow(tr("De&vices"), devices_);
+  form->addRow(tr("Global &batch (samples a step)"), batch_);
+  form->addRow(tr("&Sequence (tokens a sample)"), sequence_);
+  form->addRow(tr("Memory l&imit a device"), memory_limit_);
+  form->addRow(runnable_);
+}
+
+void QuestionPanel::buildButtons() {
+  auto* form = static_cast<QFormLayout*>(layout());
+  plan_->setDefault(true);
+  plan_->setToolTip(tr("Find the best plans (Ctrl+Return)"));
+  cancel_->setToolTip(tr("Stop the search (Ctrl+.)"));
+  auto* line = new QHBoxLayout;
+  line->addWidget(plan_, 1);
+  line->addWidget(cancel_);
+  form->addRow(line);
+  form->addRow(progress_);
+  connect(plan_, &QPushButton::clicked, this, [this] { Q_EMIT planRequested(question()); });
+  connect(cancel_, &QPushButton::clicked, this, &QuestionPanel::cancelRequested);
+}
+
+PlanQuestion QuestionPanel::question() const {
+  return {.model = model_->text().toStdString(),
+          .cluster = cluster_->currentText().toStdString(),
+          .devices = devices_->value(),
+          .global_batch = batch_->value(),
+          .sequence = sequence_->value(),
+          .memory_limit = memory_limit_->text().trimmed().toStdString(),
+          .runnable_only = runnable_->isChecked()};
+}
+
+void QuestionPanel::setQuestion(const PlanQuestion& question) {
+  model_->setText(QString::fromStdString(question.model));
+  cluster_->setCurrentText(QString::fromStdString(question.cluster));
+  devices_->setValue(question.devices);
+  batch_->setValue(static_cast<int>(question.global_batch));
+  sequence_->setValue(static_cast<int>(question.sequence));
+  memory_limit_->setText(QString::fromStdString(question.memory_limit));
+  runnable_->setChecked(question.runnable_only);
+}
+
+void QuestionPanel::setRunning(bool running) {
+  plan_->setEnabled(!running);
+  cancel_->setEnabled(running);
+  progress_->setVisible(running);
+  progress_->setRange(0, 0);
+}
+
+void QuestionPanel::setProgress(const planner::SearchProgress& progress) {
+  progress_->setRange(0, 1000);
+  progress_->setValue(progress.all > 0 ? static_cast<int>(1000 * progress.done / progress.all) : 0);
+  progress_->setFormat(tr("%L1 of %L2 candidates").arg(progress.done).arg(progress.all));
+}
+
+}  // namespace gui

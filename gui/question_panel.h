@@ -1,0 +1,43 @@
+// The form of a planning question: model, cluster, devices, batch, sequence. Beside the pages; asks the session through its signals.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/core/plan_question.h"
+
+class QCheckBox;
+class QComboBox;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QSpinBox;
+
+namespace gui {
+
+class QuestionPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit QuestionPanel(QWidget* parent = nullptr);
+  PlanQuestion question() const;
+  void setQuestion(const PlanQuestion& question);
+  void setRunning(bool running);
+  void setProgress(const planner::SearchProgress& progress);
+
+ Q_SIGNALS:
+  void planRequested(const gui::PlanQuestion& question);
+  void cancelRequested();
+  void browseRequested();
+
+ private:
+  void buildForm();
+  void buildButtons();
+
+  QLineEdit *model_, *memory_limit_;
+  QComboBox* cluster_;
+  QSpinBox *devices_, *batch_, *sequence_;
+  QCheckBox* runnable_;
+  QPushButton *plan_, *cancel_;
+  QProgressBar* progress_;
+};
+
+}  // namespace gui

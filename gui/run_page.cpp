@@ -1,0 +1,125 @@
+#include "gui/run_page.h"
+
+#include <QDir>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QSplitter>
+
+#include "gui/views/line_view.h"
+
+namespace gui {
+
+RunPage::RunPage(QWidget* parent)
+    : QWidget(parent),
+      data_(new QLineEdit(this)),
+      folder_(new QLineEdit(QDir::current().filePath(QStringLiteral("runs/gui")), this)),
+      command_(new QLineEdit(this)),
+      steps_(new QSpinBox(this)),
+      start_(new QPushButton(tr("&Start"), this)),
+      stop_(new QPushButton(tr("S&top"), this)),
+      compare_(new QPushButton(tr("&Compare with the simulation"), this)),
+      state_(new QLabel(this)),
+      loss_(new LineView(tr("Loss"), this)),
+      speed_(new LineView(tr("Tokens/s"), this)),
+      words_(new QPlainTextEdit(this)) {
+  build();
+  connect(start_, &QPushButton::clicked, this, &RunPage::start);
+  connect(stop_, &QPushButton::clicked, &process_, &RunProcess::stop);
+  connect(compare_, &QPushButton::clicked, this, [this] { Q_EMIT compareRequested(folder_->text()); });
+  connect(&process_, &RunProcess::changed, this, &RunPage::refresh);
+  connect(&process_, &RunProcess::failed, this, &RunPage::failed);
+  for (QLineEdit* line : {data_, folder_}) connect(line, &QLineEdit::textChanged, this, &RunPage::refresh);
+  connect(steps_, &QSpinBox::valueChanged, this, &RunPage::refresh);
+  refresh();
+}
+
+QWidget* RunPage::form() {
+  auto* box = new QWidget(this);
+  auto* form = new QFormLayout(box);
+  form->setContentsMargins(12, 10, 12, 8);
+  steps_->setRange(1, 1000000000);
+  steps_->setValue(20);
+  data_->setPlaceholderText(tr("token file, made by: meshwright tokenize text... -o tokens.bin"));
+  command_->setReadOnly(true);
+  command_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  command_->setAccessibleName(tr("Command to paste into a terminal"));
+  form->addRow(tr("&Data"), data_);
+  form->addRow(tr("St&eps"), steps_);
+  form->addRow(tr("Run &folder"), folder_);
+  form->addRow(tr("As a command"), command_);
+  auto* line = new QHBoxLayout;
+  for (QPushButton* button : {start_, stop_, compare_}) line->addWidget(button);
+  line->addSpacing(12);
+  line->addWidget(state_, 1);
+  form->addRow(line);
+  return box;
+}
+
+void RunPage::build() {
+  words_->setReadOnly(true);
+  words_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  words_->setPlaceholderText(tr("What the run says appears here."));
+  words_->setFrameShape(QFrame::NoFrame);
+  auto* charts = new QSplitter(Qt::Horizontal, this);
+  charts->addWidget(loss_);
+  charts->addWidget(speed_);
+  auto* body = new QSplitter(Qt::Vertical, this);
+  body->addWidget(charts);
+  body->addWidget(words_);
+  body->setSizes({420, 160});
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(form());
+  column->addWidget(body, 1);
+}
+
+void RunPage::setPlan(const sim::ParallelPlan& plan) {
+  plan_ = plan;
+  refresh();
+}
+
+void RunPage::setRequest(const RunRequest& request) {
+  data_->setText(request.data);
+  folder_->setText(request.folder);
+  steps_->setValue(request.steps);
+}
+
+RunRequest RunPage::request() const { return {.data = data_->text(), .folder = folder_->text(), .steps = steps_->value()}; }
+
+void RunPage::start() {
+  if (plan_) process_.start(*plan_, request());
+}
+
+void RunPage::follow(const QString& folder) {
+  folder_->setText(folder);
+  process_.follow(folder);
+  refresh();
+}
+
+void RunPage::refresh() {
+  const bool alive = process_.isAlive();
+  start_->setEnabled(plan_.has_value() && !alive);
+  stop_->setEnabled(alive);
+  compare_->setEnabled(!alive && !process_.steps().empty());
+  command_->setText(process_.command(request()).join(' '));
+  command_->setCursorPosition(0);
+  std::vector<QPointF> loss, speed;
+  for (const StepMetrics& step : process_.steps()) {
+    loss.emplace_back(static_cast<double>(step.step), step.loss);
+    speed.emplace_back(static_cast<double>(step.step), step.tokens_per_second);
+  }
+  state_->setText(alive          ? tr("running: step %1 of %2").arg(loss.empty() ? 0 : process_.steps().back().step).arg(steps_->value())
+                  : loss.empty() ? (plan_ ? tr("ready") : tr("choose a plan first"))
+                                 : tr("ended after step %1").arg(process_.steps().back().step));
+  loss_->setPoints(std::move(loss));
+  speed_->setPoints(std::move(speed));
+  words_->setPlainText(process_.words());
+}
+
+}  // namespace gui

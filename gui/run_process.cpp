@@ -1,0 +1,99 @@
+#include "gui/run_process.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <csignal>
+
+namespace gui {
+namespace {
+
+constexpr int kLookEvery = 300;  // milliseconds
+
+// Field 22 of /proc/<pid>/stat, counted behind the name in parentheses; empty: no such process, or it has ended.
+QByteArray startOf(qint64 pid) {
+  QFile stat(QStringLiteral("/proc/%1/stat").arg(pid));
+  if (pid <= 0 || !stat.open(QIODevice::ReadOnly)) return {};
+  const QByteArray text = stat.readAll();
+  const QList<QByteArray> fields = text.mid(text.lastIndexOf(')') + 2).split(' ');
+  return fields.size() > 19 && fields[0] != "Z" ? fields[19] : QByteArray();
+}
+
+QString besideUs(const QString& name) { return QCoreApplication::applicationDirPath() + '/' + name; }
+
+}  // namespace
+
+RunProcess::RunProcess(QObject* parent) : QObject(parent), program_(besideUs(QStringLiteral("meshwright"))) {
+  timer_.setInterval(kLookEvery);
+  connect(&timer_, &QTimer::timeout, this, &RunProcess::look);
+}
+
+QString RunProcess::planFile(const RunRequest& request) const { return request.folder + QStringLiteral(".plan.json"); }
+
+QStringList RunProcess::command(const RunRequest& request) const {
+  return {program_,
+          QStringLiteral("run"),
+          planFile(request),
+          QStringLiteral("--data"),
+          request.data,
+          QStringLiteral("--steps"),
+          QString::number(request.steps),
+          QStringLiteral("-o"),
+          request.folder};
+}
+
+void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request) {
+  try {
+    if (const std::vector<sim::Violation> refused = sim::why_not_runnable(plan); !refused.empty()) throw sim::InputError("", refused);
+    QDir().mkpath(QFileInfo(request.folder).absolutePath());
+    sim::save_plan(plan, planFile(request).toStdString());
+  } catch (...) {
+    Q_EMIT failed(messageOf(std::current_exception()));
+    return;
+  }
+  QProcess process;
+  process.setProgram(program_);
+  process.setArguments(command(request).mid(1));
+  process.setStandardOutputFile(request.folder + QStringLiteral(".log"));
+  process.setStandardErrorFile(request.folder + QStringLiteral(".log"), QIODevice::Append);
+  follow(request.folder);
+  if (!process.startDetached(&pid_)) {
+    Q_EMIT failed({tr("%1 could not be started: %2").arg(program_, process.errorString()),
+                   tr("build meshwright beside meshwright-gui, or run the shown command in a terminal")});
+    return;
+  }
+  started_ = startOf(pid_);
+  was_alive_ = true;
+  Q_EMIT changed();
+}
+
+void RunProcess::follow(const QString& folder) {
+  folder_ = folder;
+  pid_ = 0;
+  started_.clear();
+  metrics_ = MetricsFollower(folder.toStdString());
+  timer_.start();
+  look();
+}
+
+void RunProcess::stop() {
+  if (isAlive()) ::kill(static_cast<pid_t>(pid_), SIGINT);
+}
+
+bool RunProcess::isAlive() const { return !started_.isEmpty() && startOf(pid_) == started_; }
+
+QString RunProcess::words() const {
+  QFile log(folder_ + QStringLiteral(".log"));
+  return log.open(QIODevice::ReadOnly) ? QString::fromUtf8(log.readAll().right(8000)) : QString();
+}
+
+void RunProcess::look() {
+  const bool news = metrics_.look(), alive = isAlive();
+  if (news || alive != was_alive_) {
+    was_alive_ = alive;
+    Q_EMIT changed();
+  }
+}
+
+}  // namespace gui

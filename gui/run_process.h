@@ -1,0 +1,51 @@
+// Starts `meshwright run` so that it outlives the window: detached, in a session of its own, its words beside the run folder. Follows it by
+// what it writes there. Finds a run again by folder, process id and start time. Used by the Run page.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <vector>
+
+#include "gui/core/metrics.h"
+#include "gui/message.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace gui {
+
+struct RunRequest {
+  QString data;    // token file
+  QString folder;  // of the run; must not hold one
+  int steps = 20;
+};
+
+class RunProcess : public QObject {
+  Q_OBJECT
+ public:
+  explicit RunProcess(QObject* parent = nullptr);
+  void setProgram(const QString& program) { program_ = program; }  // default: meshwright beside this program
+  QStringList command(const RunRequest& request) const;            // as a person would type it
+
+  void start(const sim::ParallelPlan& plan, const RunRequest& request);
+  void follow(const QString& folder);  // of a run that somebody started
+  void stop();                         // asks it to write a checkpoint and end
+  bool isAlive() const;
+  const std::vector<StepMetrics>& steps() const { return metrics_.steps(); }
+  QString words() const;  // what it said
+
+ Q_SIGNALS:
+  void changed();  // new steps, or it began or ended
+  void failed(const gui::Message& message);
+
+ private:
+  QString planFile(const RunRequest& request) const;
+  void look();
+
+  QString program_, folder_;
+  qint64 pid_ = 0;
+  QByteArray started_;  // of that process: a reused id is another process
+  bool was_alive_ = false;
+  MetricsFollower metrics_;
+  QTimer timer_;
+};
+
+}  // namespace gui

@@ -1,0 +1,70 @@
+#include "gui/session.h"
+
+#include "planner/search.h"
+
+namespace gui {
+namespace {
+
+constexpr int kProgressEvery = 100;  // milliseconds
+
+}  // namespace
+
+Session::Session(QObject* parent) : QObject(parent) {
+  progress_timer_.setInterval(kProgressEvery);
+  connect(&progress_timer_, &QTimer::timeout, this, [this] { Q_EMIT progressed({.done = done_, .all = all_}); });
+  connect(&search_, &BackgroundJob::runningChanged, this, [this](bool running) {
+    running ? progress_timer_.start() : progress_timer_.stop();
+    Q_EMIT searching(running);
+  });
+  connect(&search_, &BackgroundJob::failed, this, &Session::failed);
+  connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
+  connect(&loading_, &BackgroundJob::failed, this, &Session::failed);
+}
+
+void Session::ask(const PlanQuestion& question) {
+  done_ = all_ = 0;
+  search_.start([this, question](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
+    const planner::SearchRequest request = searchRequest(question);
+    auto answer = std::make_shared<PlanAnswer>();
+    answer->limit = request.memory_limit.value_or(request.cluster.hardware.memory);
+    const auto progress = [this](planner::SearchProgress now) {
+      done_ = now.done;
+      all_ = now.all;
+    };
+    answer->result = planner::search(request, progress, &cancelled);
+    return [this, answer] { Q_EMIT answered(answer); };
+  });
+}
+
+void Session::show(const sim::ParallelPlan& plan, Origin origin) {
+  wanted_ = plan;
+  Q_EMIT planChosen(plan);
+  simulateWanted(origin == Origin::Turned ? plan_ : nullptr);
+}
+
+void Session::showEveryRank(bool every) {
+  fold_ = every ? sim::Fold::None : sim::Fold::Symmetric;
+  if (wanted_) simulateWanted(nullptr);
+}
+
+void Session::simulateWanted(const SharedPlan& before) {
+  simulation_.start([this, before, plan = *wanted_, fold = fold_](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const SharedPlan simulated = simulatePlan(plan, fold);
+    return [this, simulated, before] {
+      plan_ = simulated;
+      Q_EMIT planReady(simulated, before);
+    };
+  });
+}
+
+void Session::openRun(const QString& folder) {
+  loading_.start([this, path = folder.toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const SharedRun run = loadRun(path);
+    return [this, run] {
+      run_ = run;
+      Q_EMIT runReady(run);
+    };
+  });
+}
+
+}  // namespace gui

@@ -1,0 +1,61 @@
+// What the window works on: the planner's answer, the chosen plan simulated, the opened run. Asks for each in the background and tells when
+// it is there; the pages show what they are told. Knows no widget.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+
+#include "gui/background_job.h"
+#include "gui/core/measured_run.h"
+#include "gui/core/plan_question.h"
+
+namespace gui {
+
+struct PlanAnswer {
+  planner::SearchResult result;
+  sim::Bytes limit{};
+};
+using SharedAnswer = std::shared_ptr<const PlanAnswer>;
+
+class Session : public QObject {
+  Q_OBJECT
+ public:
+  explicit Session(QObject* parent = nullptr);
+
+  void ask(const PlanQuestion& question);
+  void cancel() { search_.cancel(); }
+  bool isSearching() const { return search_.isRunning(); }
+
+  enum class Origin { Chosen, Turned };  // Turned: an edit of the plan before, which stays as a ghost
+  void show(const sim::ParallelPlan& plan, Origin origin);
+  void showEveryRank(bool every);
+  const std::optional<sim::ParallelPlan>& wanted() const { return wanted_; }  // shown, or about to be
+  const SharedPlan& plan() const { return plan_; }                            // shown; may be null
+
+  void openRun(const QString& folder);
+  const SharedRun& run() const { return run_; }
+
+ Q_SIGNALS:
+  void searching(bool running);
+  void progressed(const planner::SearchProgress& progress);
+  void answered(const gui::SharedAnswer& answer);
+  void planChosen(const sim::ParallelPlan& plan);  // at once
+  void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);
+  void planRefused(const gui::Message& why);
+  void runReady(const gui::SharedRun& run);
+  void failed(const gui::Message& message);
+
+ private:
+  void simulateWanted(const SharedPlan& before);
+
+  BackgroundJob search_, simulation_, loading_;
+  QTimer progress_timer_;
+  std::atomic<std::int64_t> done_{0}, all_{0};
+  std::optional<sim::ParallelPlan> wanted_;
+  SharedPlan plan_;
+  SharedRun run_;
+  sim::Fold fold_ = sim::Fold::Symmetric;
+};
+
+}  // namespace gui

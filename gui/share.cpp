@@ -1,0 +1,72 @@
+#include "gui/share.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QSvgGenerator>
+
+#include "gui/views/view.h"
+#include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
+
+namespace gui {
+namespace {
+
+constexpr int kPngScale = 2;
+
+[[noreturn]] void refuse(const QString& path) {
+  throw sim::InputError(path.toStdString(), {{"", "cannot be written", "choose a folder that can be written, with room on its disk"}});
+}
+
+void savePng(View& view, const QString& path) {
+  QImage image(view.size() * kPngScale, QImage::Format_RGB32);
+  image.setDevicePixelRatio(kPngScale);
+  {
+    QPainter painter(&image);
+    painter.setFont(view.font());
+    view.paintPicture(painter, view.size());
+  }
+  if (!image.save(path)) refuse(path);
+}
+
+void saveSvg(View& view, const QString& path) {
+  QSvgGenerator svg;
+  svg.setFileName(path);
+  svg.setSize(view.size());
+  svg.setViewBox(QRect(QPoint(0, 0), view.size()));
+  svg.setTitle(view.accessibleName());
+  QPainter painter;
+  if (!painter.begin(&svg)) refuse(path);
+  painter.setFont(view.font());
+  view.paintPicture(painter, view.size());
+}
+
+void savePdf(View& view, const QString& path) {
+  QPdfWriter pdf(path);
+  constexpr int kDotsPerInch = 96;
+  pdf.setResolution(kDotsPerInch);
+  pdf.setPageSize(QPageSize(QSizeF(view.size()) / kDotsPerInch, QPageSize::Inch));
+  pdf.setPageMargins(QMarginsF());
+  pdf.setTitle(view.accessibleName());
+  QPainter painter;
+  if (!painter.begin(&pdf)) refuse(path);
+  painter.setFont(view.font());
+  view.paintPicture(painter, view.size());
+}
+
+}  // namespace
+
+void savePicture(View& view, const QString& path) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  if (!QFileInfo(path).absoluteDir().exists()) refuse(path);
+  if (ending == QStringLiteral("png")) return savePng(view, path);
+  if (ending == QStringLiteral("svg")) return saveSvg(view, path);
+  if (ending == QStringLiteral("pdf")) return savePdf(view, path);
+  throw sim::InputError(path.toStdString(), {{"", "'." + ending.toStdString() + "' is no picture format that can be written",
+                                              "end the name in .png, .svg or .pdf"}});
+}
+
+void saveTable(const Table& table, const QString& path) { sim::save_text_file(csvOf(table).toStdString(), path.toStdString()); }
+
+}  // namespace gui

@@ -1,0 +1,116 @@
+#include "gui/table_panel.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+namespace gui {
+namespace {
+
+constexpr int kWidest = 460;
+
+void arrange(QTableView* view) {
+  view->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view->setSelectionMode(QAbstractItemView::SingleSelection);
+  view->setAlternatingRowColors(true);
+  view->setShowGrid(false);
+  view->setWordWrap(false);
+  view->setSortingEnabled(true);
+  view->verticalHeader()->hide();
+  view->verticalHeader()->setDefaultSectionSize(24);
+  view->horizontalHeader()->setHighlightSections(false);
+  view->horizontalHeader()->setResizeContentsPrecision(50);
+  view->setFrameShape(QFrame::NoFrame);
+  view->setStyleSheet(QStringLiteral("QTableView::item { padding-left: 6px; padding-right: 6px; }"));
+}
+
+}  // namespace
+
+TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
+    : QWidget(parent),
+      model_(new TableItemModel(this)),
+      filtered_(new TermsFilter(this)),
+      view_(new QTableView(this)),
+      filter_(new QLineEdit(this)),
+      count_(new QLabel(this)) {
+  filtered_->setSourceModel(model_);
+  view_->setModel(filtered_);
+  view_->setAccessibleName(title);
+  arrange(view_);
+  filter_->setPlaceholderText(tr("Filter: words, or column:word"));
+  filter_->setClearButtonEnabled(true);
+  filter_->setMaximumWidth(280);
+  filter_->setVisible(filter == Filter::Shown);
+  auto* name = new QLabel(QStringLiteral("<b>%1</b>").arg(title), this);
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(10, 6, 10, 4);
+  head->addWidget(name);
+  head->addSpacing(8);
+  count_->setEnabled(false);  // faint
+  count_->setVisible(filter == Filter::Shown);
+  head->addWidget(count_, 1);
+  head->addWidget(filter_, 1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addLayout(head);
+  column->addWidget(view_, 1);
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    filtered_->setTerms(text);
+    updateCount();
+    Q_EMIT filterChanged();
+  });
+  connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid()) Q_EMIT rowChosen(filtered_->mapToSource(current).row());
+  });
+}
+
+void TablePanel::setTable(Table table) {
+  view_->sortByColumn(-1, Qt::AscendingOrder);
+  model_->setTable(std::move(table));
+  arrangeColumns();
+  updateCount();
+}
+
+void TablePanel::updateCount() {
+  const int all = model_->rowCount(), shown = filtered_->rowCount();
+  count_->setText(all == 0 ? QString() : shown == all ? QStringLiteral("%L1").arg(all) : tr("%L1 of %L2").arg(shown).arg(all));
+}
+
+Table TablePanel::visibleTable() const {
+  Table visible{table().headers, {}, {}};
+  for (int row = 0; row < filtered_->rowCount(); ++row)
+    visible.rows.push_back(table().rows[static_cast<std::size_t>(filtered_->mapToSource(filtered_->index(row, 0)).row())]);
+  return visible;
+}
+
+std::vector<bool> TablePanel::visibleRows() const {
+  std::vector<bool> visible(table().rows.size());
+  for (int row = 0; row < filtered_->rowCount(); ++row)
+    visible[static_cast<std::size_t>(filtered_->mapToSource(filtered_->index(row, 0)).row())] = true;
+  return visible;
+}
+
+void TablePanel::choose(int position) {
+  const QModelIndex index = filtered_->mapFromSource(model_->index(position, 0));
+  if (index.isValid()) view_->setCurrentIndex(index);
+}
+
+int TablePanel::chosen() const {
+  const QModelIndex current = view_->currentIndex();
+  return current.isValid() ? filtered_->mapToSource(current).row() : -1;
+}
+
+void TablePanel::setFilter(const QString& terms) { filter_->setText(terms); }
+void TablePanel::arrangeColumns() {
+  view_->resizeColumnsToContents();
+  const int columns = model_->columnCount();
+  for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column) + 10, kWidest));
+  if (stretched_ >= 0 && stretched_ < columns) view_->horizontalHeader()->setSectionResizeMode(stretched_, QHeaderView::Stretch);
+}
+
+}  // namespace gui

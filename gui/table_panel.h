@@ -1,0 +1,47 @@
+// A table with a title, a filter and a count; sorts by any column. Used by the pages; its rows are named by their position in the Table.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/models/table_item_model.h"
+#include "gui/models/terms_filter.h"
+
+class QLabel;
+class QLineEdit;
+class QTableView;
+
+namespace gui {
+
+class TablePanel : public QWidget {
+  Q_OBJECT
+ public:
+  enum class Filter { Shown, Hidden };
+  TablePanel(const QString& title, Filter filter, QWidget* parent = nullptr);
+
+  void setTable(Table table);
+  const Table& table() const { return model_->table(); }
+  Table visibleTable() const;             // as filtered and sorted
+  std::vector<bool> visibleRows() const;  // by position
+  void choose(int position);
+  int chosen() const;
+  void setFilter(const QString& terms);
+  void setStretchedColumn(int column) { stretched_ = column; }  // takes the room that is left; of the next table
+  QTableView* view() const { return view_; }
+  QLineEdit* filterLine() const { return filter_; }
+
+ Q_SIGNALS:
+  void rowChosen(int position);
+  void filterChanged();
+
+ private:
+  void updateCount();
+  void arrangeColumns();
+  int stretched_ = -1;
+  TableItemModel* model_;
+  TermsFilter* filtered_;
+  QTableView* view_;
+  QLineEdit* filter_;
+  QLabel* count_;
+};
+
+}  // namespace gui

@@ -1,0 +1,91 @@
+#include "gui/timeline_page.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRegularExpression>
+#include <QSplitter>
+
+#include "gui/models/plan_tables.h"
+#include "gui/table_panel.h"
+#include "gui/views/legend_view.h"
+#include "gui/views/timeline_view.h"
+
+namespace gui {
+
+TimelinePage::TimelinePage(QWidget* parent)
+    : QWidget(parent),
+      view_(new TimelineView(this)),
+      figures_(new TablePanel(tr("Figures of a step"), TablePanel::Filter::Hidden, this)),
+      details_(new TablePanel(tr("Selected slice"), TablePanel::Filter::Hidden, this)),
+      search_(new QLineEdit(this)),
+      summary_(new QLabel(this)),
+      found_(new QLabel(this)) {
+  build();
+  connect(view_, &TimelineView::sliceSelected, this, &TimelinePage::showSlice);
+  connect(search_, &QLineEdit::textChanged, this, &TimelinePage::search);
+  connect(search_, &QLineEdit::returnPressed, this, &TimelinePage::nextMatch);
+}
+
+void TimelinePage::build() {
+  search_->setPlaceholderText(tr("Search tasks: backward.*l3 (Enter: next)"));
+  search_->setClearButtonEnabled(true);
+  search_->setFixedWidth(280);
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(10, 6, 10, 6);
+  head->addWidget(summary_, 1);
+  head->addWidget(found_);
+  head->addWidget(search_);
+  auto* side = new QSplitter(Qt::Vertical, this);
+  side->addWidget(figures_);
+  side->addWidget(details_);
+  auto* body = new QSplitter(Qt::Horizontal, this);
+  body->addWidget(view_);
+  body->addWidget(side);
+  body->setSizes({760, 260});
+  body->setStretchFactor(0, 1);
+  figures_->setStretchedColumn(0);
+  details_->setStretchedColumn(1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addLayout(head);
+  column->addWidget(new LegendView(this));
+  column->addWidget(body, 1);
+}
+
+void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
+  view_->setTimeline(TimelineCore(plan->result.timeline), &plan->result.timeline.spans);
+  if (before) view_->setGhost(before->result.step_time);
+  plan_ = plan;
+  figures_->setTable(figuresTable(*plan));
+  details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
+  summary_->setText(QStringLiteral("<b>%1</b>").arg(QString::fromStdString(summaryOf(plan->plan))));
+  search(search_->text());
+}
+
+void TimelinePage::showSlice(int span) {
+  if (span >= 0 && plan_) details_->setTable(sliceTable(plan_->result.timeline.spans[static_cast<std::size_t>(span)]));
+}
+
+void TimelinePage::search(const QString& pattern) {
+  matches_.clear();
+  match_ = 0;
+  const QRegularExpression expression(pattern, QRegularExpression::CaseInsensitiveOption);
+  found_->setText(expression.isValid() ? QString() : tr("no valid pattern: %1").arg(expression.errorString()));
+  if (pattern.isEmpty() || !plan_ || !expression.isValid()) return view_->setMatches(std::nullopt);
+  const std::vector<sim::Span>& spans = plan_->result.timeline.spans;
+  for (std::size_t at = 0; at < spans.size(); ++at)
+    if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
+      matches_.push_back(static_cast<std::uint32_t>(at));
+  found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
+  view_->setMatches(matches_);
+}
+
+void TimelinePage::nextMatch() {
+  if (matches_.empty()) return;
+  view_->select(view_->core().find(matches_[match_]));
+  match_ = (match_ + 1) % matches_.size();
+}
+
+}  // namespace gui

@@ -1,0 +1,42 @@
+// Journey 3: the timeline of the chosen plan with its figures, what is selected, and a search. Shows one SharedPlan.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/core/simulated_plan.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace gui {
+
+class TablePanel;
+class TimelineView;
+
+class TimelinePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimelinePage(QWidget* parent = nullptr);
+  void setPlan(const SharedPlan& plan, const SharedPlan& before);  // before: its end stays as a ghost; may be null
+  void search(const QString& pattern);                             // a regular expression over task keys; empty: none
+  TimelineView* view() const { return view_; }
+  TablePanel* figures() const { return figures_; }
+  TablePanel* details() const { return details_; }
+  QLineEdit* searchLine() const { return search_; }
+  int numMatches() const { return static_cast<int>(matches_.size()); }
+
+ private:
+  void build();
+  void showSlice(int span);
+  void nextMatch();
+
+  SharedPlan plan_;
+  std::vector<std::uint32_t> matches_;
+  std::size_t match_ = 0;
+  TimelineView* view_;
+  TablePanel *figures_, *details_;
+  QLineEdit* search_;
+  QLabel *summary_, *found_;
+};
+
+}  // namespace gui

@@ -1,0 +1,79 @@
+#include "gui/views/chart_axes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gui {
+namespace {
+
+constexpr double kLeft = 78, kBottom = 46, kTop = 34, kRight = 18;
+
+void paintTitles(QPainter& painter, const QRectF& area, const Axes& axes, const Theme& theme) {
+  painter.setPen(theme.faint);
+  painter.drawText(QRectF(area.left() + kLeft, area.bottom() - 20, area.width() - kLeft - kRight, 18), Qt::AlignCenter, axes.x.title);
+  painter.drawText(QRectF(area.left() + 8, area.top() + 6, area.width() - 16, 18), Qt::AlignLeft | Qt::AlignVCenter, axes.y.title);
+}
+
+}  // namespace
+
+Extent padded(Extent extent) {
+  const double room = std::max(extent.length() * 0.06, std::abs(extent.most) * 0.01 + 1e-12);
+  return {std::max(extent.least >= 0 ? 0.0 : -1e300, extent.least - room), extent.most + room};
+}
+
+std::vector<double> roundTicks(Extent extent, int about) {
+  const double raw = extent.length() / std::max(about, 1);
+  if (!(raw > 0) || !std::isfinite(raw)) return {};
+  const double power = std::pow(10, std::floor(std::log10(raw)));
+  const double step = raw / power > 5 ? power * 10 : raw / power > 2 ? power * 5 : raw / power > 1 ? power * 2 : power;
+  std::vector<double> ticks;
+  for (double at = std::ceil(extent.least / step - 1e-9) * step; at <= extent.most + step * 1e-9; at += step) ticks.push_back(at);
+  return ticks;
+}
+
+QPointF ChartArea::at(const QPointF& value) const {
+  return {plot.left() + (value.x() - x.least) / x.length() * plot.width(),
+          plot.bottom() - (value.y() - y.least) / y.length() * plot.height()};
+}
+
+void paintVerticalScale(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) {
+  for (const double tick : roundTicks(axis.extent, static_cast<int>(plot.height() / 48))) {
+    const double y = plot.bottom() - (tick - axis.extent.least) / axis.extent.length() * plot.height();
+    painter.setPen(theme.grid);
+    painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
+    painter.setPen(theme.faint);
+    painter.drawText(QRectF(plot.left() - 200, y - 9, 193, 18), Qt::AlignRight | Qt::AlignVCenter, axis.label(tick));
+  }
+}
+
+ChartArea paintAxes(QPainter& painter, const QRectF& area, const Axes& axes, const Theme& theme) {
+  painter.fillRect(area, theme.background);
+  const ChartArea chart{area.adjusted(kLeft, kTop, -kRight, -kBottom), axes.x.extent, axes.y.extent};
+  paintVerticalScale(painter, chart.plot, axes.y, theme);
+  for (const double tick : roundTicks(axes.x.extent, static_cast<int>(chart.plot.width() / 90))) {
+    const double x = chart.at({tick, 0}).x();
+    painter.setPen(theme.grid);
+    painter.drawLine(QPointF(x, chart.plot.top()), QPointF(x, chart.plot.bottom()));
+    painter.setPen(theme.faint);
+    painter.drawText(QRectF(x - 60, chart.plot.bottom() + 5, 120, 18), Qt::AlignCenter, axes.x.label(tick));
+  }
+  painter.setPen(theme.faint);
+  painter.drawLine(chart.plot.bottomLeft(), chart.plot.bottomRight());
+  paintTitles(painter, area, axes, theme);
+  return chart;
+}
+
+void paintLegend(QPainter& painter, const QPointF& top_left, const std::vector<LegendEntry>& entries, const Theme& theme) {
+  double x = top_left.x();
+  for (const LegendEntry& entry : entries) {
+    const QRectF box(x, top_left.y() + 3, 12, 12);
+    painter.fillRect(box, entry.color);
+    if (entry.pattern.style() != Qt::NoBrush) painter.fillRect(box, entry.pattern);
+    painter.setPen(theme.text);
+    const double width = painter.fontMetrics().horizontalAdvance(entry.name);
+    painter.drawText(QRectF(x + 17, top_left.y(), width + 4, 18), Qt::AlignLeft | Qt::AlignVCenter, entry.name);
+    x += width + 30;
+  }
+}
+
+}  // namespace gui

@@ -1,0 +1,24 @@
+// A measured number over the steps of a run: loss, tokens a second. Grows while the run goes on. Used by the Run page.
+#pragma once
+
+#include <vector>
+
+#include "gui/views/chart_axes.h"
+#include "gui/views/view.h"
+
+namespace gui {
+
+class LineView : public View {
+  Q_OBJECT
+ public:
+  explicit LineView(const QString& title, QWidget* parent = nullptr) : View(parent), title_(title) {}
+  void setPoints(std::vector<QPointF> points);  // step, value; ascending
+  std::size_t numPoints() const { return points_.size(); }
+  void paintPicture(QPainter& painter, const QSize& size) override;
+
+ private:
+  QString title_;
+  std::vector<QPointF> points_;
+};
+
+}  // namespace gui

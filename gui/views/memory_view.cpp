@@ -1,0 +1,174 @@
+#include "gui/views/memory_view.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "sim/units/unit_text.h"
+
+namespace gui {
+namespace {
+
+QString amountText(sim::Bytes bytes) { return QString::fromStdString(sim::to_text(bytes)); }
+
+std::vector<LegendEntry> memoryLegend() {
+  std::vector<LegendEntry> entries;
+  for (std::size_t category = 0; category < sim::kNumMemoryCategories; ++category) {
+    const std::string_view name = sim::kMemoryCategoryNames[category];
+    entries.push_back({QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace('_', ' '),
+                       colorOf(memoryColor(static_cast<sim::MemoryCategory>(category)))});
+  }
+  return entries;
+}
+
+}  // namespace
+
+void MemoryView::setPicture(MemoryPicture picture) {
+  picture_ = std::move(picture);
+  shown_ = picture_.all;
+  moment_.reset();
+  update();
+}
+
+void MemoryView::setShown(TimeRange range) {
+  shown_ = range;
+  update();
+}
+
+void MemoryView::chooseMoment(sim::SimTime time) {
+  moment_ = time;
+  update();
+  Q_EMIT momentChosen(time);
+}
+
+QRectF MemoryView::plot(const QSize& size) const {
+  return QRectF(86, 34, std::max(10, size.width() - 106), std::max(10, size.height() - 66));
+}
+
+double MemoryView::xOf(sim::SimTime time) const {
+  const QRectF area = plot(size());
+  return area.left() + TimeAxis(shown_, {static_cast<std::int32_t>(area.width())}).toX(time);
+}
+
+double MemoryView::highest() const {
+  const auto peak = static_cast<double>(picture_.curve.peak().memory.value()), limit = static_cast<double>(picture_.limit.value());
+  return limit > 0 && limit < 6 * peak ? std::max(peak, limit) : peak;  // a limit far above would flatten the curve
+}
+
+// The largest power of 1024 bytes below the highest value: ticks are round in it.
+double MemoryView::unit() const {
+  double unit = 1;
+  while (highest() >= unit * 1024) unit *= 1024;
+  return unit;
+}
+
+Axis MemoryView::vertical() const {
+  static constexpr const char* kNames[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  const char* name = kNames[static_cast<int>(std::log2(unit()) / 10 + 0.5)];
+  return {QString(), {0, std::max(1.0, highest() * 1.1 / unit())}, [name](double value) {
+            return QStringLiteral("%1 %2").arg(value, 0, 'g', 4).arg(name);
+          }};
+}
+
+void MemoryView::paintStack(QPainter& painter, const QRectF& area, const Axis& axis) const {
+  const TimeAxis times(shown_, {static_cast<std::int32_t>(area.width())});
+  const auto height = [&, scale = area.height() / (unit() * axis.extent.length())](sim::Bytes bytes) {
+    return static_cast<double>(bytes.value()) * scale;
+  };
+  for (std::int32_t x = 0; x < times.width().value; ++x) {
+    const sim::MemoryBreakdown alive = picture_.curve.highest({times.toTime(x), times.toTime(x + 1)});
+    double bottom = area.bottom();
+    for (std::size_t category = 0; category < alive.size(); ++category) {
+      const double tall = height(alive[category]);
+      if (tall <= 0) continue;
+      painter.fillRect(QRectF(area.left() + x, bottom - tall, 1, tall), colorOf(memoryColor(static_cast<sim::MemoryCategory>(category))));
+      bottom -= tall;
+    }
+  }
+}
+
+void MemoryView::paintTimes(QPainter& painter, const QRectF& area, const Theme& theme) const {
+  const TimeAxis times(shown_, {static_cast<std::int32_t>(area.width())});
+  painter.setPen(theme.faint);
+  for (const Tick& tick : times.ticks({110})) {
+    const double x = area.left() + times.toX(tick.time);
+    painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 4));
+    painter.drawText(QRectF(x - 60, area.bottom() + 6, 120, 18), Qt::AlignCenter, QString::fromStdString(tick.label));
+  }
+  painter.drawLine(area.bottomLeft(), area.bottomRight());
+}
+
+void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& axis, const Theme& theme) const {
+  const auto y_of = [&](sim::Bytes bytes) {
+    return area.bottom() - static_cast<double>(bytes.value()) / unit() / axis.extent.length() * area.height();
+  };
+  const double limit = y_of(picture_.limit);
+  if (limit >= area.top()) {
+    painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
+    painter.drawLine(QPointF(area.left(), limit), QPointF(area.right(), limit));
+    painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight,
+                     tr("device limit %1").arg(amountText(picture_.limit)));
+  }
+  const MemoryPeak peak = picture_.curve.peak();
+  const double x = xOf(peak.time);
+  if (x >= area.left() && x <= area.right()) {
+    const QString text = tr("peak %1").arg(amountText(peak.memory));
+    const double y = y_of(peak.memory), width = painter.fontMetrics().horizontalAdvance(text) + 10;
+    painter.setPen(QPen(theme.text, 1.5));
+    painter.drawLine(QPointF(x, y - 8), QPointF(x, y));
+    painter.drawText(QRectF(std::clamp(x - width / 2, area.left(), area.right() - width), y - 27, width, 18), Qt::AlignCenter, text);
+  }
+  if (moment_) {
+    painter.setPen(QPen(theme.text, 1.5));
+    painter.drawLine(QPointF(xOf(*moment_), area.top()), QPointF(xOf(*moment_), area.bottom()));
+  }
+}
+
+void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
+  const Theme theme = themeOf(palette());
+  painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
+  const QRectF area = plot(size);
+  painter.setPen(theme.faint);
+  if (picture_.curve.empty()) {
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("Choose a plan to see its memory"));
+    return;
+  }
+  const Axis axis = vertical();
+  paintVerticalScale(painter, area, axis, theme);
+  paintStack(painter, area, axis);
+  painter.save();
+  painter.setClipRect(area.adjusted(0, -20, 1, 0));
+  paintMarks(painter, area, axis, theme);
+  painter.restore();
+  paintTimes(painter, area, theme);
+  paintLegend(painter, {10, 6}, memoryLegend(), theme);
+}
+
+void MemoryView::mousePressEvent(QMouseEvent* event) {
+  const QRectF area = plot(size());
+  if (picture_.curve.empty() || !area.contains(event->position())) return;
+  chooseMoment(TimeAxis(shown_, {static_cast<std::int32_t>(area.width())}).toTime(event->position().x() - area.left()));
+}
+
+void MemoryView::wheelEvent(QWheelEvent* event) {
+  const QRectF area = plot(size());
+  const sim::SimTime about = TimeAxis(shown_, {static_cast<std::int32_t>(area.width())}).toTime(event->position().x() - area.left());
+  setShown(zoomed(shown_, {about, std::pow(0.8, event->angleDelta().y() / 120.0)}, picture_.all));
+}
+
+void MemoryView::keyPressEvent(QKeyEvent* event) {
+  const sim::SimTime tenth = shown_.length() / 10, middle = shown_.begin + shown_.length() / 2;
+  switch (event->key()) {
+    case Qt::Key_A: return setShown(panned(shown_, -tenth, picture_.all));
+    case Qt::Key_D: return setShown(panned(shown_, tenth, picture_.all));
+    case Qt::Key_W: return setShown(zoomed(shown_, {middle, 0.7}, picture_.all));
+    case Qt::Key_S: return setShown(zoomed(shown_, {middle, 1 / 0.7}, picture_.all));
+    case Qt::Key_F: return setShown(picture_.all);
+    case Qt::Key_P: return chooseMoment(picture_.curve.peak().time);
+    default: View::keyPressEvent(event);
+  }
+}
+
+}  // namespace gui

@@ -1,0 +1,53 @@
+// The memory of a device over the step: categories stacked, the device's limit as a line, the peak named. A click chooses a moment.
+// Used by the Memory page.
+#pragma once
+
+#include <optional>
+
+#include "gui/core/memory_curve.h"
+#include "gui/views/chart_axes.h"
+#include "gui/views/view.h"
+
+namespace gui {
+
+struct MemoryPicture {
+  MemoryCurve curve;
+  TimeRange all;       // the step
+  sim::Bytes limit{};  // of the device
+};
+
+class MemoryView : public View {
+  Q_OBJECT
+ public:
+  using View::View;
+  void setPicture(MemoryPicture picture);
+  void setShown(TimeRange range);
+  TimeRange shown() const { return shown_; }
+  void chooseMoment(sim::SimTime time);
+  std::optional<sim::SimTime> moment() const { return moment_; }
+  double xOf(sim::SimTime time) const;
+  void paintPicture(QPainter& painter, const QSize& size) override;
+
+ Q_SIGNALS:
+  void momentChosen(sim::SimTime time);
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  QRectF plot(const QSize& size) const;
+  double highest() const;
+  double unit() const;
+  Axis vertical() const;
+  void paintStack(QPainter& painter, const QRectF& plot, const Axis& axis) const;
+  void paintMarks(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
+  void paintTimes(QPainter& painter, const QRectF& plot, const Theme& theme) const;
+
+  MemoryPicture picture_;
+  TimeRange shown_;
+  std::optional<sim::SimTime> moment_;
+};
+
+}  // namespace gui

@@ -1,0 +1,147 @@
+#include "gui/views/scatter_view.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/core/simulated_plan.h"
+#include "sim/units/unit_text.h"
+
+namespace gui {
+namespace {
+
+QString timeLabel(double seconds) { return QString::fromStdString(sim::to_text(sim::Seconds(seconds))); }
+double gibOf(sim::Bytes bytes) { return static_cast<double>(bytes.value()) / (1 << 30); }
+QString gibLabel(double gib) { return QStringLiteral("%1 GiB").arg(gib, 0, 'g', 4); }
+
+}  // namespace
+
+void ScatterView::setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit) {
+  points_.clear();
+  limit_ = gibOf(limit);
+  for (const Candidate& candidate : candidates) {
+    const sim::SimulationResult& result = candidate.plan.result;
+    const QString tip =
+        QStringLiteral("<b>%1, %2</b><br>%3")
+            .arg(QString::fromStdString(sim::to_text(sim::to_seconds(result.step_time))),
+                 QString::fromStdString(sim::to_text(result.peak_memory)), QString::fromStdString(summaryOf(candidate.plan.plan)));
+    points_.push_back({{sim::to_seconds(result.step_time).count(), gibOf(result.peak_memory)}, candidate.on_front, true, tip});
+  }
+  chosen_ = hovered_ = -1;
+  update();
+}
+
+void ScatterView::setVisible(const std::vector<bool>& visible) {
+  for (std::size_t at = 0; at < points_.size(); ++at) points_[at].shown = at < visible.size() && visible[at];
+  update();
+}
+
+void ScatterView::choose(int position) {
+  chosen_ = position < static_cast<int>(points_.size()) ? position : -1;
+  update();
+}
+
+Axes ScatterView::axes() const {
+  Extent x{1e300, -1e300}, y{1e300, -1e300};
+  for (const Point& point : points_) {
+    x = {std::min(x.least, point.value.x()), std::max(x.most, point.value.x())};
+    y = {std::min(y.least, point.value.y()), std::max(y.most, point.value.y())};
+  }
+  if (points_.empty()) x = y = {0, 1};
+  if (limit_ > 0 && limit_ < 1.6 * y.most) y.most = std::max(y.most, limit_);
+  return {{tr("Step time"), padded(x), timeLabel}, {tr("Peak memory"), padded(y), gibLabel}};
+}
+
+QPointF ScatterView::pointOf(int position) const { return chart_.at(points_[static_cast<std::size_t>(position)].value); }
+
+void ScatterView::paintFront(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
+  std::vector<QPointF> front;
+  for (const Point& point : points_)
+    if (point.on_front) front.push_back(chart.at(point.value));
+  std::sort(front.begin(), front.end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); });
+  painter.setPen(QPen(theme.accent, 1.5));
+  for (std::size_t at = 1; at < front.size(); ++at) {  // a step: nothing feasible lies below it
+    const QPointF corner(front[at].x(), front[at - 1].y());
+    painter.drawLine(front[at - 1], corner);
+    painter.drawLine(corner, front[at]);
+  }
+}
+
+void ScatterView::paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
+  for (std::size_t at = 0; at < points_.size(); ++at) {
+    const Point& point = points_[at];
+    const bool special = static_cast<int>(at) == chosen_ || static_cast<int>(at) == hovered_;
+    if (!point.shown && !special) continue;
+    QColor fill = point.on_front ? theme.accent : theme.faint;
+    fill.setAlpha(point.on_front ? 255 : 120);
+    painter.setPen(special ? QPen(theme.text, 2) : QPen(theme.background, 1));
+    painter.setBrush(static_cast<int>(at) == chosen_ ? QColor(0xee, 0x66, 0x77) : fill);
+    const double radius = special ? 7 : point.on_front ? 5 : 4;
+    painter.drawEllipse(chart.at(point.value), radius, radius);
+  }
+}
+
+void ScatterView::paintPicture(QPainter& painter, const QSize& size) {
+  const Theme theme = themeOf(palette());
+  if (points_.empty()) {
+    painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
+    painter.setPen(theme.faint);
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("Plans appear here: step time against memory"));
+    return;
+  }
+  const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), axes(), theme);
+  chart_ = chart;
+  painter.setRenderHint(QPainter::Antialiasing);
+  const double limit = chart.at({0, limit_}).y();
+  if (limit > chart.plot.top()) {
+    painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
+    painter.drawLine(QPointF(chart.plot.left(), limit), QPointF(chart.plot.right(), limit));
+    painter.drawText(QRectF(chart.plot.left(), limit - 19, chart.plot.width() - 4, 18), Qt::AlignRight, tr("memory limit"));
+  }
+  paintFront(painter, chart, theme);
+  paintPoints(painter, chart, theme);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  paintLegend(painter, {chart.plot.right() - 240, 6}, {{tr("Pareto front"), theme.accent}, {tr("other plans"), theme.faint}}, theme);
+}
+
+int ScatterView::nearest(const QPointF& pixel) const {
+  int best = -1;
+  double least = 14;
+  for (std::size_t at = 0; at < points_.size(); ++at) {
+    const QPointF away = chart_.at(points_[at].value) - pixel;
+    const double distance = std::hypot(away.x(), away.y());
+    if (points_[at].shown && distance < least) {
+      least = distance;
+      best = static_cast<int>(at);
+    }
+  }
+  return best;
+}
+
+void ScatterView::mousePressEvent(QMouseEvent* event) {
+  const int position = nearest(event->position());
+  if (position < 0) return;
+  choose(position);
+  Q_EMIT pointChosen(position);
+}
+
+void ScatterView::mouseMoveEvent(QMouseEvent* event) {
+  const int position = nearest(event->position());
+  if (position == hovered_) return;
+  hovered_ = position;
+  if (position >= 0) QToolTip::showText(event->globalPosition().toPoint(), points_[static_cast<std::size_t>(position)].tip, this);
+  update();
+}
+
+void ScatterView::keyPressEvent(QKeyEvent* event) {
+  const int step = event->key() == Qt::Key_Right || event->key() == Qt::Key_Down ? 1
+                   : event->key() == Qt::Key_Left || event->key() == Qt::Key_Up  ? -1
+                                                                                 : 0;
+  if (step == 0 || points_.empty()) return View::keyPressEvent(event);
+  choose(std::clamp(chosen_ + step, 0, static_cast<int>(points_.size()) - 1));
+  Q_EMIT pointChosen(chosen_);
+}
+
+}  // namespace gui

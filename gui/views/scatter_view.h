@@ -1,0 +1,51 @@
+// Step time against memory, a point a candidate, with the Pareto front as a line and the memory limit. Used by the Plan page; linked to the
+// table by position.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "gui/core/candidates.h"
+#include "gui/views/chart_axes.h"
+#include "gui/views/view.h"
+
+namespace gui {
+
+class ScatterView : public View {
+  Q_OBJECT
+ public:
+  using View::View;
+  void setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit);
+  void setVisible(const std::vector<bool>& visible);  // by position: what the table's filter lets through
+  using View::setVisible;
+  void choose(int position);  // -1: none
+  int chosen() const { return chosen_; }
+  QPointF pointOf(int position) const;
+  void paintPicture(QPainter& painter, const QSize& size) override;
+
+ Q_SIGNALS:
+  void pointChosen(int position);
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Point {
+    QPointF value;  // seconds, GiB
+    bool on_front = false, shown = true;
+    QString tip;
+  };
+  Axes axes() const;
+  int nearest(const QPointF& pixel) const;
+  void paintFront(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
+  void paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
+
+  std::vector<Point> points_;
+  double limit_ = 0;
+  int chosen_ = -1, hovered_ = -1;
+  ChartArea chart_;
+};
+
+}  // namespace gui

@@ -1,0 +1,202 @@
+#include "gui/views/timeline_painter.h"
+
+#include <QPaintEngine>
+#include <QScrollBar>
+#include <algorithm>
+#include <cstring>
+
+#include "sim/units/unit_text.h"
+
+namespace gui {
+namespace {
+
+constexpr int kSlim = 3;          // between rows
+constexpr int kPatternWidth = 6;  // narrower slices show their color alone
+constexpr int kTextWidth = 18;
+
+std::uint32_t mixed(std::uint32_t color, std::uint32_t with) {  // a quarter of the color
+  std::uint32_t result = 0xff000000;
+  for (const int shift : {0, 8, 16}) result |= (((color >> shift & 255) + 3 * (with >> shift & 255)) / 4) << shift;
+  return result;
+}
+
+}  // namespace
+
+TimelinePainter::TimelinePainter(const TimelineView& view, QPainter& painter, const QSize& size)
+    : view_(view),
+      painter_(painter),
+      size_(size),
+      axis_(view.axis(size)),
+      theme_(themeOf(view.palette())),
+      labels_(view.core_.rows().size()) {}
+
+bool TimelinePainter::isVector() const {
+  const QPaintEngine* engine = painter_.paintEngine();
+  return engine != nullptr && engine->type() != QPaintEngine::Raster;
+}
+
+int TimelinePainter::screenTop(RowIndex row) const { return view_.topOf(row) + TimelineView::kRuler - view_.scroll_->value(); }
+
+bool TimelinePainter::isVisible(RowIndex row) const {
+  const int top = screenTop(row);
+  return top + TimelineView::kRow > TimelineView::kRuler && top < size_.height();
+}
+
+void TimelinePainter::paint() {
+  painter_.fillRect(QRect(QPoint(0, 0), size_), theme_.background);
+  if (view_.core_.rows().empty()) {
+    painter_.setPen(theme_.faint);
+    painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter, TimelineView::tr("Choose a plan to see its timeline"));
+    return;
+  }
+  painter_.setClipRect(QRect(QPoint(0, 0), size_));
+  paintRows();
+  painter_.save();
+  painter_.setClipRect(
+      QRect(TimelineView::kLabels, TimelineView::kRuler, size_.width() - TimelineView::kLabels, size_.height() - TimelineView::kRuler));
+  paintMark(view_.hovered_, theme_.faint);
+  paintMark(view_.selected_, theme_.text);
+  paintGhost();
+  paintMeasure();
+  painter_.restore();
+  paintRowNames();
+  paintRuler();
+}
+
+void TimelinePainter::paintRuler() {
+  painter_.fillRect(QRect(0, 0, size_.width(), TimelineView::kRuler), theme_.band);
+  painter_.setPen(theme_.grid);
+  painter_.drawLine(0, TimelineView::kRuler - 1, size_.width(), TimelineView::kRuler - 1);
+  for (const Tick& tick : axis_.ticks({110})) {
+    const double x = TimelineView::kLabels + axis_.toX(tick.time);
+    painter_.setPen(theme_.faint);
+    painter_.drawLine(QPointF(x, TimelineView::kRuler - 6), QPointF(x, TimelineView::kRuler - 1));
+    const QString label = QString::fromStdString(tick.label);
+    if (x + 6 + painter_.fontMetrics().horizontalAdvance(label) > size_.width()) continue;
+    painter_.drawText(QRectF(x + 4, 3, 110, 18), Qt::AlignLeft | Qt::AlignVCenter, label);
+  }
+}
+
+std::uint32_t TimelinePainter::colorOfRun(const SliceRow& row, const Run& run) const {
+  const std::uint32_t color = lookOf(run.kind).color.value;
+  return view_.matches_ && view_.fades(row, run.slice) ? mixed(color, theme_.band.rgb()) : color;
+}
+
+void TimelinePainter::collect(RowIndex row, const Run& run) {
+  if (run.right - run.left < kPatternWidth) return;
+  const QRectF box(TimelineView::kLabels + run.left, screenTop(row), run.right - run.left, TimelineView::kRow - kSlim);
+  labels_[row.value].push_back({box, run.slice, run.kind});
+}
+
+// One line of pixels, copied to all lines of the row. A slice that is wide enough ends one pixel early, so that equal neighbors stay apart.
+void TimelinePainter::paintLine(QImage& image, RowIndex row, std::vector<std::uint32_t>& line) {
+  std::fill(line.begin(), line.end(), theme_.band.rgb());
+  const SliceRow& slices = view_.core_.row(row);
+  view_.core_.visit(row, axis_, [&](const Run& run) {
+    const std::int32_t right = run.right - run.left >= kPatternWidth ? run.right - 1 : run.right;
+    std::fill(line.begin() + run.left, line.begin() + right, colorOfRun(slices, run));
+    collect(row, run);
+  });
+  const int top = screenTop(row) - TimelineView::kRuler;
+  for (int y = std::max(0, top); y < std::min(image.height(), top + TimelineView::kRow - kSlim); ++y)
+    std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
+}
+
+void TimelinePainter::paintRuns(RowIndex row) {
+  const SliceRow& slices = view_.core_.row(row);
+  const int top = screenTop(row);
+  painter_.fillRect(QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), theme_.band);
+  view_.core_.visit(row, axis_, [&](const Run& run) {
+    const int gap = run.right - run.left >= kPatternWidth ? 1 : 0;
+    painter_.fillRect(QRect(TimelineView::kLabels + run.left, top, run.right - run.left - gap, TimelineView::kRow - kSlim),
+                      QColor::fromRgb(colorOfRun(slices, run)));
+    collect(row, run);
+  });
+}
+
+void TimelinePainter::paintRows() {
+  const std::size_t num_rows = view_.core_.rows().size();
+  if (isVector()) {
+    for (RowIndex row{0}; row.value < num_rows; ++row.value)
+      if (isVisible(row)) paintRuns(row);
+  } else {
+    QImage image(axis_.width().value, std::max(1, size_.height() - TimelineView::kRuler), QImage::Format_RGB32);
+    image.fill(theme_.background);
+    std::vector<std::uint32_t> line(static_cast<std::size_t>(axis_.width().value));
+    for (RowIndex row{0}; row.value < num_rows; ++row.value)
+      if (isVisible(row)) paintLine(image, row, line);
+    painter_.drawImage(TimelineView::kLabels, TimelineView::kRuler, image);
+  }
+  for (RowIndex row{0}; row.value < num_rows; ++row.value)
+    if (isVisible(row)) paintLabels(row);
+}
+
+void TimelinePainter::paintLabels(RowIndex row) {
+  const SliceRow& slices = view_.core_.row(row);
+  for (const Label& label : labels_[row.value]) {
+    const WorkKindLook& look = lookOf(label.kind);
+    const QBrush pattern = patternBrush(look.pattern, look.color);
+    if (pattern.style() != Qt::NoBrush) painter_.fillRect(label.box.adjusted(0, 0, -1, 0), pattern);
+    if (label.box.width() < kTextWidth || view_.spans_ == nullptr) continue;
+    const QString text = QString::fromStdString(shortName((*view_.spans_)[slices.span[label.slice]].key));
+    if (painter_.fontMetrics().horizontalAdvance(text) + 4 > label.box.width()) continue;
+    const bool faded = view_.matches_ && view_.fades(slices, label.slice);
+    painter_.setPen(faded ? theme_.faint : colorOf(readableOn(look.color)));
+    painter_.drawText(label.box, Qt::AlignCenter, text);
+  }
+}
+
+void TimelinePainter::paintRowNames() {
+  painter_.fillRect(QRect(0, TimelineView::kRuler, TimelineView::kLabels - 1, size_.height() - TimelineView::kRuler), theme_.background);
+  painter_.setPen(theme_.grid);
+  painter_.drawLine(TimelineView::kLabels - 1, 0, TimelineView::kLabels - 1, size_.height());
+  for (RowIndex row{0}; row.value < view_.core_.rows().size(); ++row.value) {
+    if (!isVisible(row)) continue;
+    const SliceRow& slices = view_.core_.row(row);
+    const int top = screenTop(row);
+    if (slices.opens_device) {
+      painter_.setPen(theme_.grid);
+      painter_.drawLine(0, top - TimelineView::kGap / 2 - 1, size_.width(), top - TimelineView::kGap / 2 - 1);
+      painter_.setPen(theme_.text);
+      painter_.drawText(QRect(10, top, 98, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter,
+                        QString::fromStdString(slices.device));
+    }
+    painter_.setPen(theme_.faint);
+    painter_.drawText(QRect(104, top, TimelineView::kLabels - 112, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
+                      QString::fromStdString(slices.stream));
+  }
+}
+
+void TimelinePainter::paintMark(const std::optional<Slice>& slice, const QColor& color) {
+  if (!slice || !isVisible(slice->row)) return;
+  const TimeRange extent = view_.core_.extent(*slice);
+  const double left = TimelineView::kLabels + axis_.toX(extent.begin), right = TimelineView::kLabels + axis_.toX(extent.end);
+  painter_.setPen(QPen(color, 2));
+  painter_.setBrush(Qt::NoBrush);
+  painter_.drawRect(QRectF(left, screenTop(slice->row) - 1, std::max(2.0, right - left - 1), TimelineView::kRow - kSlim + 1));
+}
+
+void TimelinePainter::paintGhost() {
+  if (!view_.ghost_) return;
+  const double x = TimelineView::kLabels + axis_.toX(*view_.ghost_);
+  painter_.setPen(QPen(theme_.warning, 1.5, Qt::DashLine));
+  painter_.drawLine(QPointF(x, TimelineView::kRuler), QPointF(x, size_.height()));
+  const QString text = TimelineView::tr("before: %1").arg(QString::fromStdString(sim::to_text(sim::to_seconds(*view_.ghost_))));
+  const double width = painter_.fontMetrics().horizontalAdvance(text) + 12;
+  painter_.drawText(QRectF(x + width > size_.width() ? x - width : x + 6, size_.height() - 22, width, 18), Qt::AlignLeft | Qt::AlignVCenter,
+                    text);
+}
+
+void TimelinePainter::paintMeasure() {
+  if (!view_.measured_ || view_.measured_->length() <= sim::SimTime(0)) return;
+  const double left = TimelineView::kLabels + axis_.toX(view_.measured_->begin),
+               right = TimelineView::kLabels + axis_.toX(view_.measured_->end);
+  QColor veil = theme_.accent;
+  veil.setAlpha(40);
+  painter_.fillRect(QRectF(left, TimelineView::kRuler, right - left, size_.height()), veil);
+  painter_.setPen(theme_.text);
+  const QString text = QString::fromStdString(sim::to_text(sim::to_seconds(view_.measured_->length())));
+  painter_.drawText(QRectF((left + right) / 2 - 80, size_.height() - 22, 160, 18), Qt::AlignCenter, text);
+}
+
+}  // namespace gui

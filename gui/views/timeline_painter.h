@@ -1,0 +1,44 @@
+// Paints a TimelineView: ruler, rows, labels, marks. A picture is made of what the view holds; nothing is remembered from one to the next.
+#pragma once
+
+#include <QPainter>
+
+#include "gui/views/timeline_view.h"
+
+namespace gui {
+
+class TimelinePainter {
+ public:
+  TimelinePainter(const TimelineView& view, QPainter& painter, const QSize& size);
+  void paint();
+
+ private:
+  struct Label {
+    QRectF box;
+    std::uint32_t slice = 0;
+    WorkKind kind{};
+  };
+  bool isVector() const;
+  bool isVisible(RowIndex row) const;
+  int screenTop(RowIndex row) const;
+  void paintRuler();
+  void paintRows();
+  void paintLine(QImage& image, RowIndex row, std::vector<std::uint32_t>& line);
+  void paintRuns(RowIndex row);
+  void collect(RowIndex row, const Run& run);
+  void paintLabels(RowIndex row);
+  void paintRowNames();
+  void paintMark(const std::optional<Slice>& slice, const QColor& color);
+  void paintGhost();
+  void paintMeasure();
+  std::uint32_t colorOfRun(const SliceRow& row, const Run& run) const;
+
+  const TimelineView& view_;
+  QPainter& painter_;
+  QSize size_;
+  TimeAxis axis_;
+  Theme theme_;
+  std::vector<std::vector<Label>> labels_;  // by row: runs that are wide enough for text or pattern
+};
+
+}  // namespace gui

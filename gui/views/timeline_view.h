@@ -1,0 +1,75 @@
+// Spans over time, a row a stream of a device, through TimelineCore: its cost depends on pixels, not on slices. Slices are written into
+// an image line by line; on a vector device (SVG, PDF) the same runs are painted as rectangles. Used by the Timeline and Compare pages.
+//
+//   | label column | ruler            |
+//   | stage 0      | slices, a row a stream; wheel zooms, over the labels it scrolls
+#pragma once
+
+#include <QImage>
+#include <optional>
+#include <vector>
+
+#include "gui/core/timeline_core.h"
+#include "gui/views/theme.h"
+#include "gui/views/view.h"
+
+class QScrollBar;
+
+namespace gui {
+
+class TimelineView : public View {
+  Q_OBJECT
+ public:
+  static constexpr int kLabels = 180, kRuler = 26, kRow = 22, kGap = 8;
+
+  explicit TimelineView(QWidget* parent = nullptr);
+  // The timeline must outlive the view's use of it, as must the spans of the core.
+  void setTimeline(TimelineCore core, const std::vector<sim::Span>* spans);
+  const TimelineCore& core() const { return core_; }
+
+  void setShown(TimeRange range);
+  TimeRange shown() const { return shown_; }
+  void setWhole(TimeRange whole);                  // what "fit" shows: two views may share one
+  void setGhost(std::optional<sim::SimTime> end);  // where the step ended before the last edit
+  void select(std::optional<Slice> slice);
+  std::optional<Slice> selected() const { return selected_; }
+  void setMatches(std::optional<std::vector<std::uint32_t>> spans);  // ascending; others fade
+  QPointF centerOf(const Slice& slice) const;
+  void paintPicture(QPainter& painter, const QSize& size) override;
+
+ Q_SIGNALS:
+  void sliceSelected(int span);  // -1: none
+  void rangeChanged(gui::TimeRange range);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+
+ private:
+  friend class TimelinePainter;
+  TimeAxis axis(const QSize& size) const;
+  int topOf(RowIndex row) const;  // without scrolling
+  std::optional<RowIndex> rowAt(double y) const;
+  std::optional<Slice> sliceAt(const QPointF& position) const;
+  void step(int by);
+  void fit();
+  void layoutRows();
+  bool fades(const SliceRow& row, std::uint32_t slice) const;
+
+  TimelineCore core_;
+  const std::vector<sim::Span>* spans_ = nullptr;
+  std::vector<int> tops_;
+  TimeRange shown_, whole_;
+  std::optional<sim::SimTime> ghost_;
+  std::optional<Slice> selected_, hovered_;
+  std::optional<std::vector<std::uint32_t>> matches_;
+  std::optional<TimeRange> measured_;
+  std::optional<QPointF> drag_;
+  QScrollBar* scroll_;
+};
+
+}  // namespace gui

@@ -1,0 +1,34 @@
+#include "gui/core/knobs.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+TEST(Knobs, ReadBackFromThePlan) {
+  const sim::ParallelPlan plan = test::examplePlan();
+  EXPECT_EQ(knobsOf(turned(plan, knobsOf(plan))), knobsOf(plan));
+  EXPECT_EQ(sim::plan_hash(turned(plan, knobsOf(plan))), sim::plan_hash(plan));
+}
+
+TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
+  Knobs knobs = knobsOf(test::examplePlan());
+  knobs.pipeline = 1;
+  const sim::ParallelPlan plan = turned(test::examplePlan(), knobs);
+  EXPECT_EQ(plan.mesh.data, 4);
+  EXPECT_EQ(plan.cut.first.size(), 1u);
+  EXPECT_THAT(sim::violations(plan), testing::IsEmpty());
+}
+
+TEST(Knobs, WhatCannotBeIsLeftToTheRules) {
+  Knobs knobs = knobsOf(test::examplePlan());
+  knobs.tensor = 3;
+  EXPECT_THAT(sim::violations(turned(test::examplePlan(), knobs)), testing::Not(testing::IsEmpty()));
+  knobs.pipeline = 1000;
+  EXPECT_THAT(sim::violations(turned(test::examplePlan(), knobs)), testing::Not(testing::IsEmpty()));
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,43 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "gui/core/metrics.h"
+
+namespace gui {
+namespace {
+
+class Metrics : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void write(const std::string& text) { std::ofstream(folder_ + "/metrics.ndjson", std::ios::app) << text; }
+  std::string folder_ = testing::TempDir() + "gui_metrics";
+};
+
+TEST_F(Metrics, FollowWhatIsWritten) {
+  MetricsFollower follower(folder_);
+  EXPECT_FALSE(follower.look());
+  write("{\"step\": 1, \"loss\": 2.5, \"tokens_per_second\": 100}\n{\"step\": 2, \"lo");
+  EXPECT_TRUE(follower.look());
+  ASSERT_EQ(follower.steps().size(), 1u);
+  EXPECT_DOUBLE_EQ(follower.steps()[0].loss, 2.5);
+  write("ss\": 2.25}\n");
+  EXPECT_TRUE(follower.look());
+  ASSERT_EQ(follower.steps().size(), 2u);
+  EXPECT_DOUBLE_EQ(follower.steps()[1].loss, 2.25);
+}
+
+TEST_F(Metrics, CountWhatIsMalformed) {
+  write("not json\n[1]\n{\"step\": \"x\"}\n{\"step\": 3, \"loss\": null}\n");
+  MetricsFollower follower(folder_);
+  EXPECT_TRUE(follower.look());
+  EXPECT_EQ(follower.malformed(), 3);
+  EXPECT_EQ(follower.steps().size(), 1u);
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,46 @@
+#include "gui/core/plan_question.h"
+
+#include <gmock/gmock.h>
+
+namespace gui {
+namespace {
+
+PlanQuestion asked() {
+  return {.model = "profiles/models/gpt2.json", .cluster = "h100-80gb-sxm", .devices = 8, .global_batch = 64, .sequence = 1024};
+}
+
+TEST(PlanQuestion, BecomesARequest) {
+  const planner::SearchRequest request = searchRequest(asked());
+  EXPECT_EQ(request.cluster.devices, 8);
+  EXPECT_EQ(request.workload.global_batch, 64);
+  EXPECT_EQ(request.workload.precision, sim::Precision::Bf16);
+  EXPECT_EQ(request.model.model_type, "gpt2");
+}
+
+TEST(PlanQuestion, SaysWhatIsMissing) {
+  PlanQuestion question = asked();
+  question.model.clear();
+  EXPECT_THROW(searchRequest(question), sim::InputError);
+  question = asked();
+  question.memory_limit = "80";
+  try {
+    searchRequest(question);
+    FAIL();
+  } catch (const sim::InputError& error) {
+    EXPECT_THAT(error.violations().front().remedy, testing::HasSubstr("80 GiB"));
+  }
+}
+
+TEST(PlanQuestion, ASequenceBeyondThePositionsIsRefusedBeforeTheSearch) {
+  PlanQuestion question = asked();
+  question.sequence = 1 << 20;
+  EXPECT_THROW(searchRequest(question), sim::InputError);
+}
+
+TEST(PlanQuestion, KnowsTheProfiles) {
+  EXPECT_THAT(knownClusters(), testing::IsSupersetOf({"a100-80gb-sxm", "h100-80gb-sxm", "dgx-a100-64"}));
+  EXPECT_THAT(modelsFolder(), testing::EndsWith("profiles/models"));
+}
+
+}  // namespace
+}  // namespace gui

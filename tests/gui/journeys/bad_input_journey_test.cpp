@@ -1,0 +1,66 @@
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/simulated_run.h"
+#include "tests/gui/journeys/journey.h"
+
+namespace gui::test {
+namespace {
+
+class BadInputJourney : public Journey {
+ protected:
+  QString file(const QString& name, const std::string& text) {
+    std::ofstream(folder_.filePath(name).toStdString()) << text;
+    return folder_.filePath(name);
+  }
+  void isTold(const char* words) {
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window_.message()->text().contains(words); }, 10000))
+        << words << " is not in: " << window_.message()->text().toStdString();
+  }
+  QTemporaryDir folder_;
+};
+
+TEST_F(BadInputJourney, AFileThatIsNotWhatItSays) {
+  window_.open(file("config.json", "this is no JSON"));
+  isTold("What helps");
+  window_.open(file("other.json", "{\"model_type\": \"mystery\"}"));
+  isTold("mystery");
+  window_.open("/no/such/file");
+  isTold("is not there");
+  picture("bad_input");
+}
+
+TEST_F(BadInputJourney, AClusterWithoutUnits) {
+  std::ifstream whole("profiles/hardware/a100-80gb-sxm.json");
+  std::string text((std::istreambuf_iterator<char>(whole)), {});
+  const std::size_t unit = text.find("GiB\"");
+  ASSERT_NE(unit, std::string::npos);
+  text.erase(unit, 3);
+  window_.open(file("cluster.json", text));
+  PlanQuestion question = window_.question()->question();
+  question.model = "profiles/models/gpt2.json";
+  window_.question()->setQuestion(question);
+  window_.plan();
+  isTold("memory");
+}
+
+TEST_F(BadInputJourney, NoModelChosen) {
+  window_.plan();
+  isTold("no model is chosen");
+}
+
+TEST_F(BadInputJourney, ARunThatIsHalfWritten) {
+  const std::string run = cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_half_written");
+  std::filesystem::resize_file(run + "/trace.1.json", std::filesystem::file_size(run + "/trace.1.json") / 2);
+  window_.open(QString::fromStdString(run));
+  isTold("trace.1.json");
+  EXPECT_EQ(window_.session()->run(), nullptr);
+}
+
+TEST_F(BadInputJourney, ABrokenPlan) {
+  window_.open(file("plan.json", "{\"format\": \"meshwright.plan/1\"}"));
+  isTold("plan.json");
+}
+
+}  // namespace
+}  // namespace gui::test

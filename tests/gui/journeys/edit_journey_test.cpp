@@ -1,0 +1,45 @@
+#include "gui/knobs_panel.h"
+#include "gui/timeline_page.h"
+#include "gui/views/timeline_view.h"
+#include "tests/gui/journeys/journey.h"
+
+namespace gui::test {
+namespace {
+
+using EditJourney = Journey;
+
+TEST_F(EditJourney, ATurnedKnobIsSimulatedUndoneAndRedone) {
+  planGpt2();
+  choosePipelined(4);
+  window_.pages()->setCurrentWidget(window_.timelinePage());
+  const std::string before = sim::plan_hash(*window_.session()->wanted());
+  QComboBox* recompute = window_.knobs()->findChildren<QComboBox*>().at(1);
+  recompute->setCurrentIndex(recompute->currentIndex() == 2 ? 0 : 2);
+  waitForPlan();
+  const std::string after = sim::plan_hash(*window_.session()->wanted());
+  EXPECT_NE(before, after);
+  picture("edit");
+  trigger("Ctrl+Z");
+  waitForPlan();
+  EXPECT_EQ(sim::plan_hash(window_.session()->plan()->plan), before);
+  trigger("Ctrl+Shift+Z");
+  waitForPlan();
+  EXPECT_EQ(sim::plan_hash(window_.session()->plan()->plan), after);
+}
+
+TEST_F(EditJourney, AnIllegalTurnSaysWhyAndIsUndone) {
+  planGpt2();
+  const SharedPlan before = window_.session()->plan();
+  window_.knobs()->findChild<QSpinBox*>("tensor")->setValue(3);
+  QTest::qWait(200);
+  const QList<QLabel*> labels = window_.knobs()->findChildren<QLabel*>();
+  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(),
+                          [](const QLabel* label) { return label->text().contains("ranks") || label->text().contains("divi"); }));
+  picture("edit_refused");
+  trigger("Ctrl+Z");
+  waitForPlan();
+  EXPECT_EQ(sim::plan_hash(window_.session()->plan()->plan), sim::plan_hash(before->plan));
+}
+
+}  // namespace
+}  // namespace gui::test

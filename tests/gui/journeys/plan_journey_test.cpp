@@ -1,0 +1,52 @@
+#include "gui/models/terms_filter.h"
+#include "gui/table_panel.h"
+#include "gui/views/scatter_view.h"
+#include "tests/gui/journeys/journey.h"
+
+namespace gui::test {
+namespace {
+
+using PlanJourney = Journey;
+
+TEST_F(PlanJourney, FromAConfigToTheBestPlan) {
+  planGpt2();
+  TablePanel* table = window_.planPage()->table();
+  ScatterView* scatter = window_.planPage()->scatter();
+  EXPECT_GT(table->table().rows.size(), 5u);
+  EXPECT_EQ(table->chosen(), 0);
+  EXPECT_EQ(scatter->chosen(), 0);
+  EXPECT_FALSE(window_.planPage()->exclusions()->table().rows.empty());
+  const int front = static_cast<int>(window_.planPage()->candidates().size()) - 1;
+  QTest::mouseClick(scatter, Qt::LeftButton, {}, scatter->pointOf(front).toPoint());
+  EXPECT_EQ(table->chosen(), scatter->chosen());
+  table->choose(0);
+  waitForPlan();
+  picture("plan");
+}
+
+TEST_F(PlanJourney, FilterHidesPoints) {
+  planGpt2();
+  TablePanel* table = window_.planPage()->table();
+  table->setFilter("zero:1");
+  const std::vector<bool> visible = table->visibleRows();
+  EXPECT_LT(std::count(visible.begin(), visible.end(), true), static_cast<std::ptrdiff_t>(visible.size()));
+  for (const auto& row : table->visibleTable().rows) EXPECT_TRUE(row[11].text.contains('1'));
+}
+
+TEST_F(PlanJourney, ACancelledSearchLeavesAWindowThatWorks) {
+  window_.open(QFileInfo("profiles/models/gpt3-175b.json").absoluteFilePath());
+  PlanQuestion question = window_.question()->question();
+  question.cluster = "dgx-h100-1024";
+  question.devices = 1024;
+  question.global_batch = 1536;
+  question.sequence = 2048;
+  window_.question()->setQuestion(question);
+  window_.plan();
+  QTest::qWait(150);
+  picture("plan_searching");
+  trigger("Ctrl+.");
+  EXPECT_TRUE(QTest::qWaitFor([this] { return !window_.session()->isSearching(); }, 20000));
+}
+
+}  // namespace
+}  // namespace gui::test

@@ -1,0 +1,38 @@
+#include "gui/table_panel.h"
+#include "gui/timeline_page.h"
+#include "gui/views/timeline_view.h"
+#include "tests/gui/journeys/journey.h"
+
+namespace gui::test {
+namespace {
+
+using SeeJourney = Journey;
+
+TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
+  planGpt2();
+  choosePipelined(4);
+  trigger("Ctrl+2");
+  TimelineView* view = window_.timelinePage()->view();
+  picture("timeline");
+  for (int times = 0; times < 6; ++times) key(view, Qt::Key_W);
+  EXPECT_LT(view->shown().length(), view->core().range().length());
+  const RowIndex first{0};
+  const auto slice = view->core().at(first, 400, {view->shown(), {1000}});
+  ASSERT_TRUE(slice.has_value());
+  view->select(slice);
+  EXPECT_EQ(window_.timelinePage()->details()->table().rows.size(), 10u);
+  window_.timelinePage()->searchLine()->setText("backward");
+  EXPECT_GT(window_.timelinePage()->numMatches(), 10);
+  QTest::qWait(10);
+  picture("timeline_zoomed");
+  window_.timelinePage()->searchLine()->clear();
+  trigger("Ctrl+R");
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->graph.devices().size() == 16; }, 20000));
+  trigger("Ctrl+D");
+  QTest::qWait(10);
+  picture("timeline_dark");
+  trigger("Ctrl+D");
+}
+
+}  // namespace
+}  // namespace gui::test

@@ -1,0 +1,41 @@
+#include "gui/knobs_panel.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+TEST(KnobsPanel, StandsAtThePlanWithoutTurningIt) {
+  KnobsPanel panel;
+  int turns = 0;
+  QObject::connect(&panel, &KnobsPanel::turned, [&] { ++turns; });
+  EXPECT_FALSE(panel.isEnabled());
+  panel.setPlan(test::examplePlan());
+  EXPECT_TRUE(panel.isEnabled());
+  EXPECT_EQ(panel.knobs(), knobsOf(test::examplePlan()));
+  EXPECT_EQ(turns, 0);
+}
+
+TEST(KnobsPanel, ATurnIsTold) {
+  KnobsPanel panel;
+  panel.setPlan(test::examplePlan());
+  Knobs told;
+  QObject::connect(&panel, &KnobsPanel::turned, [&](const Knobs& knobs) { told = knobs; });
+  panel.findChild<QSpinBox*>("microbatch")->setValue(2);
+  EXPECT_EQ(told.microbatch, 2);
+}
+
+TEST(KnobsPanel, SaysEffectAndRefusal) {
+  KnobsPanel panel;
+  const SharedPlan simulated = test::exampleSimulation();
+  panel.setPlan(simulated->plan);
+  panel.showEffect(simulated, simulated);
+  panel.showRefusal("<no>");
+  const auto labels = panel.findChildren<QLabel*>();
+  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->text().contains("&lt;no&gt;"); }));
+}
+
+}  // namespace
+}  // namespace gui

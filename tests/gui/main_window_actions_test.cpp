@@ -1,0 +1,28 @@
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "gui/main_window.h"
+
+namespace gui {
+namespace {
+
+TEST(MainWindowActions, EveryActionHasAShortcutOfItsOwn) {
+  MainWindow window;
+  std::set<QString> seen;
+  for (const QAction* action : window.actions().all()) {
+    EXPECT_FALSE(action->shortcut().isEmpty()) << action->text().toStdString();
+    EXPECT_TRUE(seen.insert(action->shortcut().toString()).second) << action->shortcut().toString().toStdString();
+  }
+  EXPECT_GT(seen.size(), 15u);
+}
+
+TEST(MainWindowActions, PagesTurnByKey) {
+  MainWindow window;
+  for (QAction* action : window.actions().all())
+    if (action->shortcut() == QKeySequence("Ctrl+3")) action->trigger();
+  EXPECT_EQ(window.pages()->currentIndex(), 2);
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,54 @@
+#include "gui/main_window.h"
+
+#include <gmock/gmock.h>
+
+#include <QTest>
+
+#include "gui/message_bar.h"
+#include "gui/question_panel.h"
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+TEST(MainWindow, OpensWhateverItIs) {
+  MainWindow window;
+  window.open("profiles/models/gpt2.json");
+  window.open("profiles/hardware/a100-80gb-sxm.json");
+  EXPECT_EQ(window.question()->question().model, "profiles/models/gpt2.json");
+  EXPECT_EQ(window.question()->question().cluster, "profiles/hardware/a100-80gb-sxm.json");
+  EXPECT_TRUE(window.message()->isHidden());
+  const QTemporaryDir folder;
+  sim::save_plan(test::examplePlan(), folder.filePath("p").toStdString());
+  window.open(folder.filePath("p"));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr; }));
+}
+
+TEST(MainWindow, TakesADrop) {
+  MainWindow window;
+  QMimeData data;
+  data.setUrls({QUrl::fromLocalFile(QFileInfo("profiles/models/gpt2.json").absoluteFilePath())});
+  QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window, &enter);
+  QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window, &drop);
+  EXPECT_THAT(window.question()->question().model, testing::HasSubstr("gpt2.json"));
+}
+
+TEST(MainWindow, SaysWhatIsMissingBeforeItSaves) {
+  MainWindow window;
+  window.saveShownPlan("/tmp/never");
+  EXPECT_TRUE(window.message()->text().contains("no plan"));
+  window.exportTrace("/tmp/never");
+  EXPECT_TRUE(window.message()->text().contains("no timeline"));
+}
+
+TEST(MainWindow, Dark) {
+  MainWindow window;
+  window.setDark(true);
+  EXPECT_LT(QApplication::palette().color(QPalette::Base).lightness(), 80);
+  window.setDark(false);
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,64 @@
+#include "gui/run_process.h"
+
+#include <gmock/gmock.h>
+
+#include <QTest>
+
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+class Started : public testing::Test {
+ protected:
+  Started() {
+    request_.folder = folder_.filePath("run");
+    request_.data = "tokens.bin";
+  }
+  QString program(const QString& body) {
+    QFile file(folder_.filePath("program.sh"));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(("#!/bin/sh\n" + body + "\n").toUtf8());
+    file.close();
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    return file.fileName();
+  }
+  QTemporaryDir folder_;
+  RunRequest request_;
+};
+
+TEST_F(Started, FollowsWhatTheRunWrites) {
+  RunProcess process;
+  process.setProgram(
+      program("mkdir -p " + request_.folder + "; echo hello; echo '{\"step\": 1, \"loss\": 2}' > " + request_.folder + "/metrics.ndjson"));
+  process.start(test::runnablePlan(), request_);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return process.steps().size() == 1 && !process.isAlive(); }));
+  EXPECT_TRUE(process.words().contains("hello"));
+}
+
+TEST_F(Started, OutlivesTheWindowAndIsStoppedByAnInterrupt) {
+  RunProcess process;
+  process.setProgram(program("trap 'exit 0' INT; while :; do sleep 0.05; done"));
+  process.start(test::runnablePlan(), request_);
+  ASSERT_TRUE(process.isAlive());
+  QTest::qWait(200);  // until the trap is set
+  process.stop();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !process.isAlive(); }));
+}
+
+TEST_F(Started, AMissingProgramIsTold) {
+  RunProcess process;
+  QString told;
+  QObject::connect(&process, &RunProcess::failed, [&](const Message& message) { told = message.problem; });
+  process.setProgram("/no/such/program");
+  process.start(test::runnablePlan(), request_);
+  EXPECT_TRUE(told.contains("/no/such/program"));
+}
+
+TEST_F(Started, TheCommandCanBePasted) {
+  EXPECT_EQ(RunProcess().command(request_).mid(1).join(' '),
+            "run " + request_.folder + ".plan.json --data tokens.bin --steps 20 -o " + request_.folder);
+}
+
+}  // namespace
+}  // namespace gui

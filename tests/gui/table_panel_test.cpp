@@ -1,0 +1,33 @@
+#include "gui/table_panel.h"
+
+#include <gmock/gmock.h>
+
+namespace gui {
+namespace {
+
+class Panel : public testing::Test {
+ protected:
+  Panel() { panel_.setTable({{"Name", "Size"}, {{{"b", {}}, {"9", 9}}, {{"a", {}}, {"10", 10}}, {{"c", {}}, {"8", 8}}}, {}}); }
+  TablePanel panel_{"Things", TablePanel::Filter::Shown};
+};
+
+TEST_F(Panel, RowsAreNamedByPositionHoweverSorted) {
+  int chosen = -1;
+  QObject::connect(&panel_, &TablePanel::rowChosen, [&](int position) { chosen = position; });
+  panel_.view()->sortByColumn(1, Qt::AscendingOrder);
+  panel_.view()->selectRow(0);
+  EXPECT_EQ(chosen, 2);
+  EXPECT_EQ(panel_.chosen(), 2);
+  panel_.choose(1);
+  EXPECT_EQ(chosen, 1);
+}
+
+TEST_F(Panel, FiltersAndSaysWhatIsVisible) {
+  panel_.setFilter("size:1");
+  EXPECT_THAT(panel_.visibleRows(), testing::ElementsAre(false, true, false));
+  EXPECT_EQ(panel_.visibleTable().rows.size(), 1u);
+  EXPECT_EQ(panel_.table().rows.size(), 3u);
+}
+
+}  // namespace
+}  // namespace gui

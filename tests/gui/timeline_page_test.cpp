@@ -1,0 +1,43 @@
+#include "gui/timeline_page.h"
+
+#include <gmock/gmock.h>
+
+#include "gui/table_panel.h"
+#include "gui/views/timeline_view.h"
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+class Page : public testing::Test {
+ protected:
+  Page() {
+    page_.resize(1000, 600);
+    page_.setPlan(test::exampleSimulation(), nullptr);
+  }
+  TimelinePage page_;
+};
+
+TEST_F(Page, SearchFindsByPatternAndEnterWalks) {
+  page_.searchLine()->setText("backward.mlp");
+  EXPECT_GT(page_.numMatches(), 3);
+  Q_EMIT page_.searchLine()->returnPressed();
+  const auto first = page_.view()->selected();
+  ASSERT_TRUE(first.has_value());
+  Q_EMIT page_.searchLine()->returnPressed();
+  EXPECT_NE(page_.view()->selected(), first);
+}
+
+TEST_F(Page, ABrokenPatternIsSaidAndFindsNothing) {
+  page_.searchLine()->setText("(");
+  EXPECT_EQ(page_.numMatches(), 0);
+}
+
+TEST_F(Page, ASelectedSliceIsDescribed) {
+  page_.view()->select(Slice{{0}, 0});
+  EXPECT_EQ(page_.details()->table().rows[0][0].text, "Operation");
+  EXPECT_EQ(page_.figures()->table().rows[0][0].text, "Step time");
+}
+
+}  // namespace
+}  // namespace gui

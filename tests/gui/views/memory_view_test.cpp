@@ -1,0 +1,59 @@
+#include "gui/views/memory_view.h"
+
+#include <gmock/gmock.h>
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/gui/example_plans.h"
+#include "tests/gui/views/pictures.h"
+
+namespace gui {
+namespace {
+
+class Memory : public testing::Test {
+ protected:
+  Memory() {
+    view_.resize(900, 400);
+    view_.setPicture({MemoryCurve(simulated_->result.timeline, sim::DeviceId(0)),
+                      {sim::SimTime(0), simulated_->result.step_time},
+                      sim::Bytes(std::int64_t{80} << 30)});
+  }
+  SharedPlan simulated_ = test::exampleSimulation();
+  MemoryView view_;
+};
+
+TEST_F(Memory, StacksItsCategories) {
+  const QImage image = view_.grab().toImage();
+  EXPECT_GT(test::pixelsOf(image, colorOf(memoryColor(sim::MemoryCategory::Parameters))), 500);
+  EXPECT_GT(test::pixelsOf(image, colorOf(memoryColor(sim::MemoryCategory::OptimizerState))), 500);
+}
+
+TEST_F(Memory, AClickChoosesTheMoment) {
+  QSignalSpy chosen(&view_, &MemoryView::momentChosen);
+  const sim::SimTime middle = simulated_->result.step_time / 2;
+  QTest::mouseClick(&view_, Qt::LeftButton, {}, QPoint(static_cast<int>(view_.xOf(middle)), 200));
+  ASSERT_TRUE(view_.moment().has_value());
+  EXPECT_NEAR(static_cast<double>(view_.moment()->count()), static_cast<double>(middle.count()),
+              0.01 * static_cast<double>(middle.count()));
+  EXPECT_EQ(chosen.count(), 1);
+}
+
+TEST_F(Memory, KeysZoomMoveAndFindThePeak) {
+  const TimeRange all = view_.shown();
+  QTest::keyClick(&view_, Qt::Key_W);
+  EXPECT_LT(view_.shown().length(), all.length());
+  QTest::keyClick(&view_, Qt::Key_F);
+  EXPECT_EQ(view_.shown(), all);
+  QTest::keyClick(&view_, Qt::Key_P);
+  EXPECT_EQ(view_.moment(), MemoryCurve(simulated_->result.timeline, sim::DeviceId(0)).peak().time);
+}
+
+TEST(MemoryEmpty, PaintsAHint) {
+  MemoryView view;
+  view.resize(300, 200);
+  EXPECT_FALSE(view.grab().isNull());
+}
+
+}  // namespace
+}  // namespace gui

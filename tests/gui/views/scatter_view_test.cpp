@@ -1,0 +1,60 @@
+#include "gui/views/scatter_view.h"
+
+#include <gmock/gmock.h>
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+Candidate candidateOf(std::int64_t milliseconds, std::int64_t gibibytes, bool on_front) {
+  Candidate candidate;
+  candidate.plan.plan = test::examplePlan();
+  candidate.plan.result.step_time = sim::SimTime(milliseconds * 1'000'000'000);
+  candidate.plan.result.peak_memory = sim::Bytes(gibibytes << 30);
+  candidate.on_front = on_front;
+  return candidate;
+}
+
+class Scatter : public testing::Test {
+ protected:
+  Scatter() {
+    view_.resize(600, 400);
+    view_.setCandidates({candidateOf(10, 60, true), candidateOf(20, 30, true), candidateOf(30, 50, false)},
+                        sim::Bytes(std::int64_t{80} << 30));
+    view_.grab();
+  }
+  ScatterView view_;
+};
+
+TEST_F(Scatter, FasterIsLeftAndSmallerIsLower) {
+  EXPECT_LT(view_.pointOf(0).x(), view_.pointOf(1).x());
+  EXPECT_LT(view_.pointOf(0).y(), view_.pointOf(1).y());
+}
+
+TEST_F(Scatter, AClickChooses) {
+  QSignalSpy chosen(&view_, &ScatterView::pointChosen);
+  QTest::mouseClick(&view_, Qt::LeftButton, {}, view_.pointOf(2).toPoint());
+  ASSERT_EQ(chosen.count(), 1);
+  EXPECT_EQ(chosen[0][0].toInt(), 2);
+  EXPECT_EQ(view_.chosen(), 2);
+}
+
+TEST_F(Scatter, ArrowsWalk) {
+  QTest::keyClick(&view_, Qt::Key_Right);
+  EXPECT_EQ(view_.chosen(), 0);
+  QTest::keyClick(&view_, Qt::Key_Left);
+  EXPECT_EQ(view_.chosen(), 0);
+}
+
+TEST_F(Scatter, WhatIsFilteredAwayCannotBeHit) {
+  view_.setVisible({true, true, false});
+  QTest::mouseClick(&view_, Qt::LeftButton, {}, view_.pointOf(2).toPoint());
+  EXPECT_EQ(view_.chosen(), -1);
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,39 @@
+#include "gui/views/theme.h"
+
+#include <gmock/gmock.h>
+
+namespace gui {
+namespace {
+
+double luminanceOf(const QColor& color) {
+  const auto linear = [](double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); };
+  return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+double contrast(const QColor& a, const QColor& b) {
+  const double x = luminanceOf(a) + 0.05, y = luminanceOf(b) + 0.05;
+  return std::max(x, y) / std::min(x, y);
+}
+
+TEST(Theme, TextContrastsInBoth) {
+  for (const QPalette& palette : {lightPalette(), darkPalette()}) {
+    const Theme theme = themeOf(palette);
+    EXPECT_GE(contrast(theme.text, theme.background), 4.5);
+    EXPECT_GE(contrast(theme.faint, theme.background), 4.5);
+    EXPECT_GE(contrast(theme.faint, theme.band), 4.5);
+    EXPECT_GE(contrast(theme.warning, theme.background), 4.5);
+    EXPECT_GE(contrast(palette.color(QPalette::HighlightedText), palette.color(QPalette::Highlight)), 3.0);
+  }
+}
+
+TEST(Theme, LabelsOnSlicesContrast) {
+  for (const WorkKindLook& look : allWorkKinds())
+    EXPECT_GE(contrast(colorOf(readableOn(look.color)), colorOf(look.color)), 4.5) << look.name;
+}
+
+TEST(Theme, Patterns) {
+  EXPECT_EQ(patternBrush(Pattern::None, {0xffffffff}).style(), Qt::NoBrush);
+  EXPECT_EQ(patternBrush(Pattern::Rising, {0xffffffff}).style(), Qt::BDiagPattern);
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,58 @@
+#include "gui/views/timeline_painter.h"
+
+#include <gmock/gmock.h>
+
+#include <QBuffer>
+#include <QSvgGenerator>
+
+#include "tests/gui/example_plans.h"
+#include "tests/gui/views/pictures.h"
+
+namespace gui {
+namespace {
+
+class Painted : public testing::Test {
+ protected:
+  Painted() {
+    view_.resize(1000, 400);
+    view_.setTimeline(TimelineCore(simulated_->result.timeline), &simulated_->result.timeline.spans);
+  }
+  QImage image() { return view_.grab().toImage(); }
+  SharedPlan simulated_ = test::exampleSimulation();
+  TimelineView view_;
+};
+
+TEST_F(Painted, KindsShowInTheirColors) {
+  const QImage picture = image();
+  EXPECT_GT(test::pixelsOf(picture, colorOf(lookOf(WorkKind::Forward).color)), 500);
+  EXPECT_GT(test::pixelsOf(picture, colorOf(lookOf(WorkKind::Backward).color)), 500);
+}
+
+TEST_F(Painted, TheSameEveryTime) { EXPECT_EQ(image(), image()); }
+
+TEST_F(Painted, WhatDoesNotMatchFades) {
+  view_.setMatches(std::vector<std::uint32_t>{});
+  EXPECT_EQ(test::pixelsOf(image(), colorOf(lookOf(WorkKind::Forward).color)), 0);
+}
+
+TEST_F(Painted, AVectorPictureHasRectanglesAndNoImage) {
+  QBuffer buffer;
+  QSvgGenerator svg;
+  svg.setOutputDevice(&buffer);
+  svg.setSize(view_.size());
+  {
+    QPainter painter(&svg);
+    view_.paintPicture(painter, view_.size());
+  }
+  EXPECT_FALSE(buffer.data().contains("<image"));
+  EXPECT_TRUE(buffer.data().contains(colorOf(lookOf(WorkKind::Forward).color).name().toLatin1()));
+}
+
+TEST(PaintedEmpty, SaysWhatToDo) {
+  TimelineView view;
+  view.resize(400, 200);
+  EXPECT_FALSE(view.grab().isNull());
+}
+
+}  // namespace
+}  // namespace gui
