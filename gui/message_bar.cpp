@@ -13,7 +13,7 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)
   text_->setTextFormat(Qt::RichText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   close_->setText(tr("Close"));
-  close_->setToolTip(tr("Close this message (Esc)"));
+  close_->setToolTip(tr("Close this message (Shift+Esc)"));
   auto* line = new QHBoxLayout(this);
   line->setContentsMargins(14, 8, 8, 8);
   line->addWidget(text_, 1);
