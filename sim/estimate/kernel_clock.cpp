@@ -9,7 +9,7 @@ namespace {
 constexpr double kFlashTokens = 500;         // of a causal sequence: half of the long-sequence rate is reached there
 constexpr double kFlashForwardGain = 1.2, kFlashBackwardGain = 0.93;  // against forward and backward together
 constexpr double kFlashBackwardWork = 2.5;   // products, in units of the forward's
-constexpr double kHalfAligned = 0.66;        // of the rate, where rows begin on 16 bytes, but not on 128
+constexpr double kHalfAligned = 0.64;        // of the rate, where rows begin on 16 bytes, but not on 128
 constexpr double kMisaligned = 0.4;          // where they do not begin on 16 bytes
 
 struct Tile { double rows, columns; };

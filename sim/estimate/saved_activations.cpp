@@ -60,7 +60,7 @@ SavedActivations saved_activations(const RunDescription& run, const SoftwareStac
     case RecomputeKind::Full: saved.kept = input; break;
   }
   const double seen = run.network.kind == NetworkKind::Encoder ? 0.16 : 1, parts = stack.vocabulary_parallel ? real(run.layout.tensor) : 1;
-  saved.logits = tokens * seen * real(run.network.vocabulary) / parts * (run.execution.fused_loss || stack.fused_loss ? 6 : stack.vocabulary_parallel ? 12 : 18);
+  saved.logits = tokens * seen * real(run.network.vocabulary) / parts * (run.execution.fused_loss || stack.fused_loss ? 6 : stack.vocabulary_parallel || run.layout.tensor == 1 ? 12 : 26);   // gathered: copies of both dtypes
   saved.embedding = tokens * element * real(run.network.hidden);
   return saved;
 }

@@ -57,6 +57,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
   read_fusion(reader, stack);
   read_communication(reader, stack);
   stack.host_per_kernel = reader.seconds("host_per_kernel", stack.host_per_kernel);
+  stack.pipeline_sync = reader.seconds("pipeline_sync", stack.pipeline_sync);
   stack.step_overhead = reader.seconds("step_overhead", stack.step_overhead);
   stack.matrix_share = reader.number("matrix_share", stack.matrix_share, kFactor);
   stack.interval = reader.number("interval", stack.interval, {0, 0.95});

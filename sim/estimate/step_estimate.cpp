@@ -66,8 +66,13 @@ double optimizer_time(const RunDescription& run, const KernelClock& kernels, con
 
 StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
   const MicrobatchTimes times(run, setting);
-  const auto stages = times.stages();
   const Layout& layout = run.layout;
+  auto stages = times.stages();
+  if (layout.pipeline > 1 && !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb"))
+    for (StageTimes& stage : stages) {
+      stage.forward += setting.stack.pipeline_sync;
+      stage.backward += setting.stack.pipeline_sync;
+    }
   PipelineRun pipeline{.shape = {.stages = static_cast<std::int32_t>(layout.pipeline), .microbatches = static_cast<std::int32_t>(layout.microbatches),
                                  .chunks = static_cast<std::int32_t>(layout.chunks)},
                        .schedule = layout.schedule, .chunks = stages, .transfer = times.transfer(), .transfer_blocks = !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb")};

@@ -4,6 +4,7 @@
 
 #include "sim/estimate/run_description.h"
 #include "sim/estimate/software_stack.h"
+#include "sim/units/input_error.h"
 #include "sim/validation/published_row.h"
 
 namespace sim {
