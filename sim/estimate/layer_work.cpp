@@ -166,8 +166,8 @@ LayerWork head_work(const RunDescription& run, const SoftwareStack& stack, const
   work.input_gradient = clock.half_product({tokens, hidden, width});
   if (!run.network.low_rank) work.weight_gradient = clock.half_product({width, hidden, tokens});
   const bool fused = run.execution.fused_loss || stack.fused_loss || run.execution.compiled;
-  work.elementwise = clock.bytes(tokens * loss_width * (fused ? 4 : 15), fused ? 2 : 8);
-  work.elementwise_back = clock.bytes(tokens * loss_width * (fused ? 6 : 13), fused ? 2 : 6);
+  work.elementwise = clock.bytes(tokens * loss_width * (fused ? 8 : 15), fused ? 2 : 8);
+  work.elementwise_back = clock.bytes(tokens * loss_width * (fused ? 11 : 13), fused ? 2 : 6);
   return work;
 }
 

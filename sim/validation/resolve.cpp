@@ -42,6 +42,11 @@ std::vector<Violation> contradictions(const RunDescription& run) {
   if (layout.data * layout.micro_batch > layout.global_batch && layout.schedule != "gpipe")
     found.push_back({"/plan/global_batch", fmt::format("is {}, less than dp {} x micro_batch {}", layout.global_batch, layout.data, layout.micro_batch),
                      "correct one of them"});
+  const std::int64_t samples = layout.data * layout.micro_batch * layout.microbatches;   // rounding of odd batches is no contradiction
+  if (layout.schedule != "gpipe" && (samples > 2 * layout.global_batch || 2 * samples < layout.global_batch))
+    found.push_back({"/plan/num_microbatches", fmt::format("dp {} x micro_batch {} x num_microbatches {} = {}, but global_batch is {}", layout.data,
+                                                           layout.micro_batch, layout.microbatches, samples, layout.global_batch),
+                     "correct one of them"});
   if (run.network.kind != NetworkKind::Convolutional && layout.pipeline * layout.chunks > run.network.layers + 2)
     found.push_back({"/plan/pp", fmt::format("cuts {} layers into {} pieces", run.network.layers, layout.pipeline * layout.chunks), "use fewer"});
   if (run.network.experts && run.network.experts->experts % layout.expert != 0)

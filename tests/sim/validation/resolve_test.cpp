@@ -21,7 +21,7 @@ RunDescription run() {
   run.network.hidden = 4096;
   run.network.effective_sequence = 2048;
   run.machine.gpus = 8;
-  run.layout = {.data = 8, .global_batch = 128, .balance = {}};
+  run.layout = {.data = 8, .global_batch = 128, .microbatches = 16, .balance = {}};
   return run;
 }
 
@@ -45,7 +45,7 @@ TEST(Resolve, Contradictions) {
   RunDescription wrong = run();
   wrong.layout.tensor = 2;
   wrong.layout.micro_batch = 1000;
-  EXPECT_THAT(contradictions(wrong), testing::SizeIs(2));
+  EXPECT_THAT(contradictions(wrong), testing::SizeIs(3));
 }
 
 }  // namespace
