@@ -47,7 +47,8 @@ struct Scale { double width = 1, depth = 1; };
 
 // Tan and Le 2019: inverted bottlenecks, scaled in width and depth.
 ConvolutionalNetwork efficient(const Scale& scale, double image) {
-  constexpr Mobile kBlocks[] = {{1, 16, 1, 1, 3}, {6, 24, 2, 2, 3}, {6, 40, 2, 2, 5}, {6, 80, 3, 2, 3}, {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5}, {6, 320, 1, 1, 3}};
+  constexpr Mobile kBlocks[] = {{1, 16, 1, 1, 3},  {6, 24, 2, 2, 3},  {6, 40, 2, 2, 5}, {6, 80, 3, 2, 3},
+                                {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5}, {6, 320, 1, 1, 3}};
   const auto round = [&](double width) { return std::max(8.0, std::floor(width * scale.width / 8 + 0.5) * 8); };
   ConvolutionalNetwork net;
   double size = image / 2, inputs = round(32);
@@ -114,8 +115,9 @@ ConvolutionalNetwork make_convolutional(const std::string& architecture, std::in
   if (architecture == "se-resnext101-32x4d") return residual({{3, 4, 23, 3}, 32, 64, true}, size);
   if (architecture.starts_with("efficientnet") && architecture.ends_with("b0")) return efficient({}, size);
   if (architecture.starts_with("efficientnet") && architecture.ends_with("b4")) return efficient({1.4, 1.8}, size);
-  throw InputError(architecture, {{"/workload/architecture", "is no convolutional network that is known here",
-                                   "use resnet50, resnet101, resnext101-32x4d, se-resnext101-32x4d, efficientnet-b0/b4, amoebanet-d:L,F or unet:C,B"}});
+  throw InputError(architecture,
+                   {{"/workload/architecture", "is no convolutional network that is known here",
+                     "use resnet50, resnet101, resnext101-32x4d, se-resnext101-32x4d, efficientnet-b0/b4, amoebanet-d:L,F or unet:C,B"}});
 }
 
 }  // namespace sim

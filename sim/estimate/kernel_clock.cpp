@@ -56,12 +56,14 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
 Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
   double compute = tile_time(shape, format);
-  if (format != NumberFormat::Fp32 && shape.columns > 256 && shape.inner > 256) compute /= std::min(alignment(shape.inner), alignment(shape.columns));
+  if (format != NumberFormat::Fp32 && shape.columns > 256 && shape.inner > 256)
+    compute /= std::min(alignment(shape.inner), alignment(shape.columns));
   else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0)) compute /= kMisaligned;
   const double size = format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
   const double casts = format == NumberFormat::Fp8 ? (shape.rows + shape.columns) * shape.inner * 2 / stream_rate() : 0;
-  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() + casts * (execution_.compiled ? 0.6 : 1),
+  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
+              casts * (execution_.compiled ? 0.6 : 1),
           format == NumberFormat::Fp8 ? 3.0 : 1.0};
 }
 
@@ -96,9 +98,11 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
 // Scores are written out: two products a head forward, four backward, and passes over all queries x keys between them.
 Work KernelClock::unfused(const AttentionShape& shape, bool backward) const {
   const double heads = shape.batch * shape.heads, scores = heads * shape.queries * shape.keys;
-  Work work = half_product({shape.queries, shape.keys, shape.key_dim, heads}) + half_product({shape.queries, shape.value_dim, shape.keys, heads});
+  Work work =
+      half_product({shape.queries, shape.keys, shape.key_dim, heads}) + half_product({shape.queries, shape.value_dim, shape.keys, heads});
   if (backward)
-    work += half_product({shape.queries, shape.key_dim, shape.keys, heads}) + half_product({shape.queries, shape.keys, shape.value_dim, heads});
+    work +=
+        half_product({shape.queries, shape.key_dim, shape.keys, heads}) + half_product({shape.queries, shape.keys, shape.value_dim, heads});
   const bool fused = execution_.attention == AttentionKernel::FusedSoftmax;
   const double softmax = fused ? 4 : 13, dropout = stack_.dropout ? 5 : 0;   // bytes a score beside those of the products, in 16 bit
   const double backward_passes = fused ? 6 : 14;

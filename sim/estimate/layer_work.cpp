@@ -10,7 +10,12 @@ constexpr double kMaskedShare = 0.16;   // of the tokens of an encoder's sample:
 class BlockWriter {
  public:
   BlockWriter(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock)
-      : run_(run), net_(run.network), stack_(stack), clock_(clock), tokens_(run.tokens()), tensor_(static_cast<double>(run.layout.tensor)) {}
+      : run_(run),
+        net_(run.network),
+        stack_(stack),
+        clock_(clock),
+        tokens_(run.tokens()),
+        tensor_(static_cast<double>(run.layout.tensor)) {}
 
   void attention(bool windowed);
   void dense_mlp(double ffn);
@@ -84,9 +89,14 @@ void BlockWriter::attention(bool windowed) {
   const bool is_flash = run_.execution.attention >= AttentionKernel::Flash1, causal = net_.kind != NetworkKind::Encoder;
   const double length = net_.effective_sequence, seen = windowed ? std::min(length, static_cast<double>(form.window)) : length;
   double keys = is_flash && causal ? seen - seen * seen / (2 * length) : length;   // unfused kernels compute masked scores, too
-  const AttentionShape shape{static_cast<double>(run_.layout.micro_batch), heads(), kv_heads(), length / static_cast<double>(run_.layout.context),
-                             keys, static_cast<double>(latent ? form.qk_nope + form.qk_rope : net_.head_dim),
-                             static_cast<double>(latent ? form.v_dim : net_.head_dim), causal};
+  const AttentionShape shape{static_cast<double>(run_.layout.micro_batch),
+                             heads(),
+                             kv_heads(),
+                             length / static_cast<double>(run_.layout.context),
+                             keys,
+                             static_cast<double>(latent ? form.qk_nope + form.qk_rope : net_.head_dim),
+                             static_cast<double>(latent ? form.v_dim : net_.head_dim),
+                             causal};
   work_.attention += is_flash ? clock_.flash(shape, false) : clock_.unfused(shape, false);
   work_.attention_back += is_flash ? clock_.flash(shape, true) : clock_.unfused(shape, true);
   if (!net_.rotary) return;
@@ -101,7 +111,11 @@ void BlockWriter::dense_mlp(double ffn) {
   linear(hidden(), inner * (net_.gated ? 2 : 1), tokens_);
   linear(inner, hidden(), tokens_);
   const bool fused = stack_.fused_activation || run_.execution.compiled;
-  const double forward = net_.gated ? (fused ? 3 : 5) : (fused ? 2 : net_.squared_relu ? 4 : 4), backward = net_.gated ? (fused ? 5 : 8) : (fused ? 3 : 5);
+  const double forward = net_.gated ? (fused ? 3 : 5)
+                                    : (fused               ? 2
+                                       : net_.squared_relu ? 4
+                                                           : 4),
+               backward = net_.gated ? (fused ? 5 : 8) : (fused ? 3 : 5);
   work_.elementwise += clock_.bytes(forward * tokens_ * inner * clock_.element(), fused ? 1 : 2);
   work_.elementwise_back += clock_.bytes(backward * tokens_ * inner * clock_.element(), fused ? 1 : 3);
 }
@@ -116,7 +130,8 @@ void BlockWriter::experts() {
   if (form.shared_ffn > 0) dense_mlp(static_cast<double>(form.shared_ffn));
   const double element = clock_.element();
   const Work activation = clock_.bytes(routed * width * element * (net_.gated ? 3 : 2));
-  const Work permutation = clock_.bytes(routed * hidden() * element * 5, 12) + clock_.bytes(tokens_ * static_cast<double>(form.experts) * 4 * 8, 10);
+  const Work permutation =
+      clock_.bytes(routed * hidden() * element * 5, 12) + clock_.bytes(tokens_ * static_cast<double>(form.experts) * 4 * 8, 10);
   work_.elementwise += activation + permutation;
   work_.elementwise_back += 1.5 * activation + permutation;
   work_.linear += clock_.half_product({tokens_, static_cast<double>(form.experts), hidden()});
@@ -127,7 +142,8 @@ void BlockWriter::experts() {
 // Two norms and two residual sums; they see all tokens of the tensor group unless sequence parallelism cuts them.
 void BlockWriter::rest() {
   const double size = tokens_ * hidden() * clock_.element() / (run_.layout.sequence_parallel ? tensor_ : 1);
-  const bool norm_fused = run_.execution.fused_norm || run_.execution.compiled, sum_fused = stack_.fused_residual || run_.execution.compiled;
+  const bool norm_fused = run_.execution.fused_norm || run_.execution.compiled,
+             sum_fused = stack_.fused_residual || run_.execution.compiled;
   const double unfused_norm = net_.rms_norm ? 20 : 8;
   const double norm = norm_fused ? 2 : unfused_norm, norm_back = norm_fused ? 4 : 1.6 * unfused_norm;
   const double dropout = stack_.dropout ? 0.5 : 0;
@@ -149,7 +165,8 @@ LayerWork block_work(const RunDescription& run, const SoftwareStack& stack, cons
 
 LayerWork embedding_work(const RunDescription& run, const SoftwareStack&, const KernelClock& clock) {
   const double size = run.tokens() * static_cast<double>(run.network.hidden) * clock.element();
-  const double table = static_cast<double>(run.network.vocabulary * run.network.hidden) / static_cast<double>(run.layout.tensor) * clock.element();
+  const double table =
+      static_cast<double>(run.network.vocabulary * run.network.hidden) / static_cast<double>(run.layout.tensor) * clock.element();
   LayerWork work;
   work.elementwise = clock.bytes(4 * size, 4);
   work.elementwise_back = clock.bytes(3 * size + 2 * table, 4);

@@ -20,11 +20,13 @@ double volume(CollectiveKind kind, double ranks) {
 
 }  // namespace
 
-LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine) : gpus_per_node_(static_cast<double>(machine.gpus_per_node)) {
+LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine)
+    : gpus_per_node_(static_cast<double>(machine.gpus_per_node)) {
   const LinkProfile& inside = device.profile.intra_node;
   const LinkProfile& between = device.profile.inter_node;
   link_rate_ = inside.bandwidth.value();
-  if (machine.link_gbytes > 0 && inside.peak_bandwidth.value() > 0) link_rate_ *= machine.link_gbytes * 1e9 / 2 / inside.peak_bandwidth.value();
+  if (machine.link_gbytes > 0 && inside.peak_bandwidth.value() > 0)
+    link_rate_ *= machine.link_gbytes * 1e9 / 2 / inside.peak_bandwidth.value();
   if (machine.cube_mesh) link_rate_ *= kCubeMeshShare;
   const double sold = machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : between.peak_bandwidth.value();
   node_rate_ = std::max(1e8, sold * device.kernels.network_share) * stack.network_share;
@@ -41,7 +43,8 @@ double LinkClock::members_on_node(const RankGroup& group) const {
 
 double LinkClock::start(const RankGroup& group, double payload) const {
   const double nodes = group.ranks / members_on_node(group);
-  return start_ + hop_ * members_on_node(group) + (nodes > 1 ? kNodeHop * (1 + std::log2(nodes)) : 0) + fill_ * payload / (payload + kFillBytes);
+  return start_ + hop_ * members_on_node(group) + (nodes > 1 ? kNodeHop * (1 + std::log2(nodes)) : 0) +
+         fill_ * payload / (payload + kFillBytes);
 }
 
 double LinkClock::collective(CollectiveKind kind, double payload, const RankGroup& group) const {

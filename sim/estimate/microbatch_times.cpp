@@ -12,7 +12,10 @@ constexpr double kHiddenByAsync = 0.35;        // where only the backward's coll
 }  // namespace
 
 MicrobatchTimes::MicrobatchTimes(const RunDescription& run, const Setting& setting)
-    : run_(run), setting_(setting), kernels_(setting.device, setting.stack, run.execution), links_(setting.device, setting.stack, run.machine) {}
+    : run_(run),
+      setting_(setting),
+      kernels_(setting.device, setting.stack, run.execution),
+      links_(setting.device, setting.stack, run.machine) {}
 
 // Two sums forward and two backward in a block; with sequence parallelism each is a gather and a scatter of the same volume.
 MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives() const {
@@ -68,7 +71,8 @@ MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters
   double scatter = links_.collective(CollectiveKind::ReduceScatter, parameters * run_.execution.reduce_bytes, group);
   const double replicas = real(layout.data * layout.context) / group.ranks;
   if (replicas > 1)
-    scatter += links_.collective(CollectiveKind::AllReduce, parameters * run_.execution.reduce_bytes / group.ranks, {replicas, group.ranks * group.stride});
+    scatter += links_.collective(CollectiveKind::AllReduce, parameters * run_.execution.reduce_bytes / group.ranks,
+                                 {replicas, group.ranks * group.stride});
   const double slowdown = setting_.stack.overlap_slowdown, backward = (layout.reshard ? gather : 0) + scatter;
   const double compute_back = pass.backward + pass.weight;
   pass.forward = std::max(pass.forward + slowdown * std::min(gather, pass.forward), gather);
@@ -81,7 +85,8 @@ MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters
 double MicrobatchTimes::accumulation(double parameters) const {
   if (gathers_weights() || run_.layout.microbatches <= 1 || run_.network.low_rank) return 0;
   const double sum = run_.execution.accumulate_bytes;
-  return kernels_.bytes(parameters * (setting_.stack.fused_accumulation ? 2 * sum - kernels_.element() : 2 * sum + kernels_.element())).device;
+  return kernels_.bytes(parameters * (setting_.stack.fused_accumulation ? 2 * sum - kernels_.element() : 2 * sum + kernels_.element()))
+      .device;
 }
 
 double MicrobatchTimes::gathered_logits() const {
@@ -110,7 +115,8 @@ MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
   const Collectives tensor = tensor_collectives(), context = context_collectives(work.attention.device);
   LayerWork again = work;
   const double extra = recomputed(again, tensor.forward + context.forward);
-  Pass pass = piece(work, {tensor.forward + context.forward, tensor.backward + context.backward + extra}, block_parameters(run_, kind).total());
+  Pass pass =
+      piece(work, {tensor.forward + context.forward, tensor.backward + context.backward + extra}, block_parameters(run_, kind).total());
   return pass;
 }
 

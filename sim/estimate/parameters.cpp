@@ -10,7 +10,8 @@ double attention_weights(const Network& net) {
     const AttentionForm& form = net.attention;
     const double key = real(form.qk_nope + form.qk_rope);
     const double query = form.q_lora > 0 ? hidden * real(form.q_lora) + real(form.q_lora) * heads * key : hidden * heads * key;
-    return query + hidden * real(form.kv_lora + form.qk_rope) + real(form.kv_lora) * heads * real(form.qk_nope + form.v_dim) + heads * real(form.v_dim) * hidden;
+    return query + hidden * real(form.kv_lora + form.qk_rope) + real(form.kv_lora) * heads * real(form.qk_nope + form.v_dim) +
+           heads * real(form.v_dim) * hidden;
   }
   return hidden * real(net.head_dim) * (2 * heads + 2 * real(net.kv_heads));
 }

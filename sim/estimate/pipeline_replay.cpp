@@ -11,7 +11,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class Clockwork {
  public:
-  explicit Clockwork(const PipelineRun& run) : run_(run), virtual_stages_(run.chunks.size()), microbatches_(static_cast<std::size_t>(run.shape.microbatches)) {
+  explicit Clockwork(const PipelineRun& run)
+      : run_(run), virtual_stages_(run.chunks.size()), microbatches_(static_cast<std::size_t>(run.shape.microbatches)) {
     forward_done_.assign(virtual_stages_ * microbatches_, kNever);
     backward_done_.assign(virtual_stages_ * microbatches_, kNever);
   }
@@ -34,7 +35,8 @@ class Clockwork {
 };
 
 // One stage of an order that is fixed beforehand: does what it can; true if that was anything.
-bool advance(const PipelineRun& run, Clockwork& work, const std::vector<StageAction>& order, std::size_t stage, std::size_t& next, double& clock) {
+bool advance(const PipelineRun& run, Clockwork& work, const std::vector<StageAction>& order, std::size_t stage, std::size_t& next,
+             double& clock) {
   const std::size_t begun = next;
   for (; next < order.size(); ++next) {
     const StageAction& action = order[next];
@@ -53,7 +55,8 @@ bool advance(const PipelineRun& run, Clockwork& work, const std::vector<StageAct
 double replay_order(const PipelineRun& run, const Schedule& schedule) {
   const auto stages = static_cast<std::size_t>(run.shape.stages);
   std::vector<std::vector<StageAction>> orders;
-  for (std::size_t stage = 0; stage < stages; ++stage) orders.push_back(schedule.order(run.shape, StageIndex(static_cast<std::int32_t>(stage))));
+  for (std::size_t stage = 0; stage < stages; ++stage)
+    orders.push_back(schedule.order(run.shape, StageIndex(static_cast<std::int32_t>(stage))));
   Clockwork work(run);
   std::vector<std::size_t> next(stages, 0);
   std::vector<double> clock(stages, 0);

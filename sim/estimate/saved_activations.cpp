@@ -32,7 +32,8 @@ double block_elements(const RunDescription& run, const SoftwareStack& stack, Blo
   const double inner = net.gated ? (mlp_fused ? 3 : 4) : 2;
   const double masks = stack.dropout ? w.stream : 0;
   const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 : 0;
-  return norms + w.queries_keys_values + w.heads + inner * w.inner + masks + routed + (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);
+  return norms + w.queries_keys_values + w.heads + inner * w.inner + masks + routed +
+         (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);
 }
 
 double score_bytes(const RunDescription& run, const SoftwareStack& stack, double element) {
@@ -55,12 +56,17 @@ SavedActivations saved_activations(const RunDescription& run, const SoftwareStac
   switch (run.execution.recompute) {
     case RecomputeKind::None: saved.kept = saved.whole; break;
     case RecomputeKind::AttentionCore: saved.kept = saved.whole - scores; break;
-    case RecomputeKind::CheapOperators: saved.kept = input + tokens * element * (w.stream + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + w.queries_keys_values / 2); break;
+    case RecomputeKind::CheapOperators:
+      saved.kept = input + tokens * element * (w.stream + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + w.queries_keys_values / 2);
+      break;
     case RecomputeKind::EverySecondLayer: saved.kept = (saved.whole + input) / 2; break;
     case RecomputeKind::Full: saved.kept = input; break;
   }
   const double seen = run.network.kind == NetworkKind::Encoder ? 0.16 : 1, parts = stack.vocabulary_parallel ? real(run.layout.tensor) : 1;
-  saved.logits = tokens * seen * real(run.network.vocabulary) / parts * (run.execution.fused_loss || stack.fused_loss ? 6 : stack.vocabulary_parallel || run.layout.tensor == 1 ? 12 : 26);   // gathered: copies of both dtypes
+  saved.logits = tokens * seen * real(run.network.vocabulary) / parts *
+                 (run.execution.fused_loss || stack.fused_loss          ? 6
+                  : stack.vocabulary_parallel || run.layout.tensor == 1 ? 12
+                                                                        : 26);  // gathered: copies of both dtypes
   saved.embedding = tokens * element * real(run.network.hidden);
   return saved;
 }

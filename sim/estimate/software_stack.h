@@ -15,7 +15,8 @@ struct SoftwareStack {
   std::string name, source;
   std::vector<std::string> frameworks;      // as rows call them
   std::int64_t from_year = 0;               // of the newest that is not newer than the run, this one is taken
-  bool fused_norm = false, fused_activation = false, fused_residual = false, fused_rotary = false, fused_loss = false, fused_optimizer = true;
+  bool fused_norm = false, fused_activation = false, fused_residual = false, fused_rotary = false, fused_loss = false,
+       fused_optimizer = true;
   bool fused_accumulation = false;          // weight gradients are added inside their product
   bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
   bool scatter_gather = false;              // pipeline messages are cut over the tensor group

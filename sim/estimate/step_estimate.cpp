@@ -31,7 +31,8 @@ RankParameters heaviest_rank(const RunDescription& run) {
     if (stages[at].embedding) add(embedding_parameters(run));
     if (stages[at].head && !(run.network.tied && stages[at].embedding)) add(embedding_parameters(run));
   }
-  return *std::max_element(ranks.begin(), ranks.end(), [](const RankParameters& a, const RankParameters& b) { return a.trained < b.trained; });
+  return *std::max_element(ranks.begin(), ranks.end(),
+                           [](const RankParameters& a, const RankParameters& b) { return a.trained < b.trained; });
 }
 
 struct Exchange { double reduce = 0, gather = 0; };
@@ -39,14 +40,16 @@ struct Exchange { double reduce = 0, gather = 0; };
 // Gradients over the replicas, and updated weights back where optimizer states are sharded.
 Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const LinkClock& links, const RankParameters& parameters) {
   const Layout& layout = run.layout;
-  const double replicas = real(layout.data * layout.context), element = run.execution.format == NumberFormat::Fp32 || run.execution.format == NumberFormat::Tf32 ? 4 : 2;
+  const double replicas = real(layout.data * layout.context),
+               element = run.execution.format == NumberFormat::Fp32 || run.execution.format == NumberFormat::Tf32 ? 4 : 2;
   const double share = parameters.dense + parameters.experts > 0 ? parameters.trained / (parameters.dense + parameters.experts) : 1;
   Exchange total;
   const auto add = [&](double count, const RankGroup& group) {
     const bool scatters = layout.zero_stage >= 2 || (layout.zero_stage == 1 && !stack.zero1_all_reduce);
     const CollectiveKind kind = scatters ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce;
     total.reduce += links.collective(kind, count * share * run.execution.reduce_bytes, group);
-    if (layout.zero_stage >= 1) total.gather += links.collective(CollectiveKind::AllGather, count * share * (run.execution.fp8_parameters ? 1 : element), group);
+    if (layout.zero_stage >= 1)
+      total.gather += links.collective(CollectiveKind::AllGather, count * share * (run.execution.fp8_parameters ? 1 : element), group);
   };
   add(parameters.dense, {replicas, real(layout.tensor)});
   add(parameters.experts, {std::max(1.0, replicas / real(layout.expert)), real(layout.tensor * layout.expert)});
@@ -73,9 +76,13 @@ StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
       stage.forward += setting.stack.pipeline_sync;
       stage.backward += setting.stack.pipeline_sync;
     }
-  PipelineRun pipeline{.shape = {.stages = static_cast<std::int32_t>(layout.pipeline), .microbatches = static_cast<std::int32_t>(layout.microbatches),
+  PipelineRun pipeline{.shape = {.stages = static_cast<std::int32_t>(layout.pipeline),
+                                 .microbatches = static_cast<std::int32_t>(layout.microbatches),
                                  .chunks = static_cast<std::int32_t>(layout.chunks)},
-                       .schedule = layout.schedule, .chunks = stages, .transfer = times.transfer(), .transfer_blocks = !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb")};
+                       .schedule = layout.schedule,
+                       .chunks = stages,
+                       .transfer = times.transfer(),
+                       .transfer_blocks = !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb")};
   StepParts parts;
   double one = 0, backward = 0;
   for (const StageTimes& stage : stages) {

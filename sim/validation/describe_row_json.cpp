@@ -20,14 +20,15 @@ constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", 
 constexpr std::string_view kRecipes[] = {"tensorwise", "delayed", "rowwise", "mx"};
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
-constexpr std::string_view kDetails[] = {"attention_core", "op", "every_second_layer", "attention_core_some_microbatches", "save_projections",
-                                         "gpipe_always", "gpipe_except_last"};
+constexpr std::string_view kDetails[] = {"attention_core",   "op",           "every_second_layer", "attention_core_some_microbatches",
+                                         "save_projections", "gpipe_always", "gpipe_except_last"};
 
 AttentionForm read_attention(const JsonReader& workload) {
   AttentionForm form;
   if (!workload.has("attention")) return form;
   const JsonReader reader = workload.child("attention");
-  form.kind = static_cast<AttentionKind>(std::array{AttentionKind::Full, AttentionKind::Latent, AttentionKind::Sliding}[reader.choice("kind", kAttentionKinds, 0)]);
+  form.kind = static_cast<AttentionKind>(
+      std::array{AttentionKind::Full, AttentionKind::Latent, AttentionKind::Sliding}[reader.choice("kind", kAttentionKinds, 0)]);
   form.window = reader.integer("window", 4096);
   form.every = reader.integer("every", 1, {1, 1e4});
   form.q_lora = reader.integer("q_lora", 0);
@@ -185,7 +186,8 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   execution.fp8_parameters = execution.format == NumberFormat::Fp8 && at.flag("fp8_params", false);
   execution.fp8_fine_scales = at.reader().choice("fp8_recipe", kRecipes, 0) >= 2;
   const bool convolutional = run.network.kind == NetworkKind::Convolutional;
-  if (convolutional) execution.channels_last = at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
+  if (convolutional)
+    execution.channels_last = at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
   if (!convolutional) {
     execution.attention = resolve_attention(at.text("attention_kernel", stack.attention), stack);
     execution.fused_norm = at.flag("fused_norm", stack.fused_norm);

@@ -16,7 +16,8 @@ class JsonReader;
 
 class FieldReader {
  public:
-  FieldReader(const JsonReader& reader, std::string block, std::vector<Assumption>& assumed) : reader_(reader), block_(std::move(block)), assumed_(assumed) {}
+  FieldReader(const JsonReader& reader, std::string block, std::vector<Assumption>& assumed)
+      : reader_(reader), block_(std::move(block)), assumed_(assumed) {}
 
   bool has(const std::string& key) const;
   std::int64_t size(const std::string& key, std::int64_t fallback, bool noted = true) const;    // a positive whole number

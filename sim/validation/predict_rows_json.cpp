@@ -44,12 +44,22 @@ Json row_json(const PredictedRow& row) {
   Json json = {{"id", row.id}, {"status", row.error.empty() ? "ok" : "error"}};
   const StepEstimate& estimate = row.estimate;
   if (row.error.empty())
-    json["predicted"] = {{"iteration_time_s", estimate.time.count()}, {"iteration_time_low_s", estimate.low.count()},
-                         {"iteration_time_high_s", estimate.high.count()}, {"memory_gb", estimate.memory_gib}, {"oom", estimate.out_of_memory}};
+    json["predicted"] = {{"iteration_time_s", estimate.time.count()},
+                         {"iteration_time_low_s", estimate.low.count()},
+                         {"iteration_time_high_s", estimate.high.count()},
+                         {"memory_gb", estimate.memory_gib},
+                         {"oom", estimate.out_of_memory}};
   else
-    json["predicted"] = {{"iteration_time_s", nullptr}, {"iteration_time_low_s", nullptr}, {"iteration_time_high_s", nullptr}, {"memory_gb", nullptr}, {"oom", nullptr}};
-  json["parts"] = {{"pipeline_s", estimate.parts.pipeline}, {"gradients_s", estimate.parts.gradients}, {"optimizer_s", estimate.parts.optimizer},
-                   {"gather_s", estimate.parts.gather}, {"overhead_s", estimate.parts.overhead}};
+    json["predicted"] = {{"iteration_time_s", nullptr},
+                         {"iteration_time_low_s", nullptr},
+                         {"iteration_time_high_s", nullptr},
+                         {"memory_gb", nullptr},
+                         {"oom", nullptr}};
+  json["parts"] = {{"pipeline_s", estimate.parts.pipeline},
+                   {"gradients_s", estimate.parts.gradients},
+                   {"optimizer_s", estimate.parts.optimizer},
+                   {"gather_s", estimate.parts.gather},
+                   {"overhead_s", estimate.parts.overhead}};
   json["assumed"] = Json::object();
   for (const Assumption& assumption : row.assumed) json["assumed"][assumption.field] = assumption.value;
   json["reason"] = row.error;
@@ -70,7 +80,8 @@ std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file
 ValidationRows predict_file(const std::string& path) {
   const Json document = load_json_file(path);
   ValidationRows rows{predict_rows(document, path), {}};
-  for (std::size_t at = 0; at < rows.predictions.size(); ++at) rows.targets.push_back(read_target(rows_of(document, path)[at], rows.predictions[at].id));
+  for (std::size_t at = 0; at < rows.predictions.size(); ++at)
+    rows.targets.push_back(read_target(rows_of(document, path)[at], rows.predictions[at].id));
   return rows;
 }
 

@@ -10,8 +10,8 @@ namespace {
 // A sweep: equal model, machine size, batch and precision from one source.
 std::string sweep_of(const JsonReader& row, const std::string& source) {
   const JsonReader workload = row.child("workload"), hardware = row.child("hardware"), plan = row.child("plan");
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}", source, workload.text("model", ""), hardware.integer("total_gpus", 0), plan.integer("global_batch", 0),
-                     workload.integer("seq_len", 0), hardware.text("gpu", ""), plan.text("precision", ""));
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}", source, workload.text("model", ""), hardware.integer("total_gpus", 0),
+                     plan.integer("global_batch", 0), workload.integer("seq_len", 0), hardware.text("gpu", ""), plan.text("precision", ""));
 }
 
 }  // namespace

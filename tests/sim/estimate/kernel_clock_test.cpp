@@ -48,7 +48,8 @@ TEST_F(Clock, FlashBeatsWrittenScores) {
 
 TEST_F(Clock, FirstFlashIsSlower) {
   const AttentionShape shape{.batch = 2, .heads = 16, .queries = 4096, .keys = 2048};
-  EXPECT_GT(clock(NumberFormat::Bf16, AttentionKernel::Flash1).flash(shape, false).device, 1.5 * clock(NumberFormat::Bf16).flash(shape, false).device);
+  EXPECT_GT(clock(NumberFormat::Bf16, AttentionKernel::Flash1).flash(shape, false).device,
+            1.5 * clock(NumberFormat::Bf16).flash(shape, false).device);
 }
 
 }  // namespace

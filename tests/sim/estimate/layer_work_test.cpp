@@ -54,7 +54,8 @@ TEST(LayerWork, LatentAttentionHasItsOwnProjections) {
 TEST(LayerWork, EndsOfTheNetwork) {
   const RunDescription run = gpt_run();
   const KernelClock clock(a100(), plain_setting().stack, run.execution);
-  EXPECT_GT(head_work(run, plain_setting().stack, clock).linear.device, 10 * embedding_work(run, plain_setting().stack, clock).elementwise.device);
+  EXPECT_GT(head_work(run, plain_setting().stack, clock).linear.device,
+            10 * embedding_work(run, plain_setting().stack, clock).elementwise.device);
 }
 
 TEST(LayerWork, FirstLayersMayBeDense) {

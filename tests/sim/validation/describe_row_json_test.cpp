@@ -43,8 +43,8 @@ TEST(DescribeRow, FormsOfTheHiddenSet) {
 }
 
 TEST(DescribeRow, FaultsAreNamed) {
-  for (const auto& [block, key, value] : std::vector<std::tuple<std::string, std::string, Json>>{{"plan", "precision", "fp7"}, {"plan", "tp", 0},
-                                                                                                {"hardware", "gpu", "H800"}, {"workload", "layers", "x"}}) {
+  for (const auto& [block, key, value] : std::vector<std::tuple<std::string, std::string, Json>>{
+           {"plan", "precision", "fp7"}, {"plan", "tp", 0}, {"hardware", "gpu", "H800"}, {"workload", "layers", "x"}}) {
     Json row = valid_row();
     row[block][key] = value;
     EXPECT_THROW(describe(row), InputError) << key;

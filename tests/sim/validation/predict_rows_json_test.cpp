@@ -43,7 +43,8 @@ TEST(PredictRows, FormsOfTheHiddenSetGetSaneTimes) {
   adapted["workload"]["lora"] = {{"rank", 16}, {"targets", "attention"}, {"base_precision", "bf16"}};
   EXPECT_GT(seconds(adapted), 0.5 * dense);
   EXPECT_LT(seconds(adapted), 0.9 * dense);
-  latent["workload"]["attention"] = {{"kind", "mla"}, {"q_lora", 1536}, {"kv_lora", 512}, {"qk_nope", 128}, {"qk_rope", 64}, {"v_dim", 128}};
+  latent["workload"]["attention"] = {{"kind", "mla"},  {"q_lora", 1536}, {"kv_lora", 512},
+                                     {"qk_nope", 128}, {"qk_rope", 64},  {"v_dim", 128}};
   EXPECT_GT(seconds(latent), 0.7 * dense);
   windowed["workload"]["attention"] = {{"kind", "sliding"}, {"window", 256}, {"every", 2}};
   EXPECT_LT(seconds(windowed), dense);
@@ -51,8 +52,8 @@ TEST(PredictRows, FormsOfTheHiddenSetGetSaneTimes) {
 
 TEST(PredictRows, EveryPartAnswers) {
   double slowest = 0;
-  for (const char* part : {"P40-24GB", "V100-SXM2-32GB", "A30-24GB", "A100-SXM4-40GB", "A800-80GB", "L40S-48GB", "RTX-4090-24GB", "RX-7900-XTX-24GB",
-                           "H100-SXM5-80GB", "H200-SXM5-141GB", "B200-SXM-180GB"}) {
+  for (const char* part : {"P40-24GB", "V100-SXM2-32GB", "A30-24GB", "A100-SXM4-40GB", "A800-80GB", "L40S-48GB", "RTX-4090-24GB",
+                           "RX-7900-XTX-24GB", "H100-SXM5-80GB", "H200-SXM5-141GB", "B200-SXM-180GB"}) {
     Json row = valid_row();
     row["hardware"]["gpu"] = part;
     row["hardware"]["intra_node"]["GBps_per_gpu"] = nullptr;

@@ -14,7 +14,13 @@ ValidationRows rows(const std::vector<std::pair<double, double>>& predicted_and_
     row.estimate.high = Seconds(1.1 * predicted);
     row.estimate.memory_gib = 50;
     result.predictions.push_back(row);
-    result.targets.push_back({.source = "s", .sweep = "s|x", .time = measured, .memory_gib = 40.0, .memory_kind = "k", .out_of_memory = false, .headline = true});
+    result.targets.push_back({.source = "s",
+                              .sweep = "s|x",
+                              .time = measured,
+                              .memory_gib = 40.0,
+                              .memory_kind = "k",
+                              .out_of_memory = false,
+                              .headline = true});
   }
   return result;
 }
