@@ -14,5 +14,6 @@ int run(const TokenizeOptions& options, const Console& console);
 int run(const RunOptions& options, const Console& console);
 int run(const CompareOptions& options, const Console& console);
 int run(const CalibrateOptions& options, const Console& console);
+int run(const ValidateOptions& options, const Console& console);
 
 }  // namespace cli

@@ -18,6 +18,7 @@ struct Values {
   RunOptions run;
   CompareOptions compare;
   CalibrateOptions calibrate;
+  ValidateOptions validate;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -120,6 +121,13 @@ void declare_calibrate(CLI::App& app, Values& values) {
   add_output(command, values.calibrate.output, "Hardware profile to write");
 }
 
+void declare_validate(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "validate", "Published measured runs: predict each of them and score the predictions",
+                                  "meshwright validate rows.json --out predictions.json");
+  command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
+  command->add_option("-o,--out", values.validate.output, "Predictions to write");
+}
+
 void split_fixed(Values& values) {
   for (const std::string& text : values.fixed) {
     const std::size_t equals = text.find('=');
@@ -138,6 +146,7 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "tokenize") return {values.tokenize, values.json};
   if (name == "run") return {values.run, values.json};
   if (name == "compare") return {values.compare, values.json};
+  if (name == "validate") return {values.validate, values.json};
   return {values.calibrate, values.json};
 }
 
@@ -150,7 +159,8 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Values values;
-  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate})
+  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
+                             declare_validate})
     declare(app, values);
   try {
     app.parse(argc, argv);

@@ -58,8 +58,13 @@ struct CalibrateOptions {
   std::string cluster, output;
 };
 
+struct ValidateOptions {
+  std::string rows, output;                  // output: predictions; empty: none are written
+};
+
 struct Invocation {
-  std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions> options;
+  std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions,
+               ValidateOptions> options;
   bool json = false;   // one document on stdout, everything else on stderr
 };
 

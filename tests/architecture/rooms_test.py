@@ -19,6 +19,8 @@ _SIM = {
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_calibration": ["sim_cost", "sim_timeline"],
+    "sim_estimate": ["sim_cluster", "sim_schedule", "sim_collective"],
+    "sim_validation": ["sim_estimate"],
 }
 # Numbers below, then tables, then pictures, then the window.
 _GUI = {"gui_core": [], "gui_models": ["gui_core"], "gui_views": ["gui_core"], "gui": ["gui_models", "gui_views"]}

@@ -1,0 +1,28 @@
+#include "sim/estimate/device.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+FlopsPerSecond peak_of(const HardwareProfile& profile, Precision precision) { return profile.peak[static_cast<std::size_t>(precision)]; }
+
+}  // namespace
+
+FlopsPerSecond Device::matrix_peak(NumberFormat format) const {
+  const FlopsPerSecond single = peak_of(profile, Precision::Fp32);
+  const FlopsPerSecond half = std::max({peak_of(profile, Precision::Bf16), peak_of(profile, Precision::Fp16), single});
+  switch (format) {
+    case NumberFormat::Fp32: return single;
+    case NumberFormat::Tf32: return std::max(peak_of(profile, Precision::Tf32), single);
+    case NumberFormat::Fp8: return std::max(kernels.fp8_peak, half);
+    default: return half;
+  }
+}
+
+double Device::matrix_share(NumberFormat format) const {
+  if (format == NumberFormat::Fp8) return kernels.fp8_share;
+  return format == NumberFormat::Fp32 ? kernels.single_share : kernels.matrix_share;
+}
+
+}  // namespace sim

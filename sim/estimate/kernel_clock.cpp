@@ -1,0 +1,114 @@
+#include "sim/estimate/kernel_clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sim {
+namespace {
+
+constexpr double kFlashTokens = 500;         // of a causal sequence: half of the long-sequence rate is reached there
+constexpr double kFlashForwardGain = 1.2, kFlashBackwardGain = 0.93;  // against forward and backward together
+constexpr double kFlashBackwardWork = 2.5;   // products, in units of the forward's
+constexpr double kHalfAligned = 0.64;        // of the rate, where rows begin on 16 bytes, but not on 128
+constexpr double kMisaligned = 0.4;          // where they do not begin on 16 bytes
+
+struct Tile { double rows, columns; };
+constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 64}};
+
+double tile_share(const KernelTraits& traits, const Tile& tile) {
+  if (tile.rows * tile.columns > 128 * 128) return 1;
+  if (tile.columns > 64) return traits.tile128_share;
+  return tile.rows > 64 ? traits.tile64_share : traits.tile64_share * traits.tile64_share;
+}
+
+// Waves of tiles over the multiprocessors; a product with few tiles is cut along its inner dimension.
+double waves(const KernelTraits& traits, double tiles, double inner) {
+  const double full = tiles / traits.multiprocessors;
+  if (full >= 1) return traits.smooth_waves * full + (1 - traits.smooth_waves) * std::ceil(full);
+  return std::max(full, 1 / std::clamp(inner / 1024, 1.0, 4.0));
+}
+
+double alignment(double size) {   // of rows of 16-bit elements
+  return std::fmod(size, 64) == 0 ? 1 : std::fmod(size, 8) == 0 ? kHalfAligned : kMisaligned;
+}
+
+}  // namespace
+
+double KernelClock::element() const {
+  return execution_.format == NumberFormat::Fp32 || execution_.format == NumberFormat::Tf32 ? 4 : 2;
+}
+
+double KernelClock::stream_rate() const { return device_.profile.memory_bandwidth.value() * device_.profile.memory_efficiency; }
+
+double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) const {
+  const KernelTraits& traits = device_.kernels;
+  const double share = device_.matrix_share(format) * stack_.matrix_share;
+  const double one = device_.matrix_peak(format).value() / traits.multiprocessors * share;
+  double best = 1e30;
+  for (const Tile& tile : kTiles) {
+    const double tiles = std::ceil(shape.rows / tile.rows) * std::ceil(shape.columns / tile.columns) * shape.batch;
+    const double flops = 2 * tile.rows * tile.columns * (shape.inner + traits.inner_fill);
+    best = std::min(best, waves(traits, tiles, shape.inner) * flops / (one * tile_share(traits, tile)));
+  }
+  return best;
+}
+
+Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
+  if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
+  double compute = tile_time(shape, format);
+  if (format != NumberFormat::Fp32 && shape.columns > 256 && shape.inner > 256)
+    compute /= std::min(alignment(shape.inner), alignment(shape.columns));
+  else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0)) compute /= kMisaligned;
+  const double size = format == NumberFormat::Fp8 ? 1 : element();
+  const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
+  const double casts = format == NumberFormat::Fp8 ? (shape.rows + shape.columns) * shape.inner * 2 / stream_rate() : 0;
+  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
+              casts * (execution_.compiled ? 0.6 : 1),
+          format == NumberFormat::Fp8 ? 3.0 : 1.0};
+}
+
+Work KernelClock::half_product(const MatrixShape& shape) const {
+  return product(shape, execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format);
+}
+
+Work KernelClock::bytes(double bytes, KernelCount kernels) const {
+  return {bytes / stream_rate() + kernels.value * device_.profile.kernel_overhead.count() / 2, kernels.value};
+}
+
+double KernelClock::flash_share() const {
+  switch (execution_.attention) {
+    case AttentionKernel::Flash1: return device_.kernels.flash1_share;
+    case AttentionKernel::Flash3: return device_.kernels.flash3_share;
+    case AttentionKernel::Cudnn: return device_.kernels.cudnn_share;
+    default: return device_.kernels.flash2_share;
+  }
+}
+
+Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
+  const double flops = 2 * shape.batch * shape.heads * shape.queries * shape.keys * (shape.key_dim + shape.value_dim);
+  const bool first = execution_.attention == AttentionKernel::Flash1;   // faster with narrow heads, and full sooner
+  const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? 1.8 : 1.0);
+  const double dim = shape.key_dim < 96 ? (first ? 1.13 : 0.91) : 1.0;
+  const NumberFormat format = execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format;
+  const double rate = device_.matrix_peak(format).value() * flash_share() * dim * length / (length + kFlashTokens);
+  const double time = backward ? flops * kFlashBackwardWork / (rate * kFlashBackwardGain) : flops / (rate * kFlashForwardGain);
+  return {time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
+}
+
+// Scores are written out: two products a head forward, four backward, and passes over all queries x keys between them.
+Work KernelClock::unfused(const AttentionShape& shape, bool backward) const {
+  const double heads = shape.batch * shape.heads, scores = heads * shape.queries * shape.keys;
+  Work work =
+      half_product({shape.queries, shape.keys, shape.key_dim, heads}) + half_product({shape.queries, shape.value_dim, shape.keys, heads});
+  if (backward)
+    work +=
+        half_product({shape.queries, shape.key_dim, shape.keys, heads}) + half_product({shape.queries, shape.keys, shape.value_dim, heads});
+  const bool fused = execution_.attention == AttentionKernel::FusedSoftmax;
+  const double softmax = fused ? 4 : 13, dropout = stack_.dropout ? 5 : 0;   // bytes a score beside those of the products, in 16 bit
+  const double backward_passes = fused ? 6 : 14;
+  work += bytes(scores * element() / 2 * ((backward ? backward_passes : softmax) + dropout), fused ? 2 : 6);
+  const double moved = heads * (2 * shape.queries * shape.key_dim + 2 * shape.queries * shape.value_dim) * element();
+  return work + bytes((backward ? 2 : 1) * 2 * moved, backward ? 6 : 4);     // transposes between the layouts
+}
+
+}  // namespace sim

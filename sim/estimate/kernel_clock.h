@@ -1,0 +1,54 @@
+// Time of single kernels on one device: matrix products by tiles and waves, attention by its kernel, everything else by bytes.
+// Used by layer_work. Knows shapes only, neither layers nor plans.
+#pragma once
+
+#include "sim/estimate/device.h"
+#include "sim/estimate/software_stack.h"
+
+namespace sim {
+
+// Device time, and how many kernels the host has to issue for it.
+struct Work {
+  double device = 0;   // seconds
+  double kernels = 0;
+  Work& operator+=(const Work& other) { device += other.device; kernels += other.kernels; return *this; }
+  friend Work operator+(Work a, const Work& b) { return a += b; }
+  friend Work operator*(double times, Work a) { return {times * a.device, times * a.kernels}; }
+};
+
+struct KernelCount {
+  KernelCount(double count) : value(count) {}
+  double value;
+};
+struct MatrixShape { double rows = 0, columns = 0, inner = 0, batch = 1; };
+struct AttentionShape {
+  double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
+  double key_dim = 128, value_dim = 128;
+  bool causal = true;
+};
+
+class KernelClock {
+ public:
+  KernelClock(const Device& device, const SoftwareStack& stack, const Execution& execution)
+      : device_(device), stack_(stack), execution_(execution) {}
+
+  Work product(const MatrixShape& shape) const { return product(shape, execution_.format); }
+  Work half_product(const MatrixShape& shape) const;      // stays out of fp8: attention, output head
+  Work bytes(double bytes, KernelCount kernels = 1) const;
+  Work flash(const AttentionShape& shape, bool backward) const;
+  Work unfused(const AttentionShape& shape, bool backward) const;
+  double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
+  double element() const;                                 // bytes of an activation
+  double stream_rate() const;
+
+ private:
+  Work product(const MatrixShape& shape, NumberFormat format) const;
+  double tile_time(const MatrixShape& shape, NumberFormat format) const;
+  double flash_share() const;
+
+  const Device& device_;
+  const SoftwareStack& stack_;
+  const Execution& execution_;
+};
+
+}  // namespace sim

@@ -1,0 +1,195 @@
+#include "sim/estimate/layer_work.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+constexpr double kMaskedShare = 0.16;   // of the tokens of an encoder's sample: 15 % are masked (Devlin et al. 2019)
+
+class BlockWriter {
+ public:
+  BlockWriter(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock)
+      : run_(run),
+        net_(run.network),
+        stack_(stack),
+        clock_(clock),
+        tokens_(run.tokens()),
+        tensor_(static_cast<double>(run.layout.tensor)) {}
+
+  void attention(bool windowed);
+  void dense_mlp(double ffn);
+  void experts();
+  void rest();
+  LayerWork take() const { return work_; }
+
+ private:
+  // tokens x inputs -> outputs; widths are this rank's. Gradients: to the input, and to the weight unless that is frozen.
+  void linear(double inputs, double outputs, double tokens, double batch = 1);
+  void latent_projections();
+  void plain_projections();
+  void adapters(double inputs, double outputs);
+  double heads() const { return static_cast<double>(net_.heads) / tensor_; }
+  double kv_heads() const { return std::max(1.0, static_cast<double>(net_.kv_heads) / tensor_); }
+  double hidden() const { return static_cast<double>(net_.hidden); }
+
+  const RunDescription& run_;
+  const Network& net_;
+  const SoftwareStack& stack_;
+  const KernelClock& clock_;
+  double tokens_, tensor_;
+  LayerWork work_;
+};
+
+void BlockWriter::linear(double inputs, double outputs, double tokens, double batch) {
+  work_.linear += clock_.product({tokens, outputs, inputs, batch});
+  work_.input_gradient += clock_.product({tokens, inputs, outputs, batch});
+  if (!net_.low_rank) work_.weight_gradient += clock_.product({outputs, inputs, tokens, batch});
+  if (net_.low_rank && net_.low_rank->base_bytes < 2) work_.linear += clock_.bytes(inputs * outputs * batch * 3);  // to 16 bit, when used
+  if (net_.bias && !net_.low_rank) work_.weight_gradient += clock_.bytes(tokens * outputs * batch * clock_.element());
+}
+
+void BlockWriter::adapters(double inputs, double outputs) {
+  if (!net_.low_rank) return;
+  const double rank = static_cast<double>(net_.low_rank->rank);
+  for (const auto& [in, out] : {std::pair{inputs, rank}, std::pair{rank, outputs}}) {
+    work_.linear += clock_.half_product({tokens_, out, in});
+    work_.input_gradient += clock_.half_product({tokens_, in, out});
+    work_.weight_gradient += clock_.half_product({out, in, tokens_});
+  }
+  work_.elementwise += clock_.bytes(3 * tokens_ * outputs * clock_.element());
+}
+
+void BlockWriter::latent_projections() {
+  const AttentionForm& form = net_.attention;
+  const double key_dim = real(form.qk_nope + form.qk_rope);
+  if (form.q_lora > 0) linear(hidden(), real(form.q_lora), tokens_);
+  linear(form.q_lora > 0 ? real(form.q_lora) : hidden(), heads() * key_dim, tokens_);
+  linear(hidden(), real(form.kv_lora + form.qk_rope), tokens_);
+  linear(real(form.kv_lora), heads() * real(form.qk_nope + form.v_dim), tokens_);
+  linear(heads() * real(form.v_dim), hidden(), tokens_);
+  const Work copies = clock_.bytes(tokens_ * heads() * (3 * key_dim + real(form.v_dim)) * 2 * clock_.element(), 4);
+  work_.elementwise += copies;
+  work_.elementwise_back += copies;
+}
+
+void BlockWriter::plain_projections() {
+  const double dim = static_cast<double>(net_.head_dim), width = (heads() + 2 * kv_heads()) * dim;
+  linear(hidden(), width, tokens_);
+  linear(heads() * dim, hidden(), tokens_);
+  adapters(hidden(), width);
+  adapters(heads() * dim, hidden());
+}
+
+void BlockWriter::attention(bool windowed) {
+  const AttentionForm& form = net_.attention;
+  const bool latent = form.kind == AttentionKind::Latent;
+  if (latent) latent_projections();
+  else plain_projections();
+  const bool is_flash = run_.execution.attention >= AttentionKernel::Flash1, causal = net_.kind != NetworkKind::Encoder;
+  const double length = net_.effective_sequence, seen = windowed ? std::min(length, static_cast<double>(form.window)) : length;
+  double keys = is_flash && causal ? seen - seen * seen / (2 * length) : length;   // unfused kernels compute masked scores, too
+  const AttentionShape shape{static_cast<double>(run_.layout.micro_batch),
+                             heads(),
+                             kv_heads(),
+                             length / static_cast<double>(run_.layout.context),
+                             keys,
+                             static_cast<double>(latent ? form.qk_nope + form.qk_rope : net_.head_dim),
+                             static_cast<double>(latent ? form.v_dim : net_.head_dim),
+                             causal};
+  work_.attention += is_flash ? clock_.flash(shape, false) : clock_.unfused(shape, false);
+  work_.attention_back += is_flash ? clock_.flash(shape, true) : clock_.unfused(shape, true);
+  if (!net_.rotary) return;
+  const double width = (heads() + kv_heads()) * static_cast<double>(latent ? form.qk_rope : net_.head_dim) * tokens_ * clock_.element();
+  const Work turn = clock_.bytes(width * (stack_.fused_rotary || run_.execution.compiled ? 2 : 11), stack_.fused_rotary ? 1 : 8);
+  work_.elementwise += turn;
+  work_.elementwise_back += turn;
+}
+
+void BlockWriter::dense_mlp(double ffn) {
+  const double inner = ffn / tensor_;
+  linear(hidden(), inner * (net_.gated ? 2 : 1), tokens_);
+  linear(inner, hidden(), tokens_);
+  const bool fused = stack_.fused_activation || run_.execution.compiled;
+  const double forward = net_.gated ? (fused ? 3 : 5)
+                                    : (fused               ? 2
+                                       : net_.squared_relu ? 4
+                                                           : 4),
+               backward = net_.gated ? (fused ? 5 : 8) : (fused ? 3 : 5);
+  work_.elementwise += clock_.bytes(forward * tokens_ * inner * clock_.element(), fused ? 1 : 2);
+  work_.elementwise_back += clock_.bytes(backward * tokens_ * inner * clock_.element(), fused ? 1 : 3);
+}
+
+void BlockWriter::experts() {
+  const ExpertForm& form = *net_.experts;
+  const double topk = static_cast<double>(form.topk), held = static_cast<double>(form.experts) / static_cast<double>(run_.layout.expert);
+  const double capacity = form.padded && form.capacity_factor > 0 ? form.capacity_factor : 1;
+  const double routed = tokens_ * topk * capacity, width = static_cast<double>(form.expert_ffn) / tensor_;
+  linear(hidden(), width * (net_.gated ? 2 : 1), routed / held, held);
+  linear(width, hidden(), routed / held, held);
+  if (form.shared_ffn > 0) dense_mlp(static_cast<double>(form.shared_ffn));
+  const double element = clock_.element();
+  const Work activation = clock_.bytes(routed * width * element * (net_.gated ? 3 : 2));
+  const Work permutation =
+      clock_.bytes(routed * hidden() * element * 5, 12) + clock_.bytes(tokens_ * static_cast<double>(form.experts) * 4 * 8, 10);
+  work_.elementwise += activation + permutation;
+  work_.elementwise_back += 1.5 * activation + permutation;
+  work_.linear += clock_.half_product({tokens_, static_cast<double>(form.experts), hidden()});
+  const double away = 1 - 1 / static_cast<double>(run_.layout.expert);
+  work_.dispatched_bytes += routed * hidden() * element * away / (run_.layout.sequence_parallel ? tensor_ : 1);
+}
+
+// Two norms and two residual sums; they see all tokens of the tensor group unless sequence parallelism cuts them.
+void BlockWriter::rest() {
+  const double size = tokens_ * hidden() * clock_.element() / (run_.layout.sequence_parallel ? tensor_ : 1);
+  const bool norm_fused = run_.execution.fused_norm || run_.execution.compiled,
+             sum_fused = stack_.fused_residual || run_.execution.compiled;
+  const double unfused_norm = net_.rms_norm ? 20 : 8;
+  const double norm = norm_fused ? 2 : unfused_norm, norm_back = norm_fused ? 4 : 1.6 * unfused_norm;
+  const double dropout = stack_.dropout ? 0.5 : 0;
+  const double sum = (sum_fused ? 3 : 4 + (net_.bias ? 2 : 0) + 4 * dropout) + dropout, sum_back = (sum_fused ? 2 : 4) + 3 * dropout;
+  work_.elementwise += clock_.bytes(2 * size * (norm + sum), norm_fused ? 4 : 16);
+  work_.elementwise_back += clock_.bytes(2 * size * (norm_back + sum_back), norm_fused ? 6 : 24);
+}
+
+}  // namespace
+
+LayerWork block_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock, BlockPlace place) {
+  BlockWriter writer(run, stack, clock);
+  writer.attention(place.windowed);
+  if (place.kind == BlockKind::Experts) writer.experts();
+  else writer.dense_mlp(static_cast<double>(run.network.ffn));
+  writer.rest();
+  return writer.take();
+}
+
+LayerWork embedding_work(const RunDescription& run, const SoftwareStack&, const KernelClock& clock) {
+  const double size = run.tokens() * static_cast<double>(run.network.hidden) * clock.element();
+  const double table =
+      static_cast<double>(run.network.vocabulary * run.network.hidden) / static_cast<double>(run.layout.tensor) * clock.element();
+  LayerWork work;
+  work.elementwise = clock.bytes(4 * size, 4);
+  work.elementwise_back = clock.bytes(3 * size + 2 * table, 4);
+  return work;
+}
+
+LayerWork head_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock) {
+  const double seen = run.network.kind == NetworkKind::Encoder ? kMaskedShare : 1;   // masked tokens alone have a loss
+  const double tokens = run.tokens() * seen, hidden = real(run.network.hidden);
+  const double width = real(run.network.vocabulary) / real(run.layout.tensor);
+  const double loss_width = stack.vocabulary_parallel ? width : real(run.network.vocabulary);
+  LayerWork work;
+  work.linear = clock.half_product({tokens, width, hidden});
+  work.input_gradient = clock.half_product({tokens, hidden, width});
+  if (!run.network.low_rank) work.weight_gradient = clock.half_product({width, hidden, tokens});
+  const bool fused = run.execution.fused_loss || stack.fused_loss || run.execution.compiled;
+  work.elementwise = clock.bytes(tokens * loss_width * (fused ? 8 : 15), fused ? 2 : 8);
+  work.elementwise_back = clock.bytes(tokens * loss_width * (fused ? 11 : 13), fused ? 2 : 6);
+  return work;
+}
+
+BlockKind block_kind(const Network& network, std::int64_t layer) {
+  return network.experts && layer >= network.experts->first_dense_layers ? BlockKind::Experts : BlockKind::Dense;
+}
+
+}  // namespace sim

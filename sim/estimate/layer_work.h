@@ -1,0 +1,38 @@
+// What one microbatch costs on one rank in a transformer block and at both ends of the network: kernels, split by what recomputation and
+// zero-bubble schedules treat apart. Collectives are in link_clock.
+#pragma once
+
+#include "sim/estimate/kernel_clock.h"
+#include "sim/estimate/run_description.h"
+
+namespace sim {
+
+struct LayerWork {
+  Work linear, attention, elementwise;              // forward
+  Work input_gradient, attention_back, elementwise_back;
+  Work weight_gradient;
+  double dispatched_bytes = 0;                      // to experts on other ranks, one way
+  Work forward() const { return linear + attention + elementwise; }
+  Work backward() const { return input_gradient + attention_back + elementwise_back; }
+};
+
+enum class BlockKind : std::uint8_t { Dense, Experts };
+struct BlockPlace { BlockKind kind = BlockKind::Dense; bool windowed = false; };
+
+LayerWork block_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock, BlockPlace place);
+LayerWork embedding_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock);
+LayerWork head_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock);
+
+// Parameters of a rank (tensor and expert parallelism taken out, data parallelism not).
+struct ParameterCount {
+  double dense = 0;       // shared by all data ranks
+  double experts = 0;     // shared by those that hold the same experts
+  double trained = 0;     // of both together
+  double total() const { return dense + experts; }
+};
+ParameterCount block_parameters(const RunDescription& run, BlockKind kind);
+ParameterCount embedding_parameters(const RunDescription& run);
+
+BlockKind block_kind(const Network& network, std::int64_t layer);
+
+}  // namespace sim

@@ -1,0 +1,35 @@
+// Time of collectives and transfers of a run: inside a node by its links, between nodes by the adapters that groups of a node share.
+// Used by step_estimate. Overlap with computation is not decided here.
+#pragma once
+
+#include "sim/collective/collective.h"
+#include "sim/estimate/device.h"
+#include "sim/estimate/software_stack.h"
+
+namespace sim {
+
+struct RankGroup {
+  double ranks = 1;        // members
+  double stride = 1;       // ranks between two members
+};
+
+class LinkClock {
+ public:
+  LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine);
+
+  // payload: the whole buffer, as in CollectiveShape.
+  double collective(CollectiveKind kind, double payload, const RankGroup& group) const;
+  double all_to_all(double sent, const RankGroup& group) const;   // sent by one rank to the others together
+  double transfer(double payload, const RankGroup& pair) const;   // all ranks of the node send at once
+  double node_rate() const { return node_rate_; }
+
+ private:
+  double members_on_node(const RankGroup& group) const;
+  double start(const RankGroup& group, double payload) const;
+
+  double link_rate_ = 0;        // of a GPU, one direction
+  double node_rate_ = 0;        // of a node, one direction
+  double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
+};
+
+}  // namespace sim

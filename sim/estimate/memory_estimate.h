@@ -1,0 +1,17 @@
+// Memory of the fullest GPU as an allocator would show it at its peak: states of the optimizer, saved activations of the microbatches in
+// flight, logits, gathered weights, library buffers. Used by step_estimate.
+#pragma once
+
+#include "sim/estimate/step_estimate.h"
+
+namespace sim {
+
+struct MemoryEstimate {
+  double total_gib = 0;
+  double available_gib = 0;
+  double states_gib = 0, activations_gib = 0, peak_gib = 0;  // peak: logits, gathered layers, working set
+};
+
+MemoryEstimate estimate_memory(const RunDescription& run, const Setting& setting);
+
+}  // namespace sim

@@ -1,0 +1,153 @@
+#include "sim/estimate/microbatch_times.h"
+
+#include <algorithm>
+#include <map>
+
+namespace sim {
+namespace {
+
+constexpr double kHiddenByOverlap = 0.8;       // of tensor collectives that are split along a product
+constexpr double kHiddenByAsync = 0.35;        // where only the backward's collective meets a product
+
+}  // namespace
+
+MicrobatchTimes::MicrobatchTimes(const RunDescription& run, const Setting& setting)
+    : run_(run),
+      setting_(setting),
+      kernels_(setting.device, setting.stack, run.execution),
+      links_(setting.device, setting.stack, run.machine) {}
+
+// Two sums forward and two backward in a block; with sequence parallelism each is a gather and a scatter of the same volume.
+MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives() const {
+  const RankGroup group{real(run_.layout.tensor), 1};
+  if (group.ranks <= 1) return {};
+  const double payload = run_.tokens() * real(run_.network.hidden) * kernels_.element();
+  double once = links_.collective(CollectiveKind::AllReduce, payload, group);
+  double again = 0;
+  if (run_.layout.sequence_parallel) {
+    once = links_.collective(CollectiveKind::AllGather, payload, group) + links_.collective(CollectiveKind::ReduceScatter, payload, group);
+    again = 0.3 * links_.collective(CollectiveKind::AllGather, payload, group);   // inputs for weight gradients, mostly hidden
+  }
+  const double seen = run_.execution.overlap_tensor ? 1 - kHiddenByOverlap : 1;
+  const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - kHiddenByAsync : 1;
+  return {2 * once * seen, 2 * (once + again) * seen_back};
+}
+
+// Keys and values of the other context ranks: a ring or a gather that attention hides, or two exchanges of heads that it does not.
+MicrobatchTimes::Collectives MicrobatchTimes::context_collectives(double compute) const {
+  const Layout& layout = run_.layout;
+  if (layout.context <= 1) return {};
+  const RankGroup group{real(layout.context), real(layout.tensor)};
+  const double dim = real(run_.network.head_dim) / real(layout.tensor) * kernels_.element();
+  if (layout.context_all_to_all) {
+    const double away = (group.ranks - 1) / group.ranks * run_.tokens() * dim;
+    const double heads = links_.all_to_all(away * real(run_.network.heads + 2 * run_.network.kv_heads), group);
+    const double back = links_.all_to_all(away * real(run_.network.heads), group);
+    return {heads + back, heads + back};
+  }
+  const double kv = run_.tokens() * group.ranks * dim * 2 * real(run_.network.kv_heads);
+  const double gather = links_.collective(CollectiveKind::AllGather, kv, group);
+  return {std::max(0.2 * gather, gather - compute), std::max(0.4 * gather, 2 * gather - 2 * compute)};
+}
+
+double MicrobatchTimes::recomputed(const LayerWork& work, double collectives) const {
+  switch (run_.execution.recompute) {
+    case RecomputeKind::None: return 0;
+    case RecomputeKind::AttentionCore: return run_.execution.attention >= AttentionKernel::Flash1 ? 0 : work.attention.device;
+    case RecomputeKind::CheapOperators: return work.elementwise.device + 0.5 * work.linear.device;
+    case RecomputeKind::EverySecondLayer: return 0.5 * (std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives);
+    case RecomputeKind::Full: return std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives;
+  }
+  return 0;
+}
+
+// Weights arrive while the layer before computes; what takes longer is waited for. Gradients leave in the backward.
+MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters) const {
+  if (!gathers_weights()) return pass;
+  const Layout& layout = run_.layout;
+  const RankGroup group{real(std::max<std::int64_t>(1, layout.zero_group)), real(layout.tensor)};
+  const double weight_bytes = run_.execution.fp8_parameters ? 1 : kernels_.element();
+  const double gather = links_.collective(CollectiveKind::AllGather, parameters * weight_bytes, group);
+  double scatter = links_.collective(CollectiveKind::ReduceScatter, parameters * run_.execution.reduce_bytes, group);
+  const double replicas = real(layout.data * layout.context) / group.ranks;
+  if (replicas > 1)
+    scatter += links_.collective(CollectiveKind::AllReduce, parameters * run_.execution.reduce_bytes / group.ranks,
+                                 {replicas, group.ranks * group.stride});
+  const double slowdown = setting_.stack.overlap_slowdown, backward = (layout.reshard ? gather : 0) + scatter;
+  const double compute_back = pass.backward + pass.weight;
+  pass.forward = std::max(pass.forward + slowdown * std::min(gather, pass.forward), gather);
+  const double whole = std::max(compute_back + slowdown * std::min(backward, compute_back), backward);
+  pass.backward += whole - compute_back;
+  return pass;
+}
+
+// Gradients of this microbatch are added to those before: one pass over both.
+double MicrobatchTimes::accumulation(double parameters) const {
+  if (gathers_weights() || run_.layout.microbatches <= 1 || run_.network.low_rank) return 0;
+  const double sum = run_.execution.accumulate_bytes;
+  return kernels_.bytes(parameters * (setting_.stack.fused_accumulation ? 2 * sum - kernels_.element() : 2 * sum + kernels_.element()))
+      .device;
+}
+
+double MicrobatchTimes::gathered_logits() const {
+  if (setting_.stack.vocabulary_parallel) return 0;
+  const double payload = run_.tokens() * real(run_.network.vocabulary) * kernels_.element();
+  return links_.collective(CollectiveKind::AllGather, payload, {real(run_.layout.tensor), 1});
+}
+
+MicrobatchTimes::Pass MicrobatchTimes::piece(const LayerWork& work, const Collectives& collectives, double parameters) const {
+  const auto time = [&](const Work& part) { return std::max(part.device, kernels_.host_time(part) * (run_.execution.graphs ? 0.1 : 1)); };
+  Pass pass{time(work.forward()) + collectives.forward, time(work.backward()) + collectives.backward,
+            time(work.weight_gradient) + accumulation(parameters)};
+  if (run_.layout.expert > 1) {
+    const double dispatch = 2 * links_.all_to_all(work.dispatched_bytes, {real(run_.layout.expert), real(run_.layout.tensor)});
+    pass.forward += dispatch;
+    pass.backward += dispatch;
+  }
+  return with_gathers(pass, parameters);
+}
+
+MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
+  const Network& net = run_.network;
+  const bool windowed = net.attention.kind == AttentionKind::Sliding && layer % std::max<std::int64_t>(1, net.attention.every) == 0;
+  const BlockKind kind = block_kind(net, layer);
+  const LayerWork work = block_work(run_, setting_.stack, kernels_, {kind, windowed});
+  const Collectives tensor = tensor_collectives(), context = context_collectives(work.attention.device);
+  LayerWork again = work;
+  const double extra = recomputed(again, tensor.forward + context.forward);
+  Pass pass =
+      piece(work, {tensor.forward + context.forward, tensor.backward + context.backward + extra}, block_parameters(run_, kind).total());
+  return pass;
+}
+
+std::vector<StageTimes> MicrobatchTimes::stages() const {
+  std::map<std::pair<BlockKind, bool>, Pass> known;
+  std::vector<StageTimes> times;
+  for (const StageBlocks& stage : cut_stages(run_.network, run_.layout)) {
+    Pass sum;
+    const auto add = [&](const Pass& pass) { sum = {sum.forward + pass.forward, sum.backward + pass.backward, sum.weight + pass.weight}; };
+    for (std::int64_t layer = stage.first; layer < stage.first + stage.count; ++layer) {
+      const auto key = std::pair{block_kind(run_.network, layer), layer % std::max<std::int64_t>(1, run_.network.attention.every) == 0};
+      const auto [at, is_new] = known.try_emplace(key);
+      if (is_new) at->second = block(layer);
+      add(at->second);
+    }
+    const double table = embedding_parameters(run_).dense;
+    if (run_.network.kind != NetworkKind::DecoderLayer) {
+      if (stage.embedding) add(piece(embedding_work(run_, setting_.stack, kernels_), {}, table));
+      if (stage.head) add(piece(head_work(run_, setting_.stack, kernels_), {gathered_logits(), 0}, run_.network.tied ? 0 : table));
+    }
+    times.push_back({Seconds(sum.forward), Seconds(sum.backward), Seconds(sum.weight)});
+  }
+  return times;
+}
+
+Seconds MicrobatchTimes::transfer() const {
+  const Layout& layout = run_.layout;
+  if (layout.pipeline <= 1) return Seconds(0);
+  const bool cut = layout.sequence_parallel || layout.scatter_gather;
+  const double payload = run_.tokens() * real(run_.network.hidden) * kernels_.element() / (cut ? real(layout.tensor) : 1);
+  return Seconds(links_.transfer(payload, {2, real(layout.tensor * layout.context * layout.data)}));
+}
+
+}  // namespace sim

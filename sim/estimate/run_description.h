@@ -1,0 +1,101 @@
+// A training run as a person states it: network, machine, layout, kernels, software. Every field has a value here; what was not stated was
+// filled in before (sim/validation/resolve.h). Used by the step estimate. Holds neither measurements nor any name that selects a price.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sim {
+
+constexpr double real(std::int64_t count) { return static_cast<double>(count); }   // sizes meet rates as real numbers
+
+enum class NetworkKind : std::uint8_t { Decoder, Encoder, Convolutional, DecoderLayer };
+inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "cnn", "decoder_layer"};
+enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
+enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
+inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
+enum class AttentionKind : std::uint8_t { Full, Latent, Sliding };
+enum class RecomputeKind : std::uint8_t { None, AttentionCore, CheapOperators, EverySecondLayer, Full };
+enum class StepOptimizer : std::uint8_t { Adam, Lamb, Lars, SgdMomentum, RmsPropEma };
+inline constexpr std::string_view kStepOptimizerNames[] = {"adam", "lamb", "lars", "sgd_momentum", "rmsprop_ema"};
+enum class CutKind : std::uint8_t { Uniform, FirstLastMinusOne, EndsAsLayers, Balance };
+inline constexpr std::string_view kCutKindNames[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
+
+struct AttentionForm {
+  AttentionKind kind = AttentionKind::Full;
+  std::int64_t window = 0, every = 1;                                      // sliding
+  std::int64_t q_lora = 0, kv_lora = 0, qk_nope = 0, qk_rope = 0, v_dim = 0;  // latent
+};
+
+struct ExpertForm {
+  std::int64_t experts = 1, shared_experts = 0, topk = 1, expert_ffn = 0, shared_ffn = 0, first_dense_layers = 0;
+  double capacity_factor = 0;  // 0: no capacity, every token finds its experts
+  bool padded = false;         // computes the whole capacity, filled or not
+};
+
+struct LowRankForm {
+  std::int64_t rank = 16;
+  bool attention_only = true;
+  double base_bytes = 2;       // of a frozen weight
+};
+
+struct Network {
+  NetworkKind kind = NetworkKind::Decoder;
+  std::string architecture;    // convolutional networks
+  std::int64_t layers = 0, hidden = 0, heads = 1, kv_heads = 1, head_dim = 0, ffn = 0, vocabulary = 0, sequence = 1;
+  double effective_sequence = 1;  // tokens of a sample that are computed
+  bool gated = false, squared_relu = false, rms_norm = false, rotary = false, tied = false, bias = true;
+  AttentionForm attention;
+  std::optional<ExpertForm> experts;
+  std::optional<LowRankForm> low_rank;
+  std::int64_t image = 224, channels = 3;
+};
+
+struct Machine {
+  std::string part;            // profile in profiles/hardware
+  std::int64_t gpus = 1, gpus_per_node = 1;
+  double link_gbytes = 0;      // of a GPU inside its node, both directions together; 0: as in the profile
+  double network_gbits = 0;    // of a node, one direction; 0: as in the profile
+  bool cube_mesh = false;
+  double oversubscription = 1;
+  std::int64_t oversubscribed_above = 0;
+};
+
+struct Layout {
+  std::int64_t data = 1, tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1;
+  bool sequence_parallel = false, context_all_to_all = false, reshard = true, scatter_gather = false, async_tensor = false;
+  std::int64_t zero_stage = 0, zero_group = 1, micro_batch = 1, global_batch = 1, microbatches = 1;
+  std::string schedule = "none";
+  CutKind cut = CutKind::Uniform;
+  std::vector<std::int64_t> balance;
+};
+
+struct Execution {
+  NumberFormat format = NumberFormat::Bf16;
+  bool fp8_parameters = false;
+  bool fp8_fine_scales = false;   // scales by row or block, not one a tensor
+  RecomputeKind recompute = RecomputeKind::None;
+  bool recompute_keeps_last = false;
+  AttentionKernel attention = AttentionKernel::Flash2;
+  bool fused_norm = true, fused_loss = false, compiled = false, channels_last = false, graphs = false;
+  bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
+  double reduce_bytes = 2, accumulate_bytes = 4;  // of one gradient element
+  StepOptimizer optimizer = StepOptimizer::Adam;
+  bool offload = false;
+};
+
+struct RunDescription {
+  Network network;
+  Machine machine;
+  Layout layout;
+  Execution execution;
+  std::string stack = "plain";    // profile in profiles/software
+  double tokens() const {         // of one microbatch on one rank
+    return static_cast<double>(layout.micro_batch) * network.effective_sequence / static_cast<double>(layout.context);
+  }
+};
+
+}  // namespace sim

@@ -1,0 +1,122 @@
+#include "sim/estimate/step_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/estimate/convolutional_step.h"
+#include "sim/estimate/memory_estimate.h"
+#include "sim/estimate/microbatch_times.h"
+
+namespace sim {
+namespace {
+
+constexpr double kBucketTail = 0.06;     // of an overlapped gradient exchange: the last bucket has nothing left to hide behind
+
+struct RankParameters { double dense = 0, experts = 0, trained = 0; };
+
+// Parameters of the heaviest pipeline rank.
+RankParameters heaviest_rank(const RunDescription& run) {
+  const auto stages = cut_stages(run.network, run.layout);
+  std::vector<RankParameters> ranks(static_cast<std::size_t>(run.layout.pipeline));
+  for (std::size_t at = 0; at < stages.size(); ++at) {
+    RankParameters& rank = ranks[at % ranks.size()];
+    const auto add = [&](const ParameterCount& count) {
+      rank.dense += count.dense;
+      rank.experts += count.experts;
+      rank.trained += count.trained;
+    };
+    for (std::int64_t layer = stages[at].first; layer < stages[at].first + stages[at].count; ++layer)
+      add(block_parameters(run, block_kind(run.network, layer)));
+    if (run.network.kind == NetworkKind::DecoderLayer) continue;
+    if (stages[at].embedding) add(embedding_parameters(run));
+    if (stages[at].head && !(run.network.tied && stages[at].embedding)) add(embedding_parameters(run));
+  }
+  return *std::max_element(ranks.begin(), ranks.end(),
+                           [](const RankParameters& a, const RankParameters& b) { return a.trained < b.trained; });
+}
+
+struct Exchange { double reduce = 0, gather = 0; };
+
+// Gradients over the replicas, and updated weights back where optimizer states are sharded.
+Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const LinkClock& links, const RankParameters& parameters) {
+  const Layout& layout = run.layout;
+  const double replicas = real(layout.data * layout.context),
+               element = run.execution.format == NumberFormat::Fp32 || run.execution.format == NumberFormat::Tf32 ? 4 : 2;
+  const double share = parameters.dense + parameters.experts > 0 ? parameters.trained / (parameters.dense + parameters.experts) : 1;
+  Exchange total;
+  const auto add = [&](double count, const RankGroup& group) {
+    const bool scatters = layout.zero_stage >= 2 || (layout.zero_stage == 1 && !stack.zero1_all_reduce);
+    const CollectiveKind kind = scatters ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce;
+    total.reduce += links.collective(kind, count * share * run.execution.reduce_bytes, group);
+    if (layout.zero_stage >= 1)
+      total.gather += links.collective(CollectiveKind::AllGather, count * share * (run.execution.fp8_parameters ? 1 : element), group);
+  };
+  add(parameters.dense, {replicas, real(layout.tensor)});
+  add(parameters.experts, {std::max(1.0, replicas / real(layout.expert)), real(layout.tensor * layout.expert)});
+  return total;
+}
+
+// Reads gradient, master weight and two moments, writes them back with the 16-bit copy; and the norm before it.
+double optimizer_time(const RunDescription& run, const KernelClock& kernels, const SoftwareStack& stack, const RankParameters& parameters) {
+  const Layout& layout = run.layout;
+  const bool sharded = layout.zero_stage >= 1;
+  const double shards = sharded ? real(std::max<std::int64_t>(1, layout.zero_group)) : 1;
+  const double moments = run.execution.optimizer == StepOptimizer::Adam || run.execution.optimizer == StepOptimizer::Lamb ? 2 : 1;
+  const double bytes = 8 + 8 * moments + 6 + (stack.fused_optimizer ? 12 : 30) + (run.execution.optimizer == StepOptimizer::Lamb ? 16 : 0);
+  const double offload = run.execution.offload ? 20 : 1;
+  return kernels.bytes(parameters.trained / shards * bytes).device * offload;
+}
+
+StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
+  const MicrobatchTimes times(run, setting);
+  const Layout& layout = run.layout;
+  auto stages = times.stages();
+  if (layout.pipeline > 1 && !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb"))
+    for (StageTimes& stage : stages) {
+      stage.forward += setting.stack.pipeline_sync;
+      stage.backward += setting.stack.pipeline_sync;
+    }
+  PipelineRun pipeline{.shape = {.stages = static_cast<std::int32_t>(layout.pipeline),
+                                 .microbatches = static_cast<std::int32_t>(layout.microbatches),
+                                 .chunks = static_cast<std::int32_t>(layout.chunks)},
+                       .schedule = layout.schedule,
+                       .chunks = stages,
+                       .transfer = times.transfer(),
+                       .transfer_blocks = !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb")};
+  StepParts parts;
+  double one = 0, backward = 0;
+  for (const StageTimes& stage : stages) {
+    one = std::max(one, stage.forward.count() + stage.backward.count() + stage.weight.count());
+    backward = std::max(backward, (stage.backward + stage.weight).count() * real(layout.chunks));
+  }
+  parts.pipeline = layout.pipeline == 1 ? one * real(layout.microbatches) : replay(pipeline).count();
+  const RankParameters parameters = heaviest_rank(run);
+  const KernelClock kernels(setting.device, setting.stack, run.execution);
+  if (layout.zero_stage < 3) {
+    const Exchange data = exchange(run, setting.stack, times.links(), parameters);
+    const bool hides = run.execution.overlap_reduce;
+    parts.gradients = hides ? std::max(kBucketTail * data.reduce, data.reduce - backward) : data.reduce;
+    parts.gather = run.execution.overlap_gather ? std::max(kBucketTail * data.gather, data.gather - backward / 2) : data.gather;
+  }
+  parts.optimizer = run.network.kind == NetworkKind::DecoderLayer ? 0 : optimizer_time(run, kernels, setting.stack, parameters);
+  parts.overhead = setting.stack.step_overhead.count();
+  return parts;
+}
+
+}  // namespace
+
+StepEstimate estimate_step(const RunDescription& run, const Setting& setting) {
+  StepEstimate result;
+  const bool convolutional = run.network.kind == NetworkKind::Convolutional;
+  result.parts = convolutional ? convolutional_parts(run, setting) : transformer_parts(run, setting);
+  result.time = Seconds(result.parts.total());
+  const double width = std::hypot(setting.stack.interval, setting.device.kernels.interval);
+  result.low = result.time * std::max(0.05, 1 - width);
+  result.high = result.time * (1 + width);
+  const MemoryEstimate memory = estimate_memory(run, setting);
+  result.memory_gib = memory.total_gib;
+  result.out_of_memory = memory.total_gib > memory.available_gib;
+  return result;
+}
+
+}  // namespace sim

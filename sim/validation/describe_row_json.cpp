@@ -1,0 +1,231 @@
+// A row of the published schema -> RunDescription. Reads `workload`, `hardware` and `plan` only; nulls go through the rules of resolve.h.
+#include <fmt/format.h>
+
+#include "sim/units/json_reader.h"
+#include "sim/validation/field_reader.h"
+#include "sim/validation/parts.h"
+#include "sim/validation/published_row.h"
+#include "sim/validation/resolve.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kActivations[] = {"gelu", "squared_relu", "swiglu", "geglu"};
+constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
+constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
+constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
+constexpr std::string_view kDispatches[] = {"dropless", "padded", "drop"};
+constexpr std::string_view kTargets[] = {"attention", "all"};
+constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "half"};
+constexpr std::string_view kRecipes[] = {"tensorwise", "delayed", "rowwise", "mx"};
+constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
+constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
+constexpr std::string_view kDetails[] = {"attention_core",   "op",           "every_second_layer", "attention_core_some_microbatches",
+                                         "save_projections", "gpipe_always", "gpipe_except_last"};
+
+AttentionForm read_attention(const JsonReader& workload) {
+  AttentionForm form;
+  if (!workload.has("attention")) return form;
+  const JsonReader reader = workload.child("attention");
+  form.kind = static_cast<AttentionKind>(
+      std::array{AttentionKind::Full, AttentionKind::Latent, AttentionKind::Sliding}[reader.choice("kind", kAttentionKinds, 0)]);
+  form.window = reader.integer("window", 4096);
+  form.every = reader.integer("every", 1, {1, 1e4});
+  form.q_lora = reader.integer("q_lora", 0);
+  form.kv_lora = reader.integer("kv_lora", 512);
+  form.qk_nope = reader.integer("qk_nope", 128);
+  form.qk_rope = reader.integer("qk_rope", 64);
+  form.v_dim = reader.integer("v_dim", 128);
+  return form;
+}
+
+std::optional<ExpertForm> read_experts(const JsonReader& workload, const Network& net) {
+  if (!workload.has("moe")) return std::nullopt;
+  const JsonReader reader = workload.child("moe");
+  ExpertForm form;
+  form.experts = reader.integer("experts", {}, {1, 1e5});
+  form.shared_experts = reader.integer("shared_experts", 0);
+  form.topk = reader.integer("topk", 2, {1, 1e4});
+  form.expert_ffn = reader.integer("expert_ffn", net.ffn, {1, 1e9});
+  form.shared_ffn = reader.integer("shared_ffn", form.shared_experts * form.expert_ffn);
+  form.first_dense_layers = reader.integer("first_dense_layers", 0);
+  form.capacity_factor = reader.number("capacity_factor", 0, {0, 1000});
+  form.padded = reader.choice("dispatch", kDispatches, 0) == 1;
+  return form;
+}
+
+std::optional<LowRankForm> read_low_rank(const JsonReader& workload) {
+  if (!workload.has("lora")) return std::nullopt;
+  const JsonReader reader = workload.child("lora");
+  const std::string base = reader.text("base_precision", "bf16");
+  return LowRankForm{reader.integer("rank", 16, {1, 1e6}), reader.choice("targets", kTargets, 0) == 0,
+                     base == "int4" || base == "nf4" ? 0.5 : base == "int8" || base == "fp8" ? 1.0 : 2.0};
+}
+
+void read_shape(const FieldReader& at, Network& net) {
+  net.layers = at.required("layers");
+  net.hidden = at.required("hidden");
+  net.heads = at.size("heads", std::max<std::int64_t>(1, net.hidden / 128));
+  net.kv_heads = at.size("kv_heads", net.heads);
+  net.head_dim = at.size("head_dim", std::max<std::int64_t>(1, net.hidden / net.heads));
+  net.ffn = at.size("ffn", 4 * net.hidden);
+  net.vocabulary = at.size("vocab", 51200);   // padded where it is cut: see read_layout
+  net.sequence = at.required("seq_len");
+}
+
+Network read_network(const FieldReader& at) {
+  Network net;
+  net.kind = static_cast<NetworkKind>(at.reader().choice("kind", kNetworkKindNames));
+  if (net.kind == NetworkKind::Convolutional) {
+    net.architecture = at.reader().text("architecture");
+    const std::vector<std::int64_t> image = at.reader().integers("image");
+    if (image.size() == 3) net.image = std::max(image[1], image[2]);
+    return net;
+  }
+  read_shape(at, net);
+  net.effective_sequence = at.number("effective_seq_len", real(net.sequence));
+  const std::size_t activation = at.choice("activation", kActivations, 0);
+  net.gated = activation >= 2;
+  net.squared_relu = activation == 1;
+  net.rms_norm = at.choice("norm", kNorms, 0) == 1;
+  net.rotary = at.choice("position", kPositions, 0) == 1;
+  net.tied = at.flag("tied_embeddings", true);
+  net.bias = at.flag("bias", !net.rms_norm);
+  net.attention = read_attention(at.reader());
+  net.experts = read_experts(at.reader(), net);
+  net.low_rank = read_low_rank(at.reader());
+  return net;
+}
+
+Machine read_machine(const FieldReader& at) {
+  Machine machine;
+  const std::string part = at.reader().text("gpu");
+  machine.part = profile_of_part(part);
+  if (machine.part.empty()) at.reader().violate("gpu", "is " + part + ", accepted: " + known_parts(), "add a profile for it");
+  machine.gpus = at.required("total_gpus");
+  machine.gpus_per_node = std::min(machine.gpus, at.size("gpus_per_node", 8));
+  if (at.has("intra_node")) {
+    const JsonReader links = at.reader().child("intra_node");
+    machine.link_gbytes = links.number("GBps_per_gpu", 0.0, {0, 1e5});
+    machine.cube_mesh = links.text("topology", "") == "cube_mesh";
+  }
+  if (!at.has("inter_node")) return machine;
+  const JsonReader network = at.reader().child("inter_node");
+  machine.network_gbits = network.number("Gbps_per_node", 0.0, {0, 1e6});
+  if (network.has("oversubscription")) {
+    machine.oversubscription = network.child("oversubscription").number("ratio", 1.0, {1, 1000});
+    machine.oversubscribed_above = network.child("oversubscription").integer("above_gpus", 0);
+  }
+  return machine;
+}
+
+void read_batches(const FieldReader& at, RunDescription& run) {
+  Layout& layout = run.layout;
+  layout.global_batch = at.size("global_batch", 8 * layout.data * (layout.pipeline > 1 ? layout.pipeline : 1));
+  layout.micro_batch = at.has("micro_batch") ? at.required("micro_batch") : at.size("micro_batch", resolve_micro_batch(run));
+  const std::int64_t each = layout.data * layout.micro_batch;
+  layout.microbatches = at.size("num_microbatches", std::max<std::int64_t>(1, (layout.global_batch + each - 1) / each));
+  if (layout.pipeline == 1) layout.chunks = 1;
+  else layout.chunks = at.size("vpp", layout.schedule == "interleaved" ? resolve_chunks(run) : 1);
+}
+
+void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescription& run) {
+  Layout& layout = run.layout;
+  layout.data = at.required("dp");
+  layout.tensor = at.required("tp");
+  layout.pipeline = at.required("pp");
+  if (run.network.vocabulary > 0) run.network.vocabulary = (run.network.vocabulary + 127) / 128 * 128;
+  layout.context = at.size("cp", 1);
+  layout.expert = at.size("ep", 1);
+  layout.schedule = at.text("schedule", layout.pipeline > 1 ? "1f1b" : "none");
+  layout.sequence_parallel = layout.tensor > 1 && at.flag("sequence_parallel", false);
+  layout.context_all_to_all = layout.context > 1 && at.text("cp_kind", "ring") == "a2a";
+  layout.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
+  layout.zero_group = at.size("zero_group", layout.data * layout.context, layout.zero_stage > 0);
+  layout.reshard = layout.zero_stage == 3 && at.flag("reshard_after_forward", true);
+  layout.scatter_gather = layout.pipeline > 1 && layout.tensor > 1 && at.flag("p2p_scatter_gather", stack.scatter_gather);
+  layout.async_tensor = layout.tensor > 1 && at.flag("async_tp", false);
+  if (at.has("partition")) {
+    const JsonReader partition = at.reader().child("partition");
+    layout.cut = static_cast<CutKind>(partition.choice("kind", kCutKindNames, 0));
+    layout.balance = partition.integers("balance");
+  }
+  read_batches(at, run);
+}
+
+RecomputeKind recompute_of(std::size_t mode, std::string_view detail, const FieldReader& at) {
+  if (mode == 0) return RecomputeKind::None;
+  if (detail == "op" || detail == "save_projections") return RecomputeKind::CheapOperators;
+  if (detail == "every_second_layer") return RecomputeKind::EverySecondLayer;
+  if (mode == 2) return RecomputeKind::Full;
+  if (!at.has("recompute_detail") && at.reader().integer("zero_stage", 0) == 3) return RecomputeKind::EverySecondLayer;
+  return RecomputeKind::AttentionCore;
+}
+
+double gradient_bytes(const FieldReader& at, const std::string& key, double fallback, bool half) {
+  if (!half) return 4;
+  const std::size_t stated = at.choice(key, kGradientFormats, fallback == 4 ? 0 : 1);
+  return stated == 0 ? 4 : 2;
+}
+
+void read_overlap(const FieldReader& at, const SoftwareStack& stack, std::vector<Assumption>& assumed, Execution& execution) {
+  static const Json kNothing = Json::object();
+  const JsonReader reader = at.has("overlap") ? at.reader().child("overlap") : JsonReader(kNothing, "");
+  const FieldReader overlap(reader, "plan.overlap", assumed);
+  execution.overlap_reduce = overlap.flag("grad_reduce", stack.overlap_reduce);
+  execution.overlap_gather = overlap.flag("param_gather", stack.overlap_gather);
+  execution.overlap_tensor = overlap.flag("tp", stack.overlap_tensor);
+  execution.overlap_pipeline = overlap.flag("p2p", stack.overlap_pipeline);
+}
+
+void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vector<Assumption>& assumed, RunDescription& run) {
+  Execution& execution = run.execution;
+  const std::size_t format = at.choice("precision", kFormats, 3);
+  execution.format = format == 5 ? NumberFormat::Fp16 : static_cast<NumberFormat>(format);
+  const bool half = format >= 2;
+  execution.fp8_parameters = execution.format == NumberFormat::Fp8 && at.flag("fp8_params", false);
+  execution.fp8_fine_scales = at.reader().choice("fp8_recipe", kRecipes, 0) >= 2;
+  const bool convolutional = run.network.kind == NetworkKind::Convolutional;
+  if (convolutional)
+    execution.channels_last = at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
+  if (!convolutional) {
+    execution.attention = resolve_attention(at.text("attention_kernel", stack.attention), stack);
+    execution.fused_norm = at.flag("fused_norm", stack.fused_norm);
+    execution.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
+    execution.compiled = at.flag("compiled", stack.compiled);
+  }
+  const std::size_t recompute = at.choice("recompute", kRecomputes, 0);
+  const std::size_t detail = at.reader().choice("recompute_detail", kDetails, 0);
+  execution.recompute = recompute_of(recompute, at.has("recompute_detail") ? kDetails[detail] : "", at);
+  execution.recompute_keeps_last = at.has("recompute_detail") && kDetails[detail] == "gpipe_except_last";
+  execution.reduce_bytes = gradient_bytes(at, "grad_reduce_precision", stack.reduce_bytes, half);
+  execution.accumulate_bytes = gradient_bytes(at, "grad_accum_precision", stack.accumulate_bytes, half);
+  execution.graphs = at.text("cuda_graphs", "none") != "none";
+  execution.optimizer = static_cast<StepOptimizer>(at.choice("optimizer", kStepOptimizerNames, 0));
+  execution.offload = at.text("offload", "none") != "none";
+  read_overlap(at, stack, assumed, execution);
+}
+
+}  // namespace
+
+DescribedRow describe_row(const Json& row, const std::string& id, const SoftwareCatalog& catalog) {
+  const JsonReader reader(row, id);
+  DescribedRow described;
+  const JsonReader workload = reader.child("workload"), hardware = reader.child("hardware"), plan = reader.child("plan");
+  const JsonReader software = plan.has("software") ? plan.child("software") : plan;
+  const SoftwareStack& stack = catalog.find({software.text("framework", ""), software.integer("year", 2100)});
+  RunDescription& run = described.run;
+  run.stack = stack.name;
+  described.assumed.push_back({"software profile", stack.name});
+  run.network = read_network({workload, "workload", described.assumed});
+  run.machine = read_machine({hardware, "hardware", described.assumed});
+  const FieldReader at(plan, "plan", described.assumed);
+  read_layout(at, stack, run);
+  read_execution(at, stack, described.assumed, run);
+  reader.finish();
+  const std::vector<Violation> found = contradictions(run);
+  if (!found.empty()) throw InputError(id, found);
+  return described;
+}
+
+}  // namespace sim

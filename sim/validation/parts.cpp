@@ -1,0 +1,41 @@
+#include "sim/validation/parts.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+struct Part { std::string_view name, profile; };
+constexpr Part kParts[] = {
+    {"P40-24GB", "p40-24gb"},
+    {"V100-SXM2-16GB", "v100-16gb-sxm2"},
+    {"V100-SXM2-32GB", "v100-32gb-sxm2"},
+    {"V100-SXM3-32GB", "v100-32gb-sxm3"},
+    {"V100-SXM3-32GB-450W", "v100-32gb-sxm3-450w"},
+    {"A30-24GB", "a30-24gb-pcie"},
+    {"A100-SXM4-40GB", "a100-40gb-sxm"},
+    {"A100-SXM4-80GB", "a100-80gb-sxm"},
+    {"A800-80GB", "a800-80gb-sxm"},
+    {"L40S-48GB", "l40s-48gb"},
+    {"RTX-4090-24GB", "rtx-4090-24gb"},
+    {"RX-7900-XTX-24GB", "rx-7900-xtx-24gb"},
+    {"H100-SXM5-80GB", "h100-80gb-sxm"},
+    {"H100-SXM5-96GB-HBM2e", "h100-96gb-hbm2e"},
+    {"H200-SXM5-141GB", "h200-141gb-sxm"},
+    {"B200-SXM-180GB", "b200-180gb-sxm"},
+};
+
+}  // namespace
+
+std::string profile_of_part(std::string_view part) {
+  const auto* found = std::find_if(std::begin(kParts), std::end(kParts), [&](const Part& known) { return known.name == part; });
+  return found == std::end(kParts) ? std::string() : std::string(found->profile);
+}
+
+std::string known_parts() {
+  std::string names;
+  for (const Part& part : kParts) names += (names.empty() ? "" : ", ") + std::string(part.name);
+  return names;
+}
+
+}  // namespace sim

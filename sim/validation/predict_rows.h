@@ -1,0 +1,28 @@
+// Every row of a file predicted: nothing is skipped, a row that contradicts itself says why. Used by `meshwright validate`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/estimate/step_estimate.h"
+#include "sim/validation/published_row.h"
+
+namespace sim {
+
+struct PredictedRow {
+  std::string id;
+  std::string error;                    // empty: ok
+  StepEstimate estimate;
+  std::vector<Assumption> assumed;
+};
+
+struct ValidationRows {
+  std::vector<PredictedRow> predictions;
+  std::vector<RowTarget> targets;       // same order
+};
+
+ValidationRows predict_file(const std::string& path);            // throws InputError where the file itself is none
+std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file);
+std::string predictions_document(const std::vector<PredictedRow>& rows);
+
+}  // namespace sim

@@ -1,0 +1,95 @@
+#include <map>
+
+#include "sim/units/json_reader.h"
+#include "sim/validation/predict_rows.h"
+
+namespace sim {
+namespace {
+
+class Devices {
+ public:
+  const Device& find(const std::string& part) {
+    const auto known = devices_.find(part);
+    return known != devices_.end() ? known->second : devices_.emplace(part, load_device(part)).first->second;
+  }
+
+ private:
+  std::map<std::string, Device> devices_;
+};
+
+std::string id_of(const Json& row, std::size_t at) {
+  const bool has_one = row.is_object() && row.contains("id") && row["id"].is_string();
+  return has_one ? row["id"].get<std::string>() : "row " + std::to_string(at);
+}
+
+PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatalog& catalog, Devices& devices) {
+  PredictedRow predicted{.id = id, .error = {}, .estimate = {}, .assumed = {}};
+  try {
+    DescribedRow described = describe_row(row, id, catalog);
+    predicted.assumed = std::move(described.assumed);
+    predicted.estimate = estimate_step(described.run, {devices.find(described.run.machine.part), catalog.named(described.run.stack)});
+  } catch (const InputError& error) {
+    predicted.error = error.what();
+  }
+  return predicted;
+}
+
+const Json& rows_of(const Json& document, const std::string& file) {
+  if (document.is_object() && document.contains("rows") && document["rows"].is_array()) return document["rows"];
+  if (!document.is_array()) throw InputError(file, {{"", "holds no array of rows", "give a file like ground-truth rows: [ {...}, ... ]"}});
+  return document;
+}
+
+Json row_json(const PredictedRow& row) {
+  Json json = {{"id", row.id}, {"status", row.error.empty() ? "ok" : "error"}};
+  const StepEstimate& estimate = row.estimate;
+  if (row.error.empty())
+    json["predicted"] = {{"iteration_time_s", estimate.time.count()},
+                         {"iteration_time_low_s", estimate.low.count()},
+                         {"iteration_time_high_s", estimate.high.count()},
+                         {"memory_gb", estimate.memory_gib},
+                         {"oom", estimate.out_of_memory}};
+  else
+    json["predicted"] = {{"iteration_time_s", nullptr},
+                         {"iteration_time_low_s", nullptr},
+                         {"iteration_time_high_s", nullptr},
+                         {"memory_gb", nullptr},
+                         {"oom", nullptr}};
+  json["parts"] = {{"pipeline_s", estimate.parts.pipeline},
+                   {"gradients_s", estimate.parts.gradients},
+                   {"optimizer_s", estimate.parts.optimizer},
+                   {"gather_s", estimate.parts.gather},
+                   {"overhead_s", estimate.parts.overhead}};
+  json["assumed"] = Json::object();
+  for (const Assumption& assumption : row.assumed) json["assumed"][assumption.field] = assumption.value;
+  json["reason"] = row.error;
+  return json;
+}
+
+}  // namespace
+
+std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file) {
+  const SoftwareCatalog catalog = load_software_catalog();
+  Devices devices;
+  std::vector<PredictedRow> predictions;
+  const Json& list = rows_of(rows, file);
+  for (std::size_t at = 0; at < list.size(); ++at) predictions.push_back(predict(list[at], id_of(list[at], at), catalog, devices));
+  return predictions;
+}
+
+ValidationRows predict_file(const std::string& path) {
+  const Json document = load_json_file(path);
+  ValidationRows rows{predict_rows(document, path), {}};
+  for (std::size_t at = 0; at < rows.predictions.size(); ++at)
+    rows.targets.push_back(read_target(rows_of(document, path)[at], rows.predictions[at].id));
+  return rows;
+}
+
+std::string predictions_document(const std::vector<PredictedRow>& rows) {
+  Json document;
+  document["rows"] = Json::array();
+  for (const PredictedRow& row : rows) document["rows"].push_back(row_json(row));
+  return document.dump(1) + "\n";
+}
+
+}  // namespace sim

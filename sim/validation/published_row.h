@@ -1,0 +1,36 @@
+// A row of published measurements: what is predicted from, and, apart from it, what was measured. Used by validate.
+// The description never sees the second half.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/estimate/run_description.h"
+#include "sim/estimate/software_stack.h"
+#include "sim/units/json_fwd.h"
+
+namespace sim {
+
+struct Assumption { std::string field, value; };
+
+struct DescribedRow {
+  RunDescription run;
+  std::vector<Assumption> assumed;      // fields that the row leaves open, with the value that a rule of resolve.h gave
+};
+
+// What a score needs. Read from `target`, `measured`, `source` after everything is predicted.
+struct RowTarget {
+  std::string source, sweep;
+  std::optional<double> time, memory_gib;
+  std::string memory_kind;
+  std::optional<bool> out_of_memory;
+  bool headline = false;
+};
+
+// Throws InputError that names the row and every fault in it (contradictions, unknown values, sizes out of range).
+DescribedRow describe_row(const Json& row, const std::string& id, const SoftwareCatalog& catalog);
+RowTarget read_target(const Json& row, const std::string& id);
+
+}  // namespace sim

@@ -1,0 +1,65 @@
+#include "sim/validation/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sim {
+
+AttentionKernel resolve_attention(const std::string& stated, const SoftwareStack& stack) {
+  std::string name = stated.empty() ? stack.attention : stated;
+  if (name == "flash") name = stack.flash;
+  if (name == "no_flash") name = stack.fused_softmax ? "fused_softmax" : "unfused";
+  const auto* found = std::find(std::begin(kAttentionKernelNames), std::end(kAttentionKernelNames), name);
+  return found == std::end(kAttentionKernelNames) ? AttentionKernel::Flash2
+                                                  : static_cast<AttentionKernel>(found - std::begin(kAttentionKernelNames));
+}
+
+std::int64_t resolve_micro_batch(const RunDescription& run) {
+  const Layout& layout = run.layout;
+  const std::int64_t per_rank = std::max<std::int64_t>(1, layout.global_batch / layout.data);
+  const double tokens_wanted = layout.pipeline > 1 ? 2048 : 16384;   // a pipeline wants many small ones
+  const double width = real(run.network.hidden) / real(layout.tensor);
+  std::int64_t micro = 1;
+  while (per_rank % (2 * micro) == 0 && real(2 * micro) * run.network.effective_sequence <= tokens_wanted &&
+         real(2 * micro) * run.network.effective_sequence * width <= 6e7)
+    micro *= 2;
+  return micro;
+}
+
+std::int64_t resolve_chunks(const RunDescription& run) {
+  const std::int64_t per_stage = run.network.layers / run.layout.pipeline;
+  for (std::int64_t chunks = std::min<std::int64_t>(per_stage / 2, 8); chunks > 1; --chunks)
+    if (per_stage % chunks == 0) return chunks;
+  return per_stage > 1 ? per_stage : 1;
+}
+
+std::vector<Violation> contradictions(const RunDescription& run) {
+  std::vector<Violation> found;
+  const Layout& layout = run.layout;
+  const std::int64_t degrees = layout.data * layout.tensor * layout.pipeline * layout.context;
+  if (degrees != run.machine.gpus)
+    found.push_back({"/plan",
+                     fmt::format("dp {} x tp {} x pp {} x cp {} = {}, but total_gpus is {}", layout.data, layout.tensor, layout.pipeline,
+                                 layout.context, degrees, run.machine.gpus),
+                     "correct the degrees or total_gpus"});
+  if (layout.data * layout.micro_batch > layout.global_batch && layout.schedule != "gpipe")
+    found.push_back({"/plan/global_batch",
+                     fmt::format("is {}, less than dp {} x micro_batch {}", layout.global_batch, layout.data, layout.micro_batch),
+                     "correct one of them"});
+  const std::int64_t samples = layout.data * layout.micro_batch * layout.microbatches;   // rounding of odd batches is no contradiction
+  if (layout.schedule != "gpipe" && (samples > 2 * layout.global_batch || 2 * samples < layout.global_batch))
+    found.push_back({"/plan/num_microbatches",
+                     fmt::format("dp {} x micro_batch {} x num_microbatches {} = {}, but global_batch is {}", layout.data,
+                                 layout.micro_batch, layout.microbatches, samples, layout.global_batch),
+                     "correct one of them"});
+  if (run.network.kind != NetworkKind::Convolutional && layout.pipeline * layout.chunks > run.network.layers + 2)
+    found.push_back(
+        {"/plan/pp", fmt::format("cuts {} layers into {} pieces", run.network.layers, layout.pipeline * layout.chunks), "use fewer"});
+  if (run.network.experts && run.network.experts->experts % layout.expert != 0)
+    found.push_back(
+        {"/plan/ep", fmt::format("is {}, which does not divide {} experts", layout.expert, run.network.experts->experts), "use a divisor"});
+  return found;
+}
+
+}  // namespace sim

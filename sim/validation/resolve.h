@@ -1,0 +1,24 @@
+// Rules for what a row leaves open. Each is what the software does by default or what a user would choose; none knows a measurement.
+// Used by describe_row_json.
+#pragma once
+
+#include "sim/estimate/run_description.h"
+#include "sim/estimate/software_stack.h"
+#include "sim/units/input_error.h"
+#include "sim/validation/published_row.h"
+
+namespace sim {
+
+// flash -> the version that the stack has; no_flash -> fused softmax where the stack has it; head sizes that no such kernel takes.
+AttentionKernel resolve_attention(const std::string& stated, const SoftwareStack& stack);
+
+// The largest power of two that keeps a pipeline's bubble small and the activations within memory; for rows that state none.
+std::int64_t resolve_micro_batch(const RunDescription& run);
+
+// Chunks a rank of an interleaved pipeline: the most that leave two layers a chunk.
+std::int64_t resolve_chunks(const RunDescription& run);
+
+// Faults between fields: degrees against GPUs, batch against micro-batches, heads against the tensor degree.
+std::vector<Violation> contradictions(const RunDescription& run);
+
+}  // namespace sim

@@ -1,0 +1,30 @@
+// The score as a JSON document. Declared in score.h.
+#include <nlohmann/json.hpp>
+
+#include "sim/units/json_fwd.h"
+#include "sim/validation/score.h"
+
+namespace sim {
+
+std::string score_document(const Score& score) {
+  Json json = {{"rows_predicted", score.predicted},
+               {"rows_with_error", score.errors},
+               {"macro_mape", score.macro_mape},
+               {"micro_mape", score.micro_mape},
+               {"median", score.median},
+               {"percentile90", score.percentile90},
+               {"bias", score.bias},
+               {"interval_coverage", score.coverage},
+               {"interval_score", score.interval_score}};
+  json["sweeps"] = {{"count", score.sweeps.sweeps}, {"regret", score.sweeps_by_source.regret}, {"top1", score.sweeps_by_source.top1},
+                    {"spearman", score.sweeps_by_source.spearman}};
+  json["memory_mape"] = score.memory_mape;
+  json["out_of_memory_accuracy"] = score.verdicts.accuracy();
+  json["sources"] = Json::array();
+  for (const TimeScore& source : score.sources)
+    json["sources"].push_back({{"source", source.source}, {"rows", source.rows}, {"mape", source.mape}, {"bias", source.bias},
+                               {"coverage", source.coverage}, {"worst", source.worst}, {"worst_id", source.worst_id}});
+  return json.dump(2) + "\n";
+}
+
+}  // namespace sim

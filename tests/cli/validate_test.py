@@ -1,0 +1,32 @@
+"""`validate`: every row predicted, a contradiction named, the score."""
+import json
+
+import program
+
+
+class Validate(program.ProgramTest):
+    ROWS = "profiles/published/rows.json"
+
+    def test_predictions_and_score(self):
+        out = self.folder / "predictions.json"
+        score = self.document("validate", self.ROWS, "--out", out)
+        rows = json.loads(out.read_text())["rows"]
+        self.assertEqual(score["rows_predicted"], len(rows))
+        self.assertTrue(all(row["status"] == "ok" and row["predicted"]["iteration_time_s"] > 0 for row in rows))
+        self.assertTrue(all(row["predicted"]["iteration_time_low_s"] < row["predicted"]["iteration_time_high_s"] for row in rows))
+        self.assertIn("plan.overlap.grad_reduce", rows[0]["assumed"])
+
+    def test_a_contradiction_is_named_and_the_others_go_on(self):
+        rows = json.loads(open(self.ROWS).read())[:3]
+        rows[1]["plan"]["dp"] += 1
+        file, out = self.write("rows.json", json.dumps(rows)), self.folder / "predictions.json"
+        done = self.run_program("validate", file, "--out", out)
+        self.assertIn(rows[1]["id"], done.stderr)
+        self.assertEqual([row["status"] for row in json.loads(out.read_text())["rows"]], ["ok", "error", "ok"])
+
+    def test_table(self):
+        self.assertIn("macro MAPE", self.run_program("validate", self.ROWS).stdout)
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,28 @@
+#include <gmock/gmock.h>
+
+#include "sim/estimate/device.h"
+
+namespace sim {
+namespace {
+
+TEST(Device, PeakOfEachFormat) {
+  const Device h100 = load_device("h100-80gb-sxm");
+  EXPECT_DOUBLE_EQ(h100.matrix_peak(NumberFormat::Bf16).value(), 989.4e12);
+  EXPECT_DOUBLE_EQ(h100.matrix_peak(NumberFormat::Fp8).value(), 1979e12);
+  EXPECT_DOUBLE_EQ(h100.matrix_peak(NumberFormat::Fp32).value(), 66.9e12);
+}
+
+TEST(Device, WithoutSuchUnitsTheNextBest) {
+  const Device p40 = load_device("p40-24gb"), v100 = load_device("v100-16gb-sxm2");
+  EXPECT_EQ(p40.matrix_peak(NumberFormat::Fp8), p40.matrix_peak(NumberFormat::Fp16));
+  EXPECT_EQ(v100.matrix_peak(NumberFormat::Tf32), v100.matrix_peak(NumberFormat::Fp32));
+}
+
+TEST(Device, ShareOfEachFormat) {
+  const Device h100 = load_device("h100-80gb-sxm");
+  EXPECT_EQ(h100.matrix_share(NumberFormat::Fp8), h100.kernels.fp8_share);
+  EXPECT_EQ(h100.matrix_share(NumberFormat::Bf16), h100.kernels.matrix_share);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+
+#include "sim/estimate/kernel_clock.h"
+#include "tests/sim/estimate/runs.h"
+
+namespace sim {
+namespace {
+
+class Clock : public testing::Test {
+ protected:
+  KernelClock clock(NumberFormat format, AttentionKernel attention = AttentionKernel::Flash2) {
+    execution_.format = format;
+    execution_.attention = attention;
+    return {a100(), plain_setting().stack, execution_};
+  }
+  Execution execution_;
+};
+
+TEST_F(Clock, LargeProductsReachTheirShare) {
+  const double time = clock(NumberFormat::Bf16).product({8192, 8192, 8192}).device;
+  const double share = 2 * 8192.0 * 8192 * 8192 / time / 312e12;
+  EXPECT_GT(share, 0.6);
+  EXPECT_LT(share, a100().kernels.matrix_share);
+}
+
+TEST_F(Clock, RowsThatBeginAnywhereAreSlow) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  EXPECT_GT(half.product({4096, 1800, 4096}).device, 1.2 * half.product({4096, 1792, 4096}).device);
+  EXPECT_GT(half.product({4096, 1801, 4096}).device, half.product({4096, 1800, 4096}).device);
+}
+
+TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  EXPECT_NEAR(half.product({8, 4096, 4096}).device, half.product({16, 4096, 4096}).device, 2e-6);
+}
+
+TEST_F(Clock, FlashBeatsWrittenScores) {
+  const AttentionShape shape{.batch = 2, .heads = 16, .queries = 4096, .keys = 2048};
+  const AttentionShape written{.batch = 2, .heads = 16, .queries = 4096, .keys = 4096};
+  for (const bool backward : {false, true}) {
+    const double flash = clock(NumberFormat::Bf16).flash(shape, backward).device;
+    const double fused = clock(NumberFormat::Bf16, AttentionKernel::FusedSoftmax).unfused(written, backward).device;
+    const double unfused = clock(NumberFormat::Bf16, AttentionKernel::Unfused).unfused(written, backward).device;
+    EXPECT_LT(flash, fused);
+    EXPECT_LT(fused, unfused);
+  }
+}
+
+TEST_F(Clock, FirstFlashIsSlower) {
+  const AttentionShape shape{.batch = 2, .heads = 16, .queries = 4096, .keys = 2048};
+  EXPECT_GT(clock(NumberFormat::Bf16, AttentionKernel::Flash1).flash(shape, false).device,
+            1.5 * clock(NumberFormat::Bf16).flash(shape, false).device);
+}
+
+}  // namespace
+}  // namespace sim

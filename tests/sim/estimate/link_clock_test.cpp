@@ -1,0 +1,45 @@
+#include <gmock/gmock.h>
+
+#include "sim/estimate/link_clock.h"
+#include "tests/sim/estimate/runs.h"
+
+namespace sim {
+namespace {
+
+LinkClock links(Machine machine = gpt_run().machine) { return {a100(), plain_setting().stack, machine}; }
+
+TEST(LinkClock, LongAllReduceReachesItsBandwidth) {
+  const double time = links().collective(CollectiveKind::AllReduce, 1e9, {8, 1});
+  EXPECT_NEAR(2 * 7.0 / 8 * 1e9 / time / 1e9, a100().profile.intra_node.bandwidth.value() / 1e9, 15);
+}
+
+TEST(LinkClock, ShortOnesCostTheirStart) {
+  EXPECT_NEAR(links().collective(CollectiveKind::AllReduce, 1024, {8, 1}), a100().kernels.collective_start.count(), 15e-6);
+}
+
+TEST(LinkClock, GroupsThatLeaveTheNodeShareItsAdapters) {
+  Machine machine = gpt_run().machine;
+  machine.gpus = 64;
+  const double whole_nodes = links(machine).collective(CollectiveKind::AllReduce, 1e9, {64, 1});
+  const double one_a_node = links(machine).collective(CollectiveKind::AllReduce, 1e9, {8, 8});
+  EXPECT_GT(one_a_node, 4 * whole_nodes);
+}
+
+TEST(LinkClock, NothingToDoCostsNothing) {
+  EXPECT_EQ(links().collective(CollectiveKind::AllReduce, 1e9, {1, 1}), 0);
+  EXPECT_EQ(links().all_to_all(0, {8, 1}), 0);
+}
+
+TEST(LinkClock, TransfersOutOfTheNodeAreSlower) { EXPECT_GT(links().transfer(1e8, {2, 8}), links().transfer(1e8, {2, 1})); }
+
+TEST(LinkClock, OversubscriptionHalvesTheNetwork) {
+  Machine machine = gpt_run().machine;
+  machine.gpus = 64;
+  const double rate = links(machine).node_rate();
+  machine.oversubscription = 2;
+  machine.oversubscribed_above = 32;
+  EXPECT_DOUBLE_EQ(links(machine).node_rate(), rate / 2);
+}
+
+}  // namespace
+}  // namespace sim

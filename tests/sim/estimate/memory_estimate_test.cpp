@@ -1,0 +1,47 @@
+#include <gmock/gmock.h>
+
+#include "sim/estimate/memory_estimate.h"
+#include "tests/sim/estimate/runs.h"
+
+namespace sim {
+namespace {
+
+double gib(const RunDescription& run) { return estimate_memory(run, plain_setting()).total_gib; }
+
+TEST(MemoryEstimate, StatesAreSixteenOrEighteenBytes) {
+  const MemoryEstimate memory = estimate_memory(gpt_run(), plain_setting());
+  const double parameters = 8 * 12 * 2048.0 * 2048 + 51200 * 2048.0 * 2;
+  EXPECT_NEAR(memory.states_gib * 1073741824 / parameters, 18, 2.5);
+}
+
+TEST(MemoryEstimate, ShardingAndRecomputationSave) {
+  RunDescription sharded = gpt_run(), again = gpt_run();
+  sharded.layout.zero_stage = 1;
+  again.execution.recompute = RecomputeKind::Full;
+  EXPECT_LT(gib(sharded), gib(gpt_run()));
+  EXPECT_LT(gib(again), gib(gpt_run()));
+}
+
+TEST(MemoryEstimate, SchedulesHoldDifferentNumbersOfMicrobatches) {
+  RunDescription run = gpt_run();
+  run.layout.data = 1;
+  run.layout.pipeline = 8;
+  run.layout.microbatches = 32;
+  run.layout.schedule = "1f1b";
+  const double one_each = gib(run);
+  run.layout.schedule = "zb-2p";
+  const double doubled = gib(run);
+  run.layout.schedule = "gpipe";
+  EXPECT_LT(one_each, doubled);
+  EXPECT_LT(doubled, gib(run));
+}
+
+TEST(MemoryEstimate, TooMuchIsOutOfMemory) {
+  RunDescription run = gpt_run();
+  run.layout.micro_batch = 256;
+  EXPECT_TRUE(estimate_step(run, plain_setting()).out_of_memory);
+  EXPECT_FALSE(estimate_step(gpt_run(), plain_setting()).out_of_memory);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,52 @@
+#include <gmock/gmock.h>
+
+#include "sim/validation/resolve.h"
+
+namespace sim {
+namespace {
+
+TEST(Resolve, AttentionKernelOfTheStack) {
+  SoftwareStack stack;
+  stack.flash = "cudnn";
+  stack.fused_softmax = true;
+  EXPECT_EQ(resolve_attention("flash", stack), AttentionKernel::Cudnn);
+  EXPECT_EQ(resolve_attention("no_flash", stack), AttentionKernel::FusedSoftmax);
+  EXPECT_EQ(resolve_attention("unfused", stack), AttentionKernel::Unfused);
+  EXPECT_EQ(resolve_attention("", stack), AttentionKernel::Flash2);
+}
+
+RunDescription run() {
+  RunDescription run;
+  run.network.layers = 32;
+  run.network.hidden = 4096;
+  run.network.effective_sequence = 2048;
+  run.machine.gpus = 8;
+  run.layout = {.data = 8, .global_batch = 128, .microbatches = 16, .balance = {}};
+  return run;
+}
+
+TEST(Resolve, MicroBatchDividesTheBatch) {
+  const std::int64_t micro = resolve_micro_batch(run());
+  EXPECT_GT(micro, 1);
+  EXPECT_EQ(16 % micro, 0);
+  RunDescription pipelined = run();
+  pipelined.layout.pipeline = 4;
+  EXPECT_EQ(resolve_micro_batch(pipelined), 1);
+}
+
+TEST(Resolve, ChunksDivideTheStage) {
+  RunDescription pipelined = run();
+  pipelined.layout.pipeline = 4;
+  EXPECT_EQ(8 % resolve_chunks(pipelined), 0);
+}
+
+TEST(Resolve, Contradictions) {
+  EXPECT_THAT(contradictions(run()), testing::IsEmpty());
+  RunDescription wrong = run();
+  wrong.layout.tensor = 2;
+  wrong.layout.micro_batch = 1000;
+  EXPECT_THAT(contradictions(wrong), testing::SizeIs(3));
+}
+
+}  // namespace
+}  // namespace sim

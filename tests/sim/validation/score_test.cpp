@@ -1,0 +1,63 @@
+#include <gmock/gmock.h>
+
+#include "sim/validation/score.h"
+
+namespace sim {
+namespace {
+
+ValidationRows rows(const std::vector<std::pair<double, double>>& predicted_and_measured) {
+  ValidationRows result;
+  for (const auto& [predicted, measured] : predicted_and_measured) {
+    PredictedRow row{.id = std::to_string(measured), .error = {}, .estimate = {}, .assumed = {}};
+    row.estimate.time = Seconds(predicted);
+    row.estimate.low = Seconds(0.9 * predicted);
+    row.estimate.high = Seconds(1.1 * predicted);
+    row.estimate.memory_gib = 50;
+    result.predictions.push_back(row);
+    result.targets.push_back({.source = "s",
+                              .sweep = "s|x",
+                              .time = measured,
+                              .memory_gib = 40.0,
+                              .memory_kind = "k",
+                              .out_of_memory = false,
+                              .headline = true});
+  }
+  return result;
+}
+
+TEST(Score, TimesBySource) {
+  const Score result = score(rows({{1.1, 1}, {0.9, 1}, {2, 2}, {6, 4}}));
+  ASSERT_EQ(result.sources.size(), 1u);
+  EXPECT_NEAR(result.macro_mape, (0.1 + 0.1 + 0 + 0.5) / 4, 1e-12);
+  EXPECT_NEAR(result.bias, (0.1 - 0.1 + 0 + 0.5) / 4, 1e-12);
+  EXPECT_NEAR(result.sources[0].worst, 0.5, 1e-12);
+  EXPECT_NEAR(result.memory_mape, 0.25, 1e-12);
+}
+
+TEST(Score, SmallSourcesArePooled) { EXPECT_EQ(score(rows({{1, 1}})).sources[0].source, "(singles)"); }
+
+TEST(Score, VerdictsAndErrors) {
+  ValidationRows some = rows({{1, 1}, {1, 1}, {1, 1}});
+  some.predictions[0].estimate.out_of_memory = true;
+  some.predictions[1].error = "x";
+  const Score result = score(some);
+  EXPECT_EQ(result.verdicts.false_positive, 1);
+  EXPECT_EQ(result.verdicts.true_negative, 1);
+  EXPECT_DOUBLE_EQ(result.verdicts.accuracy(), 0.5);
+  EXPECT_EQ(result.errors, 1);
+}
+
+// What README.md of sim/validation records; a change that makes it worse fails here. Better figures: write them there and here.
+TEST(Score, PublishedRunsAreNotPredictedWorseThanRecorded) {
+  const Score result = score(predict_file("profiles/published/rows.json"));
+  EXPECT_EQ(result.predicted, 756);
+  EXPECT_EQ(result.errors, 0);
+  EXPECT_LE(result.macro_mape, 0.0526);
+  EXPECT_GE(result.coverage, 0.7);
+  EXPECT_LE(result.memory_mape, 0.0435);
+  EXPECT_GE(result.verdicts.accuracy(), 0.96);
+  EXPECT_LE(result.sweeps_by_source.regret, 0.0415);
+}
+
+}  // namespace
+}  // namespace sim
