@@ -20,11 +20,11 @@ def build_with_clang():
 def outputs(preset, folder, threads):
     """Everything that a user can get out of the planner and the simulator for one model, as bytes by name."""
     program, folder = house.ROOT / "build" / preset / "bin" / "meshwright", pathlib.Path(folder)
-    model = sorted((house.ROOT / "profiles" / "models").glob("*.json"))[0]
+    model = house.ROOT / "profiles" / "models" / "gpt2.json"
     plan, trace = folder / "plan.json", folder / "trace.json"
 
     def capture(*arguments):
-        return subprocess.run([program, *map(str, arguments)], cwd=house.ROOT, check=True, capture_output=True).stdout
+        return subprocess.run([program, *map(str, arguments)], cwd=house.ROOT, check=True, stdout=subprocess.PIPE).stdout
 
     found = {"search": capture("plan", "--model", model, *SEARCH, "--threads", threads, "-o", plan, "--json")}
     found["text"] = capture("simulate", plan, "--text", "--timeline", trace)
