@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "cli/commands.h"
 #include "cli/comparison_text.h"
 #include "cli/documents_json.h"
@@ -16,6 +18,9 @@ void require_same_plan(const sim::ParallelPlan& plan, const std::vector<sim::Ran
     if (trace.plan_hash != hash)
       throw sim::InputError(folder, {{sim::trace_file_name(trace.rank), "was recorded under plan " + trace.plan_hash + ", plan.json of the folder is " + hash,
                                       "compare a folder as run wrote it"}});
+  if (static_cast<std::int64_t>(traces.size()) == plan.mesh.ranks()) return;
+  throw sim::InputError(folder, {{"trace.*.json", fmt::format("are {} files, the plan has {} ranks", traces.size(), plan.mesh.ranks()),
+                                  "copy all ranks' traces, or run again"}});
 }
 
 // Priced by other hardware, on as many devices.

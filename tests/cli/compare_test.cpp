@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "tests/cli/simulated_run.h"
 
@@ -39,6 +42,14 @@ TEST(Compare, AFolderOfTwoPlansIsRefused) {
   const std::string folder = test::write_simulated_run(plan, "mixed");
   plan.zero_stage = 1;
   sim::save_plan(plan, folder + "/plan.json");
+  EXPECT_THROW(run(compare_options(folder), Console(Form::Text)), sim::InputError);
+}
+
+TEST(Compare, ARankWithoutATraceIsRefused) {
+  const sim::ParallelPlan plan = test::simulated_plan();
+  ASSERT_GT(plan.mesh.ranks(), 1);
+  const std::string folder = test::write_simulated_run(plan, "incomplete");
+  std::filesystem::remove(folder + "/" + sim::trace_file_name(sim::Rank(plan.mesh.ranks() - 1)));
   EXPECT_THROW(run(compare_options(folder), Console(Form::Text)), sim::InputError);
 }
 
