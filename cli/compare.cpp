@@ -1,27 +1,14 @@
-#include <fmt/format.h>
-
 #include "cli/commands.h"
 #include "cli/comparison_text.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
-#include "cli/measured_timeline.h"
 #include "sim/engine/simulate.h"
 #include "sim/timeline/comparison.h"
+#include "sim/timeline/measured_timeline.h"
 #include "sim/units/input_error.h"
 
 namespace cli {
 namespace {
-
-void require_same_plan(const sim::ParallelPlan& plan, const std::vector<sim::RankTrace>& traces, const std::string& folder) {
-  const std::string hash = sim::plan_hash(plan);
-  for (const sim::RankTrace& trace : traces)
-    if (trace.plan_hash != hash)
-      throw sim::InputError(folder, {{sim::trace_file_name(trace.rank), "was recorded under plan " + trace.plan_hash + ", plan.json of the folder is " + hash,
-                                      "compare a folder as run wrote it"}});
-  if (static_cast<std::int64_t>(traces.size()) == plan.mesh.ranks()) return;
-  throw sim::InputError(folder, {{"trace.*.json", fmt::format("are {} files, the plan has {} ranks", traces.size(), plan.mesh.ranks()),
-                                  "copy all ranks' traces, or run again"}});
-}
 
 // Priced by other hardware, on as many devices.
 void price_by(sim::ParallelPlan& plan, const std::string& cluster) {
@@ -40,7 +27,7 @@ std::string pictures(const sim::ModelGraph& model, const sim::ParallelPlan& plan
 int run(const CompareOptions& options, const Console& console) {
   sim::ParallelPlan plan = sim::load_plan(options.run + "/plan.json");
   const std::vector<sim::RankTrace> traces = sim::read_run_traces(options.run);
-  require_same_plan(plan, traces, options.run);
+  sim::require_traces_of(plan, traces, options.run);
   price_by(plan, options.cluster);
   const sim::ModelGraph model = sim::make_model_graph(plan);
   const sim::TaskGraph graph = sim::lower(model, plan);
@@ -48,7 +35,7 @@ int run(const CompareOptions& options, const Console& console) {
   const sim::WarmUp warm_up{options.warm_up};
   const sim::Comparison comparison = sim::compare(graph, plan, simulated.timeline, traces, warm_up);
   std::string text = comparison_text(comparison, console);
-  if (options.text) text += pictures(model, plan, median_step(plan, traces, warm_up), sim::Columns{options.columns});
+  if (options.text) text += pictures(model, plan, sim::median_step(plan, traces, warm_up).timeline, sim::Columns{options.columns});
   console.result(text, [&] { return comparison_document(comparison); });
   return kSuccess;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "planner/constraints.h"
 #include "sim/units/input_error.h"
 #include "sim/units/unit_text.h"
 
@@ -43,21 +44,6 @@ std::optional<sim::Bytes> memory_limit_of(const PlanOptions& options, Violations
   return limit;
 }
 
-// What no layout could mend (a sequence beyond the positions, a precision without a rate) is wrong with the question, not with each plan:
-// the rules of a plan, asked for one device.
-void check_workload(const planner::SearchRequest& request, const std::string& file) {
-  sim::ParallelPlan solo;
-  solo.model = request.model;
-  solo.cluster = request.cluster;
-  solo.cluster.devices = 1;
-  solo.workload = request.workload;
-  solo.vocabulary_multiple = request.vocabulary_multiple;
-  solo.cut = sim::even_cut(solo.model.layers, solo.pipeline_shape());
-  Violations found = sim::violations(solo);
-  std::erase_if(found, [](const sim::Violation& violation) { return !violation.where.starts_with("/workload"); });
-  if (!found.empty()) throw sim::InputError(file, found);
-}
-
 }  // namespace
 
 planner::SearchRequest search_request(const PlanOptions& options) {
@@ -73,7 +59,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
     violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);
   request.vocabulary_multiple = options.vocabulary_multiple;
-  check_workload(request, options.model);
+  if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(options.model, found);
   request.fixed = options.fixed;
   request.top = options.top;
   request.runnable_only = options.runnable;

@@ -89,4 +89,17 @@ std::string nearest_mesh(const SearchRequest& request, const sim::DeviceMesh& re
   return fix;
 }
 
+std::vector<sim::Violation> workload_violations(const SearchRequest& request) {
+  sim::ParallelPlan solo;
+  solo.model = request.model;
+  solo.cluster = request.cluster;
+  solo.cluster.devices = 1;
+  solo.workload = request.workload;
+  solo.vocabulary_multiple = request.vocabulary_multiple;
+  solo.cut = sim::even_cut(solo.model.layers, solo.pipeline_shape());
+  std::vector<sim::Violation> found = sim::violations(solo);
+  std::erase_if(found, [](const sim::Violation& violation) { return !violation.where.starts_with("/workload"); });
+  return found;
+}
+
 }  // namespace planner

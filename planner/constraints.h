@@ -11,6 +11,10 @@
 
 namespace planner {
 
+// What no layout could mend (a sequence beyond the positions, a precision without a rate) is wrong with the question, not with each plan:
+// the rules of a plan, asked for one device.
+std::vector<sim::Violation> workload_violations(const SearchRequest& request);
+
 // Every constraint that the degree breaks; empty: allowed. A tensor group may leave its node only when the degree is fixed.
 std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t tensor);
 std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t pipeline);

@@ -24,10 +24,4 @@ using SharedRun = std::shared_ptr<const MeasuredRun>;
 // Throws sim::InputError: no run folder, traces missing or of another plan, no step left after warm-up.
 SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up = {});
 
-// One step of all ranks on rank 0's clock; times since the first rank began it.
-struct StepNumber {
-  std::int64_t value = 0;
-};
-sim::Timeline timelineOfStep(const sim::ParallelPlan& plan, const std::vector<sim::RankTrace>& traces, StepNumber step);
-
 }  // namespace gui

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "planner/constraints.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -16,19 +17,6 @@ std::optional<sim::Bytes> limitOf(const std::string& text, Violations& violation
   if (!limit || *limit <= sim::Bytes(0))
     violations.push_back({"memory limit", "'" + text + "' is no amount of memory with a unit", "write it like \"80 GiB\""});
   return limit;
-}
-
-// What no layout could mend: the rules of a plan, asked for one device.
-void checkWorkload(const planner::SearchRequest& request, const std::string& file) {
-  sim::ParallelPlan solo;
-  solo.model = request.model;
-  solo.cluster = request.cluster;
-  solo.cluster.devices = 1;
-  solo.workload = request.workload;
-  solo.cut = sim::even_cut(solo.model.layers, solo.pipeline_shape());
-  Violations found = sim::violations(solo);
-  std::erase_if(found, [](const sim::Violation& violation) { return !violation.where.starts_with("/workload"); });
-  if (!found.empty()) throw sim::InputError(file, found);
 }
 
 }  // namespace
@@ -47,7 +35,7 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
                       .optimizer = sim::OptimizerKind::AdamW};
   request.memory_limit = limitOf(question.memory_limit, violations);
   if (!violations.empty()) throw sim::InputError("", violations);
-  checkWorkload(request, question.model);
+  if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(question.model, found);
   request.top = question.top;
   request.runnable_only = question.runnable_only;
   return request;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/plan/parallel_plan.h"
 #include "sim/timeline/timeline.h"
 
 namespace sim {
@@ -42,6 +43,8 @@ RankTrace read_rank_trace(const std::string& path);            // throws InputEr
 std::string trace_file_name(Rank rank);                        // "trace.3.json"
 // All ranks of a run folder, ascending. Throws InputError: none there, one missing, of different plans.
 std::vector<RankTrace> read_run_traces(const std::string& run_folder);
+// Throws InputError unless every rank of the plan has a trace, recorded under that plan.
+void require_traces_of(const ParallelPlan& plan, const std::vector<RankTrace>& traces, const std::string& run_folder);
 
 void write_chrome_trace(const Timeline& timeline, const std::string& title, const std::string& path);  // with flows send -> receive
 
