@@ -27,7 +27,8 @@ Json result_json(const sim::SimulationResult& result) {
                        {"peak_memory_bytes", device.peak_memory.value()}, {"memory_at_peak_bytes", memory_json(device.at_peak)}});
   return {{"step_time_seconds", seconds(result.step_time)}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
           {"bubble_ratio", result.bubble}, {"exposed_communication_ratio", result.exposed_communication},
-          {"peak_memory_bytes", result.peak_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks}, {"devices", devices}};
+          {"peak_memory_bytes", result.peak_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks},
+          {"disturbed_by", result.disturbed_by}, {"undisturbed_step_time_seconds", seconds(result.undisturbed_step_time)}, {"devices", devices}};
 }
 
 Json shape_json(const sim::ParallelPlan& plan) {

@@ -84,6 +84,10 @@ void declare_simulate(CLI::App& app, Values& values) {
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
   command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
+  command->add_flag("--every-rank", values.simulate.every_rank, "Simulate each rank by itself; ranks that do the same are folded otherwise, with the same result");
+  command->add_option("--slow-rank", values.simulate.slow_ranks, "rank=factor, repeated: that rank computes factor times as long");
+  command->add_option("--slow-link", values.simulate.slow_links, "link=share, repeated: \"port 3=0.5\" of a device, \"uplink 0=0.5\" of a node; what is left of it");
+  command->add_option("--lost-link", values.simulate.lost_links, "link, repeated: one lane of \"port 3\" or \"uplink 0\" is gone");
 }
 
 void declare_tokenize(CLI::App& app, Values& values) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/disturbance_options.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/simulation_text.h"
@@ -25,8 +26,10 @@ int run(const SimulateOptions& options, const Console& console) {
   const sim::ParallelPlan plan = sim::load_plan(options.plan);
   const sim::ModelGraph model = sim::make_model_graph(plan);
   const bool wants_timeline = options.text || options.check || !options.timeline.empty();
-  const sim::TaskGraph graph = sim::lower(model, plan);
-  const sim::SimulationResult result = sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary);
+  const sim::Disturbances disturbances = disturbances_of(options, plan);
+  const sim::TaskGraph graph = sim::lower(model, plan, options.every_rank ? sim::Fold::None : sim::fold_of(disturbances, plan));
+  const sim::SimulationResult result =
+      sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary, disturbances);
   if (options.check) check(model, plan, graph, result.timeline);
   if (!options.timeline.empty()) sim::write_chrome_trace(result.timeline, "simulated: " + options.plan, options.timeline);
   std::string text = simulation_text(plan, result, console);

@@ -14,13 +14,28 @@ namespace {
 
 std::string text(sim::SimTime time) { return sim::to_text(sim::to_seconds(time)); }
 
+constexpr std::size_t kMostDevices = 64;
+
+// Where a stage is unfolded its devices are told apart by their first rank.
 std::string devices_table(const sim::SimulationResult& result) {
-  std::vector<std::vector<std::string>> rows{{"stage", "ranks", "busy", "idle", "communication", "exposed", "peak memory", "made of"}};
-  for (const sim::DeviceResult& device : result.devices)
-    rows.push_back({std::to_string(device.stage.value()), std::to_string(device.multiplicity), text(device.busy), text(device.idle),
-                    text(device.communication), text(device.exposed_communication), sim::to_text(device.peak_memory),
-                    composition_text(device.at_peak)});
-  return table_text(rows);
+  std::vector<std::vector<std::string>> rows{{"stage", "first rank", "ranks", "busy", "idle", "communication", "exposed", "peak memory", "made of"}};
+  const std::size_t shown = std::min(result.devices.size(), kMostDevices);
+  for (std::size_t at = 0; at < shown; ++at) {
+    const sim::DeviceResult& device = result.devices[at];
+    rows.push_back({std::to_string(device.stage.value()), std::to_string(device.representative.value()), std::to_string(device.multiplicity),
+                    text(device.busy), text(device.idle), text(device.communication), text(device.exposed_communication),
+                    sim::to_text(device.peak_memory), composition_text(device.at_peak)});
+  }
+  const std::size_t left = result.devices.size() - shown;
+  return table_text(rows) + (left > 0 ? fmt::format("and {} more, all with --json\n", left) : "");
+}
+
+std::string disturbances_text(const sim::SimulationResult& result) {
+  std::string out;
+  for (const std::string& one : result.disturbed_by) out += "disturbed: " + one + "\n";
+  if (out.empty() || result.undisturbed_step_time.count() <= 0) return out;
+  const double ratio = sim::to_seconds(result.step_time) / sim::to_seconds(result.undisturbed_step_time);
+  return out + fmt::format("undisturbed the step takes {}: {:+.1f} %\n", text(result.undisturbed_step_time), 100 * (ratio - 1));
 }
 
 }  // namespace
@@ -46,6 +61,7 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
                      {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
                                                  result.fits ? "fits" : "DOES NOT FIT")},
                      {"tasks", fmt::format("{}", result.num_tasks)}});
+  out += disturbances_text(result);
   return out + "\n" + devices_table(result);
 }
 

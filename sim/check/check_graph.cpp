@@ -10,19 +10,18 @@ namespace sim {
 
 void check_devices(const CheckedGraph& checked, Findings& findings) {
   const DeviceMesh& mesh = checked.plan.mesh;
-  const auto devices = checked.graph.devices();
-  const bool right_number = checked.is_unfolded() || static_cast<std::int32_t>(devices.size()) == mesh.pipeline;
-  if (!right_number)
-    findings.add(fmt::format("{} devices are neither the {} ranks nor the {} stages", devices.size(), mesh.ranks(), mesh.pipeline));
   std::set<Rank> ranks;
-  for (const GraphDevice& device : devices) {
+  std::vector<std::int32_t> represented(static_cast<std::size_t>(mesh.pipeline), 0);
+  for (const GraphDevice& device : checked.graph.devices()) {
     const bool exists = device.representative.exists() && device.representative.value() < mesh.ranks();
     if (!exists || mesh.coordinate(device.representative).stage != device.stage || !ranks.insert(device.representative).second)
       findings.add(fmt::format("rank {} stands on stage {}, or twice", device.representative.value(), device.stage.value()));
-    const std::int32_t expected = checked.is_unfolded() ? 1 : mesh.data * mesh.tensor;
-    if (device.multiplicity != expected)
-      findings.add(fmt::format("rank {} stands for {} ranks instead of {}", device.representative.value(), device.multiplicity, expected));
+    else
+      represented[device.stage.position()] += device.multiplicity;
   }
+  for (std::size_t stage = 0; stage < represented.size(); ++stage)
+    if (represented[stage] != mesh.data * mesh.tensor)
+      findings.add(fmt::format("the devices of stage {} stand for {} ranks instead of {}", stage, represented[stage], mesh.data * mesh.tensor));
   if (static_cast<std::int32_t>(checked.graph.buckets().size()) != mesh.pipeline)
     findings.add(fmt::format("buckets of {} stages instead of {}", checked.graph.buckets().size(), mesh.pipeline));
 }

@@ -12,11 +12,9 @@ struct CheckedGraph {
   const ModelGraph& model;
   const ParallelPlan& plan;
   const TaskGraph& graph;
-  // One device a rank; otherwise one device a stage, which stands for all ranks of it.
-  bool is_unfolded() const { return static_cast<std::int32_t>(graph.devices().size()) == plan.mesh.ranks(); }
 };
 
-// Each rank (or stage) has its device.
+// Each rank has one device that stands for it.
 void check_devices(const CheckedGraph& checked, Findings& findings);
 // The tasks of each device are those that the plan asks for, with their payloads; F and B in the order of the schedule.
 void check_work(const CheckedGraph& checked, Findings& findings);

@@ -69,6 +69,7 @@ struct LinkProfile {
   Seconds latency{};                     // of one message
   BytesPerSecond bandwidth{};            // that long messages reach, one direction; per device (intra-node) or per node (inter-node)
   BytesPerSecond peak_bandwidth{};       // of the data sheet; zero: not known. For people: nothing is priced with it
+  std::int32_t lanes = 1;                // equal parts that carry it: links of a device, adapters of a node
 };
 
 struct Correction {                      // made by calibrate: measured = factor * priced, per task kind

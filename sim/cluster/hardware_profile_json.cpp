@@ -21,6 +21,7 @@ LinkProfile read_link(const JsonReader& parent, const std::string& key) {
   link.type = reader.text("type");
   link.latency = reader.seconds("latency");
   link.bandwidth = reader.bytes_per_second("bandwidth");
+  link.lanes = static_cast<std::int32_t>(reader.integer("lanes", 1, {1, 1024}));
   link.peak_bandwidth = reader.bytes_per_second("peak_bandwidth", BytesPerSecond{});
   return link;
 }
@@ -73,7 +74,7 @@ std::vector<std::string> number_fields(const JsonReader& reader) {
   if (reader.has("peak"))
     for (const std::string& precision : reader.child("peak").keys()) fields.push_back("peak." + precision);
   for (const std::string link : {"intra_node", "inter_node"})
-    for (const std::string number : {"latency", "bandwidth", "peak_bandwidth"})
+    for (const std::string number : {"latency", "bandwidth", "lanes", "peak_bandwidth"})
       if (reader.has(link) && reader.child(link).has(number)) fields.push_back(link + "." + number);
   return fields;
 }
@@ -112,6 +113,7 @@ void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
 
 Json link_json(const LinkProfile& link) {
   Json json = {{"type", link.type}, {"latency", to_exact_text(link.latency)}, {"bandwidth", to_exact_text(link.bandwidth)}};
+  if (link.lanes > 1) json["lanes"] = link.lanes;
   if (link.peak_bandwidth > BytesPerSecond{}) json["peak_bandwidth"] = to_exact_text(link.peak_bandwidth);
   return json;
 }

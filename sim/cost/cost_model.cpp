@@ -104,14 +104,14 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
     const TaskPrices::Collective price = prices.receive(task.key, task.payload, pair);
     cost.duration = price.duration;
     use(cost, placement.port(device.representative), price.port, 1);
-    if (pair.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device));
+    if (pair.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device, graph.fold()));
     return cost;
   }
   const GroupPlacement group = placement.group(device.representative, task.key.group);
   const TaskPrices::Collective price = prices.collective(task.key, task.payload, group);
   cost.duration = price.duration;
   use(cost, placement.port(device.representative), price.port, 1);
-  if (group.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device));
+  if (group.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device, graph.fold()));
   return cost;
 }
 
@@ -119,7 +119,7 @@ TaskCost CostModel::State::price(const Task& task, const TaskGraph& graph) {
   TaskCost cost = is_communication(task.key.operation) ? communicate(task, graph) : compute(task, graph);
   const GraphDevice& device = graph.devices()[task.device.position()];
   if (cost.duration.count() > 0)
-    use(cost, prices.placement().cores(device.representative), prices.core_share(), prices.placement().alike_on_node(device));
+    use(cost, prices.placement().cores(device.representative), prices.core_share(), prices.placement().alike_on_node(device, graph.fold()));
   return cost;
 }
 

@@ -21,7 +21,7 @@ class Placement {
   GroupPlacement group(Rank member, MeshAxis axis) const;
   GroupPlacement pair(Rank a, Rank b) const;
   // Ranks that the device stands for, on its representative's node: what they do alike loads that node's links together.
-  std::int32_t alike_on_node(const GraphDevice& device) const;
+  std::int32_t alike_on_node(const GraphDevice& device, const Fold& fold) const;
 
   std::int32_t busy_ranks() const;  // of a node
   LinkId port(Rank rank) const { return LinkId(rank.value()); }

@@ -9,9 +9,9 @@
 
 namespace sim {
 
-Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing::NumLinks num_links, StreamOrder order,
+Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing links, StreamOrder order,
                MemoryTracker& memory)
-    : graph_(graph), priced_(std::move(priced)), order_(order), memory_(memory), links_(num_links), states_(graph.devices().size()) {
+    : graph_(graph), priced_(std::move(priced)), order_(order), memory_(memory), links_(std::move(links)), states_(graph.devices().size()) {
   const std::size_t num_tasks = graph.tasks().size();
   run_.tasks.resize(num_tasks);
   run_.devices.resize(graph.devices().size());

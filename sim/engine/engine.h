@@ -49,7 +49,7 @@ struct EngineRun {
 class Engine {
  public:
   // `priced`: by TaskId. The graph and the prices must outlive the engine.
-  Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing::NumLinks num_links, StreamOrder order, MemoryTracker& memory);
+  Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing links, StreamOrder order, MemoryTracker& memory);
 
   // Aborts when tasks wait for each other in a circle (lower() never makes such a graph; check_graph names the circle).
   EngineRun run() &&;

@@ -5,13 +5,16 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kShareOne = std::int64_t{1} << 20;
 constexpr std::int64_t kFullSpeed = std::int64_t{1} << 30;
 constexpr std::int64_t kUnset = -1;
 
 }  // namespace
 
 LinkSharing::LinkSharing(NumLinks num_links) : links_(static_cast<std::size_t>(num_links.value)) {}
+
+void LinkSharing::limit(LinkId link, double capacity) {
+  links_[link.position()].capacity = static_cast<std::int64_t>(capacity * static_cast<double>(kShareOne));
+}
 
 void LinkSharing::start(std::int32_t id, SimTime now, SimTime duration, std::span<const LinkUse> uses) {
   std::int32_t slot = static_cast<std::int32_t>(activities_.size());
@@ -64,7 +67,7 @@ void LinkSharing::finish(std::int32_t id) {
 // A link matters only when it is too full now, or was before (and now lets its activities go).
 void LinkSharing::touch_link(std::int32_t index) {
   Link& link = links_[static_cast<std::size_t>(index)];
-  if (link.dirty || (link.load <= kShareOne && !link.congested)) return;
+  if (link.dirty || (link.load <= link.capacity && !link.congested)) return;
   link.dirty = true;
   dirty_.push_back(index);
 }
@@ -101,7 +104,7 @@ void LinkSharing::collect() {
       part_slots_.push_back(slot);
       for (const Use& use : activity.uses) {
         Link& link = links_[static_cast<std::size_t>(use.link)];
-        if (link.touched || (link.load <= kShareOne && !link.congested)) continue;
+        if (link.touched || (link.load <= link.capacity && !link.congested)) continue;
         link.touched = true;
         part_links_.push_back(use.link);
       }
@@ -123,7 +126,7 @@ void LinkSharing::fix(Activity& activity, std::int64_t level) {
 void LinkSharing::solve() {
   for (const std::int32_t index : part_links_) {
     Link& link = links_[static_cast<std::size_t>(index)];
-    link.left = kShareOne * kFullSpeed;
+    link.left = link.capacity * kFullSpeed;
     link.rising = link.load;
   }
   for (;;) {
@@ -157,7 +160,7 @@ void LinkSharing::set_speed(Activity& activity, SimTime now, std::int64_t speed)
 void LinkSharing::forget() {
   for (const std::int32_t index : part_links_) {
     Link& link = links_[static_cast<std::size_t>(index)];
-    link.congested = link.load > kShareOne;
+    link.congested = link.load > link.capacity;
     link.dirty = link.touched = false;
   }
   part_links_.clear();

@@ -1,5 +1,5 @@
 // Activities that share links, at max-min fair speeds: all speeds rise together from 0, and stop where a link is full
-// (sum of share * speed = 1) or at full speed. Used by Engine for tasks that take links.
+// (sum of share * speed = its capacity, 1 unless it is damaged) or at full speed. Used by Engine for tasks that take links.
 //
 // Integers throughout: shares are counted in 2^-20, speeds in 2^-30, work in picoseconds * 2^-30. An activity that is never
 // slowed therefore ends exactly after its duration, and n equal activities slow each other exactly as one with n times the share does:
@@ -22,6 +22,7 @@ class LinkSharing {
     std::int32_t value = 0;
   };
   explicit LinkSharing(NumLinks num_links);
+  void limit(LinkId link, double capacity);  // what is left of it, above 0; before anything starts
 
   // Starts activity `id` (the caller's number; not one that runs already). `uses` may name a link several times: shares add up.
   void start(std::int32_t id, SimTime now, SimTime duration, std::span<const LinkUse> uses);
@@ -50,7 +51,9 @@ class LinkSharing {
     std::int64_t solved = 0;  // its new speed there; -1: not fixed yet
     std::vector<Use> uses;
   };
+  static constexpr std::int64_t kShareOne = std::int64_t{1} << 20;
   struct Link {
+    std::int64_t capacity = kShareOne;
     std::int64_t load = 0;   // sum of the shares of its activities
     bool congested = false;  // load > capacity when last solved
     bool dirty = false, touched = false;

@@ -8,10 +8,11 @@
 namespace sim {
 namespace {
 
-std::vector<PricedTask> price(const TaskGraph& graph, const CostModel& costs, const MemoryModel& memory) {
+// `slowed`: owns the costs that differ from what the cost model says.
+std::vector<PricedTask> price(const TaskGraph& graph, const CostModel& costs, const MemoryModel& memory, Slowdown& slowed) {
   std::vector<PricedTask> priced;
   priced.reserve(graph.tasks().size());
-  for (const Task& task : graph.tasks()) priced.push_back({&costs.cost(task, graph), &memory.effect(task, graph)});
+  for (const Task& task : graph.tasks()) priced.push_back({&slowed.cost(task, costs.cost(task, graph)), &memory.effect(task, graph)});
   return priced;
 }
 
@@ -83,17 +84,21 @@ void summarize_work(SimulationResult& result, const ModelGraph& model, const Par
 
 }  // namespace
 
-SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail, Fold fold) {
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail, const Fold& fold) {
   return simulate(model, plan, lower(model, plan, fold), detail);
 }
 
-SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail) {
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail,
+                          const Disturbances& disturbances) {
   const CostModel costs(model, plan);
   const MemoryModel memory_model(model, plan);
   MemoryTracker memory(resident(graph, plan, memory_model),
                        detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
   const bool overlaps = plan.cluster.hardware.overlaps_communication;
-  const EngineRun run = Engine(graph, price(graph, costs, memory_model), {costs.num_links()},
+  LinkSharing links({costs.num_links()});
+  for (const SlowLink& slow : disturbances.links) links.limit(slow.link, slow.capacity);
+  Slowdown slowed(graph, disturbances);
+  const EngineRun run = Engine(graph, price(graph, costs, memory_model, slowed), std::move(links),
                                overlaps ? StreamOrder::Overlapping : StreamOrder::InOrder, memory)
                             .run();
 
@@ -104,6 +109,8 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   summarize_work(result, model, plan);
   result.fits = result.peak_memory <= plan.cluster.hardware.memory;
   result.num_tasks = static_cast<std::int64_t>(graph.tasks().size());
+  result.disturbed_by = to_text(disturbances, plan);
+  result.undisturbed_step_time = disturbances.none() ? result.step_time : simulate(model, plan).step_time;
   if (detail == Detail::Timeline) result.timeline = make_timeline(graph, run, memory, overlaps);
   return result;
 }

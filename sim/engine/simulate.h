@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "sim/engine/disturbance.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
@@ -32,13 +34,16 @@ struct SimulationResult {
   Bytes peak_memory{};             // of the fullest device
   bool fits = true;                // peak_memory <= hardware.memory
   std::int64_t num_tasks = 0;
+  std::vector<std::string> disturbed_by;  // in words
+  SimTime undisturbed_step_time{};
   Timeline timeline;               // empty unless asked for
 };
 
 enum class Detail : std::uint8_t { Summary, Timeline };
 
 // The plan must have no violations(). Same bytes on every run, compiler and thread count.
-SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail = Detail::Summary, Fold fold = Fold::Symmetric);
-SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail);
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail = Detail::Summary, const Fold& fold = Fold::Symmetric);
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail,
+                          const Disturbances& disturbances = {});  // the graph unfolded at least as fold_of() says
 
 }  // namespace sim

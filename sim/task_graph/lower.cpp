@@ -1,7 +1,7 @@
 // Plan -> task graph. Each stage's program is written once (stage_program) and repeated for its devices; here the devices are tied together:
 //
 //   stage 0   [program]--Send----------+             folded: one device a stage, data and tensor groups live inside it
-//   stage 1   [program]  +--> Receive -+...          unfolded: a device a rank, each group member waits for the others (rendezvous)
+//   stage 1   [program]  +--> Receive -+...          unfolded: several devices a stage (fold.h), group members wait for each other (rendezvous)
 #include <map>
 #include <tuple>
 
@@ -14,7 +14,8 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const ModelGraph& model, const ParallelPlan& plan, Fold fold) : model_(model), plan_(plan), fold_(fold) {}
+  Lowering(const ModelGraph& model, const ParallelPlan& plan, const Fold& fold)
+      : model_(model), plan_(plan), fold_(fold), data_(fold.data.classes(plan.mesh.data)), tensor_(fold.tensor.classes(plan.mesh.tensor)) {}
 
   TaskGraph lower() && {
     write_stage_programs();
@@ -22,23 +23,28 @@ class Lowering {
     connect_pipeline();
     join_collectives();
     graph_.set_buckets(std::move(buckets_));
+    graph_.set_fold(fold_);
     return std::move(graph_).freeze();
   }
 
  private:
-  struct Placed { DeviceId device; StageIndex stage; Rank rank; std::int32_t first_task; };
+  struct Classes { StageIndex stage; std::size_t data = 0, tensor = 0; };   // where a device stands
+  struct Placed { Classes at; std::int32_t first_task; };
 
-  const StageProgram& program(const Placed& placed) const { return programs_[placed.stage.position()]; }
+  const StageProgram& program(const Placed& placed) const { return programs_[placed.at.stage.position()]; }
+  std::size_t lines() const { return data_.size() * tensor_.size(); }       // devices of a stage: one pipeline through all stages each
   void write_stage_programs();
   void place_devices();
-  void place(Rank rank, std::int32_t multiplicity);
+  void place(const Classes& at);
   void connect_pipeline();
   void join_collectives();
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
+  bool meets_others(const TaskKey& key) const;
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
-  Fold fold_;
+  const Fold& fold_;
+  std::vector<IndexClass> data_, tensor_;
   TaskGraphBuilder graph_;
   std::vector<StageProgram> programs_;             // by stage
   std::vector<std::vector<Bucket>> buckets_;
@@ -50,19 +56,19 @@ void Lowering::write_stage_programs() {
     buckets_.push_back(make_buckets(model_, plan_, stage));
     programs_.push_back(make_stage_program(model_, plan_, stage, buckets_.back()));
   }
-  const std::size_t repeats = fold_ == Fold::Symmetric ? 1 : static_cast<std::size_t>(plan_.mesh.data * plan_.mesh.tensor);
   TaskGraphBuilder::Expected expected;
   for (const StageProgram& program : programs_) {
-    expected.tasks += program.tasks.size() * repeats;
-    expected.edges += (program.edges.size() + static_cast<std::size_t>(2 * plan_.num_microbatches() * plan_.chunks)) * repeats;
+    expected.tasks += program.tasks.size() * lines();
+    expected.edges += (program.edges.size() + static_cast<std::size_t>(2 * plan_.num_microbatches() * plan_.chunks)) * lines();
   }
   graph_.reserve(expected);
 }
 
-void Lowering::place(Rank rank, std::int32_t multiplicity) {
-  const StageIndex stage = plan_.mesh.coordinate(rank).stage;
-  const DeviceId device = graph_.add_device({.representative = rank, .stage = stage, .multiplicity = multiplicity});
-  placed_.push_back({device, stage, rank, graph_.num_tasks()});
+void Lowering::place(const Classes& at) {
+  const IndexClass &data = data_[at.data], &tensor = tensor_[at.tensor];
+  const Rank rank = plan_.mesh.rank_of({.data = data.first, .stage = at.stage, .tensor = tensor.first});
+  const DeviceId device = graph_.add_device({.representative = rank, .stage = at.stage, .multiplicity = data.size * tensor.size});
+  placed_.push_back({at, graph_.num_tasks()});
   for (Task task : program(placed_.back()).tasks) {
     task.device = device;
     graph_.add_task(std::move(task));
@@ -72,11 +78,9 @@ void Lowering::place(Rank rank, std::int32_t multiplicity) {
 }
 
 void Lowering::place_devices() {
-  const std::int32_t replicas = plan_.mesh.data * plan_.mesh.tensor;
-  if (fold_ == Fold::Symmetric)
-    for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) place(plan_.mesh.rank_of({.stage = stage}), replicas);
-  else
-    for (Rank rank{0}; rank.value() < plan_.mesh.ranks(); ++rank) place(rank, 1);
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage)
+    for (std::size_t data = 0; data < data_.size(); ++data)
+      for (std::size_t tensor = 0; tensor < tensor_.size(); ++tensor) place({stage, data, tensor});
 }
 
 // A number for each transfer of one pipeline: (virtual stage that receives, direction, microbatch).
@@ -90,10 +94,9 @@ std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
 void Lowering::connect_pipeline() {
   if (plan_.mesh.pipeline == 1) return;
   const std::size_t slots = static_cast<std::size_t>(plan_.mesh.pipeline * plan_.chunks) * 2 * static_cast<std::size_t>(plan_.num_microbatches());
-  const std::size_t lines = fold_ == Fold::Symmetric ? 1 : static_cast<std::size_t>(plan_.mesh.data * plan_.mesh.tensor);
-  std::vector<TaskId> senders(slots * lines), receivers(slots * lines);
+  std::vector<TaskId> senders(slots * lines()), receivers(slots * lines());
   for (const Placed& placed : placed_) {
-    const std::size_t line = fold_ == Fold::Symmetric ? 0 : static_cast<std::size_t>(placed.rank.value() % (plan_.mesh.data * plan_.mesh.tensor));
+    const std::size_t line = placed.at.data * tensor_.size() + placed.at.tensor;
     const auto& tasks = program(placed).tasks;
     for (std::size_t at = 0; at < tasks.size(); ++at) {
       const Operation operation = tasks[at].key.operation;
@@ -106,22 +109,30 @@ void Lowering::connect_pipeline() {
     if (senders[slot].exists()) graph_.pair(senders[slot], receivers[slot]);
 }
 
-// Members of a group meet. Folded, a data or tensor group is inside one device; the embedding and world groups span stages in any case.
+// A group whose members are one device is inside it; the embedding and world groups span stages in any case.
+bool Lowering::meets_others(const TaskKey& key) const {
+  switch (key.group) {
+    case MeshAxis::Data: return data_.size() > 1 && is_communication(key.operation);
+    case MeshAxis::Tensor: return tensor_.size() > 1 && is_communication(key.operation);
+    case MeshAxis::Embedding:
+    case MeshAxis::World: return true;
+    default: return false;
+  }
+}
+
 void Lowering::join_collectives() {
-  std::map<std::tuple<MeshAxis, std::int32_t, std::size_t>, std::int32_t> meetings;   // (axis, group's first rank, position in the program)
+  std::map<std::tuple<MeshAxis, std::int32_t, std::size_t, std::size_t, std::size_t>, std::int32_t> meetings;   // (axis, stage, classes, position)
   for (const Placed& placed : placed_) {
     const auto& tasks = program(placed).tasks;
-    const MeshCoordinate at = plan_.mesh.coordinate(placed.rank);
     for (std::size_t position = 0; position < tasks.size(); ++position) {
       const MeshAxis axis = tasks[position].key.group;
+      if (!meets_others(tasks[position].key)) continue;
       const bool spans_stages = axis == MeshAxis::Embedding || axis == MeshAxis::World;
-      const bool inside_stage = axis == MeshAxis::Data || axis == MeshAxis::Tensor;
-      if (!spans_stages && !(inside_stage && fold_ == Fold::None && is_communication(tasks[position].key.operation))) continue;
-      MeshCoordinate first = at;
+      Classes first = placed.at;
       if (axis != MeshAxis::Tensor && axis != MeshAxis::Embedding) first.data = 0;
       if (axis != MeshAxis::Data && axis != MeshAxis::Embedding) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
-      const auto [meeting, is_new] = meetings.try_emplace({axis, plan_.mesh.rank_of(first).value(), spans_stages ? 0 : position}, 0);
+      const auto [meeting, is_new] = meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? 0 : position}, 0);
       if (is_new) meeting->second = graph_.add_rendezvous();
       graph_.join(TaskId(placed.first_task + static_cast<std::int32_t>(position)), meeting->second);
     }
@@ -130,7 +141,7 @@ void Lowering::join_collectives() {
 
 }  // namespace
 
-TaskGraph lower(const ModelGraph& model, const ParallelPlan& plan, Fold fold) { return Lowering(model, plan, fold).lower(); }
+TaskGraph lower(const ModelGraph& model, const ParallelPlan& plan, const Fold& fold) { return Lowering(model, plan, fold).lower(); }
 
 std::vector<Task> rank_slice(const TaskGraph& folded, const ParallelPlan& plan, Rank rank) {
   const StageIndex stage = plan.mesh.coordinate(rank).stage;

@@ -7,6 +7,7 @@
 
 #include "sim/plan/parallel_plan.h"
 #include "sim/sharding/sharding.h"
+#include "sim/task_graph/fold.h"
 #include "sim/task_graph/task.h"
 
 namespace sim {
@@ -24,6 +25,7 @@ class TaskGraph {
   std::span<const Task> tasks() const { return tasks_; }             // position = TaskId
   const Task& task(TaskId id) const { return tasks_[id.position()]; }
   std::span<const GraphDevice> devices() const { return devices_; }
+  const Fold& fold() const { return fold_; }                         // which ranks a device stands for
   std::span<const TaskId> issue_order(DeviceId device) const { return order_[device.position()]; }  // of all its streams
   const Graph& edges() const { return edges_; }                      // u -> v: v starts after u ended. Issue order within a stream is implied
   std::span<const std::int32_t> rendezvous_sizes() const { return rendezvous_sizes_; }
@@ -33,16 +35,15 @@ class TaskGraph {
   friend class TaskGraphBuilder;
   std::vector<Task> tasks_;
   std::vector<GraphDevice> devices_;
+  Fold fold_;
   std::vector<std::vector<TaskId>> order_;
   std::vector<std::int32_t> rendezvous_sizes_;
   std::vector<std::vector<Bucket>> buckets_;
   Graph edges_;
 };
 
-enum class Fold : std::uint8_t { Symmetric, None };   // Symmetric: one device a pipeline stage. None: one device a rank
-
 // Deterministic and free of costs. The plan must have no violations().
-TaskGraph lower(const ModelGraph& model, const ParallelPlan& plan, Fold fold = Fold::Symmetric);
+TaskGraph lower(const ModelGraph& model, const ParallelPlan& plan, const Fold& fold = Fold::Symmetric);
 
 // The tasks that `rank` performs in one step, in issue order: what its trace must show, key by key.
 std::vector<Task> rank_slice(const TaskGraph& folded, const ParallelPlan& plan, Rank rank);

@@ -40,6 +40,8 @@ void TaskGraphBuilder::pair(TaskId sends, TaskId receives) {
   add_edge(sends, receives);
 }
 
+void TaskGraphBuilder::set_fold(const Fold& fold) { graph_.fold_ = fold; }
+
 void TaskGraphBuilder::set_buckets(std::vector<std::vector<Bucket>> by_stage) { graph_.buckets_ = std::move(by_stage); }
 
 TaskGraph TaskGraphBuilder::freeze() && {

@@ -18,6 +18,7 @@ class TaskGraphBuilder {
   std::int32_t add_rendezvous();                    // a number for Task::rendezvous
   void join(TaskId task, std::int32_t rendezvous);  // one more member
   void pair(TaskId sends, TaskId receives);         // edge, and each other's device as peer
+  void set_fold(const Fold& fold);
   void set_buckets(std::vector<std::vector<Bucket>> by_stage);
   const Task& task(TaskId id) const { return graph_.tasks_[id.position()]; }
   std::int32_t num_tasks() const { return static_cast<std::int32_t>(graph_.tasks_.size()); }

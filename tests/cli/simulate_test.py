@@ -25,6 +25,32 @@ class Simulate(program.ProgramTest):
         value, unit = predicted.split()
         self.assertAlmostEqual(float(value) * {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}[unit], step, places=12)
 
+    def test_every_rank_gives_the_same_step(self):
+        plan = self.make_plan("--fix", "data=4")
+        folded, unfolded = (self.document("simulate", plan, *more)["result"] for more in ([], ["--every-rank"]))
+        self.assertEqual(len(unfolded["devices"]), 4)
+        self.assertEqual(len(folded["devices"]), 1)
+        for key in ("step_time_seconds", "peak_memory_bytes"):
+            self.assertEqual(folded[key], unfolded[key])
+
+    def test_a_slow_rank_is_named_with_what_it_costs(self):
+        plan = self.make_plan("--fix", "data=4")
+        result = self.document("simulate", plan, "--slow-rank", "1=2.5", "--check")["result"]
+        self.assertEqual(result["disturbed_by"], ["rank 1 computes 2.5 times as long (stage 0, node 0)"])
+        self.assertGreater(result["step_time_seconds"], 1.5 * result["undisturbed_step_time_seconds"])
+        self.assertIn("disturbed: rank 1", self.run_program("simulate", plan, "--slow-rank", "1=2.5").stdout)
+
+    def test_disturbances_that_cannot_be_are_all_named(self):
+        plan = self.make_plan()
+        single = json.loads(plan.read_text())
+        single["cluster"]["hardware"]["intra_node"].pop("lanes")
+        single["cluster"]["hardware"]["sources"].pop("intra_node.lanes")
+        plan.write_text(json.dumps(single))
+        error = self.run_program("simulate", plan, "--slow-rank", "7=2", "--slow-rank", "0=0.5", "--slow-link", "port 0=nan",
+                                 "--slow-link", "cable=0.5", "--lost-link", "port 0", expect=30).stderr
+        for text in ("7=2", "0=0.5", "port 0=nan", "cable", "port 0 is a single lane"):
+            self.assertIn(text, error)
+
 
 if __name__ == "__main__":
     program.main()

@@ -45,7 +45,7 @@ TEST_P(Golden, PassesTheCheckers) {
   const ParallelPlan& plan = GetParam().plan;
   ASSERT_THAT(violations(plan), ::testing::IsEmpty());
   const ModelGraph model = make_model_graph(plan);
-  for (const Fold fold : {Fold::Symmetric, Fold::None}) {
+  for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
     const TaskGraph graph = lower(model, plan, fold);
     EXPECT_THAT(check_graph(model, plan, graph), ::testing::IsEmpty());
     EXPECT_THAT(check_timeline(graph, simulate(model, plan, graph, Detail::Timeline).timeline), ::testing::IsEmpty());

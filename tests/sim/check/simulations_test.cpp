@@ -17,7 +17,7 @@ TEST(Simulations, PassTheCheckers) {
       const ParallelPlan plan = generator.next(kind);
       SCOPED_TRACE(testing::describe(plan));
       const ModelGraph model = make_model_graph(plan);
-      for (const Fold fold : {Fold::Symmetric, Fold::None}) {
+      for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
         const TaskGraph graph = lower(model, plan, fold);
         ASSERT_THAT(check_graph(model, plan, graph), IsEmpty());
         ASSERT_THAT(check_timeline(graph, simulate(model, plan, graph, Detail::Timeline).timeline), IsEmpty());

@@ -62,9 +62,12 @@ TEST(Placement, LinksAreThoseOfTheTopology) {
 TEST(Placement, ADeviceStandsForTheRanksOnItsNode) {
   const ParallelPlan plan = plan_on({4, 2, 2}, 4);
   const Placement placement(plan);
-  EXPECT_EQ(placement.alike_on_node({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 8}), 4);
-  EXPECT_EQ(placement.alike_on_node({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 1}), 1);
-  EXPECT_EQ(placement.alike_on_node({.representative = Rank(4), .stage = StageIndex(0), .multiplicity = 2}), 2);
+  const GraphDevice first{.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 8};
+  EXPECT_EQ(placement.alike_on_node(first, Fold::Symmetric), 4);
+  EXPECT_EQ(placement.alike_on_node(first, Fold::None), 1);
+  const Fold one_replica{.data = {.all_apart = false, .apart = {1}}, .tensor = {}};
+  EXPECT_EQ(placement.alike_on_node(first, one_replica), 2);
+  EXPECT_EQ(placement.alike_on_node({.representative = Rank(2), .stage = StageIndex(0), .multiplicity = 2}, one_replica), 2);
   EXPECT_EQ(placement.busy_ranks(), 4);
 }
 

@@ -39,7 +39,7 @@ class Scene {
     std::vector<PricedTask> priced;
     for (std::size_t at = 0; at < costs_.size(); ++at) priced.push_back({&costs_[at], &effects_[at]});
     memory_.emplace(std::vector<MemoryBreakdown>(graph.devices().size()), MemoryTracker::Keep::Peak);
-    return Engine(graph, std::move(priced), {1}, order, *memory_).run();
+    return Engine(graph, std::move(priced), LinkSharing({1}), order, *memory_).run();
   }
   Bytes peak(std::int32_t device) const { return memory_->peak(DeviceId(device)).memory; }
 

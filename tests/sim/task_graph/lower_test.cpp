@@ -101,7 +101,7 @@ TEST(Lower, OptimizerShardsGatherTheirWeights) {
 }
 
 TEST(Lower, SendsMeetReceives) {
-  for (const Fold fold : {Fold::Symmetric, Fold::None}) {
+  for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
     const ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);
     const TaskGraph graph = lowered(plan, fold);
     const int lines = fold == Fold::Symmetric ? 1 : 2;
