@@ -9,7 +9,7 @@ namespace {
 
 // One microbatch through each layer, forward and backward (with what is computed again), on the first stage.
 std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, std::int64_t blocks) {
-  const auto time = [](const LayerPrice& price) { return price.forward + price.recompute + price.backward; };
+  const auto time = [](const LayerPrice& price) { return price.forward + price.recompute + price.backward + price.weight; };
   std::vector<sim::SimTime> times(static_cast<std::size_t>(blocks) + 2, time(layers.front().block));
   times.front() = time(layers.front().embedding);
   times.back() = time(layers.front().head);
@@ -44,7 +44,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.reshard_after_forward = candidate.reshard;
   plan_.sequence_parallel = candidate.sequence_parallel;
   plan_.recompute = candidate.recompute;
-  const WorkKey key{plan_.microbatch_size, plan_.sequence_parallel, plan_.recompute};
+  const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
     plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());
@@ -54,7 +54,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
 }
 
 const Evaluator::Work& Evaluator::work() {
-  const auto [entry, is_new] = works_.try_emplace({plan_.microbatch_size, plan_.sequence_parallel, plan_.recompute});
+  const auto [entry, is_new] = works_.try_emplace(work_key());
   if (!is_new) return entry->second;
   const sim::TaskGraph devices = devices_without_buckets(plan_);
   const Pricer pricer(model_, plan_, devices);

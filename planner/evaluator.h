@@ -43,12 +43,12 @@ class Evaluator {
  private:
   struct Work {  // of one microbatch
     std::vector<StageLayerPrices> layers;
-    std::vector<TransferPrices> transfers;
+    std::vector<StageTransfers> transfers;
     ActivationMemory activations;
     std::vector<sim::SimTime> layer_times;
   };
-  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute>;               // microbatch, sequence parallel, recompute
-  using CutKey = std::tuple<std::int32_t, bool, std::vector<sim::LayerIndex>>;  // chunks, stage 3, cut
+  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool>;         // microbatch, sequence parallel, recompute, split backward
+  using CutKey = std::tuple<std::int32_t, std::int32_t, bool, std::vector<sim::LayerIndex>>;  // chunks, last stage of the model, stage 3, cut
   using WeightsKey = std::pair<CutKey, std::int32_t>;                           // ZeRO stage
   using StepKey = std::tuple<CutKey, std::int32_t, bool>;                       // ZeRO stage, sequence parallel
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;         // schedule, chunks, microbatches
@@ -60,7 +60,10 @@ class Evaluator {
   const std::vector<StageWeights>& weights();
   const std::vector<StageStepPrices>& steps();
   const StageOrders& orders();
-  CutKey cut_key() const { return {plan_.chunks, plan_.zero_stage == 3, plan_.cut.first}; }
+  WorkKey work_key() const { return {plan_.microbatch_size, plan_.sequence_parallel, plan_.recompute, plan_.splits_backward()}; }
+  CutKey cut_key() const {
+    return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3, plan_.cut.first};
+  }
 
   const SearchRequest& request_;
   const sim::ModelGraph& model_;

@@ -20,8 +20,7 @@ class Walk {
   void add(const sim::MemoryEffect& effect) {
     const Bytes during = alive_ + sum(effect.at_start) + sum(effect.temporary);
     memory_.peak = std::max(memory_.peak, during);
-    alive_ += sum(effect.at_start) + sum(effect.at_end);
-    memory_.peak = std::max(memory_.peak, alive_);
+    alive_ += sum(effect.at_start) + sum(effect.at_end);  // what follows sees it: a unit may be freed in the same instant
     memory_.change = alive_;
   }
   LayerMemory memory() const { return memory_; }
@@ -42,7 +41,7 @@ class Templates {
       : model_(model), plan_(without_sharding(plan)), device_(one_device(plan)), memory_(model_, plan_) {}
 
   ActivationMemory make() const {
-    const auto of = [&](LayerIndex layer) { return LayerMemories{forward(layer), backward(layer)}; };
+    const auto of = [&](LayerIndex layer) { return LayerMemories{forward(layer), backward(layer), plan_.splits_backward() ? weight(layer) : LayerMemory{}}; };
     return {of(LayerIndex(0)), of(LayerIndex(1)), of(model_.head()), received()};
   }
 
@@ -84,6 +83,11 @@ class Templates {
     follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
     return walk.memory();
   }
+  LayerMemory weight(LayerIndex layer) const {
+    Walk walk;
+    follow(walk, layer, Phase::Weight, weight_pieces(model_, layer));
+    return walk.memory();
+  }
   Bytes received() const {
     const Bytes hidden = sim::bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * plan_.model.hidden);
     return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
@@ -104,11 +108,15 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
   std::vector<StageWeights> stages;
   for (const std::vector<sim::Bucket>& stage : buckets) {
     StageWeights weights{.resident = sim::resident_memory(plan, sim::stage_elements(plan, stage)),
-                         .by_layer = std::vector<Bytes>(model.layers.size())};
+                         .by_layer = std::vector<Bytes>(model.layers.size()),
+                         .first_bucket_by_layer = std::vector<Bytes>(model.layers.size())};
     sim::add_step_data(weights.resident, plan);
     for (const sim::Bucket& bucket : stage)
-      for (const sim::BucketSlot& slot : bucket.slots)
-        weights.by_layer[slot.layer.position()] += sim::bytes_per_element(plan.workload.precision) * slot.elements;
+      for (const sim::BucketSlot& slot : bucket.slots) {
+        const Bytes bytes = sim::bytes_per_element(plan.workload.precision) * slot.elements;
+        weights.by_layer[slot.layer.position()] += bytes;
+        if (!bucket.tied) weights.first_bucket_by_layer[slot.layer.position()] += bytes;
+      }
     stages.push_back(std::move(weights));
   }
   return stages;

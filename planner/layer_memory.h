@@ -18,6 +18,7 @@ struct LayerMemory {    // of one microbatch in one layer
 
 struct LayerMemories {
   LayerMemory forward, backward;  // backward includes what is computed again
+  LayerMemory weight;             // where the schedule splits it off
 };
 
 // Depends on mesh, microbatch, sequence parallel and recompute.
@@ -31,6 +32,7 @@ ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::Para
 struct StageWeights {
   sim::MemoryBreakdown resident{};
   std::vector<sim::Bytes> by_layer;  // weights (= gradients) of each of the model's layers; zero where another stage owns it
+  std::vector<sim::Bytes> first_bucket_by_layer;  // of them, those gathered first: a tied weight has a bucket of its own, and its gather may come late
 };
 std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                                         const std::vector<std::vector<sim::Bucket>>& buckets);

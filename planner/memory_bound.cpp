@@ -42,13 +42,17 @@ class StageWalk {
   struct Chunk {
     std::array<ActionMemory, 2> forward;                  // [is first]
     std::array<std::array<ActionMemory, 2>, 2> backward;  // [is first][is last]
-    std::int64_t forwards = 0, backwards = 0;             // done
+    std::array<ActionMemory, 2> weight;                   // [is last]
+    std::array<std::int64_t, 3> done{};                   // by kind
   };
   Chunk chunk(sim::ChunkIndex index) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
   const LayerMemory& memory(LayerIndex layer, ActionKind kind) const;
   Bytes passing_unit(LayerIndex layer) const;  // gathered for one visit
+  Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the layer before computes
+    return gathers_ && plan_.reshard_after_forward ? weights_.first_bucket_by_layer[layer.position()] : Bytes{};
+  }
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_.by_layer.size(); }
 
   const sim::ParallelPlan& plan_;
@@ -61,36 +65,46 @@ class StageWalk {
 
 const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
   const LayerMemories& memories = layer == LayerIndex(0) ? activations_.embedding : is_head(layer) ? activations_.head : activations_.block;
-  return kind == ActionKind::Forward ? memories.forward : memories.backward;
+  return kind == ActionKind::Forward ? memories.forward : kind == ActionKind::Backward ? memories.backward : memories.weight;
 }
 
 // On one stage the head of a model with tied embeddings gathers the embedding too.
 Bytes StageWalk::passing_unit(LayerIndex layer) const {
   if (!gathers_ || !plan_.reshard_after_forward) return {};
-  const bool reads_embedding = is_head(layer) && plan_.model.tied_embeddings && plan_.mesh.pipeline == 1;
+  const bool reads_embedding = is_head(layer) && plan_.head_reads_embedding();
   return weights_.by_layer[layer.position()] + (reads_embedding ? weights_.by_layer.front() : Bytes{});
 }
 
 ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) const {
   const bool forward = kind == ActionKind::Forward;
   const sim::LayerRange range = plan_.layers(stage_, chunk);
-  const std::int32_t virtual_stage = chunk.value() * plan_.mesh.pipeline + stage_.value(), end = plan_.mesh.pipeline * plan_.chunks - 1;
+  const bool weight = kind == ActionKind::Weight;
+  const std::int32_t virtual_stage = plan_.virtual_stage({stage_, chunk});
   const LayerIndex bottom = range.begin, top(range.end.value() - 1);
   ActionMemory all{.first_layer = forward ? bottom : top, .last_layer = forward ? top : bottom};
-  const bool keeps_units = gathers_ && !plan_.reshard_after_forward;
-  Bytes alive = virtual_stage == (forward ? 0 : end) ? Bytes{} : activations_.received;
-  for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + (forward ? 1 : -1))) {
+  const bool keeps_units = gathers_ && !plan_.reshard_after_forward, completes = weight || !plan_.splits_backward();
+  const auto is_remote = [&](std::int32_t other) {  // a virtual stage that what is read (or made) crosses a link to
+    return !weight && other >= 0 && other < plan_.num_virtual_stages() && plan_.site(other).stage != stage_;
+  };
+  const auto unit = [&](LayerIndex layer) { return weight ? Bytes{} : passing_unit(layer); };
+  const std::int32_t step = forward ? 1 : -1;
+  Bytes alive = is_remote(virtual_stage - step) ? activations_.received : Bytes{};
+  for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + step)) {
     const Bytes weights = weights_.by_layer[layer.position()];
     const bool is_last = layer == all.last_layer;
-    const Bytes next_unit = is_last ? Bytes{} : passing_unit(LayerIndex(layer.value() + (forward ? 1 : -1)));
-    if (run.first && (forward ? keeps_units : frees_gradients_)) alive += weights;
-    Bytes& peak = is_last ? all.last_peak : all.peak;
-    peak = std::max(peak, alive + memory(layer, kind).peak + passing_unit(layer) + next_unit);
+    const Bytes next_unit = is_last || weight ? Bytes{} : coming_unit(LayerIndex(layer.value() + step));
+    if (run.first && !weight && (forward ? keeps_units : frees_gradients_)) alive += weights;
+    const Bytes peak = alive + memory(layer, kind).peak + unit(layer) + next_unit;  // below what was alive at first: weight gradients only free
+    if (is_last)
+      all.last_peak = peak;
+    else
+      all.peak = std::max(all.peak, peak);
     alive += memory(layer, kind).change;
-    if (run.last && !forward) alive -= weights * ((keeps_units ? 1 : 0) + (frees_gradients_ ? 1 : 0));
+    if (run.last && kind == ActionKind::Backward && keeps_units) alive -= weights;
+    if (run.last && !forward && completes && frees_gradients_) alive -= weights;
     if (is_last) break;
   }
-  all.change = alive - (virtual_stage == (forward ? end : 0) ? Bytes{} : activations_.received);
+  all.change = alive - (is_remote(virtual_stage + step) ? activations_.received : Bytes{});
   return all;
 }
 
@@ -99,14 +113,17 @@ StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
   for (const bool first : {false, true}) {
     chunk.forward[first] = action(index, ActionKind::Forward, {.first = first});
     for (const bool last : {false, true}) chunk.backward[first][last] = action(index, ActionKind::Backward, {.first = first, .last = last});
+    if (plan_.splits_backward()) chunk.weight[first] = action(index, ActionKind::Weight, {.last = first});
   }
   return chunk;
 }
 
 const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const {
   const Chunk& chunk = chunks[action.chunk.position()];
-  if (action.kind == ActionKind::Forward) return chunk.forward[chunk.forwards == 0];
-  return chunk.backward[chunk.backwards == 0][chunk.backwards + 1 == microbatches_];
+  const std::int64_t done = chunk.done[static_cast<std::size_t>(action.kind)];
+  if (action.kind == ActionKind::Forward) return chunk.forward[done == 0];
+  if (action.kind == ActionKind::Weight) return chunk.weight[done + 1 == microbatches_];
+  return chunk.backward[done == 0][done + 1 == microbatches_];
 }
 
 Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
@@ -116,11 +133,11 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
   for (std::size_t at = 0; at < order.size(); ++at) {
     const ActionMemory& now = next(chunks, order[at]);
     Chunk& chunk = chunks[order[at].chunk.position()];
-    ++(order[at].kind == ActionKind::Forward ? chunk.forwards : chunk.backwards);
+    ++chunk.done[static_cast<std::size_t>(order[at].kind)];
     Bytes next_unit{};
-    if (gathers_ && at + 1 < order.size()) {
+    if (gathers_ && at + 1 < order.size() && order[at + 1].kind != ActionKind::Weight) {
       const LayerIndex next_layer = next(chunks, order[at + 1]).first_layer;
-      if (next_layer != now.last_layer) next_unit = passing_unit(next_layer);
+      if (next_layer != now.last_layer) next_unit = coming_unit(next_layer);
     }
     most = std::max({most, alive + now.peak, alive + now.last_peak + next_unit});
     alive += now.change;

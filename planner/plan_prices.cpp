@@ -83,6 +83,7 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   LayerPrice price;
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
+  if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
   if (is_block && plan_.recompute == sim::Recompute::Full) price.recompute = sum(Phase::Recompute, recompute_pieces(model_, plan_, layer));
   return price;
 }
@@ -94,9 +95,9 @@ std::vector<StageLayerPrices> Pricer::layers() const {
   return prices;
 }
 
-TransferPrices Pricer::transfers(StageIndex stage) const {
+TransferPrices Pricer::transfers(StageIndex stage, std::int32_t direction) const {
   const std::int32_t stages = plan_.mesh.pipeline;
-  const sim::DeviceId next((stage.value() + 1) % stages), previous((stage.value() + stages - 1) % stages);
+  const sim::DeviceId next((stage.value() + stages + direction) % stages), previous((stage.value() + stages - direction) % stages);
   const auto transfer = [&](Phase phase, Operation operation, sim::DeviceId peer) {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = MeshAxis::Pipeline},
                   .payload = hidden_of_rank(plan_),
@@ -108,10 +109,10 @@ TransferPrices Pricer::transfers(StageIndex stage) const {
           .backward_receive = transfer(Phase::Backward, Operation::Receive, next)};
 }
 
-std::vector<TransferPrices> Pricer::transfers() const {
-  std::vector<TransferPrices> prices(static_cast<std::size_t>(plan_.mesh.pipeline));
+std::vector<StageTransfers> Pricer::transfers() const {
+  std::vector<StageTransfers> prices(static_cast<std::size_t>(plan_.mesh.pipeline));
   if (plan_.mesh.pipeline == 1) return prices;
-  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) prices[stage.position()] = transfers(stage);
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) prices[stage.position()] = {transfers(stage, 1), transfers(stage, -1)};
   return prices;
 }
 

@@ -12,7 +12,7 @@
 namespace planner {
 
 struct LayerPrice {  // one microbatch through one layer, sums over the tensor group included
-  sim::SimTime forward{}, recompute{}, backward{};
+  sim::SimTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
 };
 
 struct StageLayerPrices {
@@ -38,11 +38,14 @@ struct StageStepPrices {             // what a stage does once a step
 struct TransferPrices {  // of one stage: post to, receive from the neighbors
   sim::SimTime forward_post{}, forward_receive{}, backward_post{}, backward_receive{};
 };
+struct StageTransfers {
+  TransferPrices down, up;  // of chunks whose next stage is the following one; of those that come up a V
+};
 
 // All by stage. Views: the parts are shared between plans.
 struct PlanPrices {
   const std::vector<StageLayerPrices>& layers;
-  const std::vector<TransferPrices>& transfers;
+  const std::vector<StageTransfers>& transfers;
   const std::vector<StageStepPrices>& steps;
 };
 
@@ -55,14 +58,14 @@ class Pricer {
  public:
   Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices);  // all must outlive it
 
-  std::vector<StageLayerPrices> layers() const;   // mesh, microbatch, sequence parallel, recompute (no buckets)
-  std::vector<TransferPrices> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
+  std::vector<StageLayerPrices> layers() const;   // mesh, microbatch, sequence parallel, recompute, split backward (no buckets)
+  std::vector<StageTransfers> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
   std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel
 
  private:
   sim::SimTime price(sim::Task task) const;
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
-  TransferPrices transfers(sim::StageIndex stage) const;
+  TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;
   BucketPrice bucket(sim::StageIndex stage, sim::BucketIndex index) const;
   bool is_replicated(const sim::BucketSlot& slot) const;

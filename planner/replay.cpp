@@ -14,6 +14,10 @@ using sim::SimTime;
 using sim::StageAction;
 using sim::Stream;
 
+SimTime time_of(const LayerPrice& price, ActionKind kind) {
+  return kind == ActionKind::Forward ? price.forward : kind == ActionKind::Backward ? price.backward : price.weight;
+}
+
 class Replay {
  public:
   Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders);
@@ -22,7 +26,7 @@ class Replay {
  private:
   struct Visit {
     LayerIndex layer;
-    bool forward = true;
+    ActionKind kind = ActionKind::Forward;
     std::int32_t chunk = 0;
   };
 
@@ -32,6 +36,12 @@ class Replay {
   SimTime& free(ReplayStage& stage, Stream stream) { return stage.free[in_order_ ? 0 : static_cast<std::size_t>(stream)]; }
   SimTime perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration);
   SimTime& sent(const StageAction& action, std::int32_t virtual_stage);
+
+  std::int32_t virtual_stage_of(const ReplayStage& stage, const StageAction& action) const {
+    return plan_.virtual_stage({sim::StageIndex(stage.index), action.chunk});
+  }
+  bool is_local(const ReplayStage& stage, std::int32_t virtual_stage) const { return plan_.site(virtual_stage).stage.value() == stage.index; }
+  const TransferPrices& transfers(const ReplayStage& stage, const StageAction& action) const;
 
   bool advance(ReplayStage& stage);
   void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
@@ -49,6 +59,7 @@ class Replay {
   const sim::ParallelPlan& plan_;
   const PlanPrices& prices_;
   bool in_order_, gathers_, reduces_;
+  ActionKind completes_gradients_;
   std::int32_t virtual_stages_;
   std::int64_t microbatches_;
   std::vector<ReplayStage> stages_;
@@ -62,6 +73,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       in_order_(!plan.cluster.hardware.overlaps_communication),
       gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
       reduces_(plan.mesh.data > 1),
+      completes_gradients_(plan.splits_backward() ? ActionKind::Weight : ActionKind::Backward),
       virtual_stages_(plan.mesh.pipeline * plan.chunks),
       microbatches_(plan.num_microbatches()) {
   const std::size_t transfers = static_cast<std::size_t>(virtual_stages_) * static_cast<std::size_t>(microbatches_);
@@ -82,18 +94,26 @@ SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
   return times[static_cast<std::size_t>(virtual_stage) * static_cast<std::size_t>(microbatches_) + action.microbatch.position()];
 }
 
+const TransferPrices& Replay::transfers(const ReplayStage& stage, const StageAction& action) const {
+  const StageTransfers& prices = prices_.transfers[static_cast<std::size_t>(stage.index)];
+  const bool comes_up = sim::find_schedule(plan_.schedule)->placement == sim::ChunkPlacement::V && action.chunk.value() % 2 == 1;
+  return comes_up ? prices.up : prices.down;
+}
+
 // The stage's next action, if what it reads has been sent.
 bool Replay::advance(ReplayStage& stage) {
   if (stage.next == stage.order->size()) return false;
   const StageAction& action = (*stage.order)[stage.next];
   const bool forward = action.kind == ActionKind::Forward;
-  const std::int32_t virtual_stage = action.chunk.value() * plan_.mesh.pipeline + stage.index;
+  const std::int32_t virtual_stage = virtual_stage_of(stage, action);
   SimTime arrived{};
-  if (virtual_stage != (forward ? 0 : virtual_stages_ - 1)) {
+  if (action.kind != ActionKind::Weight && virtual_stage != (forward ? 0 : virtual_stages_ - 1)) {
     const SimTime ready = sent(action, virtual_stage);
     if (ready == kNotYet) return false;
-    const TransferPrices& prices = prices_.transfers[static_cast<std::size_t>(stage.index)];
-    arrived = perform(stage, Stream::Receive, ready, forward ? prices.forward_receive : prices.backward_receive);
+    const TransferPrices& prices = transfers(stage, action);
+    arrived = is_local(stage, virtual_stage + (forward ? -1 : 1))
+                  ? ready
+                  : perform(stage, Stream::Receive, ready, forward ? prices.forward_receive : prices.backward_receive);
   }
   act(stage, action, arrived);
   ++stage.next;
@@ -102,27 +122,28 @@ bool Replay::advance(ReplayStage& stage) {
 
 void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
-  const bool forward = action.kind == ActionKind::Forward;
-  const bool is_last = !forward && --chunk.backwards_left == 0;
-  if (gathers_ || (is_last && reduces_)) {
-    run_layers(stage, action, arrived);
-  } else {
-    if (!forward) perform(stage, Stream::Compute, SimTime{}, chunk.ahead);
-    perform(stage, Stream::Compute, arrived, forward ? chunk.forward : chunk.backward);
-    send(stage, action);
+  const bool is_last = action.kind == completes_gradients_ && --chunk.actions_left == 0;
+  if (gathers_ || (is_last && reduces_)) return run_layers(stage, action, arrived);
+  if (action.kind == ActionKind::Weight) {
+    perform(stage, Stream::Compute, SimTime{}, chunk.weight);
+    return;
   }
+  const bool forward = action.kind == ActionKind::Forward;
+  if (!forward) perform(stage, Stream::Compute, SimTime{}, chunk.ahead);
+  perform(stage, Stream::Compute, arrived, forward ? chunk.forward : chunk.backward);
+  send(stage, action);
 }
 
 Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& action) const {
   const sim::LayerRange& layers = stage.chunks[action.chunk.position()].layers;
   const bool forward = action.kind == ActionKind::Forward;
-  return {.layer = forward ? layers.begin : LayerIndex(layers.end.value() - 1), .forward = forward, .chunk = action.chunk.value()};
+  return {.layer = forward ? layers.begin : LayerIndex(layers.end.value() - 1), .kind = action.kind, .chunk = action.chunk.value()};
 }
 
 std::optional<Replay::Visit> Replay::visit_after(const ReplayStage& stage, const Visit& visit) const {
   const sim::LayerRange& layers = stage.chunks[static_cast<std::size_t>(visit.chunk)].layers;
-  const LayerIndex next(visit.layer.value() + (visit.forward ? 1 : -1));
-  if (layers.begin <= next && next < layers.end) return Visit{.layer = next, .forward = visit.forward, .chunk = visit.chunk};
+  const LayerIndex next(visit.layer.value() + (visit.kind == ActionKind::Forward ? 1 : -1));
+  if (layers.begin <= next && next < layers.end) return Visit{.layer = next, .kind = visit.kind, .chunk = visit.chunk};
   if (stage.next + 1 == stage.order->size()) return std::nullopt;
   return first_visit(stage, (*stage.order)[stage.next + 1]);
 }
@@ -138,17 +159,18 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
       if (plan_.prefetch && next) gather(stage, *next);
     }
     const LayerPrice& layer = price(stage, visit.layer);
-    if (!visit.forward) perform(stage, Stream::Compute, gathered, layer.recompute);
-    perform(stage, Stream::Compute, std::max(arrived, gathered), visit.forward ? layer.forward : layer.backward);
-    if (left == 1) send(stage, action);
+    if (visit.kind == ActionKind::Backward) perform(stage, Stream::Compute, gathered, layer.recompute);
+    perform(stage, Stream::Compute, std::max(arrived, gathered), time_of(layer, visit.kind));
+    if (left == 1 && visit.kind != ActionKind::Weight) send(stage, action);
     if (gathers_) reshard(stage, visit, next ? &*next : nullptr);
-    if (!visit.forward && chunk.backwards_left == 0) reduce_ready(stage, chunk, visit.layer);
+    if (visit.kind == completes_gradients_ && chunk.actions_left == 0) reduce_ready(stage, chunk, visit.layer);
     if (next) visit = *next;
   }
 }
 
 // Starts what is not there yet once the computation so far is done; returns when all of it is there.
 SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
+  if (visit.kind == ActionKind::Weight) return {};
   const ReplayChunk& chunk = stage.chunks[static_cast<std::size_t>(visit.chunk)];
   const std::vector<BucketPrice>& prices = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
   SimTime all{};
@@ -156,7 +178,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet)
       there = perform(stage, Stream::Gather, free(stage, Stream::Compute),
-                      visit.forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
+                      visit.kind == ActionKind::Forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
     all = std::max(all, there);
   }
   return all;
@@ -164,7 +186,9 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
 
 void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) {
   if (!plan_.reshard_after_forward) return;  // stays until its last use: no gather follows
+  static const std::vector<std::size_t> kNone;
   const auto buckets = [&](const Visit& of) -> const std::vector<std::size_t>& {
+    if (of.kind == ActionKind::Weight) return kNone;
     const ReplayChunk& chunk = stage.chunks[static_cast<std::size_t>(of.chunk)];
     return chunk.buckets_of[static_cast<std::size_t>(of.layer.value() - chunk.layers.begin.value())];
   };
@@ -184,11 +208,15 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
 
 void Replay::send(ReplayStage& stage, const StageAction& action) {
   const bool forward = action.kind == ActionKind::Forward;
-  const std::int32_t virtual_stage = action.chunk.value() * plan_.mesh.pipeline + stage.index;
+  const std::int32_t virtual_stage = virtual_stage_of(stage, action), receiver = virtual_stage + (forward ? 1 : -1);
   if (virtual_stage == (forward ? virtual_stages_ - 1 : 0)) return;
-  const TransferPrices& prices = prices_.transfers[static_cast<std::size_t>(stage.index)];
+  if (is_local(stage, receiver)) {
+    sent(action, receiver) = free(stage, Stream::Compute);
+    return;
+  }
+  const TransferPrices& prices = transfers(stage, action);
   const SimTime posted = perform(stage, Stream::Send, free(stage, Stream::Compute), forward ? prices.forward_post : prices.backward_post);
-  sent(action, virtual_stage + (forward ? 1 : -1)) = posted;
+  sent(action, receiver) = posted;
 }
 
 void Replay::finish_gradients() {
@@ -196,7 +224,7 @@ void Replay::finish_gradients() {
     if (plan_.sequence_parallel)
       perform(stage, Stream::Reduce, free(stage, Stream::Compute), prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
-  if (first == last || !model_.config.tied_embeddings) return;
+  if (first == last || !plan_.ties_across_stages()) return;
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, last}) {
     start = std::max({start, free(*stage, Stream::Reduce), free(*stage, Stream::Compute)});

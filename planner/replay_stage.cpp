@@ -13,11 +13,12 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
                        sim::LayerRange layers) {
   ReplayChunk chunk;
   chunk.layers = layers;
-  chunk.backwards_left = static_cast<std::int32_t>(plan.num_microbatches());
+  chunk.actions_left = static_cast<std::int32_t>(plan.num_microbatches());
   for (LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
     const LayerPrice& price = price_of(prices, model, layer);
     chunk.forward += price.forward;
     chunk.backward += price.recompute + price.backward;
+    chunk.weight += price.weight;
   }
   chunk.ahead = price_of(prices, model, LayerIndex(layers.end.value() - 1)).recompute;
   chunk.backward -= chunk.ahead;
@@ -27,7 +28,7 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
 // Stage 3 has a bucket a layer; an embedding that the head reads too (one stage) is needed by both.
 void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                   const std::vector<BucketPrice>& buckets) {
-  const bool head_reads_embedding = model.config.tied_embeddings && plan.mesh.pipeline == 1;
+  const bool head_reads_embedding = plan.head_reads_embedding();
   for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
     chunk.buckets_of.emplace_back();
     for (std::size_t at = 0; at < buckets.size(); ++at)
@@ -39,10 +40,9 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
 }  // namespace
 
 StageOrders stage_orders(const sim::ParallelPlan& plan) {
-  const sim::Schedule& schedule = *sim::find_schedule(plan.schedule);
   StageOrders orders;
   for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
-    orders.push_back(schedule.order(plan.pipeline_shape(), stage));
+    orders.push_back(plan.order(stage));
   return orders;
 }
 

@@ -20,7 +20,8 @@ struct ReplayChunk {
   sim::LayerRange layers{};
   sim::SimTime forward{}, backward{};  // all layers; backward: what waits for the gradient
   sim::SimTime ahead{};                // the recomputation of the last layer, which does not
-  std::int32_t backwards_left = 0;
+  sim::SimTime weight{};               // all layers, of a split backward
+  std::int32_t actions_left = 0;       // that add to its gradients
   std::size_t next_bucket = 0;                       // the first one that is not reduced yet
   std::vector<std::vector<std::size_t>> buckets_of;  // stage 3, by layer of the chunk: what it needs gathered
 };

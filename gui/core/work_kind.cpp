@@ -46,7 +46,8 @@ WorkKind kindOf(const sim::TaskKey& key) {
   }
   switch (key.phase) {
     case sim::Phase::Forward: return WorkKind::Forward;
-    case sim::Phase::Backward: return WorkKind::Backward;
+    case sim::Phase::Backward:
+    case sim::Phase::Weight: return WorkKind::Backward;
     case sim::Phase::Recompute: return WorkKind::Recompute;
     default: return WorkKind::Optimizer;
   }
@@ -55,7 +56,7 @@ WorkKind kindOf(const sim::TaskKey& key) {
 std::string shortName(const sim::TaskKey& key) {
   const std::string microbatch = key.microbatch.exists() ? std::to_string(key.microbatch.value()) : "";
   if (!sim::is_communication(key.operation) && key.microbatch.exists()) {
-    const char* letter = key.phase == sim::Phase::Forward ? "F" : key.phase == sim::Phase::Backward ? "B" : "r";
+    const char* letter = key.phase == sim::Phase::Forward ? "F" : key.phase == sim::Phase::Backward ? "B" : key.phase == sim::Phase::Weight ? "W" : "r";
     return letter + microbatch;
   }
   return std::string(sim::kOperationNames[static_cast<std::size_t>(key.operation)]) + (microbatch.empty() ? "" : " " + microbatch);

@@ -54,12 +54,13 @@ class StepWork {
 
   // Both ends of a transfer get the same name: the receiver's rank and virtual stage.
   Meeting transfer(Rank rank, TaskKey key) const {
-    std::int32_t virtual_stage = key.chunk.value() * plan_.mesh.pipeline + key.stage.value();
+    std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
     if (key.operation == Operation::Send) virtual_stage += key.phase == Phase::Forward ? 1 : -1;
     MeshCoordinate receiver = plan_.mesh.coordinate(rank);
-    receiver.stage = StageIndex(virtual_stage % plan_.mesh.pipeline);
+    const ChunkSite site = plan_.site(virtual_stage);
+    receiver.stage = site.stage;
     return {plan_.mesh.rank_of(receiver),
-            {.chunk = ChunkIndex(virtual_stage / plan_.mesh.pipeline), .microbatch = key.microbatch, .phase = key.phase}};
+            {.chunk = site.chunk, .microbatch = key.microbatch, .phase = key.phase}};
   }
 
   void shorten(const Meeting& meeting, const Span& span) {

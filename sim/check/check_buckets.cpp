@@ -17,7 +17,7 @@ Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
     if (!checked.plan.owns(stage, layer)) continue;
     std::int32_t number = 0;
     for (const Parameter& parameter : checked.model.layer(layer).parameters) owned[{layer, number++}] = parameter.elements(mesh.tensor);
-    const bool holds_copy = checked.model.config.tied_embeddings && mesh.pipeline > 1 && layer == checked.model.head();
+    const bool holds_copy = checked.plan.ties_across_stages() && layer == checked.model.head();
     if (holds_copy) owned[{layer, number}] = checked.model.layers.front().parameters.front().elements(mesh.tensor);
   }
   return owned;

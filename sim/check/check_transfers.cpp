@@ -9,26 +9,32 @@
 namespace sim {
 namespace {
 
-// The receive that a send must reach: the neighboring virtual stage, of the same data and tensor rank.
+// The receive that a send must reach: where the next (backward: the previous) layer is, of the same data and tensor rank.
 struct Partner {
   Rank rank;
   TaskKey key;
   auto operator<=>(const Partner&) const = default;
 };
 
+std::optional<ChunkSite> owner_of(const ParallelPlan& plan, LayerIndex layer) {
+  for (StageIndex stage(0); stage.value() < plan.mesh.pipeline; ++stage)
+    for (ChunkIndex chunk(0); chunk.value() < plan.chunks; ++chunk)
+      if (const LayerRange range = plan.layers(stage, chunk); range.begin <= layer && layer < range.end) return ChunkSite{stage, chunk};
+  return std::nullopt;
+}
+
 std::optional<Partner> partner_of(const CheckedGraph& checked, const Task& send) {
   const ParallelPlan& plan = checked.plan;
-  const bool forward = send.key.phase == Phase::Forward;
-  const std::int32_t virtual_stage = send.key.chunk.value() * plan.mesh.pipeline + send.key.stage.value() + (forward ? 1 : -1);
-  if (virtual_stage < 0 || virtual_stage >= plan.mesh.pipeline * plan.chunks) return std::nullopt;
+  const LayerIndex layer(send.key.layer.value() + (send.key.phase == Phase::Forward ? 1 : -1));
+  const auto owner = owner_of(plan, layer);
+  if (!owner || owner->stage == send.key.stage) return std::nullopt;
   Partner partner{.rank = {}, .key = send.key};
   partner.key.operation = Operation::Receive;
-  partner.key.stage = StageIndex(virtual_stage % plan.mesh.pipeline);
-  partner.key.chunk = ChunkIndex(virtual_stage / plan.mesh.pipeline);
-  const LayerRange range = plan.layers(partner.key.stage, partner.key.chunk);
-  partner.key.layer = forward ? range.begin : LayerIndex(range.end.value() - 1);
+  partner.key.stage = owner->stage;
+  partner.key.chunk = owner->chunk;
+  partner.key.layer = layer;
   MeshCoordinate at = plan.mesh.coordinate(checked.graph.devices()[send.device.position()].representative);
-  at.stage = partner.key.stage;
+  at.stage = owner->stage;
   partner.rank = plan.mesh.rank_of(at);
   return partner;
 }

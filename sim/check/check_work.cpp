@@ -42,18 +42,19 @@ void check_tasks(const CheckedGraph& checked, DeviceId device, const std::vector
   for (const auto& [key, payload] : left) findings.add(fmt::format("{} of rank {} is missing", to_text(key), known.representative.value()));
 }
 
-// F and B in issue order, as the schedule has them.
+// F, B and W in issue order, as the schedule has them.
 void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& findings) {
   std::vector<StageAction> actions;
   for (const TaskId id : checked.graph.issue_order(device)) {
     const TaskKey& key = checked.graph.task(id).key;
-    const bool of_action = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;
+    const bool of_action = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute || key.phase == Phase::Weight;
     if (!of_action || is_communication(key.operation) || key.operation == Operation::Reshard) continue;
-    const StageAction action{key.phase == Phase::Forward ? ActionKind::Forward : ActionKind::Backward, key.microbatch, key.chunk};
+    const ActionKind kind = key.phase == Phase::Forward ? ActionKind::Forward : key.phase == Phase::Weight ? ActionKind::Weight : ActionKind::Backward;
+    const StageAction action{kind, key.microbatch, key.chunk};
     if (actions.empty() || actions.back() != action) actions.push_back(action);
   }
   const StageIndex stage = checked.graph.devices()[device.position()].stage;
-  const std::vector<StageAction> expected = find_schedule(checked.plan.schedule)->order(checked.plan.pipeline_shape(), stage);
+  const std::vector<StageAction> expected = checked.plan.order(stage);
   if (actions != expected)
     findings.add(fmt::format("stage {} runs '{}' instead of '{}'", stage.value(), to_text(actions), to_text(expected)));
 }

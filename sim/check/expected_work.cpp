@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <sstream>
 
 namespace sim {
@@ -22,6 +23,7 @@ constexpr Words kEmbeddingForward{"embedding", "embedding +0 embedding_positions
 constexpr Words kEmbeddingBackward{"embedding", "embedding", "embedding_positions >0 embedding"};
 constexpr Words kHeadForward{"head", "head max head_exponentials sum head_loss", "head_norm >0 head max head_exponentials sum head_loss"};
 constexpr Words kHeadBackward{"head", "head +0 head_norm", "head <0 head_norm"};
+constexpr std::string_view kBlockWeights[] = {"mlp", "attention"}, kHeadWeights[] = {"head"};  // of a split backward pass
 
 class StageWork {
  public:
@@ -34,11 +36,11 @@ class StageWork {
         hidden_(element_ * (plan.microbatch_size * plan.workload.sequence * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {
-    for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m)
-      for (ChunkIndex c(0); c.value() < plan_.chunks; ++c) {
-        forward(m, c);
-        backward(m, c);
-      }
+    for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) {
+      for (ChunkIndex c(0); c.value() < plan_.chunks; ++c) forward(m, c);
+      for (ChunkIndex c(plan_.chunks - 1); c.exists(); c = ChunkIndex(c.value() - 1)) backward(m, c);
+      for (ChunkIndex c(0); plan_.splits_backward() && c.value() < plan_.chunks; ++c) weights(m, c);
+    }
     gradients();
     step();
     return std::move(tasks_);
@@ -68,8 +70,11 @@ class StageWork {
   void say(const Words& words, TaskKey key);
   void say_word(std::string_view word, TaskKey key);
   void transfer(TaskKey key, Operation operation);
+  void arrive(MicrobatchIndex m, TaskKey key, LayerIndex from);
   void forward(MicrobatchIndex m, ChunkIndex c);
   void backward(MicrobatchIndex m, ChunkIndex c);
+  void weights(MicrobatchIndex m, ChunkIndex c);
+  bool is_mine(LayerIndex layer) const { return plan_.owns(stage_, layer); }
   void gradients();
   void reduce(std::size_t bucket, MicrobatchIndex m, Positions after);
   Positions backwards_of(const Bucket& bucket, MicrobatchIndex m) const;
@@ -82,7 +87,7 @@ class StageWork {
   Bytes element_, hidden_;
   std::vector<ExpectedTask> tasks_;
   Positions last_;                                                                      // the end of the current chain
-  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_;  // the last task of each
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
   Positions reduced_, gradients_done_;                                                  // what the norm waits for
 };
 
@@ -115,19 +120,19 @@ void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   const LayerIndex last(range.end.value() - 1);
   last_.clear();
-  if (range.begin != LayerIndex(0)) transfer(at(m, c, range.begin, Phase::Forward), Operation::Receive);
+  if (range.begin != LayerIndex(0)) arrive(m, at(m, c, range.begin, Phase::Forward), LayerIndex(range.begin.value() - 1));
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     say(forward_words(layer), at(m, c, layer, Phase::Forward));
     forwards_[{m, layer}] = last_.front();
   }
-  if (last != model_.head()) transfer(at(m, c, last, Phase::Forward), Operation::Send);
+  if (last != model_.head() && !is_mine(LayerIndex(last.value() + 1))) transfer(at(m, c, last, Phase::Forward), Operation::Send);
 }
 
 void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   const LayerIndex last(range.end.value() - 1);
   last_.clear();
-  if (last != model_.head()) transfer(at(m, c, last, Phase::Backward), Operation::Receive);
+  if (last != model_.head()) arrive(m, at(m, c, last, Phase::Backward), LayerIndex(last.value() + 1));
   for (LayerIndex layer = last; layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
     const bool is_block = layer != LayerIndex(0) && layer != model_.head();
     last_.push_back(forwards_.at({m, layer}));
@@ -141,7 +146,26 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
     backwards_[{m, layer}] = last_.front();
   }
   gradients_done_.push_back(last_.front());
-  if (range.begin != LayerIndex(0)) transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
+  if (range.begin != LayerIndex(0) && !is_mine(LayerIndex(range.begin.value() - 1))) transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
+}
+
+// What a chunk reads: from another stage, or what this stage's own chunk left.
+void StageWork::arrive(MicrobatchIndex m, TaskKey key, LayerIndex from) {
+  if (!is_mine(from)) return transfer(key, Operation::Receive);
+  const auto& done = key.phase == Phase::Forward ? forwards_ : backwards_;
+  if (const auto found = done.find({m, from}); found != done.end()) last_ = {found->second};
+}
+
+void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
+  const LayerRange range = plan_.layers(stage_, c);
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
+    last_ = {backwards_.at({m, layer})};
+    if (layer == LayerIndex(0)) continue;   // the embedding's gradient is complete
+    for (const std::string_view word : layer == model_.head() ? std::span<const std::string_view>(kHeadWeights) : std::span<const std::string_view>(kBlockWeights))
+      say_word(word, at(m, c, layer, Phase::Weight));
+    weights_[{m, layer}] = last_.front();
+    gradients_done_.push_back(last_.front());
+  }
 }
 
 // Of one microbatch, or of all for none().
@@ -150,7 +174,8 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
   for (const BucketSlot& slot : bucket.slots)
     for (MicrobatchIndex each(0); each.value() < plan_.num_microbatches(); ++each)
       if (!m.exists() || each == m)
-        if (const auto found = backwards_.find({each, slot.layer}); found != backwards_.end()) positions.push_back(found->second);
+        for (const auto* done : {&backwards_, &weights_})
+          if (const auto found = done->find({each, slot.layer}); found != done->end()) positions.push_back(found->second);
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   return positions;

@@ -20,6 +20,9 @@
 //   Mlp              d activation n f; gated: minus the activation, plus d gate and up 2 n f and one product n f
 //   Head             nothing: the logits' gradient is written over them, d normalized comes when normalized goes
 //   Embedding        -   (T > 1: this rank's rows, n h)
+//
+//   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
+//   g f and h; V (where the logits were)
 #include "sim/cost/activation_memory.h"
 
 #include <algorithm>
@@ -55,12 +58,16 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   memory.kept =
       memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query) + size.statistic * (size.tokens * size.heads);
   memory.backward_temporary = size.elements(size.query + (repeats ? 3 * size.query : joint));
+  memory.weight_inputs = memory.normalized + size.elements(size.query);
+  memory.output_gradients = size.elements(joint + config.hidden);
 }
 
 void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
   memory.kept = memory.normalized + size.elements((gates + 1) * size.ffn);
   memory.backward_temporary = size.elements((config.gated_mlp ? 3 : 1) * size.ffn);
+  memory.weight_inputs = memory.normalized + size.elements(size.ffn);
+  memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
 
 }  // namespace
@@ -80,6 +87,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (segment == Segment::Mlp) add_mlp(memory, size, config);
   if (segment == Segment::Head) {
     memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);
+    memory.weight_inputs = memory.normalized;
+    memory.output_gradients = size.elements(size.vocabulary);
   } else if (config.residual_dropout > 0) {
     memory.backward_temporary += memory.stream;
   }

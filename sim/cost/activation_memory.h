@@ -12,6 +12,8 @@ struct SegmentMemory {
   Bytes kept{};                // else, from forward to backward, without input and output
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
   Bytes backward_temporary{};  // most that its backward has alive beyond what it found
+  // Where the schedule splits the backward pass, of linear layers from Backward to Weight: inputs (they are in `kept`), output gradients.
+  Bytes weight_inputs{}, output_gradients{};
 };
 
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment);

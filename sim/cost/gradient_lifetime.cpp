@@ -9,7 +9,7 @@ GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& 
   if (!is_limited_) return;
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     auto& first = first_microbatch_.emplace_back(static_cast<std::size_t>(plan.chunks));
-    for (const StageAction& action : find_schedule(plan.schedule)->order(plan.pipeline_shape(), stage)) {
+    for (const StageAction& action : plan.order(stage)) {
       MicrobatchIndex& known = first[action.chunk.position()];
       if (action.kind == ActionKind::Backward && !known.exists()) known = action.microbatch;
     }
@@ -37,7 +37,7 @@ LayerIndex GradientLifetime::first_backward(const Bucket& bucket) const {
   LayerIndex last(0);
   for (const BucketSlot& slot : bucket.slots) {
     const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
-    const bool head_adds = is_token_embedding && model_.config.tied_embeddings && plan_.mesh.pipeline == 1;
+    const bool head_adds = is_token_embedding && plan_.head_reads_embedding();
     last = std::max(last, head_adds ? model_.head() : slot.layer);
   }
   return last;

@@ -10,7 +10,7 @@ namespace sim {
 namespace {
 
 struct LayerTimes {
-  SimTime forward{}, backward{};  // backward: with what is computed again
+  SimTime forward{}, backward{}, weight{};  // backward: with what is computed again; weight: where the schedule splits it off
 };
 
 class StageTimes {
@@ -30,15 +30,22 @@ class StageTimes {
       const LayerTimes& one = layer == LayerIndex(0) ? embedding_ : layer == model_.head() ? head_ : block_;
       sum.forward += one.forward;
       sum.backward += one.backward;
+      sum.weight += one.weight;
     }
     return sum;
   }
 
   SimTime first_recompute() const { return recompute_; }  // of one block
 
+  SimTime weights(StageIndex stage) const {
+    SimTime sum{};
+    for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk) sum += of(stage, chunk).weight;
+    return sum * plan_.num_microbatches();
+  }
+
   SimTime all(StageIndex stage) const {
     SimTime sum{};
-    for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk) sum += of(stage, chunk).forward + of(stage, chunk).backward;
+    for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk) sum += of(stage, chunk).forward + of(stage, chunk).backward + of(stage, chunk).weight;
     return sum * plan_.num_microbatches();
   }
 
@@ -68,7 +75,8 @@ SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Pha
 
 LayerTimes StageTimes::times(LayerIndex layer) {
   return {time(forward_pieces(model_, plan_, layer), layer, Phase::Forward),
-          time(backward_pieces(model_, plan_, layer), layer, Phase::Backward)};
+          time(backward_pieces(model_, plan_, layer), layer, Phase::Backward),
+          plan_.splits_backward() ? time(weight_pieces(model_, layer), layer, Phase::Weight) : SimTime{}};
 }
 
 }  // namespace
@@ -79,11 +87,13 @@ SimTime compute_lower_bound(const ModelGraph& model, const ParallelPlan& plan, S
 
 SimTime step_lower_bound(const ModelGraph& model, const ParallelPlan& plan) {
   const StageTimes times(model, plan);
-  SimTime before{}, bound{};
+  SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
-    bound = std::max(bound, before + times.all(stage));
+    const SimTime all = times.all(stage), weights = times.weights(stage);   // weight gradients may come after the last input gradient
+    bound = std::max({bound, arrive + all, arrive + all - weights + drain});
     const LayerTimes chunk = times.of(stage, ChunkIndex(0));
-    before += chunk.forward + chunk.backward - times.first_recompute();  // that may run before the gradient comes
+    arrive += chunk.forward;
+    drain += chunk.backward - times.first_recompute();  // that may run before the gradient comes
   }
   return bound;
 }

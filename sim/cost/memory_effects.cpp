@@ -46,7 +46,7 @@ class MemoryEffects::Writer {
 };
 
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
-    : model_(model), plan_(plan), placement_(plan), gradients_(model, plan) {
+    : model_(model), plan_(plan), placement_(plan), gradients_(model, plan), splits_(plan.splits_backward()) {
   for (const Segment segment : {Segment::Embedding, Segment::Attention, Segment::Mlp, Segment::Head})
     segments_[static_cast<std::size_t>(segment)] = segment_memory(model, plan, segment);
 }
@@ -63,6 +63,10 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     begin_gradients(effect, task.key, graph);
   } else if (task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute)
     forward(effect, task.key);
+  else if (task.key.phase == Phase::Weight) {
+    const SegmentMemory& memory = memory_of(*core_of(task.key.operation));
+    effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
+  }
   return std::move(effect).finish();
 }
 
@@ -95,6 +99,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     const bool norm_apart = cuts_segments() && *segment != Segment::Embedding;
     effect.hold(kTemporaries, memory.backward_temporary);
     effect.free_at_end(kActivations, memory.kept);
+    if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
     if (norm_apart)
       effect.take_at_end(kTemporaries, memory.normalized);
     else

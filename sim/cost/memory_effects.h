@@ -51,6 +51,7 @@ class MemoryEffects {
   const ParallelPlan& plan_;
   Placement placement_;
   GradientLifetime gradients_;
+  bool splits_;
   std::array<SegmentMemory, 4> segments_;
 };
 

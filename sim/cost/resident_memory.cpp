@@ -33,7 +33,7 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
     for (LayerIndex layer = range.begin; layer < range.end; ++layer)
       for (const Parameter& parameter : model.layer(layer).parameters) elements.all += parameter.elements(plan.mesh.tensor);
   }
-  if (plan.ties_across_stages(model) && stage.value() == plan.mesh.pipeline - 1)
+  if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1)
     elements.all += model.layers.front().parameters.front().elements(plan.mesh.tensor);
   elements.owned = elements.all / plan.mesh.data;
   return elements;

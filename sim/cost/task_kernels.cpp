@@ -28,10 +28,11 @@ struct LocalShape {
 
 class Writer {
  public:
-  Writer(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), shape_(plan.shard_shape()) {}
+  Writer(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()) {}
 
   void forward(const Operator& op, double share = 1.0);
-  void backward(const Operator& op);
+  void backward(const Operator& op);         // without weight gradients where the schedule splits them off
+  void weight_gradient(const Operator& op);  // of a linear layer
   void add(Kernel kernel, std::array<std::int64_t, 4> shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
   std::int64_t tokens() const { return shape_.tokens(); }
   std::vector<KernelCall> take() && { return std::move(calls_); }
@@ -46,6 +47,7 @@ class Writer {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   ShardShape shape_;
+  bool splits_;
   std::vector<KernelCall> calls_;
 };
 
@@ -85,9 +87,7 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
       add(Kernel::LinearInputGradient, {at.tokens, at.outputs, at.inputs});
-      add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs});
-      // The bias gradient reads the output gradient once: half of what a copy of it moves.
-      if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * bytes_per_element(plan_.workload.precision).value() / 2});
+      if (!splits_) weight_gradient(op);
       return;
     case OperatorKind::Rotary: return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return add(Kernel::AttentionBackward, attention_shape());
@@ -97,6 +97,14 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyBackward, {at.tokens, at.inputs});
     case OperatorKind::Dropout: return add(Kernel::DropoutBackward, {at.tokens, at.outputs});
   }
+}
+
+void Writer::weight_gradient(const Operator& op) {
+  if (op.kind != OperatorKind::Linear) return;
+  const LocalShape at = local(op);
+  add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs});
+  // The bias gradient reads the output gradient once: half of what a copy of it moves.
+  if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * bytes_per_element(plan_.workload.precision).value() / 2});
 }
 
 Segment segment_of(Operation operation) {
@@ -166,6 +174,10 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
   const SegmentGraph& segment = find_segment(model, task);
   if (task.phase == Phase::Backward) {
     segment_backward(writer, segment, plan, task);
+    return {std::move(writer).take(), CallKind::Backward};
+  }
+  if (task.phase == Phase::Weight) {
+    for (auto op = segment.operators.rbegin(); op != segment.operators.rend(); ++op) writer.weight_gradient(*op);
     return {std::move(writer).take(), CallKind::Backward};
   }
   if (segment.segment == Segment::Head && plan.mesh.tensor > 1)

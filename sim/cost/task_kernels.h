@@ -22,7 +22,7 @@ struct TaskKernels {
   CallKind kind = CallKind::Forward;
 };
 
-// Tasks of the phases Forward, Recompute and Backward.
+// Tasks of the phases Forward, Recompute, Backward and Weight.
 struct LayerTask {
   LayerIndex layer;
   Phase phase{};

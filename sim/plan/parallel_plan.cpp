@@ -14,8 +14,18 @@ ShardShape ParallelPlan::shard_shape() const {
   return {.microbatch = microbatch_size, .sequence = workload.sequence, .tensor = mesh.tensor, .sequence_parallel = sequence_parallel};
 }
 
+std::vector<StageAction> ParallelPlan::order(StageIndex stage) const { return find_schedule(schedule)->order(pipeline_shape(), stage); }
+bool ParallelPlan::splits_backward() const { return find_schedule(schedule)->splits_backward; }
+
+std::int32_t ParallelPlan::virtual_stage(ChunkSite site) const {
+  return sim::virtual_stage(find_schedule(schedule)->placement, pipeline_shape(), site);
+}
+ChunkSite ParallelPlan::site(std::int32_t virtual_stage) const {
+  return site_of(find_schedule(schedule)->placement, pipeline_shape(), virtual_stage);
+}
+
 LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const {
-  const std::size_t at = static_cast<std::size_t>(chunk.value() * mesh.pipeline + stage.value());
+  const auto at = static_cast<std::size_t>(virtual_stage({stage, chunk}));
   const LayerIndex end = at + 1 < cut.first.size() ? cut.first[at + 1] : LayerIndex(static_cast<std::int32_t>(model.layers) + 2);
   return {.begin = cut.first[at], .end = end};
 }
@@ -28,9 +38,10 @@ bool ParallelPlan::owns(StageIndex stage, LayerIndex layer) const {
   return false;
 }
 
-bool ParallelPlan::ties_across_stages(const ModelGraph& graph) const {
-  return graph.config.tied_embeddings && mesh.pipeline > 1;
+bool ParallelPlan::ties_across_stages() const {
+  return model.tied_embeddings && site(num_virtual_stages() - 1).stage != StageIndex(0);
 }
+bool ParallelPlan::head_reads_embedding() const { return model.tied_embeddings && !ties_across_stages(); }
 
 ModelGraph make_model_graph(const ParallelPlan& plan) {
   return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple});

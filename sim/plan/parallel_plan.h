@@ -32,7 +32,7 @@ struct Workload {
   OptimizerKind optimizer = OptimizerKind::AdamW;
 };
 
-// One entry a virtual stage in model order: virtual stage c * p + s is chunk c of stage s. `first` .. next entry's first - 1.
+// One entry a virtual stage in model order (ChunkPlacement says whose chunk each is). `first` .. next entry's first - 1.
 struct StageCut {
   std::vector<LayerIndex> first;   // size p * v; first[0] = 0 (embedding); the last virtual stage ends with the head
 };
@@ -78,10 +78,16 @@ struct ParallelPlan {
 
   std::int64_t num_microbatches() const;         // m = global_batch / (D * microbatch_size)
   PipelineShape pipeline_shape() const;
+  std::vector<StageAction> order(StageIndex stage) const;   // of the schedule
+  bool splits_backward() const;
+  std::int32_t num_virtual_stages() const { return mesh.pipeline * chunks; }
+  std::int32_t virtual_stage(ChunkSite site) const;         // its place in the model's order
+  ChunkSite site(std::int32_t virtual_stage) const;
   ShardShape shard_shape() const;
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   bool owns(StageIndex stage, LayerIndex layer) const;
-  bool ties_across_stages(const ModelGraph& graph) const;  // embedding on the first stage, tied head on another
+  bool ties_across_stages() const;               // tied embeddings, and the head on another stage than the embedding
+  bool head_reads_embedding() const;             // tied embeddings, both on one stage
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);

@@ -7,11 +7,13 @@
 #include "sim/schedule/gpipe.h"
 #include "sim/schedule/interleaved.h"
 #include "sim/schedule/one_f_one_b.h"
+#include "sim/schedule/zero_bubble.h"
 
 namespace sim {
 
 std::span<const Schedule> all_schedules() {
-  static const Schedule kSchedules[] = {kGpipeSchedule, kOneFOneBSchedule, kInterleavedSchedule};
+  static const Schedule kSchedules[] = {kGpipeSchedule, kOneFOneBSchedule, kInterleavedSchedule, kZb1pSchedule,
+                                         kZb2pSchedule,  kZbvSchedule,      kVHalfSchedule,       kVMinSchedule};
   return kSchedules;
 }
 
@@ -21,12 +23,24 @@ const Schedule* find_schedule(std::string_view name) {
   return row == rows.end() ? nullptr : &*row;
 }
 
+std::int32_t virtual_stage(ChunkPlacement placement, PipelineShape shape, ChunkSite site) {
+  const bool comes_up = placement == ChunkPlacement::V && site.chunk.value() % 2 == 1;
+  return site.chunk.value() * shape.stages + (comes_up ? shape.stages - 1 - site.stage.value() : site.stage.value());
+}
+
+ChunkSite site_of(ChunkPlacement placement, PipelineShape shape, std::int32_t virtual_stage) {
+  const ChunkIndex chunk(virtual_stage / shape.stages);
+  const std::int32_t along = virtual_stage % shape.stages;
+  const bool comes_up = placement == ChunkPlacement::V && chunk.value() % 2 == 1;
+  return {StageIndex(comes_up ? shape.stages - 1 - along : along), chunk};
+}
+
 std::string to_text(std::span<const StageAction> order) {
   const bool chunked = std::any_of(order.begin(), order.end(), [](const StageAction& action) { return action.chunk.value() > 0; });
   std::string text;
   for (const StageAction& action : order) {
     if (!text.empty()) text += ' ';
-    text += fmt::format("{}{}", action.kind == ActionKind::Forward ? 'F' : 'B', action.microbatch.value());
+    text += fmt::format("{}{}", "FBW"[static_cast<std::size_t>(action.kind)], action.microbatch.value());
     if (chunked) text += fmt::format(".{}", action.chunk.value());
   }
   return text;

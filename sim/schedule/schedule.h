@@ -13,7 +13,8 @@
 
 namespace sim {
 
-enum class ActionKind : std::uint8_t { Forward, Backward };
+// Of a schedule that splits the backward pass, Backward is the gradient of the input alone and Weight those of the weights.
+enum class ActionKind : std::uint8_t { Forward, Backward, Weight };
 
 struct StageAction {
   ActionKind kind{};
@@ -25,8 +26,17 @@ struct StageAction {
 struct PipelineShape {
   std::int32_t stages = 1;        // p
   std::int32_t microbatches = 1;  // m
-  std::int32_t chunks = 1;        // v: model chunks a stage; chunk c of stage s is virtual stage c * p + s
+  std::int32_t chunks = 1;        // v: model chunks a stage
 };
+
+// Which virtual stage (in model order) chunk c of stage s is.  Loop: c * p + s.  V: c * p + s going down, c * p + p-1-s coming up.
+enum class ChunkPlacement : std::uint8_t { Loop, V };
+struct ChunkSite {
+  StageIndex stage;
+  ChunkIndex chunk;
+};
+std::int32_t virtual_stage(ChunkPlacement placement, PipelineShape shape, ChunkSite site);
+ChunkSite site_of(ChunkPlacement placement, PipelineShape shape, std::int32_t virtual_stage);
 
 struct Schedule {
   std::string_view name;      // as written in a plan file
@@ -34,12 +44,14 @@ struct Schedule {
   std::string_view paper;
   std::optional<std::string> (*why_unsupported)(PipelineShape);
   std::vector<StageAction> (*order)(PipelineShape, StageIndex);
+  bool splits_backward = false;
+  ChunkPlacement placement = ChunkPlacement::Loop;
 };
 
-std::span<const Schedule> all_schedules();               // "gpipe", "1f1b", "interleaved"
+std::span<const Schedule> all_schedules();               // "gpipe", "1f1b", "interleaved", "zb-1p", ...
 const Schedule* find_schedule(std::string_view name);    // nullptr when there is none
 
-// "F0 F1 B0 F2 B1 B2", chunks as "F0.1": for golden texts and messages.
+// "F0 F1 B0 F2 B1 B2", weights as "W0", chunks as "F0.1": for golden texts and messages.
 std::string to_text(std::span<const StageAction> order);
 
 }  // namespace sim

@@ -52,7 +52,7 @@ class BucketFiller {
 
 // The copy of the token embedding whose gradients the first and the last stage must add up.
 bool is_tied_across_stages(const ModelGraph& model, const ParallelPlan& plan, const BucketSlot& slot) {
-  if (!plan.ties_across_stages(model)) return false;
+  if (!plan.ties_across_stages()) return false;
   const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
   const bool is_copy = slot.layer == model.head() && slot.parameter == static_cast<std::int32_t>(model.layer(model.head()).parameters.size());
   return is_token_embedding || is_copy;
@@ -66,7 +66,7 @@ const ShardingStrategy& sharding_strategy(const ParallelPlan& plan) { return kSt
 
 std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
   std::vector<Parameter> parameters = model.layer(layer).parameters;
-  if (layer == model.head() && plan.ties_across_stages(model) && stage.value() == plan.mesh.pipeline - 1)
+  if (layer == model.head() && plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1)
     parameters.push_back(model.layers.front().parameters.front());
   return parameters;
 }

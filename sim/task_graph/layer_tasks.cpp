@@ -104,6 +104,12 @@ std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& 
   return pieces;
 }
 
+std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
+  if (layer == LayerIndex(0)) return {};
+  if (layer == model.head()) return {{Operation::Head}};
+  return {{Operation::Mlp}, {Operation::Attention}};
+}
+
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   Pieces pieces = forward_pieces(model, plan, layer);
   const auto last_core = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });

@@ -19,6 +19,8 @@ struct Piece {
 //   T > 1     Attention   AllReduce 0   AttentionResidual   Mlp   AllReduce 1   MlpResidual
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
+// The linear layers' weight gradients, of schedules that split the backward pass: all else is in Backward. None of the embedding.
+std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer);
 // A block's forward again, up to what its backward needs: the sum after Mlp is left out.
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 

@@ -85,7 +85,7 @@ void Lowering::place_devices() {
 
 // A number for each transfer of one pipeline: (virtual stage that receives, direction, microbatch).
 std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
-  const std::int32_t virtual_stage = key.chunk.value() * plan_.mesh.pipeline + key.stage.value();
+  const std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
   const bool forward = key.phase == Phase::Forward;
   const std::int32_t receiver = sends ? (forward ? virtual_stage + 1 : virtual_stage - 1) : virtual_stage;
   return (static_cast<std::size_t>(receiver) * 2 + (forward ? 0 : 1)) * static_cast<std::size_t>(plan_.num_microbatches()) + key.microbatch.position();

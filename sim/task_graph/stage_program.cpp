@@ -1,6 +1,7 @@
 #include "sim/task_graph/stage_program.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sim/schedule/schedule.h"
@@ -16,7 +17,7 @@ struct Visit {
   StageAction action;
   LayerIndex layer;
   bool opens = false, closes = false;     // first, last visit of its action
-  bool last_of_chunk = false;             // the chunk's last backward in this step
+  bool last_of_chunk = false;             // its action completes the chunk's gradients
   std::vector<std::int32_t> gathered;     // buckets whose weights it needs gathered
 };
 
@@ -25,14 +26,19 @@ class Writer {
   Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
       : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage), buckets_(buckets), held_(buckets.size(), kNobody) {
     cache_pieces();
+    handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
   }
   StageProgram write() &&;
 
  private:
-  struct LayerPieces { std::vector<Piece> forward, backward, recompute; };
+  struct LayerPieces { std::vector<Piece> forward, backward, recompute, weight; };
   bool shards_data() const { return plan_.mesh.data > 1; }
   bool gathers() const { return strategy_.shards_parameters && shards_data(); }
+  ActionKind completes_gradients() const { return plan_.splits_backward() ? ActionKind::Weight : ActionKind::Backward; }
+  // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
+  bool is_local(const Visit& visit, std::int32_t steps) const;
+  std::int32_t& handed(const Visit& visit);
 
   void cache_pieces();
   std::vector<Visit> visits() const;
@@ -44,6 +50,7 @@ class Writer {
   void write_visit(const std::vector<Visit>& visits, std::size_t at);
   void gather(const Visit& visit, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
+  Task transfer(const Visit& visit, Operation operation) const;
   void receive(const Visit& visit);
   void send(const Visit& visit);
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
@@ -63,6 +70,7 @@ class Writer {
   std::vector<std::vector<std::int32_t>> buckets_by_layer_;
   std::vector<std::int32_t> held_;       // by bucket: the gather that filled it, or kNobody
   std::int32_t chain_ = kNobody;         // the task that made what the next piece reads
+  std::array<std::vector<std::int32_t>, 2> handed_;
   std::int32_t last_compute_ = kNobody;  // of the whole stage
   std::int32_t last_reduce_ = kNobody;
 };
@@ -70,17 +78,17 @@ class Writer {
 void Writer::cache_pieces() {
   const auto pieces = [&](LayerIndex layer, bool is_block) {
     return LayerPieces{forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
-                       is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}};
+                       is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}, weight_pieces(model_, layer)};
   };
   embedding_ = pieces(LayerIndex(0), false);
   block_ = pieces(LayerIndex(1), true);
   head_ = pieces(model_.head(), false);
 }
 
-// The buckets whose weights a layer reads; with one stage a tied head reads the embedding's.
+// The buckets whose weights a layer reads; on the embedding's stage a tied head reads the embedding's.
 std::vector<std::int32_t> Writer::buckets_of(LayerIndex layer) const {
   if (!gathers()) return {};
-  const bool reads_embedding = layer == model_.head() && model_.config.tied_embeddings && plan_.mesh.pipeline == 1;
+  const bool reads_embedding = layer == model_.head() && plan_.head_reads_embedding();
   std::vector<std::int32_t> found;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const auto& slots = buckets_[at].slots;
@@ -95,20 +103,22 @@ std::vector<std::int32_t> Writer::buckets_of(LayerIndex layer) const {
 void Writer::add_visits(std::vector<Visit>& visits, const StageAction& action, bool last_of_chunk) const {
   const LayerRange range = plan_.layers(stage_, action.chunk);
   const std::size_t begin = visits.size();
-  for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-    visits.push_back({.action = action, .layer = layer, .last_of_chunk = last_of_chunk, .gathered = buckets_by_layer_[layer.position()]});
-  if (action.kind == ActionKind::Backward) std::reverse(visits.begin() + static_cast<std::ptrdiff_t>(begin), visits.end());
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
+    visits.push_back({.action = action, .layer = layer, .last_of_chunk = last_of_chunk, .gathered = {}});
+    if (action.kind != ActionKind::Weight) visits.back().gathered = buckets_by_layer_[layer.position()];
+  }
+  if (action.kind != ActionKind::Forward) std::reverse(visits.begin() + static_cast<std::ptrdiff_t>(begin), visits.end());
   visits[begin].opens = true;
   visits.back().closes = true;
 }
 
 std::vector<Visit> Writer::visits() const {
-  const std::vector<StageAction> order = find_schedule(plan_.schedule)->order(plan_.pipeline_shape(), stage_);
-  std::vector<std::size_t> last_backward(static_cast<std::size_t>(plan_.chunks), 0);
+  const std::vector<StageAction> order = plan_.order(stage_);
+  std::vector<std::size_t> last(static_cast<std::size_t>(plan_.chunks), 0);   // of a chunk: the action that completes its gradients
   for (std::size_t at = 0; at < order.size(); ++at)
-    if (order[at].kind == ActionKind::Backward) last_backward[order[at].chunk.position()] = at;
+    if (order[at].kind == completes_gradients()) last[order[at].chunk.position()] = at;
   std::vector<Visit> visits;
-  for (std::size_t at = 0; at < order.size(); ++at) add_visits(visits, order[at], last_backward[order[at].chunk.position()] == at);
+  for (std::size_t at = 0; at < order.size(); ++at) add_visits(visits, order[at], last[order[at].chunk.position()] == at);
   return visits;
 }
 
@@ -158,29 +168,41 @@ void Writer::reshard(const std::vector<Visit>& visits, std::size_t at) {
   }
 }
 
-void Writer::receive(const Visit& visit) {
-  const bool forward = visit.action.kind == ActionKind::Forward;
-  const std::int32_t virtual_stage = visit.action.chunk.value() * plan_.mesh.pipeline + stage_.value();
-  const std::int32_t end = forward ? 0 : plan_.mesh.pipeline * plan_.chunks - 1;
-  chain_ = kNobody;
-  if (virtual_stage == end) return;
+// `steps` virtual stages on: 1 where the output goes forward, -1 where it goes backward.
+bool Writer::is_local(const Visit& visit, std::int32_t steps) const {
+  return plan_.site(plan_.virtual_stage({stage_, visit.action.chunk}) + steps).stage == stage_;
+}
+
+// The task that made what the next chunk of this stage reads, by direction and microbatch.
+std::int32_t& Writer::handed(const Visit& visit) {
+  return handed_[visit.action.kind == ActionKind::Forward ? 0 : 1][visit.action.microbatch.position()];
+}
+
+Task Writer::transfer(const Visit& visit, Operation operation) const {
   const Bytes hidden = bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * model_.config.hidden);
-  Task task{.key = key(visit, forward ? Phase::Forward : Phase::Backward, Operation::Receive), .stream = Stream::Receive,
+  Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, operation),
+            .stream = operation == Operation::Send ? Stream::Send : Stream::Receive,
             .payload = plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden};
   task.key.group = MeshAxis::Pipeline;
-  chain_ = emit(task, {});
+  return task;
+}
+
+void Writer::receive(const Visit& visit) {
+  const bool forward = visit.action.kind == ActionKind::Forward;
+  chain_ = kNobody;
+  if (visit.action.kind == ActionKind::Weight) return;
+  if (plan_.virtual_stage({stage_, visit.action.chunk}) == (forward ? 0 : plan_.num_virtual_stages() - 1)) return;
+  chain_ = is_local(visit, forward ? -1 : 1) ? handed(visit) : emit(transfer(visit, Operation::Receive), {});
 }
 
 void Writer::send(const Visit& visit) {
   const bool forward = visit.action.kind == ActionKind::Forward;
-  const std::int32_t virtual_stage = visit.action.chunk.value() * plan_.mesh.pipeline + stage_.value();
-  const std::int32_t end = forward ? plan_.mesh.pipeline * plan_.chunks - 1 : 0;
-  if (virtual_stage == end) return;
-  const Bytes hidden = bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * model_.config.hidden);
-  Task task{.key = key(visit, forward ? Phase::Forward : Phase::Backward, Operation::Send), .stream = Stream::Send,
-            .payload = plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden};
-  task.key.group = MeshAxis::Pipeline;
-  emit(task, {chain_});
+  if (visit.action.kind == ActionKind::Weight) return;
+  if (plan_.virtual_stage({stage_, visit.action.chunk}) == (forward ? plan_.num_virtual_stages() - 1 : 0)) return;
+  if (is_local(visit, forward ? 1 : -1))
+    handed(visit) = chain_;
+  else
+    emit(transfer(visit, Operation::Send), {chain_});
 }
 
 void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
@@ -211,7 +233,7 @@ void Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex mi
 }
 
 void Writer::reduce_ready(const Visit& visit) {
-  if (visit.action.kind != ActionKind::Backward) return;
+  if (visit.action.kind != completes_gradients()) return;
   if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const Bucket& bucket = buckets_[at];
@@ -228,6 +250,7 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   const std::size_t first = program_.tasks.size();
   const LayerPieces& pieces = visit.layer == LayerIndex(0) ? embedding_ : visit.layer == model_.head() ? head_ : block_;
   if (visit.action.kind == ActionKind::Forward) run(visit, Phase::Forward, pieces.forward);
+  else if (visit.action.kind == ActionKind::Weight) run(visit, Phase::Weight, pieces.weight);
   else {
     if (plan_.recompute == Recompute::Full && !pieces.recompute.empty()) {
       const std::int32_t gradient = std::exchange(chain_, kNobody);   // recomputing need not wait for it

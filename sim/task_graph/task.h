@@ -13,8 +13,9 @@
 
 namespace sim {
 
-enum class Phase : std::uint8_t { Forward, Backward, Recompute, Gradients, Step };  // Gradients: their reduction; Step: norm, update, gather
-inline constexpr std::string_view kPhaseNames[] = {"forward", "backward", "recompute", "gradients", "step"};
+// Weight: gradients of the weights, where the schedule splits them from Backward. Gradients: their reduction. Step: norm, update, gather.
+enum class Phase : std::uint8_t { Forward, Backward, Recompute, Gradients, Step, Weight };
+inline constexpr std::string_view kPhaseNames[] = {"forward", "backward", "recompute", "gradients", "step", "weight"};
 
 // Compute operations first, then communication.
 enum class Operation : std::uint8_t {

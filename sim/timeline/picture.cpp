@@ -17,6 +17,7 @@ char letter_of(const TaskKey& key) {
     case Phase::Forward: return 'F';
     case Phase::Backward: return 'B';
     case Phase::Recompute: return 'r';
+    case Phase::Weight: return 'W';
     case Phase::Gradients:
     case Phase::Step: return 's';
   }

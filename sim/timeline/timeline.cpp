@@ -12,11 +12,13 @@ namespace {
 // Forward or backward work of a microbatch; recomputing belongs to the backward that needs it.
 bool is_action(const Span& span) {
   const bool computes = !is_communication(span.key.operation) && span.key.operation != Operation::Reshard;
-  return computes && (span.key.phase == Phase::Forward || span.key.phase == Phase::Backward || span.key.phase == Phase::Recompute);
+  return computes && span.key.phase != Phase::Gradients && span.key.phase != Phase::Step;
 }
 
 StageAction action_of(const Span& span) {
-  return {span.key.phase == Phase::Forward ? ActionKind::Forward : ActionKind::Backward, span.key.microbatch, span.key.chunk};
+  const Phase phase = span.key.phase;
+  const ActionKind kind = phase == Phase::Forward ? ActionKind::Forward : phase == Phase::Weight ? ActionKind::Weight : ActionKind::Backward;
+  return {kind, span.key.microbatch, span.key.chunk};
 }
 
 std::vector<StageAction> actions_of(std::span<const Span> spans) {

@@ -37,7 +37,7 @@ TEST(FixedAxes, NamesEveryMistakeAtOnce) {
   } catch (const sim::InputError& error) {
     ASSERT_EQ(error.violations().size(), 4u);
     EXPECT_EQ(error.violations()[0].where, "--fix data");
-    EXPECT_EQ(error.violations()[1].remedy, "use gpipe, 1f1b, interleaved");
+    EXPECT_EQ(error.violations()[1].remedy, "use gpipe, 1f1b, interleaved, zb-1p, zb-2p, zbv, v-half, v-min");
     EXPECT_EQ(error.violations()[2].problem, "there is no axis 'tenser'");
   }
 }

@@ -7,7 +7,7 @@
 namespace planner {
 namespace {
 
-sim::Bytes through(const LayerMemories& layer) { return layer.forward.change + layer.backward.change; }
+sim::Bytes through(const LayerMemories& layer) { return layer.forward.change + layer.backward.change + layer.weight.change; }
 
 TEST(LayerMemory, AMicrobatchLeavesNothingBehind) {
   on_every_small_plan([](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {

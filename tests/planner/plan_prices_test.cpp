@@ -40,7 +40,7 @@ TEST(PlanPrices, RecomputationRunsTheBlockAgain) {
 
 TEST(PlanPrices, OneRankCommunicatesNothing) {
   const Priced priced(small_request({.devices = 1}), {});
-  EXPECT_EQ(priced.pricer.transfers().front().forward_receive.count(), 0);
+  EXPECT_EQ(priced.pricer.transfers().front().down.forward_receive.count(), 0);
   const StageStepPrices step = priced.pricer.steps().front();
   EXPECT_EQ(step.world_sum.count(), 0);
   for (const BucketPrice& bucket : step.buckets) EXPECT_EQ(bucket.reduce.count(), 0);

@@ -11,7 +11,7 @@ struct Staged {
   sim::ModelGraph model;
   sim::ParallelPlan plan;
   std::vector<StageLayerPrices> layers;
-  std::vector<TransferPrices> transfers;
+  std::vector<StageTransfers> transfers;
   std::vector<StageStepPrices> steps;
   StageOrders orders;
 

@@ -36,6 +36,16 @@ std::vector<ParallelPlan> many_plans() {
       plans.push_back(interleaved_plan(mesh, 2));
       plans.back().zero_stage = zero;
     }
+  for (const std::string schedule : {"zb-1p", "zb-2p", "zbv", "v-half", "v-min"})
+    for (const DeviceMesh mesh : {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}})
+      for (const std::int32_t zero : {0, 1, 2, 3}) {
+        plans.push_back(find_schedule(schedule)->placement == ChunkPlacement::V ? interleaved_plan(mesh, 2) : tiny_plan(mesh));
+        plans.back().schedule = schedule;
+        plans.back().zero_stage = zero;
+        plans.back().accumulation = zero == 1 ? Accumulation::ReduceEach : Accumulation::ReduceLast;
+        plans.back().recompute = zero == 2 ? Recompute::Full : Recompute::None;
+        plans.back().sequence_parallel = zero == 3 && mesh.tensor > 1;
+      }
   plans.push_back(tiny_plan({.data = 2, .pipeline = 4}));
   plans.back().model = testing::tiny_llama();
   plans.back().microbatch_size = 4;  // one microbatch on four stages

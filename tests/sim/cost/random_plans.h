@@ -58,8 +58,8 @@ class PlanGenerator {
     ParallelPlan plan = tiny_plan(mesh);
     if (coin()) plan.model = tiny_llama();
     plan.model.residual_dropout = one_of({0.0, 0.1});
-    plan.schedule = one_of({"gpipe", "1f1b", "interleaved"});
-    plan.chunks = plan.schedule == "interleaved" ? 2 : 1;
+    plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"});
+    plan.chunks = plan.schedule == "interleaved" || find_schedule(plan.schedule)->placement == ChunkPlacement::V ? 2 : 1;
     plan.model.layers = one_of({4, 8});
     plan.cut = even_cut(plan.model.layers, {.stages = mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
     plan.workload.global_batch = one_of({8, 16});

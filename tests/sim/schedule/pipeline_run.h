@@ -12,12 +12,12 @@
 namespace sim::testing {
 
 struct Costs {
-  std::int64_t forward = 1, backward = 1;
+  std::int64_t forward = 1, backward = 1, weight = 1;
 };
 
 class PipelineRun {
  public:
-  PipelineRun(const Schedule& schedule, PipelineShape shape, Costs costs = {}) : shape_(shape), costs_(costs) {
+  PipelineRun(const Schedule& schedule, PipelineShape shape, Costs costs = {}) : shape_(shape), placement_(schedule.placement), costs_(costs) {
     for (StageIndex s(0); s.value() < shape.stages; ++s) orders_.push_back(schedule.order(shape, s));
     next_.resize(orders_.size());
     free_at_.resize(orders_.size());
@@ -41,6 +41,12 @@ class PipelineRun {
     auto operator<=>(const Work&) const = default;
   };
 
+  // A V goes down with even chunks and comes up with odd ones.
+  std::int32_t place(std::int32_t stage, std::int32_t chunk) const {
+    const bool up = placement_ == ChunkPlacement::V && chunk % 2 == 1;
+    return up ? (chunk + 1) * shape_.stages - 1 - stage : chunk * shape_.stages + stage;
+  }
+
   // What must have happened before, elsewhere or here.
   std::vector<Work> needs(const Work& work) const {
     const std::int32_t last = shape_.stages * shape_.chunks - 1;
@@ -48,6 +54,7 @@ class PipelineRun {
       if (work.virtual_stage == 0) return {};
       return {{ActionKind::Forward, work.microbatch, work.virtual_stage - 1}};
     }
+    if (work.kind == ActionKind::Weight) return {{ActionKind::Backward, work.microbatch, work.virtual_stage}};
     std::vector<Work> needed{{ActionKind::Forward, work.microbatch, work.virtual_stage}};
     if (work.virtual_stage < last) needed.push_back({ActionKind::Backward, work.microbatch, work.virtual_stage + 1});
     return needed;
@@ -56,14 +63,15 @@ class PipelineRun {
   bool perform_next(std::size_t stage) {
     if (next_[stage] == orders_[stage].size()) return false;
     const StageAction& action = orders_[stage][next_[stage]];
-    const Work work{action.kind, action.microbatch.value(), action.chunk.value() * shape_.stages + static_cast<std::int32_t>(stage)};
+    const Work work{action.kind, action.microbatch.value(), place(static_cast<std::int32_t>(stage), action.chunk.value())};
     std::int64_t start = free_at_[stage];
     for (const Work& needed : needs(work)) {
       const auto found = done_at_.find(needed);
       if (found == done_at_.end()) return false;
       start = std::max(start, found->second);
     }
-    free_at_[stage] = start + (work.kind == ActionKind::Forward ? costs_.forward : costs_.backward);
+    const std::int64_t costs[] = {costs_.forward, costs_.backward, costs_.weight};
+    free_at_[stage] = start + costs[static_cast<std::size_t>(work.kind)];
     done_at_[work] = free_at_[stage];
     ++next_[stage];
     return true;
@@ -77,6 +85,7 @@ class PipelineRun {
   }
 
   PipelineShape shape_;
+  ChunkPlacement placement_;
   Costs costs_;
   std::vector<std::vector<StageAction>> orders_;
   std::vector<std::size_t> next_;

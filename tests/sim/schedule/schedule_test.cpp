@@ -30,16 +30,19 @@ void for_each_supported(Check check) {
   }
 }
 
-TEST(Schedule, EachMicrobatchForwardBeforeBackwardExactlyOnce) {
+TEST(Schedule, EachMicrobatchForwardBackwardAndWeightExactlyOnce) {
   for_each_supported([](const Schedule& schedule, PipelineShape shape) {
     for (StageIndex s(0); s.value() < shape.stages; ++s) {
-      std::set<std::tuple<std::int32_t, std::int32_t>> forwards, backwards;
+      std::set<std::tuple<std::int32_t, std::int32_t>> forwards, backwards, weights;
       for (const StageAction& action : schedule.order(shape, s)) {
         const std::tuple unit(action.microbatch.value(), action.chunk.value());
         ASSERT_TRUE(action.microbatch.exists() && action.microbatch.value() < shape.microbatches);
         ASSERT_TRUE(action.chunk.exists() && action.chunk.value() < shape.chunks);
         if (action.kind == ActionKind::Forward) {
           ASSERT_TRUE(forwards.insert(unit).second);
+        } else if (action.kind == ActionKind::Weight) {
+          ASSERT_TRUE(weights.insert(unit).second);
+          ASSERT_TRUE(backwards.count(unit));
         } else {
           ASSERT_TRUE(backwards.insert(unit).second);
           ASSERT_TRUE(forwards.count(unit));
@@ -48,6 +51,7 @@ TEST(Schedule, EachMicrobatchForwardBeforeBackwardExactlyOnce) {
       const auto all = static_cast<std::size_t>(shape.microbatches) * static_cast<std::size_t>(shape.chunks);
       ASSERT_EQ(forwards.size(), all);
       ASSERT_EQ(backwards.size(), all);
+      ASSERT_EQ(weights.size(), schedule.splits_backward ? all : 0);
     }
   });
 }
@@ -62,7 +66,7 @@ TEST(Schedule, BackwardsOfAChunkAscend) {
     for (StageIndex s(0); s.value() < shape.stages; ++s) {
       std::vector<std::int32_t> last(static_cast<std::size_t>(shape.chunks), -1);
       for (const StageAction& action : schedule.order(shape, s)) {
-        if (action.kind != ActionKind::Backward) continue;
+        if (action.kind != (schedule.splits_backward ? ActionKind::Weight : ActionKind::Backward)) continue;
         ASSERT_EQ(action.microbatch.value(), last[action.chunk.position()] + 1);
         last[action.chunk.position()] = action.microbatch.value();
       }
@@ -75,8 +79,9 @@ TEST(Schedule, SendsLeaveInTheOrderOfTheirReceives) {
   for_each_supported([](const Schedule& schedule, PipelineShape shape) {
     const auto messages = [&](std::int32_t virtual_stage, ActionKind kind) {
       std::vector<std::int32_t> microbatches;
-      for (const StageAction& action : schedule.order(shape, StageIndex(virtual_stage % shape.stages)))
-        if (action.kind == kind && action.chunk.value() == virtual_stage / shape.stages) microbatches.push_back(action.microbatch.value());
+      const ChunkSite site = site_of(schedule.placement, shape, virtual_stage);
+      for (const StageAction& action : schedule.order(shape, site.stage))
+        if (action.kind == kind && action.chunk == site.chunk) microbatches.push_back(action.microbatch.value());
       return microbatches;
     };
     for (std::int32_t at = 0; at + 1 < shape.stages * shape.chunks; ++at)
@@ -101,8 +106,18 @@ TEST(Schedule, RowsAreNamedAndFound) {
     EXPECT_FALSE(schedule.summary.empty());
     EXPECT_FALSE(schedule.paper.empty());
   }
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre("gpipe", "1f1b", "interleaved"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"));
   EXPECT_EQ(find_schedule("zero"), nullptr);
+}
+
+TEST(Schedule, PlacementsAreTheirOwnInverse) {
+  for (const ChunkPlacement placement : {ChunkPlacement::Loop, ChunkPlacement::V})
+    for (const PipelineShape shape : many_shapes())
+      for (std::int32_t at = 0; at < shape.stages * shape.chunks; ++at)
+        ASSERT_EQ(virtual_stage(placement, shape, site_of(placement, shape, at)), at);
+  const PipelineShape shape{.stages = 4, .microbatches = 4, .chunks = 2};
+  EXPECT_EQ(virtual_stage(ChunkPlacement::V, shape, {StageIndex(0), ChunkIndex(1)}), 7);
+  EXPECT_EQ(virtual_stage(ChunkPlacement::Loop, shape, {StageIndex(0), ChunkIndex(1)}), 4);
 }
 
 TEST(Schedule, TextShowsChunksOnlyWhereThereAreSeveral) {

@@ -1,0 +1,85 @@
+#include "sim/schedule/zero_bubble.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/schedule/in_flight.h"
+#include "tests/sim/schedule/pipeline_run.h"
+
+namespace sim {
+namespace {
+
+std::string zero_bubble_text(const Schedule& schedule, PipelineShape shape, std::int32_t stage) {
+  return to_text(schedule.order(shape, StageIndex(stage)));
+}
+
+TEST(ZeroBubble, LooksLikeItsPaper) {
+  const PipelineShape shape{.stages = 2, .microbatches = 3};
+  EXPECT_EQ(zero_bubble_text(kZb1pSchedule, shape, 0), "F0 F1 B0 W0 F2 B1 W1 B2 W2");
+  EXPECT_EQ(zero_bubble_text(kZb1pSchedule, shape, 1), "F0 B0 F1 B1 W0 F2 B2 W1 W2");
+}
+
+// Qi et al. 2024: with passes of equal length a stage idles (p - 1)(T_F + T_B - T_W); 1f1b idles (p - 1)(T_F + T_B + T_W).
+TEST(ZeroBubble, OnePassPerLaterStageIsLeftOfTheBubble) {
+  for (const PipelineShape shape : testing::many_shapes()) {
+    if (kZb1pSchedule.why_unsupported(shape) || shape.microbatches < shape.stages) continue;
+    for (const Schedule* schedule : {&kZb1pSchedule, &kZb2pSchedule}) {
+      if (schedule == &kZb2pSchedule && shape.microbatches < 2 * shape.stages) continue;
+      EXPECT_EQ(testing::PipelineRun(*schedule, shape).duration(), 3 * shape.microbatches + shape.stages - 1)
+          << schedule->name << " p=" << shape.stages << " m=" << shape.microbatches;
+    }
+  }
+}
+
+TEST(ZeroBubble, HoldsAsManyMicrobatchesAsItsNameSays) {
+  for (const std::int32_t p : {2, 4, 8}) {
+    const PipelineShape one{.stages = p, .microbatches = 8 * p};
+    PipelineShape two = one;
+    two.chunks = 2;
+    for (StageIndex s(0); s.value() < p; ++s) {
+      EXPECT_LE(testing::peak_in_flight(kZb1pSchedule.order(one, s)), p);
+      EXPECT_LE(testing::peak_in_flight(kZb2pSchedule.order(one, s)), 2 * p - 1);
+      EXPECT_LE(testing::peak_in_flight(kZbvSchedule.order(two, s)), 2 * p);         // in chunks: half a stage each
+      EXPECT_LE(testing::peak_in_flight(kVHalfSchedule.order(two, s)), p + 3);
+      EXPECT_LE(testing::peak_in_flight(kVMinSchedule.order(two, s)), 2 * p / 3 + 3);
+    }
+  }
+}
+
+// Total idle of the longest stage, in chunk passes: v-min leaves most, zbv next to nothing, all less than 1f1b's 6 (p - 1).
+TEST(ZeroBubble, LessMemoryLeavesMoreBubble) {
+  for (const std::int32_t p : {4, 6, 8, 12}) {
+    const PipelineShape shape{.stages = p, .microbatches = 4 * p, .chunks = 2};
+    const std::int64_t work = 6 * shape.microbatches;
+    const std::int64_t zbv = testing::PipelineRun(kZbvSchedule, shape).duration() - work;
+    const std::int64_t half = testing::PipelineRun(kVHalfSchedule, shape).duration() - work;
+    const std::int64_t least = testing::PipelineRun(kVMinSchedule, shape).duration() - work;
+    EXPECT_LE(zbv, 2 * p);
+    EXPECT_LT(zbv, half);
+    EXPECT_LE(half, least);
+    EXPECT_LT(least, 6 * (p - 1));
+  }
+}
+
+// Tied embeddings are complete with the first chunk's last weight gradient.
+TEST(ZeroBubble, TheFirstChunksWeightsComeAfterTheSeconds) {
+  for (const Schedule* schedule : {&kZbvSchedule, &kVHalfSchedule, &kVMinSchedule})
+    for (const std::int32_t p : {2, 3, 4, 8})
+      for (const std::int32_t m : {1, 2, 5, 16}) {
+        std::int32_t up = 0, down = 0;
+        for (const StageAction& action : schedule->order({.stages = p, .microbatches = m, .chunks = 2}, StageIndex(0))) {
+          if (action.kind != ActionKind::Weight) continue;
+          ++(action.chunk == ChunkIndex(1) ? up : down);
+          EXPECT_LE(down, up);
+        }
+      }
+}
+
+TEST(ZeroBubble, RefusesOtherShapesWithTheirNumbers) {
+  EXPECT_TRUE(kZb1pSchedule.why_unsupported({.stages = 1, .microbatches = 4}));
+  EXPECT_TRUE(kZb1pSchedule.why_unsupported({.stages = 2, .microbatches = 4, .chunks = 2}));
+  EXPECT_THAT(*kZbvSchedule.why_unsupported({.stages = 4, .microbatches = 4, .chunks = 3}), ::testing::HasSubstr("not 3 on 4"));
+  EXPECT_FALSE(kZbvSchedule.why_unsupported({.stages = 4, .microbatches = 1, .chunks = 2}));
+}
+
+}  // namespace
+}  // namespace sim
