@@ -1,7 +1,8 @@
 #include "executor/model/embedding.h"
 
 #include <ATen/ops/index_select.h>
-#include <ATen/ops/sum.h>
+
+#include <algorithm>
 
 namespace executor {
 
@@ -9,6 +10,7 @@ Embedding::Embedding(const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
       positions_(find_leaf(layer, ".positions.weight")),
       sequence_(settings.sequence),
+      first_token_(settings.first_token),
       tensor_(settings.tensor) {}
 
 // Positions in this rank's rows; negative or beyond them for rows that others own.
@@ -24,14 +26,27 @@ at::Tensor Embedding::look_up(const at::Tensor& ids) const {
   return at::index_select(tokens_.value, 0, here.clamp(0, rows - 1)).masked_fill_(foreign.unsqueeze(1), 0.0);
 }
 
+// Token i of the stream stands at position (first token + i) mod sequence: stretches of one sample each.
+void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& table, bool into_table) const {
+  for (std::int64_t token = 0; token < stream.size(0);) {
+    const std::int64_t position = (first_token_ + token) % sequence_, count = std::min(sequence_ - position, stream.size(0) - token);
+    const at::Tensor tokens = stream.narrow(0, token, count), rows = table.narrow(0, position, count);
+    into_table ? rows.add_(tokens) : tokens.add_(rows);
+    token += count;
+  }
+}
+
 void Embedding::add_positions(at::Tensor& stream, const Dropout& dropout) const {
-  if (positions_.value.defined()) stream.view({-1, sequence_, stream.size(1)}).add_(positions_.value.narrow(0, 0, sequence_));
+  if (positions_.value.defined()) add_by_position(stream, positions_.value, /*into_table=*/false);
   apply_dropout(stream, dropout);
 }
 
-void Embedding::backward(at::Tensor& gradient, const at::Tensor& ids, const Dropout& dropout) const {
+void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout) const {
   apply_dropout(gradient, dropout);
-  if (positions_.value.defined()) positions_.gradient.narrow(0, 0, sequence_).add_(gradient.view({-1, sequence_, gradient.size(1)}).sum(0));
+  if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, /*into_table=*/true);
+}
+
+void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const {
   const at::Tensor here = rows_here(ids);
   if (tensor_.degree == 1) {
     tokens_.gradient.index_add_(0, here, gradient);

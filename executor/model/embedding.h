@@ -13,15 +13,17 @@ class Embedding {
 
   // ids [tokens] int64 -> [tokens, hidden]; rows that other tensor ranks own are zero. Learned positions are added by add_positions.
   at::Tensor look_up(const at::Tensor& ids) const;
-  void add_positions(at::Tensor& stream, const Dropout& dropout) const;
-  // Adds to the gradients of both tables. `gradient` is overwritten.
-  void backward(at::Tensor& gradient, const at::Tensor& ids, const Dropout& dropout) const;
+  void add_positions(at::Tensor& stream, const Dropout& dropout) const;  // stream: of this rank's stretch of the tokens
+  // Their backwards, the other way round; each adds to the gradient of its table. `gradient` is overwritten by the dropout.
+  void positions_backward(at::Tensor& gradient, const Dropout& dropout) const;
+  void look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const;
 
  private:
   at::Tensor rows_here(const at::Tensor& ids) const;
+  void add_by_position(const at::Tensor& stream, const at::Tensor& table, bool into_table) const;
 
   Leaf tokens_, positions_;
-  std::int64_t sequence_;
+  std::int64_t sequence_, first_token_;
   TensorPosition tensor_;
 };
 

@@ -20,8 +20,12 @@ Head::Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPositi
   vocabulary_ = {.first = first, .real = std::clamp<std::int64_t>(config.vocabulary - first, 0, columns)};
 }
 
-void Head::logits(HeadActivations& kept, const at::Tensor& input, const at::Tensor& targets) const {
-  kept.normalized = kept.norm.forward(input, [this](const at::Tensor& x) { return norm(x, norm_, epsilon_, norm_scale_, norm_shift_); });
+at::Tensor Head::normalized(HeadActivations& kept, const at::Tensor& input) const {
+  return kept.norm.forward(input, [this](const at::Tensor& x) { return norm(x, norm_, epsilon_, norm_scale_, norm_shift_); });
+}
+
+void Head::logits(HeadActivations& kept, at::Tensor normalized, const at::Tensor& targets) const {
+  kept.normalized = std::move(normalized);
   kept.entropy.logits = at::mm(kept.normalized, weight_.value.t());
   kept.entropy.targets = targets;
   kept.entropy.maximum = empty_maximum(kept.entropy.logits);

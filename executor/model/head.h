@@ -1,7 +1,7 @@
 // The last layer: final norm, projection to (this tensor rank's part of) the vocabulary, cross-entropy. In the pieces between which tensor
 // parallelism communicates. The gradient of the logits is written over them; the products behind it are plain, not autograd's.
 //
-//   forward   logits -> [maximum over ranks] -> exponentials -> [sum over ranks] -> losses
+//   forward   normalized -> logits -> [maximum over ranks] -> exponentials -> [sum over ranks] -> losses
 //   backward  product_backward -> [sum over ranks] -> norm_backward
 #pragma once
 
@@ -23,7 +23,8 @@ class Head {
  public:
   Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor);
 
-  void logits(HeadActivations& kept, const at::Tensor& input, const at::Tensor& targets) const;  // and this rank's maximum
+  at::Tensor normalized(HeadActivations& kept, const at::Tensor& input) const;
+  void logits(HeadActivations& kept, at::Tensor normalized, const at::Tensor& targets) const;  // and this rank's maximum
   void exponentials(HeadActivations& kept) const;
   at::Tensor losses(const HeadActivations& kept) const;  // [tokens]
   // scale: of the loss of one token. Frees the logits. Returns this rank's part of the gradient at the norm's output.

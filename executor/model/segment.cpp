@@ -1,11 +1,9 @@
 #include "executor/model/segment.h"
 
-#include <ATen/ops/scaled_dot_product_attention.h>
-
 #include <utility>
 
 #include "executor/model/activation.h"
-#include "executor/model/heads.h"
+#include "executor/model/attention.h"
 #include "executor/model/linear.h"
 #include "executor/model/norm.h"
 
@@ -22,12 +20,6 @@ SegmentLeaves segment_leaves(const LayerParts& layer, const std::string& segment
           .out_bias = leaf(out + ".bias")};
 }
 
-at::Tensor causal_attention(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary) {
-  const auto [queries, keys, values] = split_heads(joint, shape, rotary);
-  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true);
-  return mixed.transpose(1, 2).reshape({joint.size(0), shape.heads * shape.head_dim});
-}
-
 }  // namespace
 
 BlockSegment::BlockSegment(const sim::ModelConfig& config, SegmentLeaves leaves, Middle middle)
@@ -37,14 +29,16 @@ at::Tensor BlockSegment::norm(const at::Tensor& input) const {
   return executor::norm(input, norm_, epsilon_, leaves_.norm_scale, leaves_.norm_shift);
 }
 
-at::Tensor BlockSegment::into_middle(const at::Tensor& normalized) const {
-  return middle_(linear(normalized, leaves_.in_weight, leaves_.in_bias));
+at::Tensor BlockSegment::into_middle(const at::Tensor& normalized, const Dropout& scores) const {
+  return middle_(linear(normalized, leaves_.in_weight, leaves_.in_bias), scores);
 }
 
-at::Tensor BlockSegment::core(const at::Tensor& normalized) const { return linear(into_middle(normalized), leaves_.out_weight); }
+at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
+  return linear(into_middle(normalized, scores), leaves_.out_weight);
+}
 
-at::Tensor BlockSegment::whole(const at::Tensor& input) const {
-  return linear(into_middle(norm(input)), leaves_.out_weight, leaves_.out_bias);
+at::Tensor BlockSegment::whole(const at::Tensor& input, const Dropout& scores) const {
+  return linear(into_middle(norm(input), scores), leaves_.out_weight, leaves_.out_bias);
 }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
@@ -58,13 +52,16 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                         .kv_heads = config.kv_heads / settings.tensor.degree,
                         .head_dim = config.head_dim,
                         .sequence = settings.sequence};
+  const AttentionMasks masks{.heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
   return BlockSegment(config, segment_leaves(layer, "attention", "qkv", "projection"),
-                      [shape, rotary = settings.rotary](const at::Tensor& joint) { return causal_attention(joint, shape, rotary); });
+                      [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
+                        return causal_attention(split_heads(joint, shape, rotary), masks, scores);
+                      });
 }
 
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer) {
   return BlockSegment(config, segment_leaves(layer, "mlp", "up", "down"),
-                      [kind = config.activation, gated = config.gated_mlp](const at::Tensor& up) {
+                      [kind = config.activation, gated = config.gated_mlp](const at::Tensor& up, const Dropout&) {
                         return gated ? gated_activation(up, kind) : activation(up, kind);
                       });
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 
+#include "executor/model/dropout.h"
 #include "executor/model/leaf.h"
 #include "executor/model/tensor_part.h"
 #include "sim/model/model_graph.h"
@@ -23,16 +24,18 @@ struct SegmentLeaves {
 
 class BlockSegment {
  public:
-  using Middle = std::function<at::Tensor(const at::Tensor& joint)>;
+  // scores: dropout of attention's probabilities; the feed-forward network has none.
+  using Middle = std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)>;
   BlockSegment(const sim::ModelConfig& config, SegmentLeaves leaves, Middle middle);
 
   at::Tensor norm(const at::Tensor& input) const;       // [tokens, hidden]
-  at::Tensor core(const at::Tensor& normalized) const;  // up to the output product, without its bias: a part of the sum over T
-  at::Tensor whole(const at::Tensor& input) const;      // norm, core and output bias: all that a single tensor rank does
+  // Up to the output product, without its bias: a part of the sum over T.
+  at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;
+  at::Tensor whole(const at::Tensor& input, const Dropout& scores = {}) const;  // norm, core and output bias: all that a single tensor rank does
   const Leaf& out_bias() const { return leaves_.out_bias; }
 
  private:
-  at::Tensor into_middle(const at::Tensor& normalized) const;
+  at::Tensor into_middle(const at::Tensor& normalized, const Dropout& scores) const;
 
   sim::Norm norm_;
   double epsilon_;
@@ -48,7 +51,9 @@ struct LayerParts {
 struct SegmentSettings {
   std::int64_t sequence = 1;
   TensorPosition tensor;
-  at::Tensor rotary;  // rotary_table(), shared by all blocks; without a tensor for learned positions
+  std::int64_t first_token = 0;  // of this rank's stretch of a microbatch (sequence parallelism)
+  bool keeps_scores = true;      // false: attention with dropout computes its probabilities again in the backward
+  at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer);

@@ -16,9 +16,13 @@ enum class Mutation : std::uint8_t {
   StaleWeights,          // gathered weights are not renewed after the step
   SharedCountedTwice,    // every copy of a shared or replicated parameter counts in the gradient norm
   LastBucketNotReduced,  // the last bucket's gradients stay as they are on this rank
+  MissingReplicatedSum,  // sequence parallel: gradients of norms and biases are not summed over tensor ranks
+  OtherMasksAgain,       // recomputation draws the dropout masks of another step
+  LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
 };
 inline constexpr std::string_view kMutationNames[] = {"none",          "wrong_average",        "missing_tensor_sum",     "shifted_shard",
-                                                      "stale_weights", "shared_counted_twice", "last_bucket_not_reduced"};
+                                                      "stale_weights", "shared_counted_twice", "last_bucket_not_reduced", "missing_replicated_sum",
+                                                      "other_masks_again", "local_head_masks"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

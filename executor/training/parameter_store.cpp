@@ -34,7 +34,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer)
     if (plan.owns(stage, layer)) layers_[layer.position()].parameters = sim::parameters_of(model, plan, layer, stage);
   make_leaves();
-  const bool head_reads_embedding = model.config.tied_embeddings && plan.mesh.pipeline == 1;
+  const bool head_reads_embedding = plan.head_reads_embedding();
   if (!head_reads_embedding) return;
   OwnedLayer& head = layers_.back();
   const OwnedLayer& embedding = layers_.front();
@@ -66,6 +66,19 @@ ParameterStore::SlotPart ParameterStore::meet(const sim::BucketSlot& slot, Bucke
   const std::int64_t begin = std::max(slot.offset, range.begin), end = std::min(slot.offset + slot.elements, range.end());
   if (begin >= end) return {};
   return {.range = {.begin = begin, .count = end - begin}, .from = {begin - slot.offset}};
+}
+
+std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients() const {
+  std::vector<ReplicatedPart> parts;
+  std::int64_t begin = 0;
+  for (const FlatBucket& bucket : buckets_)
+    for (const sim::BucketSlot& slot : bucket.layout().slots) {
+      if (parameter(slot).split != sim::TensorSplit::None) continue;
+      const SlotPart part = meet(slot, bucket.stepped());
+      if (part.range.count > 0) parts.push_back({.gradient = bucket.final_gradients(part.range), .begin = begin + part.from.value});
+      begin += slot.elements;
+    }
+  return parts;
 }
 
 void ParameterStore::fill_initial_values() {

@@ -25,6 +25,13 @@ class ParameterStore {
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
 
+  // Where the final gradient of what every tensor rank holds whole stands in a buffer of all such elements, in bucket order.
+  struct ReplicatedPart {
+    at::Tensor gradient;
+    std::int64_t begin = 0;
+  };
+  std::vector<ReplicatedPart> replicated_gradients() const;
+
   // A slot's part of a range of its bucket: `from` counts inside the slot. Empty where they do not meet.
   struct SlotPart {
     BucketRange range;

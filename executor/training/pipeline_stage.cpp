@@ -17,7 +17,11 @@ LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
 }
 
 SegmentSettings segment_settings(const sim::ParallelPlan& plan, TensorPosition tensor, at::TensorOptions options) {
-  SegmentSettings settings{.sequence = plan.workload.sequence, .tensor = tensor, .rotary = {}};
+  SegmentSettings settings{.sequence = plan.workload.sequence,
+                           .tensor = tensor,
+                           .first_token = plan.sequence_parallel ? tensor.rank * (plan.shard_shape().tokens() / tensor.degree) : 0,
+                           .keeps_scores = plan.recompute != sim::Recompute::Selective,
+                           .rotary = {}};
   const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = plan.model.head_dim, .sequence = plan.workload.sequence};
   if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_table(shape, plan.model.rope_theta, options);
   return settings;
@@ -25,14 +29,17 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, TensorPosition t
 
 }  // namespace
 
-PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters)
+PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters,
+                             Mutation mutation)
     : plan_(plan),
       parameters_(parameters),
       tensor_(parameters.tensor()),
+      mutation_(mutation),
       hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const SegmentSettings settings = segment_settings(plan, tensor_, parameters.buckets().front().weights().options());
+  first_token_ = settings.first_token;
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     if (!plan.owns(stage, layer)) continue;
     const LayerParts parts = parts_of(parameters, layer);
@@ -45,30 +52,39 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
   }
 }
 
-// Which task is which function. Sequence-parallel tasks have no row: such plans are not runnable.
+// Which task is which function. Norms in front of segments, and residual sums backward, are tasks of their own where ranks share the sequence.
 const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
   using enum sim::Phase;
   using enum sim::Operation;
+  using Stage = PipelineStage;
   static constexpr auto kRows = std::to_array<Row>({
-      {Forward, Embedding, &PipelineStage::embedding},
-      {Forward, EmbeddingPositions, &PipelineStage::embedding_positions},
-      {Forward, Attention, &PipelineStage::segment},
-      {Forward, AttentionResidual, &PipelineStage::segment_residual},
-      {Forward, Mlp, &PipelineStage::segment},
-      {Forward, MlpResidual, &PipelineStage::segment_residual},
-      {Forward, Head, &PipelineStage::head},
-      {Forward, HeadExponentials, &PipelineStage::head_exponentials},
-      {Forward, HeadLoss, &PipelineStage::head_loss},
-      {Recompute, Attention, &PipelineStage::segment_again},
-      {Recompute, AttentionResidual, &PipelineStage::segment_again_residual},
-      {Recompute, Mlp, &PipelineStage::segment_again},
-      {Backward, Head, &PipelineStage::head_backward},
-      {Backward, HeadNorm, &PipelineStage::head_norm_backward},
-      {Backward, Mlp, &PipelineStage::segment_backward},
-      {Backward, MlpNorm, &PipelineStage::segment_norm_backward},
-      {Backward, Attention, &PipelineStage::segment_backward},
-      {Backward, AttentionNorm, &PipelineStage::segment_norm_backward},
-      {Backward, Embedding, &PipelineStage::embedding_backward},
+      {Forward, Embedding, &Stage::embedding},
+      {Forward, EmbeddingPositions, &Stage::embedding_positions},
+      {Forward, AttentionNorm, &Stage::segment_norm},
+      {Forward, Attention, &Stage::segment},
+      {Forward, AttentionResidual, &Stage::segment_residual},
+      {Forward, MlpNorm, &Stage::segment_norm},
+      {Forward, Mlp, &Stage::segment},
+      {Forward, MlpResidual, &Stage::segment_residual},
+      {Forward, HeadNorm, &Stage::head_norm},
+      {Forward, Head, &Stage::head},
+      {Forward, HeadExponentials, &Stage::head_exponentials},
+      {Forward, HeadLoss, &Stage::head_loss},
+      {Recompute, AttentionNorm, &Stage::segment_norm},
+      {Recompute, Attention, &Stage::segment},
+      {Recompute, AttentionResidual, &Stage::segment_residual},
+      {Recompute, MlpNorm, &Stage::segment_norm},
+      {Recompute, Mlp, &Stage::segment},
+      {Backward, Head, &Stage::head_backward},
+      {Backward, HeadNorm, &Stage::head_norm_backward},
+      {Backward, MlpResidual, &Stage::segment_residual_backward},
+      {Backward, Mlp, &Stage::segment_backward},
+      {Backward, MlpNorm, &Stage::segment_norm_backward},
+      {Backward, AttentionResidual, &Stage::segment_residual_backward},
+      {Backward, Attention, &Stage::segment_backward},
+      {Backward, AttentionNorm, &Stage::segment_norm_backward},
+      {Backward, EmbeddingPositions, &Stage::embedding_positions_backward},
+      {Backward, Embedding, &Stage::embedding_backward},
   });
   const auto row = std::find_if(kRows.begin(), kRows.end(),
                                 [&](const Row& candidate) { return candidate.phase == key.phase && candidate.operation == key.operation; });
@@ -88,18 +104,34 @@ void PipelineStage::begin_step(StepBatch batch) {
   losses_.clear();
 }
 
-Dropout PipelineStage::dropout(double probability, const sim::TaskKey& key, std::string_view operation) const {
+Dropout PipelineStage::dropout(double probability, const sim::TaskKey& key, std::string_view operation, std::int64_t elements) const {
   if (probability <= 0) return {};
   const std::int64_t sample = batch_.first_sample + key.microbatch.value() * plan_.microbatch_size;
+  const bool is_wrong = mutation_ == Mutation::OtherMasksAgain && key.phase == sim::Phase::Recompute;
   return {.probability = probability,
-          .key = random_key({plan_.training.seed, label_of("dropout"), static_cast<std::uint64_t>(batch_.step),
+          .key = random_key({plan_.training.seed, label_of("dropout"), static_cast<std::uint64_t>(batch_.step + (is_wrong ? 1 : 0)),
                              static_cast<std::uint64_t>(key.layer.value()), label_of(operation)}),
-          .first_element = static_cast<std::uint64_t>(sample * plan_.workload.sequence * hidden_)};
+          .first_element = static_cast<std::uint64_t>(sample * elements)};
+}
+
+Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const {
+  Dropout result = dropout(probability, key, operation, plan_.workload.sequence * hidden_);
+  result.first_element += static_cast<std::uint64_t>(first_token_ * hidden_);
+  return result;
 }
 
 Dropout PipelineStage::residual_dropout(const sim::TaskKey& key) const {
-  return dropout(plan_.model.residual_dropout, key, part_of(key.operation) == Part::Attention ? "attention" : "mlp");
+  return stream_dropout(plan_.model.residual_dropout, key, part_of(key.operation) == Part::Attention ? "attention" : "mlp");
 }
-Dropout PipelineStage::embedding_dropout(const sim::TaskKey& key) const { return dropout(plan_.model.embedding_dropout, key, "embedding"); }
+Dropout PipelineStage::embedding_dropout(const sim::TaskKey& key) const {
+  return stream_dropout(plan_.model.embedding_dropout, key, "embedding");
+}
+Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
+  if (part_of(key.operation) != Part::Attention) return {};
+  const std::int64_t pairs = plan_.workload.sequence * plan_.workload.sequence;
+  Dropout result = dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
+  if (mutation_ == Mutation::LocalHeadMasks) result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
+  return result;
+}
 
 }  // namespace executor

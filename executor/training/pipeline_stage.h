@@ -15,6 +15,7 @@
 #include "executor/model/head.h"
 #include "executor/model/residual.h"
 #include "executor/training/batch.h"
+#include "executor/training/mutation.h"
 #include "executor/training/parameter_store.h"
 #include "sim/task_graph/task.h"
 
@@ -22,7 +23,8 @@ namespace executor {
 
 class PipelineStage {
  public:
-  PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters);
+  PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters,
+                Mutation mutation = Mutation::None);
 
   void begin_step(StepBatch batch);
   void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward or Recompute
@@ -57,14 +59,16 @@ class PipelineStage {
 
   void embedding(const sim::TaskKey& key);
   void embedding_positions(const sim::TaskKey& key);
+  void embedding_positions_backward(const sim::TaskKey& key);
   void embedding_backward(const sim::TaskKey& key);
+  void segment_norm(const sim::TaskKey& key);
   void segment(const sim::TaskKey& key);
   void segment_residual(const sim::TaskKey& key);
-  void segment_again(const sim::TaskKey& key);
-  void segment_again_residual(const sim::TaskKey& key);
+  void segment_residual_backward(const sim::TaskKey& key);
   void segment_backward(const sim::TaskKey& key);
   void segment_norm_backward(const sim::TaskKey& key);
   void leave_segment(const sim::TaskKey& key, at::Tensor through);
+  void head_norm(const sim::TaskKey& key);
   void head(const sim::TaskKey& key);
   void head_exponentials(const sim::TaskKey& key);
   void head_loss(const sim::TaskKey& key);
@@ -72,21 +76,30 @@ class PipelineStage {
   void head_norm_backward(const sim::TaskKey& key);
 
   bool shares_tensors() const { return tensor_.degree > 1; }
+  bool shares_sequence() const { return plan_.sequence_parallel; }  // streams hold this rank's stretch of a microbatch's tokens
+  // A block that is recomputed keeps nothing on its way forward.
+  bool keeps_graph(const sim::TaskKey& key) const { return key.phase == sim::Phase::Recompute || plan_.recompute != sim::Recompute::Full; }
+  at::Tensor& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
+  at::Tensor run(Piece& piece, const at::Tensor& input, const Piece::Function& function, const sim::TaskKey& key) const;
+  void enter_block(const sim::TaskKey& key);
   const BlockSegment& segment_of(const sim::TaskKey& key) const;
   BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, key.microbatch}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);
-  at::Tensor run_segment(const BlockSegment& segment, SegmentActivations& kept, const at::Tensor& input) const;
-  at::Tensor run_unrecorded(const BlockSegment& segment, const at::Tensor& input) const;
-  void finish_segment(at::Tensor& stream, at::Tensor sum, const sim::TaskKey& key) const;
+  void finish_segment(at::Tensor sum, const sim::TaskKey& key);
   Leaf late_bias(const BlockSegment& segment) const;  // added after the sum over tensor ranks; none with one of them
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
-  Dropout dropout(double probability, const sim::TaskKey& key, std::string_view operation) const;
+  Dropout score_dropout(const sim::TaskKey& key) const;
+  Dropout stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const;
+  // elements: of one sample in the tensor that is dropped.
+  Dropout dropout(double probability, const sim::TaskKey& key, std::string_view operation, std::int64_t elements) const;
 
   const sim::ParallelPlan& plan_;
   ParameterStore& parameters_;
   TensorPosition tensor_;
+  Mutation mutation_;
   std::int64_t hidden_ = 0;
+  std::int64_t first_token_ = 0;  // of this rank's stretch
   double loss_scale_ = 1;  // 1 / tokens of the global batch: the only averaging there is
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;

@@ -25,69 +25,77 @@ PipelineStage::SegmentActivations& PipelineStage::kept_of(const sim::TaskKey& ke
 Leaf PipelineStage::late_bias(const BlockSegment& segment) const { return shares_tensors() ? segment.out_bias() : Leaf{}; }
 
 void PipelineStage::embedding(const sim::TaskKey& key) {
-  flow_ = embedding_->look_up(batch_.ids.select(0, key.microbatch.value()));
-  if (shares_tensors())
-    partial_ = flow_;
-  else
-    embedding_positions(key);
+  partial_ = embedding_->look_up(batch_.ids.select(0, key.microbatch.value()));
+  if (!shares_tensors()) embedding_positions(key);
 }
 
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
-  partial_.reset();
+  flow_ = std::exchange(partial_, {});
   embedding_->add_positions(flow_, embedding_dropout(key));
 }
 
+void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
+  partial_ = take_flow();
+  embedding_->positions_backward(partial_, embedding_dropout(key));
+}
+
 void PipelineStage::embedding_backward(const sim::TaskKey& key) {
-  at::Tensor gradient = take_flow();
-  embedding_->backward(gradient, batch_.ids.select(0, key.microbatch.value()), embedding_dropout(key));
+  if (!shares_sequence()) embedding_positions_backward(key);
+  embedding_->look_up_backward(std::exchange(partial_, {}), batch_.ids.select(0, key.microbatch.value()));
 }
 
-// A segment up to its sum over tensor ranks, its graph kept.
-at::Tensor PipelineStage::run_segment(const BlockSegment& segment, SegmentActivations& kept, const at::Tensor& input) const {
-  if (!shares_tensors()) return kept.core.forward(input, [&](const at::Tensor& x) { return segment.whole(x); });
-  const at::Tensor normalized = kept.norm.forward(input, [&](const at::Tensor& x) { return segment.norm(x); });
-  return kept.core.forward(normalized, [&](const at::Tensor& x) { return segment.core(x); });
+at::Tensor PipelineStage::run(Piece& piece, const at::Tensor& input, const Piece::Function& function, const sim::TaskKey& key) const {
+  return keeps_graph(key) ? piece.forward(input, function) : function(input);
 }
 
-at::Tensor PipelineStage::run_unrecorded(const BlockSegment& segment, const at::Tensor& input) const {
-  return shares_tensors() ? segment.core(segment.norm(input)) : segment.whole(input);
+// A block that is recomputed keeps its input, and starts from it again.
+void PipelineStage::enter_block(const sim::TaskKey& key) {
+  if (plan_.recompute != sim::Recompute::Full || part_of(key.operation) != Part::Attention) return;
+  at::Tensor& input = block_activations(key).input;
+  if (key.phase == sim::Phase::Recompute)
+    again_ = std::exchange(input, {});
+  else
+    input = flow_;
 }
 
-// stream becomes stream + dropout(sum + bias); the old stream stays as it was for whoever keeps it.
-void PipelineStage::finish_segment(at::Tensor& stream, at::Tensor sum, const sim::TaskKey& key) const {
-  add_residual(sum, stream, late_bias(segment_of(key)), residual_dropout(key));
-  stream = std::move(sum);
+void PipelineStage::segment_norm(const sim::TaskKey& key) {
+  enter_block(key);
+  partial_ = run(kept_of(key).norm, stream(key), [&](const at::Tensor& x) { return segment_of(key).norm(x); }, key);
 }
 
+// Up to the sum over tensor ranks; with one of them, all of it.
 void PipelineStage::segment(const sim::TaskKey& key) {
   const BlockSegment& segment = segment_of(key);
-  const bool recomputes = plan_.recompute == sim::Recompute::Full;
-  if (recomputes && part_of(key.operation) == Part::Attention) block_activations(key).input = flow_;
-  at::Tensor sum = recomputes ? run_unrecorded(segment, flow_) : run_segment(segment, kept_of(key), flow_);
-  if (shares_tensors())
-    partial_ = std::move(sum);
-  else
-    finish_segment(flow_, std::move(sum), key);
+  const Dropout scores = score_dropout(key);
+  if (!shares_tensors()) {
+    enter_block(key);
+    return finish_segment(run(kept_of(key).core, stream(key), [&](const at::Tensor& x) { return segment.whole(x, scores); }, key), key);
+  }
+  if (!shares_sequence()) segment_norm(key);
+  const at::Tensor normalized = std::exchange(partial_, {});
+  partial_ = run(kept_of(key).core, normalized, [&](const at::Tensor& x) { return segment.core(x, scores); }, key);
+  if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp) {
+    partial_.reset();  // the block's output is not needed
+    again_.reset();
+  }
 }
 
-void PipelineStage::segment_residual(const sim::TaskKey& key) { finish_segment(flow_, std::exchange(partial_, {}), key); }
-
-void PipelineStage::segment_again(const sim::TaskKey& key) {
-  const Part part = part_of(key.operation);
-  if (part == Part::Attention) again_ = std::exchange(block_activations(key).input, {});
-  at::Tensor sum = run_segment(segment_of(key), kept_of(key), again_);
-  if (part == Part::Mlp)
-    again_.reset();  // the block's output is not needed
-  else if (shares_tensors())
-    partial_ = std::move(sum);
-  else
-    finish_segment(again_, std::move(sum), key);
+// The stream becomes stream + dropout(sum + bias); the old one stays as it was for whoever keeps it.
+void PipelineStage::finish_segment(at::Tensor sum, const sim::TaskKey& key) {
+  if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp) return again_.reset();
+  add_residual(sum, stream(key), late_bias(segment_of(key)), residual_dropout(key));
+  stream(key) = std::move(sum);
 }
 
-void PipelineStage::segment_again_residual(const sim::TaskKey& key) { finish_segment(again_, std::exchange(partial_, {}), key); }
+void PipelineStage::segment_residual(const sim::TaskKey& key) { finish_segment(std::exchange(partial_, {}), key); }
+
+void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
+  partial_ = residual_backward(flow_, late_bias(segment_of(key)), residual_dropout(key));
+}
 
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
-  const at::Tensor into_sum = residual_backward(flow_, late_bias(segment_of(key)), residual_dropout(key));
+  if (!shares_sequence()) segment_residual_backward(key);
+  const at::Tensor into_sum = std::exchange(partial_, {});
   at::Tensor gradient = kept_of(key).core.backward(into_sum);
   if (shares_tensors())
     partial_ = std::move(gradient);
@@ -105,9 +113,12 @@ void PipelineStage::leave_segment(const sim::TaskKey& key, at::Tensor through) {
   if (part_of(key.operation) == Part::Attention) kept_.erase({key.layer, key.microbatch});
 }
 
+void PipelineStage::head_norm(const sim::TaskKey& key) { partial_ = head_->normalized(kept_head_[key.microbatch], take_flow()); }
+
 void PipelineStage::head(const sim::TaskKey& key) {
+  if (!shares_sequence()) head_norm(key);
   HeadActivations& kept = kept_head_[key.microbatch];
-  head_->logits(kept, take_flow(), batch_.targets.select(0, key.microbatch.value()));
+  head_->logits(kept, std::exchange(partial_, {}), batch_.targets.select(0, key.microbatch.value()));
   if (shares_tensors())
     partial_ = kept.entropy.maximum;
   else {

@@ -1,6 +1,7 @@
 #include "executor/training/task_runner.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +15,7 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       communicators_(communicators),
       parameters_(parameters),
       options_(options),
-      stage_(model, plan, communicators.rank(), parameters),
+      stage_(model, plan, communicators.rank(), parameters, options.mutation),
       optimizer_(plan, communicators.rank(), parameters, options.mutation),
       slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {
   if (options.mutation == Mutation::WrongAverage)
@@ -55,6 +56,12 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Forward, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
       {Recompute, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
       {Backward, AllReduce, Axis::Tensor, &TaskRunner::sum_over_tensor_ranks},
+      {Forward, AllGather, Axis::Tensor, &TaskRunner::gather_over_tensor_ranks},
+      {Recompute, AllGather, Axis::Tensor, &TaskRunner::gather_over_tensor_ranks},
+      {Backward, AllGather, Axis::Tensor, &TaskRunner::gather_over_tensor_ranks},
+      {Forward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
+      {Recompute, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
+      {Backward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
       {Forward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Backward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Forward, Send, Axis::Pipeline, &TaskRunner::send},
@@ -65,6 +72,7 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Backward, Reshard, Axis::None, &TaskRunner::reshard},
       {Gradients, AllReduce, Axis::Data, &TaskRunner::reduce_gradients},
       {Gradients, AllReduce, Axis::Embedding, &TaskRunner::reduce_gradients},
+      {Gradients, AllReduce, Axis::Tensor, &TaskRunner::sum_replicated_gradients},
       {Gradients, ReduceScatter, Axis::Data, &TaskRunner::scatter_gradients},
       {Gradients, Accumulate, Axis::None, &TaskRunner::accumulate},
       {Step, NormPart, Axis::None, &TaskRunner::sum_up},
@@ -95,6 +103,38 @@ void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
       ->wait();
 }
 
+at::Tensor TaskRunner::empty_stream(std::int64_t tokens) const {
+  return at::empty({tokens, plan_.model.hidden}, parameters_.buckets().front().weights().options());
+}
+
+// Sequence parallelism: every rank's stretch of the tokens becomes all tokens, and a sum of all tokens becomes the own stretch of it.
+void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
+  const at::Tensor whole = empty_stream(plan_.shard_shape().tokens());
+  communicators_.of(sim::MeshAxis::Tensor).all_gather(whole, stage_.partial(), task.key)->wait();
+  stage_.partial() = whole;
+}
+
+void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
+  const at::Tensor own = empty_stream(plan_.shard_shape().tokens() / plan_.mesh.tensor);
+  if (options_.mutation == Mutation::MissingTensorSum && task.key.phase == sim::Phase::Backward)
+    own.copy_(stage_.partial().chunk(plan_.mesh.tensor)[static_cast<std::size_t>(parameters_.tensor().rank)]);
+  else
+    communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, stage_.partial(), task.key)->wait();
+  stage_.partial() = own;
+}
+
+// Parameters that every tensor rank holds whole saw its stretch of the tokens only. Of a data rank's shard its part is summed; the rest is zero.
+void TaskRunner::sum_replicated_gradients(const sim::Task& task) {
+  if (options_.mutation == Mutation::MissingReplicatedSum) return;
+  const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients();
+  const at::TensorOptions options = parameters_.buckets().front().gradients().options();
+  const at::Tensor packed = at::zeros({task.payload.value() / static_cast<std::int64_t>(options.dtype().itemsize())}, options);
+  const auto place = [&](const ParameterStore::ReplicatedPart& part) { return packed.narrow(0, part.begin, part.gradient.numel()); };
+  for (const auto& part : parts) place(part).copy_(part.gradient);
+  communicators_.of(sim::MeshAxis::Tensor).all_reduce(packed, ReduceOperation::Sum, task.key)->wait();
+  for (const auto& part : parts) part.gradient.copy_(place(part));
+}
+
 // Transfers name the peer's own rank: the next stage or the one before, around the ring when chunks are interleaved.
 sim::Rank TaskRunner::neighbour(const sim::Task& task) const {
   const bool is_forward = task.key.phase == sim::Phase::Forward, sends = task.key.operation == sim::Operation::Send;
@@ -105,8 +145,7 @@ sim::Rank TaskRunner::neighbour(const sim::Task& task) const {
 }
 
 void TaskRunner::receive(const sim::Task& task) {
-  const at::TensorOptions options = parameters_.buckets().front().weights().options();
-  const at::Tensor buffer = at::empty({plan_.shard_shape().tokens(), plan_.model.hidden}, options);
+  const at::Tensor buffer = empty_stream(plan_.shard_shape().tokens() / (plan_.sequence_parallel ? plan_.mesh.tensor : 1));
   communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
   stage_.put_flow(buffer);
   const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});

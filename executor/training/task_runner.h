@@ -39,6 +39,9 @@ class TaskRunner {
   void perform(const sim::Task& task);
 
   void sum_over_tensor_ranks(const sim::Task& task);
+  void gather_over_tensor_ranks(const sim::Task& task);
+  void scatter_over_tensor_ranks(const sim::Task& task);
+  void sum_replicated_gradients(const sim::Task& task);
   void receive(const sim::Task& task);
   void send(const sim::Task& task);
   void gather_for_layer(const sim::Task& task);
@@ -52,6 +55,7 @@ class TaskRunner {
   void gather_after_update(const sim::Task& task);
 
   sim::Rank neighbour(const sim::Task& task) const;
+  at::Tensor empty_stream(std::int64_t tokens) const;
   bool is_unreduced_by_mutation(const sim::Task& task) const;
 
   const sim::ParallelPlan& plan_;

@@ -8,7 +8,10 @@
 //   attention        q, k, v: views of qkv, n (q+2kv);  -                        -                    -
 //                    repeated heads: 2 n q beside it
 //                    out n q (the projection's input),
-//                    logsumexp w n heads
+//                    logsumexp w n heads; with
+//                    dropout instead of it the
+//                    probabilities, n s heads
+//                    (selective: nothing)
 //   activation       -                                  its input n g f          -                    -
 //   linear           (out, above)                       its input n f            -                    -
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
@@ -16,7 +19,8 @@
 //   residual         nothing: the sum is written over the projection's output
 //
 //   backward, at its fullest (autograd frees an operator's inputs once it is done with them):
-//   Attention        d out n q, then dq, dk, dv beside it; with dropout a copy of the output's gradient, n h
+//   Attention        d out n q, then dq, dk, dv beside it, and with dropout of the scores a few matrices s x s of one head;
+//                    with dropout of the stream a copy of the output's gradient, n h (sequence parallel: memory_effects)
 //   Mlp              d activation n f; gated: minus the activation, plus d gate and up 2 n f and one product n f
 //   Head             nothing: the logits' gradient is written over them, d normalized comes when normalized goes
 //   Embedding        -   (T > 1: this rank's rows, n h)
@@ -32,6 +36,7 @@ namespace {
 
 struct Sizes {
   std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
+  std::int64_t sequence;
   std::int64_t query, key_value, heads, ffn, vocabulary;
   Bytes element, statistic;
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
@@ -43,6 +48,7 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
   const Bytes element = bytes_per_element(plan.workload.precision);
   return {.tokens = shape.tokens(),
           .local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens(),
+          .sequence = shape.sequence,
           .query = config.heads * config.head_dim / shape.tensor,
           .key_value = config.kv_heads * config.head_dim / shape.tensor,
           .heads = config.heads / shape.tensor,
@@ -52,14 +58,21 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
           .statistic = std::max(element, Bytes(4))};
 }
 
-void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
-  const bool repeats = config.kv_heads < config.heads;
+// Matrices s x s that attention with dropout has alive at once in its backward, beside kept or recomputed probabilities: those dropped, their
+// slope, a product of it, the mask of the future.
+constexpr std::int64_t kScoreMatrices = 4;
+
+void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Recompute recompute) {
+  const bool repeats = config.kv_heads < config.heads, drops = config.attention_dropout > 0;
+  const bool keeps_scores = drops && recompute != Recompute::Selective;
   const std::int64_t joint = size.query + 2 * size.key_value;
-  memory.kept =
-      memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query) + size.statistic * (size.tokens * size.heads);
+  memory.kept = memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query);
+  if (!drops) memory.kept += size.statistic * (size.tokens * size.heads);
+  if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
   memory.backward_temporary = size.elements(size.query + (repeats ? 3 * size.query : joint));
   memory.weight_inputs = memory.normalized + size.elements(size.query);
   memory.output_gradients = size.elements(joint + config.hidden);
+  if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
 }
 
 void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
@@ -83,13 +96,13 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   }
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
-  if (segment == Segment::Attention) add_attention(memory, size, config);
+  if (segment == Segment::Attention) add_attention(memory, size, config, plan.recompute);
   if (segment == Segment::Mlp) add_mlp(memory, size, config);
   if (segment == Segment::Head) {
     memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);
     memory.weight_inputs = memory.normalized;
     memory.output_gradients = size.elements(size.vocabulary);
-  } else if (config.residual_dropout > 0) {
+  } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
     memory.backward_temporary += memory.stream;
   }
   return memory;

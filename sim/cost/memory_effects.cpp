@@ -27,6 +27,9 @@ std::optional<Segment> norm_of(Operation operation) {
   }
 }
 
+// Only sequence parallelism has tasks of them in a backward.
+bool is_residual(Operation operation) { return operation == Operation::AttentionResidual || operation == Operation::MlpResidual; }
+
 }  // namespace
 
 class MemoryEffects::Writer {
@@ -75,44 +78,80 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const bool again = key.phase == Phase::Recompute;
   const bool in_block = key.layer != LayerIndex(0) && key.layer != model_.head();
   const bool forgets = recomputes_blocks() && !again && in_block;
+  if (const auto segment = norm_of(key.operation)) {  // sequence parallel: its output is there until it is gathered
+    const SegmentMemory& memory = memory_of(*segment);
+    if (!forgets) effect.take(kActivations, memory.statistics);
+    effect.take(kActivations, memory.stream);
+  }
   if (const auto segment = core_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
-    const Bytes kept = memory.kept + memory.statistics;
+    const Bytes inside = memory.kept + memory.statistics - before_core(*segment), sum = sum_of(*segment);
     const bool output_is_read = *segment != Segment::Head && !(again && *segment == Segment::Mlp);
     if (forgets)
-      effect.hold(kActivations, kept);
+      effect.hold(kActivations, inside);
     else
-      effect.take(kActivations, kept);
+      effect.take(kActivations, inside);
+    if (forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
     if (output_is_read)
-      effect.take(kActivations, memory.stream);
+      effect.take(kActivations, sum);
     else if (*segment == Segment::Mlp)
-      effect.hold(kTemporaries, memory.stream);
+      effect.hold(kTemporaries, sum);
   }
   const Operation last_reader = cuts_segments() ? Operation::MlpResidual : Operation::Mlp;
   if (forgets && key.operation == last_reader) effect.free_at_end(kActivations, memory_of(Segment::Mlp).stream);
 }
 
+// What norm and gather have taken before the core begins.
+Bytes MemoryEffects::before_core(Segment segment) const {
+  if (!cuts_sequence() || segment == Segment::Embedding) return {};
+  return memory_of(segment).normalized + memory_of(segment).statistics;
+}
+
+// What a segment hands to the sum over tensor ranks: of all tokens, though each rank keeps a stretch of the sum.
+Bytes MemoryEffects::sum_of(Segment segment) const { return cuts_sequence() ? hidden() : memory_of(segment).stream; }
+
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
+  const bool drops = model_.config.residual_dropout > 0;
+  if (is_residual(key.operation) && drops) effect.take(kTemporaries, memory_of(Segment::Mlp).stream);  // through the dropout, until it is gathered
   if (const auto segment = core_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
     const bool norm_apart = cuts_segments() && *segment != Segment::Embedding;
     effect.hold(kTemporaries, memory.backward_temporary);
     effect.free_at_end(kActivations, memory.kept);
     if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
+    if (cuts_sequence() && *segment != Segment::Head) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
     if (norm_apart)
-      effect.take_at_end(kTemporaries, memory.normalized);
-    else
+      effect.take_at_end(kTemporaries, hidden());
+    else if (!cuts_sequence())
       effect.free_at_end(kActivations, memory.statistics + memory.stream);  // the input; of the embedding: the gradient
     if (*segment == Segment::Head && !norm_apart) effect.take_at_end(kActivations, memory.stream);
   }
   if (const auto segment = norm_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
     effect.hold(kTemporaries, memory.stream);  // the gradient through the norm, before it joins the other
-    effect.free_at_end(kTemporaries, memory.normalized);
+    effect.free_at_end(kTemporaries, memory.stream);  // the gradient that it read
     effect.free_at_end(kActivations, memory.statistics + memory.stream);
     if (*segment == Segment::Head) effect.take_at_end(kActivations, memory.stream);
   }
+}
+
+// Between a rank's stretch of the tokens and all of them.
+void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const bool backward = task.key.phase == Phase::Backward;
+  const Bytes stretch = memory_of(Segment::Mlp).stream, whole = hidden();
+  const MemoryCategory category = backward ? kTemporaries : kActivations;
+  if (task.key.operation == Operation::ReduceScatter) {
+    effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
+    effect.take(category, stretch);
+    return effect.free_at_end(category, whole);
+  }
+  effect.take(category, whole);
+  if (!backward) return effect.free_at_end(kActivations, stretch);
+  if (task.key.layer == LayerIndex(0))
+    effect.free_at_end(kActivations, stretch);  // the gradient of the stream itself
+  else if (model_.config.residual_dropout > 0)
+    effect.free_at_end(kTemporaries, stretch);
 }
 
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
@@ -135,6 +174,11 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
 }
 
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
+  const bool of_tokens = task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute || task.key.phase == Phase::Backward;
+  if (task.key.group == MeshAxis::Tensor && of_tokens && task.key.operation != Operation::AllReduce)
+    return reshape_sequence(effect, task, graph);
+  if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
+    effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
   switch (task.key.operation) {
     case Operation::Receive:
       effect.take(kActivations, task.payload);

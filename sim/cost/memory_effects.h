@@ -41,10 +41,15 @@ class MemoryEffects {
   void backward(Writer& effect, const TaskKey& key) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
   bool recomputes_blocks() const { return plan_.recompute == Recompute::Full; }
   bool cuts_segments() const { return plan_.mesh.tensor > 1; }
+  bool cuts_sequence() const { return plan_.sequence_parallel; }
+  Bytes before_core(Segment segment) const;
+  Bytes sum_of(Segment segment) const;
+  Bytes hidden() const { return bytes_of(plan_.shard_shape().tokens() * model_.config.hidden); }  // of all tokens of a microbatch
   Bytes bytes_of(std::int64_t elements) const { return bytes_per_element(plan_.workload.precision) * elements; }
 
   const ModelGraph& model_;

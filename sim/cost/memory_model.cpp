@@ -10,7 +10,7 @@ namespace sim {
 // Tasks with equal fields move the same memory. Looked up, never walked through.
 struct EffectKey {
   StageIndex stage;
-  LayerIndex layer;  // where full gradients may begin; else none
+  LayerIndex layer;  // where it matters; else none
   bool first_backward = false;
   BucketIndex bucket;
   Phase phase{};
@@ -40,8 +40,9 @@ struct MemoryModel::State {
 
   EffectKey key(const Task& task) const {
     const bool begins = effects.gradients().may_begin(task.key);
+    const bool is_embedding = task.key.layer == LayerIndex(0);  // whose gathered gradient is the stream's
     return {.stage = task.key.stage,
-            .layer = begins ? task.key.layer : LayerIndex::none(),
+            .layer = begins || is_embedding ? task.key.layer : LayerIndex::none(),
             .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
             .bucket = task.bucket,
             .phase = task.key.phase,

@@ -39,6 +39,9 @@ class Writer {
 
  private:
   LocalShape local(const Operator& op) const;
+  void attention_forward();
+  void attention_backward();
+  void score_dropout(Kernel kernel) { add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence}); }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && model_.config.gated_mlp; }
   std::array<std::int64_t, 4> attention_shape() const {
     return {shape_.microbatch, model_.config.heads / shape_.tensor, shape_.sequence, model_.config.head_dim};
@@ -64,6 +67,19 @@ LocalShape Writer::local(const Operator& op) const {
   }
 }
 
+// Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
+void Writer::attention_forward() {
+  add(Kernel::AttentionForward, attention_shape());
+  if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
+}
+
+void Writer::attention_backward() {
+  const bool drops = model_.config.attention_dropout > 0;
+  if (drops && plan_.recompute == Recompute::Selective) attention_forward();
+  add(Kernel::AttentionBackward, attention_shape());
+  if (drops) score_dropout(Kernel::DropoutBackward);
+}
+
 void Writer::forward(const Operator& op, double share) {
   const LocalShape at = local(op);
   switch (op.kind) {
@@ -71,7 +87,7 @@ void Writer::forward(const Operator& op, double share) {
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs}, share);
     case OperatorKind::Rotary: return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
-    case OperatorKind::Attention: return add(Kernel::AttentionForward, attention_shape(), share);
+    case OperatorKind::Attention: return attention_forward();
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs}, share);
@@ -90,7 +106,7 @@ void Writer::backward(const Operator& op) {
       if (!splits_) weight_gradient(op);
       return;
     case OperatorKind::Rotary: return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
-    case OperatorKind::Attention: return add(Kernel::AttentionBackward, attention_shape());
+    case OperatorKind::Attention: return attention_backward();
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.tokens, at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});

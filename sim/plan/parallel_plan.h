@@ -17,7 +17,7 @@
 
 namespace sim {
 
-enum class Recompute : std::uint8_t { None, Selective, Full };   // Selective: attention scores only (of use without a flash kernel)
+enum class Recompute : std::uint8_t { None, Selective, Full };   // Selective: attention's scores only; a fused kernel keeps none in any case
 inline constexpr std::string_view kRecomputeNames[] = {"none", "selective", "full"};
 // When gradients of several microbatches meet those of other ranks. ReduceEach: ranks first, microbatches second.
 enum class Accumulation : std::uint8_t { ReduceLast, ReduceEach };

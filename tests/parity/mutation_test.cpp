@@ -29,7 +29,13 @@ class OnTwoRanks : public testing::Test {
     if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
   }
   const sim::ParallelPlan data_ = tiny_plan(tiny_gpt2(), {.data = 2}), tensor_ = tiny_plan(tiny_gpt2(), {.tensor = 2}),
-                          pipeline_ = tiny_plan(tiny_gpt2(), {.pipeline = 2});
+                          pipeline_ = tiny_plan(tiny_gpt2(), {.pipeline = 2}), sequence_ = with_sequence(tensor_);
+
+ private:
+  static sim::ParallelPlan with_sequence(sim::ParallelPlan plan) {
+    plan.sequence_parallel = true;
+    return plan;
+  }
 };
 using Mutations = OnTwoRanks;
 
@@ -37,7 +43,17 @@ TEST_F(Mutations, WrongAverage) {
   expect_caught_in_fp64(data_, Mutation::WrongAverage);
   expect_caught_in_fp64(pipeline_, Mutation::WrongAverage);
 }
-TEST_F(Mutations, MissingTensorSum) { expect_caught_in_fp64(tensor_, Mutation::MissingTensorSum); }
+TEST_F(Mutations, MissingTensorSum) {
+  expect_caught_in_fp64(tensor_, Mutation::MissingTensorSum);
+  expect_caught_in_fp64(sequence_, Mutation::MissingTensorSum);
+}
+TEST_F(Mutations, MissingReplicatedSum) { expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum); }
+TEST_F(Mutations, LocalHeadMasks) { expect_caught_in_fp64(tensor_, Mutation::LocalHeadMasks); }
+TEST_F(Mutations, OtherMasksAgain) {
+  sim::ParallelPlan plan = tensor_;
+  plan.recompute = sim::Recompute::Full;
+  expect_caught_in_fp64(plan, Mutation::OtherMasksAgain);
+}
 TEST_F(Mutations, ShiftedShard) {
   for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::ShiftedShard);
 }

@@ -14,7 +14,7 @@ sim::ModelConfig tiny_gpt2() {
   config.max_positions = 16;
   config.attention_bias = config.projection_bias = config.mlp_bias = true;
   config.tied_embeddings = true;
-  config.embedding_dropout = config.residual_dropout = 0.1;
+  config.embedding_dropout = config.residual_dropout = config.attention_dropout = 0.1;
   return config;
 }
 
@@ -84,6 +84,8 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.cluster.devices = 1;
   plan.zero_stage = 0;
   plan.accumulation = sim::Accumulation::ReduceLast;
+  plan.recompute = sim::Recompute::None;
+  plan.sequence_parallel = false;
   return with_schedule(std::move(plan), "1f1b", 1);
 }
 

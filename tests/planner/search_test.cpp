@@ -146,9 +146,11 @@ TEST(Search, RunnableOnlyKeepsToWhatTheWorkerPerforms) {
   request.runnable_only = true;
   const SearchResult result = planner::search(request);
   ASSERT_FALSE(result.ranked.empty());
-  EXPECT_GT(result.infeasible, 0);
   for (const RankedPlan& plan : result.pareto) EXPECT_TRUE(sim::why_not_runnable(plan.plan).empty());
-  EXPECT_THAT(result.excluded, Contains(Field(&Exclusion::code, "not_runnable")));
+  request.cluster = gpu_cluster({.devices = request.cluster.devices});
+  const SearchResult refused = planner::search(request);
+  EXPECT_TRUE(refused.ranked.empty());
+  EXPECT_THAT(refused.excluded, Contains(Field(&Exclusion::code, "not_runnable")));
 }
 
 TEST(Search, ReportsProgressToTheEnd) {

@@ -1,6 +1,7 @@
-// Writes the plan files of worker_test.py into a folder: write_plans <folder>
+// Writes the plan files of worker_test.py into a folder, and those of loop_test.py into loop/ in it: write_plans <folder>
 #include <filesystem>
 
+#include "tests/parity/compositions.h"
 #include "tests/parity/tiny_plans.h"
 
 namespace {
@@ -10,6 +11,20 @@ sim::ParallelPlan small(const sim::ModelConfig& model, sim::DeviceMesh mesh) {
   plan.model.vocabulary = 31;
   plan.training.checkpoint_interval = 2;
   return plan;
+}
+
+// With two samples a microbatch where that is possible, and wide enough that streams and weights outweigh what nobody counts.
+void write_loop_plans(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  for (const parity::Composition& composition : parity::compositions()) {
+    sim::ModelConfig model = parity::tiny_gpt2();
+    model.vocabulary = 31;
+    sim::ParallelPlan plan = parity::plan_of(composition, model);
+    sim::save_plan(plan, folder + "/" + composition.name + ".json");
+    if (composition.mesh.data == 1) continue;
+    for (const std::int32_t stage : {1, 2, 3})
+      sim::save_plan(parity::with_zero(plan, stage), folder + "/" + composition.name + "_zero" + std::to_string(stage) + ".json");
+  }
 }
 
 }  // namespace
@@ -23,8 +38,9 @@ int main(int, char** argv) {
   sim::ParallelPlan diverging = small(parity::tiny_gpt2(), {});
   diverging.training.learning_rate = diverging.training.minimum_learning_rate = 1e30;
   sim::save_plan(diverging, folder + "/diverging.json");
-  sim::ParallelPlan refused = small(parity::tiny_gpt2(), {.tensor = 2});
-  refused.sequence_parallel = true;
-  sim::save_plan(refused, folder + "/sequence_parallel.json");
+  sim::ParallelPlan refused = small(parity::tiny_gpt2(), {});
+  refused.cluster.hardware.kind = sim::DeviceKind::Gpu;
+  sim::save_plan(refused, folder + "/gpu.json");
+  write_loop_plans(folder + "/loop");
   return 0;
 }

@@ -28,9 +28,30 @@ TEST(Embedding, ForwardAndBackward) {
   const at::Tensor gradient = random_tensor({6, 4}, 3);
   expected.backward(gradient);
   at::Tensor given = gradient.clone();
-  embedding.backward(given, ids(), {});
+  embedding.positions_backward(given, {});
+  embedding.look_up_backward(given, ids());
   EXPECT_LT(relative_error(leaves[0].gradient, table.grad()), 1e-15);
   EXPECT_LT(relative_error(leaves[1].gradient, positions.grad()), 1e-15);
+}
+
+// Two samples of three tokens, cut in the middle of the second: each stretch adds the positions of its own tokens.
+TEST(Embedding, StretchesOfTheSequenceKnowTheirPositions) {
+  const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};
+  const Embedding whole({kTables, leaves}, {.sequence = 3, .tensor = {}, .rotary = {}});
+  const at::Tensor gradient = random_tensor({6, 4}, 3);
+  at::Tensor expected = at::zeros({6, 4}, at::kDouble), given = gradient.clone();
+  whole.add_positions(expected, {});
+  whole.positions_backward(given, {});
+  const at::Tensor expected_gradient = leaves[1].gradient.clone();
+  leaves[1].gradient.zero_();
+  for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 4}, {4, 2}}) {
+    const Embedding part({kTables, leaves}, {.sequence = 3, .tensor = {}, .first_token = first, .rotary = {}});
+    at::Tensor stretch = at::zeros({count, 4}, at::kDouble), slope = gradient.narrow(0, first, count).clone();
+    part.add_positions(stretch, {});
+    part.positions_backward(slope, {});
+    EXPECT_TRUE(at::equal(stretch, expected.narrow(0, first, count)));
+  }
+  EXPECT_LT(relative_error(leaves[1].gradient, expected_gradient), 1e-15);
 }
 
 TEST(Embedding, TensorRanksOwnRows) {
@@ -41,8 +62,8 @@ TEST(Embedding, TensorRanksOwnRows) {
                              random_leaf({6, 4}, 2)};
     const Embedding embedding({kTables, leaves}, {.sequence = 3, .tensor = {.degree = 2, .rank = rank}, .rotary = {}});
     sum += embedding.look_up(ids());
-    at::Tensor gradient = at::ones({6, 4}, at::kDouble);
-    embedding.backward(gradient, ids(), {});
+    const at::Tensor gradient = at::ones({6, 4}, at::kDouble);
+    embedding.look_up_backward(gradient, ids());
   }
   EXPECT_TRUE(at::equal(sum, whole.value.index_select(0, ids())));
   EXPECT_EQ(gradient_sum.select(1, 0).sum().item<double>(), 6.0);

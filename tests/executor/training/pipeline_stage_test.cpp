@@ -9,7 +9,7 @@ namespace {
 TEST(PipelineStage, UnknownTasksAreRefused) {
   Training training(tiny_plan());
   PipelineStage stage(training.model, training.plan, sim::Rank(0), training.parameters);
-  EXPECT_THROW(stage.perform({.layer = sim::LayerIndex(1), .phase = sim::Phase::Forward, .operation = sim::Operation::AttentionNorm}),
+  EXPECT_THROW(stage.perform({.layer = sim::LayerIndex(1), .phase = sim::Phase::Forward, .operation = sim::Operation::Update}),
                std::logic_error);
 }
 

@@ -1,0 +1,54 @@
+// Every composition against one process, in fp64: relative L2 of every gradient and weight <= 1e-10. Within it, DDP = ZeRO-1 = 2 = 3 bit for bit.
+#include <gtest/gtest.h>
+
+#include "tests/parity/compositions.h"
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+constexpr std::int64_t kSteps = 4;
+constexpr Tolerance kTolerance{1e-10};
+
+class Compositions : public testing::TestWithParam<Composition> {
+ protected:
+  void SetUp() override {
+    if (GetParam().mesh.ranks() != num_ranks()) GTEST_SKIP() << "needs " << GetParam().mesh.ranks() << " ranks";
+  }
+  static void expect_agreement(const sim::ModelConfig& model) {
+    const sim::ParallelPlan plan = with_precision(plan_of(GetParam(), model), sim::Precision::Fp64);
+    const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kSteps, .ranks = Ranks::Alone});
+    EXPECT_EQ(difference(train({.plan = plan, .steps = kSteps}), alone, kTolerance), "");
+  }
+};
+
+TEST_P(Compositions, Gpt2AgreesWithOneProcess) { expect_agreement(tiny_gpt2()); }
+TEST_P(Compositions, LlamaAgreesWithOneProcess) {
+  if (tiny_llama().kv_heads % GetParam().mesh.tensor != 0) GTEST_SKIP() << "two key/value heads";
+  expect_agreement(tiny_llama());
+}
+
+TEST_P(Compositions, ZeroStagesAreBitwiseEqual) {
+  if (GetParam().mesh.data == 1) GTEST_SKIP() << "one data rank";
+  sim::ParallelPlan plan = plan_of(GetParam(), tiny_gpt2());
+  plan.bucket_size = sim::Bytes(16384);
+  const TrainingResult ddp = train({.plan = plan, .steps = kSteps});
+  for (const std::int32_t stage : {1, 2, 3})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = kSteps}), ddp), "") << "zero" << stage;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Compositions, testing::ValuesIn(compositions()), [](const auto& each) { return each.param.name; });
+
+// Accumulating in microbatch order, the schedules are bitwise equal among themselves.
+TEST(Schedules, AreBitwiseEqual) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const sim::ParallelPlan plan = tiny_plan(tiny_gpt2(), {.pipeline = 2});
+  const TrainingResult one_f_one_b = train({.plan = plan, .steps = kSteps});
+  EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "gpipe", 1), .steps = kSteps}), one_f_one_b), "");
+  EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "interleaved", 2), .steps = kSteps}), one_f_one_b), "");
+}
+
+}  // namespace
+}  // namespace parity

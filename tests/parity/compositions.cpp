@@ -1,0 +1,61 @@
+#include "tests/parity/compositions.h"
+
+#include "tests/parity/tiny_plans.h"
+
+namespace parity {
+
+const std::vector<Composition>& compositions() {
+  using enum sim::Recompute;
+  constexpr auto kEach = sim::Accumulation::ReduceEach;
+  static const std::vector<Composition> all{
+      {.name = "T2", .mesh = {.tensor = 2}},
+      {.name = "T2_recompute", .mesh = {.tensor = 2}, .recompute = Full},
+      {.name = "T4", .mesh = {.tensor = 4}},
+      {.name = "P2_gpipe", .mesh = {.pipeline = 2}, .schedule = "gpipe"},
+      {.name = "P2_1f1b", .mesh = {.pipeline = 2}},
+      {.name = "P2_interleaved", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2},
+      {.name = "P2_gpipe_recompute", .mesh = {.pipeline = 2}, .schedule = "gpipe", .recompute = Full},
+      {.name = "P2_one_microbatch", .mesh = {.pipeline = 2}, .microbatch_size = 8},
+      {.name = "P4_1f1b", .mesh = {.pipeline = 4}},
+      {.name = "P4_gpipe_two_microbatches", .mesh = {.pipeline = 4}, .schedule = "gpipe", .microbatch_size = 4},
+      {.name = "D2T2", .mesh = {.data = 2, .tensor = 2}},
+      {.name = "D2T2_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach},
+      {.name = "D2P2_1f1b", .mesh = {.data = 2, .pipeline = 2}},
+      {.name = "D2P2_interleaved",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .recompute = Full,
+       .accumulation = kEach},
+      {.name = "T2P2_1f1b", .mesh = {.pipeline = 2, .tensor = 2}},
+      {.name = "T2P2_gpipe_recompute", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "gpipe", .recompute = Full},
+      {.name = "T2_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true},
+      {.name = "T2_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true},
+      {.name = "T4_sequence", .mesh = {.tensor = 4}, .microbatch_size = 2, .sequence_parallel = true},
+      {.name = "D2T2_sequence_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .sequence_parallel = true},
+      {.name = "T2P2_sequence_1f1b", .mesh = {.pipeline = 2, .tensor = 2}, .sequence_parallel = true},
+      {.name = "T2_selective", .mesh = {.tensor = 2}, .recompute = Selective},
+      {.name = "T2_sequence_selective", .mesh = {.tensor = 2}, .recompute = Selective, .sequence_parallel = true},
+      {.name = "D2P2_selective", .mesh = {.data = 2, .pipeline = 2}, .recompute = Selective},
+      {.name = "D2T2P2_1f1b", .mesh = {.data = 2, .pipeline = 2, .tensor = 2}},
+      {.name = "D2T2P2_sequence_1f1b", .mesh = {.data = 2, .pipeline = 2, .tensor = 2}, .sequence_parallel = true},
+      {.name = "D2T2P2_interleaved_recompute",
+       .mesh = {.data = 2, .pipeline = 2, .tensor = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .recompute = Full,
+       .accumulation = kEach},
+  };
+  return all;
+}
+
+sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model) {
+  sim::ParallelPlan plan = tiny_plan(model, composition.mesh);
+  plan.microbatch_size = composition.microbatch_size;
+  plan.recompute = composition.recompute;
+  plan.accumulation = composition.accumulation;
+  plan.sequence_parallel = composition.sequence_parallel;
+  return with_schedule(plan, composition.schedule, composition.chunks);
+}
+
+}  // namespace parity

@@ -1,0 +1,27 @@
+// Every composition of parallelism that the worker performs, by name: one table for the parity tests (numbers) and for the whole loop of
+// composition_test.py (ledger, keys, memory). A composition that stands here has a row in executor/README.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/plan/parallel_plan.h"
+
+namespace parity {
+
+struct Composition {
+  std::string name;
+  sim::DeviceMesh mesh;
+  std::string schedule = "1f1b";
+  std::int32_t chunks = 1;
+  std::int64_t microbatch_size = 1;
+  sim::Recompute recompute = sim::Recompute::None;
+  sim::Accumulation accumulation = sim::Accumulation::ReduceLast;
+  bool sequence_parallel = false;
+};
+const std::vector<Composition>& compositions();
+
+// With the tiny models of tiny_plans.h, in fp32.
+sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model);
+
+}  // namespace parity
