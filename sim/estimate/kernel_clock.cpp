@@ -25,7 +25,7 @@ double tile_share(const KernelTraits& traits, const Tile& tile) {
 double waves(const KernelTraits& traits, double tiles, double inner) {
   const double full = tiles / traits.multiprocessors;
   if (full >= 1) return traits.smooth_waves * full + (1 - traits.smooth_waves) * std::ceil(full);
-  return std::max(full, 1 / std::clamp(inner / 1024, 1.0, 4.0));
+  return std::max(full, 1 / std::clamp(inner / 1024, 1.0, 32.0));
 }
 
 double alignment(double size) {   // of rows of 16-bit elements

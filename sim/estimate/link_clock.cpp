@@ -10,6 +10,7 @@ constexpr double kFillBytes = 2e6;        // of a message: half of the ramp to t
 constexpr double kNodeHop = 12e-6;        // of a call, for each doubling of the nodes
 // Of the links, for one message to one neighbor: 25 to 28 MB in 0.53 to 0.6 ms between two A100 (profiled passes of Qi et al. 2024, table 6).
 constexpr double kTransferShare = 0.21;
+constexpr double kPlainTransfer = 20e9;   // that much one message gets from slower links, too
 constexpr double kCubeMeshShare = 0.75;   // of the links, where no switch joins them
 
 // How often the payload crosses a rank's link.
@@ -66,7 +67,8 @@ double LinkClock::all_to_all(double sent, const RankGroup& group) const {
 
 double LinkClock::transfer(double payload, const RankGroup& pair) const {
   const bool leaves = pair.stride >= gpus_per_node_;
-  return start_ / 2 + payload / (leaves ? std::min(link_rate_ * kTransferShare, node_rate_ / gpus_per_node_) : link_rate_ * kTransferShare);
+  const double inside = std::max(link_rate_ * kTransferShare, std::min(link_rate_, kPlainTransfer));
+  return start_ / 2 + payload / (leaves ? std::min(inside, node_rate_ / gpus_per_node_) : inside);
 }
 
 }  // namespace sim

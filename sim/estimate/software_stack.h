@@ -28,6 +28,7 @@ struct SoftwareStack {
   double reduce_bytes = 2, accumulate_bytes = 4;
   Seconds host_per_kernel{6e-6};            // time of the host to issue one
   Seconds pipeline_sync{};                  // the host waits for the device at each exchange between stages
+  double images_per_worker = 0;             // a second that one process of the host decodes; 0: the input is never waited for
   Seconds step_overhead{};                  // data loading, logging, synchronization
   double matrix_share = 1.0;                // of what tuned products reach
   double network_share = 1.0;               // of what the links give to a benchmark

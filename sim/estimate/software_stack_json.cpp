@@ -59,6 +59,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
   stack.host_per_kernel = reader.seconds("host_per_kernel", stack.host_per_kernel);
   stack.pipeline_sync = reader.seconds("pipeline_sync", stack.pipeline_sync);
   stack.step_overhead = reader.seconds("step_overhead", stack.step_overhead);
+  stack.images_per_worker = reader.number("images_per_worker", 0.0, {0, 1e6});
   stack.matrix_share = reader.number("matrix_share", stack.matrix_share, kFactor);
   stack.interval = reader.number("interval", stack.interval, {0, 0.95});
   stack.owner_gradient_bytes = reader.number("owner_gradient_bytes", stack.owner_gradient_bytes, {0, 64});
