@@ -19,6 +19,7 @@ void read_matrix(const JsonReader& reader, KernelTraits& traits) {
   traits.inner_fill = reader.number("inner_fill", traits.inner_fill, {0, 1e5});
   traits.smooth_waves = reader.number("smooth_waves", traits.smooth_waves, {0, 1});
   traits.convolution_share = reader.number("convolution_share", traits.convolution_share, kPositiveShare);
+  traits.grouped_share = reader.number("grouped_share", traits.grouped_share, kPositiveShare);
   traits.loader_workers = reader.number("loader_workers", traits.loader_workers, {1, 1000});
 }
 

@@ -18,7 +18,9 @@ enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
 enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
 inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
 enum class AttentionKind : std::uint8_t { Full, Latent, Sliding };
-enum class RecomputeKind : std::uint8_t { None, AttentionCore, CheapOperators, EverySecondLayer, Full };
+// SaveProjections: outputs of the linear layers are kept; CheapOperators: those of every second one, and attention's.
+enum class RecomputeKind : std::uint8_t { None, AttentionCore, SaveProjections, CheapOperators, EverySecondLayer, Full };
+inline constexpr std::string_view kRecomputeKindNames[] = {"none", "attention core", "save projections", "op", "every second layer", "full"};
 enum class StepOptimizer : std::uint8_t { Adam, Lamb, Lars, SgdMomentum, RmsPropEma };
 inline constexpr std::string_view kStepOptimizerNames[] = {"adam", "lamb", "lars", "sgd_momentum", "rmsprop_ema"};
 enum class CutKind : std::uint8_t { Uniform, FirstLastMinusOne, EndsAsLayers, Balance };
@@ -30,10 +32,14 @@ struct AttentionForm {
   std::int64_t q_lora = 0, kv_lora = 0, qk_nope = 0, qk_rope = 0, v_dim = 0;  // latent
 };
 
+enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };   // no capacity; the whole capacity computed; what is above it lost
+inline constexpr std::string_view kExpertDispatchNames[] = {"dropless", "padded", "drop"};
+
 struct ExpertForm {
   std::int64_t experts = 1, shared_experts = 0, topk = 1, expert_ffn = 0, shared_ffn = 0, first_dense_layers = 0;
-  double capacity_factor = 0;  // 0: no capacity, every token finds its experts
-  bool padded = false;         // computes the whole capacity, filled or not
+  double capacity_factor = 0;  // tokens an expert takes, in units of an even share; 0: no limit
+  ExpertDispatch dispatch = ExpertDispatch::Dropless;
+  bool forced_balance = false; // the router is overruled: every expert gets its even share
 };
 
 struct LowRankForm {
@@ -66,6 +72,8 @@ struct Machine {
 
 struct Layout {
   std::int64_t data = 1, tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1;
+  bool expert_tensor = true;      // the tensor group cuts experts, too; false: it is a part of the expert group
+  double expert_cut() const { return expert_tensor ? real(tensor) : 1; }
   bool sequence_parallel = false, context_all_to_all = false, reshard = true, scatter_gather = false, async_tensor = false;
   std::int64_t zero_stage = 0, zero_group = 1, micro_batch = 1, global_batch = 1, microbatches = 1;
   std::string schedule = "none";

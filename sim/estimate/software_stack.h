@@ -19,6 +19,7 @@ struct SoftwareStack {
        fused_optimizer = true;
   bool fused_accumulation = false;          // weight gradients are added inside their product
   bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
+  bool expert_tensor = true;                // the tensor group cuts experts, too
   bool scatter_gather = false;              // pipeline messages are cut over the tensor group
   bool zero1_all_reduce = false;            // ZeRO-1 sums whole gradients, then keeps its part
   bool fused_softmax = false, dropout = false, compiled = false;
@@ -28,6 +29,7 @@ struct SoftwareStack {
   double reduce_bytes = 2, accumulate_bytes = 4;
   Seconds host_per_kernel{6e-6};            // time of the host to issue one
   Seconds pipeline_sync{};                  // the host waits for the device at each exchange between stages
+  double launches_per_expert = 2;           // kernels of one product of one expert, 16 bit
   double images_per_worker = 0;             // a second that one process of the host decodes; 0: the input is never waited for
   Seconds step_overhead{};                  // data loading, logging, synchronization
   double matrix_share = 1.0;                // of what tuned products reach

@@ -33,6 +33,7 @@ void read_communication(const JsonReader& reader, SoftwareStack& stack) {
   stack.overlap_gather = reader.boolean("overlap_gather", stack.overlap_gather);
   stack.overlap_tensor = reader.boolean("overlap_tensor", stack.overlap_tensor);
   stack.overlap_pipeline = reader.boolean("overlap_pipeline", stack.overlap_pipeline);
+  stack.expert_tensor = reader.boolean("expert_tensor", stack.expert_tensor);
   stack.scatter_gather = reader.boolean("scatter_gather", stack.scatter_gather);
   stack.zero1_all_reduce = reader.boolean("zero1_all_reduce", stack.zero1_all_reduce);
   stack.reduce_bytes = reader.number("reduce_bytes", stack.reduce_bytes, {1, 8});
@@ -59,6 +60,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
   stack.host_per_kernel = reader.seconds("host_per_kernel", stack.host_per_kernel);
   stack.pipeline_sync = reader.seconds("pipeline_sync", stack.pipeline_sync);
   stack.step_overhead = reader.seconds("step_overhead", stack.step_overhead);
+  stack.launches_per_expert = reader.number("launches_per_expert", stack.launches_per_expert, {0, 1000});
   stack.images_per_worker = reader.number("images_per_worker", 0.0, {0, 1e6});
   stack.matrix_share = reader.number("matrix_share", stack.matrix_share, kFactor);
   stack.interval = reader.number("interval", stack.interval, {0, 0.95});

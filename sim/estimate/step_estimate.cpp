@@ -52,7 +52,8 @@ Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const L
       total.gather += links.collective(CollectiveKind::AllGather, count * share * (run.execution.fp8_parameters ? 1 : element), group);
   };
   add(parameters.dense, {replicas, real(layout.tensor)});
-  add(parameters.experts, {std::max(1.0, replicas / real(layout.expert)), real(layout.tensor * layout.expert)});
+  const double whole = real(layout.tensor) / layout.expert_cut();   // ranks of the tensor group that hold experts of their own
+  add(parameters.experts, {std::max(1.0, replicas * whole / real(layout.expert)), layout.expert_cut() * real(layout.expert)});
   return total;
 }
 

@@ -14,7 +14,6 @@ constexpr std::string_view kActivations[] = {"gelu", "squared_relu", "swiglu", "
 constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
 constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
 constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
-constexpr std::string_view kDispatches[] = {"dropless", "padded", "drop"};
 constexpr std::string_view kTargets[] = {"attention", "all"};
 constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "half"};
 constexpr std::string_view kRecipes[] = {"tensorwise", "delayed", "rowwise", "mx"};
@@ -50,7 +49,8 @@ std::optional<ExpertForm> read_experts(const JsonReader& workload, const Network
   form.shared_ffn = reader.integer("shared_ffn", form.shared_experts * form.expert_ffn);
   form.first_dense_layers = reader.integer("first_dense_layers", 0);
   form.capacity_factor = reader.number("capacity_factor", 0, {0, 1000});
-  form.padded = reader.choice("dispatch", kDispatches, 0) == 1;
+  form.dispatch = static_cast<ExpertDispatch>(reader.choice("dispatch", kExpertDispatchNames, 0));
+  form.forced_balance = reader.text("balance", "") == "forced";
   return form;
 }
 
@@ -137,6 +137,7 @@ void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescripti
   if (run.network.vocabulary > 0) run.network.vocabulary = (run.network.vocabulary + 127) / 128 * 128;
   layout.context = at.size("cp", 1);
   layout.expert = at.size("ep", 1);
+  layout.expert_tensor = stack.expert_tensor || layout.expert == 1;
   layout.schedule = at.text("schedule", layout.pipeline > 1 ? "1f1b" : "none");
   layout.sequence_parallel = layout.tensor > 1 && at.flag("sequence_parallel", false);
   layout.context_all_to_all = layout.context > 1 && at.text("cp_kind", "ring") == "a2a";
@@ -155,7 +156,8 @@ void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescripti
 
 RecomputeKind recompute_of(std::size_t mode, std::string_view detail, const FieldReader& at) {
   if (mode == 0) return RecomputeKind::None;
-  if (detail == "op" || detail == "save_projections") return RecomputeKind::CheapOperators;
+  if (detail == "save_projections") return RecomputeKind::SaveProjections;
+  if (detail == "op") return RecomputeKind::CheapOperators;
   if (detail == "every_second_layer") return RecomputeKind::EverySecondLayer;
   if (mode == 2) return RecomputeKind::Full;
   if (!at.has("recompute_detail") && at.reader().integer("zero_stage", 0) == 3) return RecomputeKind::EverySecondLayer;
@@ -194,7 +196,7 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
     execution.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
     execution.compiled = at.flag("compiled", stack.compiled);
   }
-  const std::size_t recompute = at.choice("recompute", kRecomputes, 0);
+  const std::size_t recompute = at.reader().choice("recompute", kRecomputes, 0);
   const std::size_t detail = at.reader().choice("recompute_detail", kDetails, 0);
   execution.recompute = recompute_of(recompute, at.has("recompute_detail") ? kDetails[detail] : "", at);
   execution.recompute_keeps_last = at.has("recompute_detail") && kDetails[detail] == "gpipe_except_last";
@@ -222,6 +224,7 @@ DescribedRow describe_row(const Json& row, const std::string& id, const Software
   const FieldReader at(plan, "plan", described.assumed);
   read_layout(at, stack, run);
   read_execution(at, stack, described.assumed, run);
+  described.recompute_open = !plan.has("recompute");
   reader.finish();
   const std::vector<Violation> found = contradictions(run);
   if (!found.empty()) throw InputError(id, found);

@@ -27,7 +27,12 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
   try {
     DescribedRow described = describe_row(row, id, catalog);
     predicted.assumed = std::move(described.assumed);
-    predicted.estimate = estimate_step(described.run, {devices.find(described.run.machine.part), catalog.named(described.run.stack)});
+    const Setting setting{devices.find(described.run.machine.part), catalog.named(described.run.stack)};
+    if (described.recompute_open) {
+      const RecomputeKind least = described.run.execution.recompute = least_recompute(described.run, setting);
+      predicted.assumed.push_back({"plan.recompute", std::string(kRecomputeKindNames[static_cast<std::size_t>(least)])});
+    }
+    predicted.estimate = estimate_step(described.run, setting);
   } catch (const InputError& error) {
     predicted.error = error.what();
   }

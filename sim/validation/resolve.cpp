@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/estimate/memory_estimate.h"
+
 namespace sim {
 
 AttentionKernel resolve_attention(const std::string& stated, const SoftwareStack& stack) {
@@ -32,6 +34,18 @@ std::int64_t resolve_chunks(const RunDescription& run) {
   for (std::int64_t chunks = std::min<std::int64_t>(per_stage / 2, 8); chunks > 1; --chunks)
     if (per_stage % chunks == 0) return chunks;
   return per_stage > 1 ? per_stage : 1;
+}
+
+RecomputeKind least_recompute(RunDescription run, const Setting& setting) {
+  using enum RecomputeKind;
+  run.execution.recompute = None;
+  if (run.network.kind == NetworkKind::Convolutional || run.network.kind == NetworkKind::DecoderLayer) return None;
+  for (const RecomputeKind kind : {None, AttentionCore, SaveProjections, CheapOperators}) {
+    run.execution.recompute = kind;
+    const MemoryEstimate memory = estimate_memory(run, setting);
+    if (memory.total_gib <= memory.available_gib) return kind;
+  }
+  return Full;
 }
 
 std::vector<Violation> contradictions(const RunDescription& run) {
