@@ -37,6 +37,14 @@ void read_links(const JsonReader& reader, KernelTraits& traits) {
   traits.network_share = reader.number("network_share", traits.network_share, kPositiveShare);
 }
 
+// What end-to-end rows say: see sim/validation/fit.h.
+void read_fitted(const JsonReader& reader, KernelTraits& traits) {
+  if (reader.text("source").empty()) reader.violate("source", "is empty", "say which rows these numbers come from");
+  read_matrix(reader, traits);
+  traits.network_share = reader.number("network_share", traits.network_share, kPositiveShare);
+  traits.interval = reader.number("interval", traits.interval, {0, 0.9});
+}
+
 }  // namespace
 
 KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) {
@@ -49,6 +57,7 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
   read_attention(reader, traits);
   read_links(reader, traits);
   traits.interval = reader.number("interval", traits.interval, {0, 0.9});
+  if (profile.has("fitted")) read_fitted(profile.child("fitted"), traits);
   profile.finish();
   return traits;
 }

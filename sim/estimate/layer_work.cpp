@@ -114,7 +114,9 @@ void BlockWriter::attention(bool windowed) {
 
 void BlockWriter::dense_mlp(double ffn) {
   const double inner = ffn / tensor_;
+  const double before = work_.linear.device;
   linear(hidden(), inner * (net_.gated ? 2 : 1), tokens_);
+  work_.widening.device += work_.linear.device - before;
   linear(inner, hidden(), tokens_);
   const bool fused = stack_.fused_activation || run_.execution.compiled;
   const double forward = net_.gated ? (fused ? 3 : 5)
@@ -147,7 +149,9 @@ void BlockWriter::experts() {
   const double held = real(form.experts) / real(run_.layout.expert);
   const double cut = run_.layout.expert_cut(), width = real(form.expert_ffn) / cut;
   const double routed = tokens_ * real(form.topk) * expert_load(form, run_.layout.expert).computed * cut / tensor_;
+  const double before = work_.linear.device;
   grouped(hidden(), width * (net_.gated ? 2 : 1), routed / held);
+  work_.widening.device += work_.linear.device - before;
   grouped(width, hidden(), routed / held);
   if (form.shared_ffn > 0) dense_mlp(static_cast<double>(form.shared_ffn));
   const double element = clock_.element();

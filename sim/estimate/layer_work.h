@@ -9,6 +9,7 @@ namespace sim {
 
 struct LayerWork {
   Work linear, attention, elementwise;              // forward
+  Work widening;                                    // of linear: into the feed-forward
   Work input_gradient, attention_back, elementwise_back;
   Work weight_gradient;
   double dispatched_bytes = 0;                      // to experts on other ranks, one way

@@ -55,7 +55,7 @@ double MicrobatchTimes::recomputed(const LayerWork& work, double collectives) co
   switch (run_.execution.recompute) {
     case RecomputeKind::None: return 0;
     case RecomputeKind::AttentionCore: return run_.execution.attention >= AttentionKernel::Flash1 ? 0 : work.attention.device;
-    case RecomputeKind::SaveProjections: return work.elementwise.device + work.attention.device;
+    case RecomputeKind::SaveProjections: return work.elementwise.device + work.attention.device + work.widening.device;
     case RecomputeKind::CheapOperators: return work.elementwise.device + 0.5 * work.linear.device;
     case RecomputeKind::EverySecondLayer: return 0.5 * (std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives);
     case RecomputeKind::Full: return std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives;
@@ -115,7 +115,10 @@ MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
   const Network& net = run_.network;
   const bool windowed = net.attention.kind == AttentionKind::Sliding && layer % std::max<std::int64_t>(1, net.attention.every) == 0;
   const BlockKind kind = block_kind(net, layer);
-  const LayerWork work = block_work(run_, setting_.stack, kernels_, {kind, windowed});
+  LayerWork work = block_work(run_, setting_.stack, kernels_, {kind, windowed});
+  const double uneven = run_.layout.context_ring ? 1 + setting_.stack.ring_overhead * (1 - 1 / real(run_.layout.context)) : 1;
+  work.attention.device *= uneven;
+  work.attention_back.device *= uneven;
   const Collectives tensor = tensor_collectives(kind), context = context_collectives(work.attention.device);
   LayerWork again = work;
   const double extra = recomputed(again, tensor.forward + context.forward);

@@ -15,10 +15,13 @@ constexpr double real(std::int64_t count) { return static_cast<double>(count); }
 enum class NetworkKind : std::uint8_t { Decoder, Encoder, Convolutional, DecoderLayer };
 inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "cnn", "decoder_layer"};
 enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
+enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Blocks };   // where the scales of fp8 come from
+inline constexpr std::string_view kScaleRecipeNames[] = {"delayed", "tensorwise", "rowwise", "mx"};
 enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
 inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
 enum class AttentionKind : std::uint8_t { Full, Latent, Sliding };
-// SaveProjections: outputs of the linear layers are kept; CheapOperators: those of every second one, and attention's.
+// SaveProjections: outputs of the linear layers are kept, but for the widest, into the feed-forward; CheapOperators: those of every second
+// one, and attention's.
 enum class RecomputeKind : std::uint8_t { None, AttentionCore, SaveProjections, CheapOperators, EverySecondLayer, Full };
 inline constexpr std::string_view kRecomputeKindNames[] = {"none", "attention core", "save projections", "op", "every second layer", "full"};
 enum class StepOptimizer : std::uint8_t { Adam, Lamb, Lars, SgdMomentum, RmsPropEma };
@@ -74,7 +77,7 @@ struct Layout {
   std::int64_t data = 1, tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1;
   bool expert_tensor = true;      // the tensor group cuts experts, too; false: it is a part of the expert group
   double expert_cut() const { return expert_tensor ? real(tensor) : 1; }
-  bool sequence_parallel = false, context_all_to_all = false, reshard = true, scatter_gather = false, async_tensor = false;
+  bool sequence_parallel = false, context_all_to_all = false, context_ring = false, reshard = true, scatter_gather = false, async_tensor = false;
   std::int64_t zero_stage = 0, zero_group = 1, micro_batch = 1, global_batch = 1, microbatches = 1;
   std::string schedule = "none";
   CutKind cut = CutKind::Uniform;
@@ -84,7 +87,7 @@ struct Layout {
 struct Execution {
   NumberFormat format = NumberFormat::Bf16;
   bool fp8_parameters = false;
-  bool fp8_fine_scales = false;   // scales by row or block, not one a tensor
+  ScaleRecipe scales = ScaleRecipe::Delayed;
   RecomputeKind recompute = RecomputeKind::None;
   bool recompute_keeps_last = false;
   AttentionKernel attention = AttentionKernel::Flash2;

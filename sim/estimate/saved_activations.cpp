@@ -63,7 +63,7 @@ SavedActivations saved_activations(const RunDescription& run, const SoftwareStac
     case RecomputeKind::None: saved.kept = saved.whole; break;
     case RecomputeKind::AttentionCore: saved.kept = saved.whole - scores; break;
     case RecomputeKind::SaveProjections:
-      saved.kept = input + tokens * element * (w.stream + w.queries_keys_values + w.inner * (run.network.gated ? 2 : 1));
+      saved.kept = input + tokens * element * (w.stream + w.queries_keys_values + w.heads);
       break;
     case RecomputeKind::CheapOperators:
       saved.kept = input + tokens * element * (w.stream + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + w.queries_keys_values / 2);

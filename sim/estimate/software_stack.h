@@ -21,7 +21,10 @@ struct SoftwareStack {
   bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
   bool expert_tensor = true;                // the tensor group cuts experts, too
   bool scatter_gather = false;              // pipeline messages are cut over the tensor group
+  Seconds broadcast_start{};                // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
   bool zero1_all_reduce = false;            // ZeRO-1 sums whole gradients, then keeps its part
+  bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
+  double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
   bool fused_softmax = false, dropout = false, compiled = false;
   std::string flash = "flash2";             // what "flash" means there
   std::string attention = "flash2";         // when nothing is said

@@ -16,7 +16,6 @@ constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
 constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
 constexpr std::string_view kTargets[] = {"attention", "all"};
 constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "half"};
-constexpr std::string_view kRecipes[] = {"tensorwise", "delayed", "rowwise", "mx"};
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kDetails[] = {"attention_core",   "op",           "every_second_layer", "attention_core_some_microbatches",
@@ -140,7 +139,9 @@ void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescripti
   layout.expert_tensor = stack.expert_tensor || layout.expert == 1;
   layout.schedule = at.text("schedule", layout.pipeline > 1 ? "1f1b" : "none");
   layout.sequence_parallel = layout.tensor > 1 && at.flag("sequence_parallel", false);
-  layout.context_all_to_all = layout.context > 1 && at.text("cp_kind", "ring") == "a2a";
+  const std::string context_kind = layout.context > 1 ? at.text("cp_kind", "ring") : "";
+  layout.context_all_to_all = context_kind == "a2a";
+  layout.context_ring = context_kind == "ring";
   layout.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
   layout.zero_group = at.size("zero_group", layout.data * layout.context, layout.zero_stage > 0);
   layout.reshard = layout.zero_stage == 3 && at.flag("reshard_after_forward", true);
@@ -186,7 +187,10 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   execution.format = format == 5 ? NumberFormat::Fp16 : static_cast<NumberFormat>(format);
   const bool half = format >= 2;
   execution.fp8_parameters = execution.format == NumberFormat::Fp8 && at.flag("fp8_params", false);
-  execution.fp8_fine_scales = at.reader().choice("fp8_recipe", kRecipes, 0) >= 2;
+  const bool takes_scales = execution.format == NumberFormat::Fp8;
+  const auto usual = static_cast<std::size_t>(stack.scales_when_used ? ScaleRecipe::Tensorwise : ScaleRecipe::Delayed);
+  execution.scales = static_cast<ScaleRecipe>(takes_scales ? at.choice("fp8_recipe", kScaleRecipeNames, usual)
+                                                           : at.reader().choice("fp8_recipe", kScaleRecipeNames, usual));
   const bool convolutional = run.network.kind == NetworkKind::Convolutional;
   if (convolutional)
     execution.channels_last = at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";

@@ -7,6 +7,11 @@
 #include "sim/estimate/memory_estimate.h"
 
 namespace sim {
+namespace {
+
+constexpr double kMemoryDoubt = 1.2;   // of the estimate: a run that was made did fit
+
+}  // namespace
 
 AttentionKernel resolve_attention(const std::string& stated, const SoftwareStack& stack) {
   std::string name = stated.empty() ? stack.attention : stated;
@@ -43,9 +48,15 @@ RecomputeKind least_recompute(RunDescription run, const Setting& setting) {
   for (const RecomputeKind kind : {None, AttentionCore, SaveProjections, CheapOperators}) {
     run.execution.recompute = kind;
     const MemoryEstimate memory = estimate_memory(run, setting);
-    if (memory.total_gib <= memory.available_gib) return kind;
+    if (memory.total_gib <= kMemoryDoubt * memory.available_gib) return kind;
   }
   return Full;
+}
+
+void settle_recompute(DescribedRow& described, const Setting& setting) {
+  if (!described.recompute_open) return;
+  const RecomputeKind least = described.run.execution.recompute = least_recompute(described.run, setting);
+  described.assumed.push_back({"plan.recompute", std::string(kRecomputeKindNames[static_cast<std::size_t>(least)])});
 }
 
 std::vector<Violation> contradictions(const RunDescription& run) {
