@@ -10,7 +10,7 @@ constexpr JsonReader::Range kPositiveShare = {1e-6, 2};
 
 void read_matrix(const JsonReader& reader, KernelTraits& traits) {
   traits.multiprocessors = static_cast<std::int32_t>(reader.integer("multiprocessors", traits.multiprocessors, {1, 1e5}));
-  traits.fp8_peak = reader.flops_per_second("fp8_peak", FlopsPerSecond{});
+  traits.fp8_peak = reader.flops_per_second("fp8_peak", traits.fp8_peak);
   traits.matrix_share = reader.number("matrix_share", traits.matrix_share, kPositiveShare);
   traits.fp8_share = reader.number("fp8_share", traits.fp8_share, kPositiveShare);
   traits.single_share = reader.number("single_share", traits.single_share, kPositiveShare);

@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-constexpr double kPrice = 0.0006;              // of moving a constant through its whole range
+constexpr double kPrice = 0.001;               // of moving a constant through its whole range
 constexpr double kSteps[] = {0.25, 0.12, 0.06, 0.25, 0.12, 0.06, 0.03, 0.015};   // of that range
 constexpr int kRounds = 3;                     // of all constants, a step size
 constexpr std::string_view kPooled = "plain";  // the stack that holds what all have in common

@@ -12,7 +12,7 @@ constexpr FittedConstant<Stack> kStackConstants[] = {
      [](Stack& s, double x) { s.host_per_kernel = Seconds(x); }},
     {"pipeline_sync", "ms", 0, 1e-3, [](const Stack& s) { return s.pipeline_sync.count(); },
      [](Stack& s, double x) { s.pipeline_sync = Seconds(x); }},
-    {"step_overhead", "ms", 0, 100e-3, [](const Stack& s) { return s.step_overhead.count(); },
+    {"step_overhead", "ms", 0, 60e-3, [](const Stack& s) { return s.step_overhead.count(); },
      [](Stack& s, double x) { s.step_overhead = Seconds(x); }},
 };
 
