@@ -130,6 +130,8 @@ void declare_validate(CLI::App& app, Values& values) {
                                   "meshwright validate rows.json --out predictions.json");
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
+  command->add_option("--fit", values.validate.fit, "Fit software and hardware constants to the rows; write the profiles into this folder");
+  command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it");
 }
 
 void split_fixed(Values& values) {

@@ -62,6 +62,8 @@ struct CalibrateOptions {
 
 struct ValidateOptions {
   std::string rows, output;                  // output: predictions; empty: none are written
+  std::string fit;                           // folder for profiles fitted to the rows; empty: no fit
+  bool leave_out_each = false;               // each source predicted with constants fitted without it
 };
 
 struct Invocation {

@@ -1,12 +1,23 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "sim/units/text_file.h"
-#include "sim/validation/score.h"
+#include "sim/validation/fit.h"
 
 namespace cli {
+namespace {
+
+sim::ValidationRows validated(const ValidateOptions& options) {
+  if (options.leave_out_each) return sim::leave_out_each(sim::load_measured_runs(options.rows));
+  if (options.fit.empty()) return sim::predict_file(options.rows);
+  const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
+  sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
+  return sim::predict_file(options.rows);
+}
+
+}  // namespace
 
 int run(const ValidateOptions& options, const Console& console) {
-  const sim::ValidationRows rows = sim::predict_file(options.rows);
+  const sim::ValidationRows rows = validated(options);
   if (!options.output.empty()) sim::save_text_file(sim::predictions_document(rows.predictions), options.output);
   const sim::Score score = sim::score(rows);
   for (const sim::PredictedRow& row : rows.predictions)

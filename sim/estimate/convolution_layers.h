@@ -1,4 +1,5 @@
-// Convolutional networks as rows of convolutions, from their published structure. Used by convolutional_step.
+// Convolutional networks as the units of their flattened nn.Sequential, from their published structure: convolutions, and the elements that
+// norms, activations, sums and pools move beside them. Used by convolutional_step.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +9,28 @@
 namespace sim {
 
 struct Convolution {
-  double inputs = 0, outputs = 0, kernel = 1, stride = 1, size = 1;  // size: height = width of the output
-  double groups = 1;
-  double kernel_area() const { return kernel * kernel; }
+  double inputs = 0, outputs = 0, height = 1, width = 1, stride = 1, size = 1, groups = 1;  // size: height = width of the output
+  double area() const { return height * width; }
+  double weights() const { return inputs / groups * outputs * area(); }
 };
 
-struct ConvolutionalNetwork {
-  std::vector<Convolution> layers;
-  double pointwise = 2.5;      // reads and writes of each output beside the convolution (norm, activation, sum), in units of its size
-  double classifier = 0;       // weights of the last linear layer
+// A piece that a pipeline is cut between. Elements are of one sample.
+struct ConvolutionalUnit {
+  std::vector<Convolution> convolutions;
+  double forward = 0, backward = 0;  // elements that pass through memory beside the convolutions
+  double kept = 0;                   // until the backward
+  double passed = 0;                 // to the next unit
+  double kernels = 0;                // beside the convolutions, forward
+  double weights() const;
 };
 
-// Throws InputError for an unknown architecture. image: height = width.
-ConvolutionalNetwork make_convolutional(const std::string& architecture, std::int64_t image);
+enum class Pointwise : std::uint8_t { Separate, Fused };   // norm, activation and sum as kernels of their own, or one
+
+using ConvolutionalNetwork = std::vector<ConvolutionalUnit>;
+
+struct ImageSize { std::int64_t pixels = 224; };           // height = width
+
+// Throws InputError for an unknown architecture.
+ConvolutionalNetwork make_convolutional(const std::string& architecture, ImageSize image, Pointwise pointwise);
 
 }  // namespace sim

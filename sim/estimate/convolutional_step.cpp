@@ -1,77 +1,149 @@
 #include "sim/estimate/convolutional_step.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/estimate/convolution_layers.h"
 #include "sim/estimate/kernel_clock.h"
 #include "sim/estimate/link_clock.h"
+#include "sim/estimate/pipeline_replay.h"
 
 namespace sim {
 namespace {
 
-constexpr double kTensorCoreChannels = 32;   // of a group: fewer leave tensor cores idle
-constexpr double kSingleConvolution = 1.0;   // in fp32: fewer multiplications (Winograd) make up for what is lost
-constexpr double kUnfusedPointwise = 1.6;    // norm, activation and sum as kernels of their own
-constexpr double kTf32Convolution = 0.7;     // of the share in 16 bit: more shapes fall back to other units
 constexpr double kRepacked = 1.25;           // NCHW on tensor cores goes through another layout
+constexpr double kAlone = 1.25;
+constexpr double kGibibyte = 1073741824.0;
 
-struct Totals { double time = 0, weights = 0, outputs = 0; };   // time: of one microbatch, forward and backward
+ConvolutionalNetwork network_of(const RunDescription& run, const SoftwareStack& stack) {
+  return make_convolutional(run.network.architecture, {run.network.image}, stack.fused_residual ? Pointwise::Fused : Pointwise::Separate);
+}
 
-bool uses_tensor_cores(NumberFormat format) { return format != NumberFormat::Fp32; }
-
-Totals totals(const RunDescription& run, const Setting& setting) {
-  const KernelClock clock(setting.device, setting.stack, run.execution);
-  const ConvolutionalNetwork net = make_convolutional(run.network.architecture, run.network.image);
-  const double batch = static_cast<double>(run.layout.micro_batch), element = clock.element();
-  const double share = uses_tensor_cores(run.execution.format) ? setting.device.kernels.convolution_share : kSingleConvolution;
-  const double single = run.execution.format == NumberFormat::Tf32 ? kTf32Convolution : 1;
-  const double rate =
-      single * setting.device.matrix_peak(run.execution.format).value() * setting.device.matrix_share(run.execution.format) * share;
-  const double pointwise = net.pointwise * (setting.stack.fused_residual ? 1 : kUnfusedPointwise);
-  Totals sum;
-  for (const Convolution& layer : net.layers) {
-    const double outputs = batch * layer.size * layer.size * layer.outputs,
-                 inputs = batch * layer.size * layer.size * layer.stride * layer.stride * layer.inputs;
-    const double narrow = std::min(layer.inputs, layer.outputs) / layer.groups;
-    const double filled = std::min(1.0, narrow / kTensorCoreChannels);
-    const double flops = 2 * outputs * layer.inputs / layer.groups * layer.kernel_area();
-    const double compute = 3 * flops / (rate * std::max(0.06, filled)), moved = 3 * (outputs + inputs) * element / clock.stream_rate();
-    sum.time += std::max(compute, moved) + clock.bytes(outputs * element * 2 * pointwise, 6).device;
-    sum.weights += layer.inputs / layer.groups * layer.outputs * layer.kernel_area();
-    sum.outputs += outputs;
+// Units of each stage: as stated, else by equal arithmetic.
+std::vector<std::int64_t> stage_sizes(const ConvolutionalNetwork& net, const Layout& layout) {
+  const auto units = static_cast<std::int64_t>(net.size());
+  if (layout.balance.size() == static_cast<std::size_t>(layout.pipeline) &&
+      std::accumulate(layout.balance.begin(), layout.balance.end(), std::int64_t{0}) == units)
+    return layout.balance;
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(layout.pipeline), 0);
+  const auto work = [](const ConvolutionalUnit& unit) {
+    double sum = 0;
+    for (const Convolution& convolution : unit.convolutions) sum += convolution.weights() * convolution.size * convolution.size;
+    return sum;
+  };
+  double total = 0, done = 0;
+  for (const ConvolutionalUnit& unit : net) total += work(unit);
+  for (const ConvolutionalUnit& unit : net) {
+    const auto stage = static_cast<std::size_t>(std::min(done / total, 0.999999) * static_cast<double>(sizes.size()));
+    ++sizes[stage];
+    done += work(unit);
   }
-  if (uses_tensor_cores(run.execution.format) && !run.execution.channels_last) sum.time *= kRepacked;
-  sum.weights += net.classifier;
+  return sizes;
+}
+
+struct StageSum { Work forward, backward; double weights = 0, kept = 0, passed = 0; };
+
+StageSum stage_sum(const KernelClock& clock, std::span<const ConvolutionalUnit> units, double batch) {
+  StageSum sum;
+  for (const ConvolutionalUnit& unit : units) {
+    for (const Convolution& convolution : unit.convolutions) {
+      sum.forward += clock.convolution(convolution, batch, Gradient::None);
+      sum.backward += clock.convolution(convolution, batch, Gradient::Input) + clock.convolution(convolution, batch, Gradient::Weight);
+    }
+    sum.forward += clock.bytes(batch * unit.forward * clock.element(), unit.kernels);
+    sum.backward += clock.bytes(batch * unit.backward * clock.element(), 1.5 * unit.kernels);
+    sum.weights += unit.weights();
+    sum.kept += unit.kept;
+    sum.passed = unit.passed;
+  }
   return sum;
+}
+
+std::vector<StageSum> stage_sums(const RunDescription& run, const Setting& setting) {
+  const KernelClock clock(setting.device, setting.stack, run.execution);
+  const ConvolutionalNetwork net = network_of(run, setting.stack);
+  std::vector<StageSum> sums;
+  std::size_t first = 0;
+  for (const std::int64_t size : stage_sizes(net, run.layout)) {
+    const auto count = static_cast<std::size_t>(size);
+    sums.push_back(stage_sum(clock, std::span(net).subspan(first, count), real(run.layout.micro_batch)));
+    first += count;
+  }
+  return sums;
+}
+
+double recomputed_share(const RunDescription& run) {   // of the microbatches
+  if (run.execution.recompute != RecomputeKind::Full) return 0;
+  return run.execution.recompute_keeps_last ? 1 - 1 / real(run.layout.microbatches) : 1;
+}
+
+// Passes of a stage, with what the host cannot issue in time.
+StageTimes pass_times(const RunDescription& run, const KernelClock& clock, const StageSum& sum) {
+  const bool repacks = run.execution.format != NumberFormat::Fp32 && run.execution.format != NumberFormat::Tf32 && !run.execution.channels_last;
+  const auto time = [&](const Work& work) { return std::max(work.device * (repacks ? kRepacked : 1), clock.host_time(work)); };
+  const double forward = time(sum.forward);
+  return {Seconds(forward), Seconds(time(sum.backward) + recomputed_share(run) * forward), Seconds(0)};
+}
+
+double pipeline_time(const RunDescription& run, const Setting& setting, const std::vector<StageSum>& sums) {
+  const KernelClock clock(setting.device, setting.stack, run.execution);
+  const LinkClock links(setting.device, setting.stack, run.machine);
+  PipelineRun pipeline{.shape = {.stages = static_cast<std::int32_t>(sums.size()),
+                                 .microbatches = static_cast<std::int32_t>(run.layout.microbatches),
+                                 .chunks = 1},
+                       .schedule = run.layout.schedule,
+                       .chunks = {},
+                       .transfer = {}};
+  double passed = 0;
+  for (const StageSum& sum : sums) {
+    pipeline.chunks.push_back(pass_times(run, clock, sum));
+    if (pipeline.chunks.size() < sums.size()) passed = std::max(passed, sum.passed);
+  }
+  const StageTimes& first = pipeline.chunks.front();
+  if (sums.size() == 1) return (first.forward + first.backward).count() * real(run.layout.microbatches);
+  pipeline.transfer = Seconds(links.transfer(passed * real(run.layout.micro_batch) * clock.element(), {2, 1}));
+  return replay(pipeline).count();
+}
+
+// Images decoded on the host, while the device computes; a node whose other GPUs are idle clocks higher.
+double input_time(const RunDescription& run, const Setting& setting) {
+  if (setting.stack.images_per_worker <= 0) return 0;
+  const double rate = setting.stack.images_per_worker * setting.device.kernels.loader_workers * (run.machine.gpus_per_node > 1 ? 1 : kAlone);
+  return real(run.layout.global_batch) / real(run.layout.data) / rate;
 }
 
 }  // namespace
 
 StepParts convolutional_parts(const RunDescription& run, const Setting& setting) {
-  Totals sum = totals(run, setting);
+  const std::vector<StageSum> sums = stage_sums(run, setting);
   const LinkClock links(setting.device, setting.stack, run.machine);
   const KernelClock clock(setting.device, setting.stack, run.execution);
-  const double stages = static_cast<double>(run.layout.pipeline), microbatches = static_cast<double>(run.layout.microbatches);
-  const double again =
-      run.execution.recompute == RecomputeKind::Full ? 4.0 / 3 - (run.execution.recompute_keeps_last ? 1 / (3 * microbatches) : 0) : 1;
+  double weights = 0;
+  for (const StageSum& sum : sums) weights = std::max(weights, sum.weights);
   StepParts parts;
-  if (run.layout.data > 1 && run.execution.overlap_reduce) sum.time *= 1 + setting.stack.overlap_slowdown;
-  parts.pipeline = sum.time * again / stages * (microbatches + stages - 1);
-  const double reduce =
-      links.collective(CollectiveKind::AllReduce, sum.weights * clock.element(), {static_cast<double>(run.layout.data), 1});
-  parts.gradients = run.execution.overlap_reduce ? std::max(0.1 * reduce, reduce - 0.6 * sum.time) : reduce;
-  parts.optimizer = clock.bytes(sum.weights / stages * 24).device;
+  parts.pipeline = pipeline_time(run, setting, sums);
+  const bool overlaps = run.layout.data > 1 && run.execution.overlap_reduce;
+  if (overlaps) parts.pipeline *= 1 + setting.stack.overlap_slowdown;
+  const double reduce = links.collective(CollectiveKind::AllReduce, weights * clock.element(), {real(run.layout.data), 1});
+  parts.gradients = overlaps ? std::max(0.1 * reduce, reduce - 0.6 * parts.pipeline) : reduce;
+  parts.optimizer = clock.bytes(weights * 24).device;
   parts.overhead = setting.stack.step_overhead.count();
+  parts.overhead += std::max(0.0, input_time(run, setting) - parts.total());
   return parts;
 }
 
+// Weights, gradients, momentum; inputs of all microbatches where the rest is recomputed, else all that is kept.
 double convolutional_memory_gib(const RunDescription& run, const Setting& setting) {
-  const Totals sum = totals(run, setting);
-  const double element = KernelClock(setting.device, setting.stack, run.execution).element(),
-               stages = static_cast<double>(run.layout.pipeline);
-  const double kept = run.execution.recompute == RecomputeKind::Full ? 0.25 : 1;
-  const double flights = run.layout.pipeline > 1 ? static_cast<double>(run.layout.microbatches) : 1;
-  return (sum.weights * 16 + sum.outputs * element * 2 * kept * flights) / stages / 1073741824.0 + setting.stack.context_gib;
+  const KernelClock clock(setting.device, setting.stack, run.execution);
+  const double batch = real(run.layout.micro_batch), element = clock.element();
+  double most = 0, entering = real(run.network.channels * run.network.image * run.network.image);
+  for (const StageSum& sum : stage_sums(run, setting)) {
+    const double waiting = recomputed_share(run) > 0 ? entering * real(run.layout.microbatches) + sum.kept
+                                                     : sum.kept * (run.layout.pipeline > 1 ? real(run.layout.microbatches) : 1);
+    most = std::max(most, sum.weights * 16 + waiting * batch * element);
+    entering = sum.passed;
+  }
+  return most / kGibibyte + setting.stack.context_gib;
 }
 
 }  // namespace sim

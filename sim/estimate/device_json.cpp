@@ -10,7 +10,7 @@ constexpr JsonReader::Range kPositiveShare = {1e-6, 2};
 
 void read_matrix(const JsonReader& reader, KernelTraits& traits) {
   traits.multiprocessors = static_cast<std::int32_t>(reader.integer("multiprocessors", traits.multiprocessors, {1, 1e5}));
-  traits.fp8_peak = reader.flops_per_second("fp8_peak", FlopsPerSecond{});
+  traits.fp8_peak = reader.flops_per_second("fp8_peak", traits.fp8_peak);
   traits.matrix_share = reader.number("matrix_share", traits.matrix_share, kPositiveShare);
   traits.fp8_share = reader.number("fp8_share", traits.fp8_share, kPositiveShare);
   traits.single_share = reader.number("single_share", traits.single_share, kPositiveShare);
@@ -19,6 +19,8 @@ void read_matrix(const JsonReader& reader, KernelTraits& traits) {
   traits.inner_fill = reader.number("inner_fill", traits.inner_fill, {0, 1e5});
   traits.smooth_waves = reader.number("smooth_waves", traits.smooth_waves, {0, 1});
   traits.convolution_share = reader.number("convolution_share", traits.convolution_share, kPositiveShare);
+  traits.grouped_share = reader.number("grouped_share", traits.grouped_share, kPositiveShare);
+  traits.loader_workers = reader.number("loader_workers", traits.loader_workers, {1, 1000});
 }
 
 void read_attention(const JsonReader& reader, KernelTraits& traits) {
@@ -35,6 +37,14 @@ void read_links(const JsonReader& reader, KernelTraits& traits) {
   traits.network_share = reader.number("network_share", traits.network_share, kPositiveShare);
 }
 
+// What end-to-end rows say: see sim/validation/fit.h.
+void read_fitted(const JsonReader& reader, KernelTraits& traits) {
+  if (reader.text("source").empty()) reader.violate("source", "is empty", "say which rows these numbers come from");
+  read_matrix(reader, traits);
+  traits.network_share = reader.number("network_share", traits.network_share, kPositiveShare);
+  traits.interval = reader.number("interval", traits.interval, {0, 0.9});
+}
+
 }  // namespace
 
 KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) {
@@ -47,6 +57,7 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
   read_attention(reader, traits);
   read_links(reader, traits);
   traits.interval = reader.number("interval", traits.interval, {0, 0.9});
+  if (profile.has("fitted")) read_fitted(profile.child("fitted"), traits);
   profile.finish();
   return traits;
 }

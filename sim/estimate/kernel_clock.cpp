@@ -25,7 +25,13 @@ double tile_share(const KernelTraits& traits, const Tile& tile) {
 double waves(const KernelTraits& traits, double tiles, double inner) {
   const double full = tiles / traits.multiprocessors;
   if (full >= 1) return traits.smooth_waves * full + (1 - traits.smooth_waves) * std::ceil(full);
-  return std::max(full, 1 / std::clamp(inner / 1024, 1.0, 4.0));
+  return std::max(full, 1 / std::clamp(inner / 1024, 1.0, 32.0));
+}
+
+// Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own.
+double cast_bytes(ScaleRecipe recipe) {
+  constexpr double kCasts[] = {2, 3.5, 4, 2.5};
+  return kCasts[static_cast<std::size_t>(recipe)];
 }
 
 double alignment(double size) {   // of rows of 16-bit elements
@@ -61,7 +67,7 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0)) compute /= kMisaligned;
   const double size = format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = format == NumberFormat::Fp8 ? (shape.rows + shape.columns) * shape.inner * 2 / stream_rate() : 0;
+  const double casts = format == NumberFormat::Fp8 ? (shape.rows + shape.columns) * shape.inner * cast_bytes(execution_.scales) / stream_rate() : 0;
   return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
               casts * (execution_.compiled ? 0.6 : 1),
           format == NumberFormat::Fp8 ? 3.0 : 1.0};

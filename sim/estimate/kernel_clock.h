@@ -2,6 +2,7 @@
 // Used by layer_work. Knows shapes only, neither layers nor plans.
 #pragma once
 
+#include "sim/estimate/convolution_layers.h"
 #include "sim/estimate/device.h"
 #include "sim/estimate/software_stack.h"
 
@@ -20,6 +21,7 @@ struct KernelCount {
   KernelCount(double count) : value(count) {}
   double value;
 };
+enum class Gradient : std::uint8_t { None, Input, Weight };   // which of a convolution's three products
 struct MatrixShape { double rows = 0, columns = 0, inner = 0, batch = 1; };
 struct AttentionShape {
   double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
@@ -37,13 +39,17 @@ class KernelClock {
   Work bytes(double bytes, KernelCount kernels = 1) const;
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
+  Work convolution(const Convolution& shape, double batch, Gradient gradient) const;
   double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
+  double grouped_share() const { return device_.kernels.grouped_share; }
   double element() const;                                 // bytes of an activation
   double stream_rate() const;
 
  private:
   Work product(const MatrixShape& shape, NumberFormat format) const;
   double tile_time(const MatrixShape& shape, NumberFormat format) const;
+  double convolution_gain(const Convolution& shape, Gradient gradient) const;
+  double grouped_time(const Convolution& shape, double outputs) const;
   double flash_share() const;
 
   const Device& device_;

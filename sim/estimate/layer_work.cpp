@@ -1,9 +1,14 @@
 #include "sim/estimate/layer_work.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "sim/estimate/expert_load.h"
 
 namespace sim {
 namespace {
+
+constexpr double kCastLaunches = 3;     // in fp8: each expert's share is scaled and cast beside its product
 
 constexpr double kMaskedShare = 0.16;   // of the tokens of an encoder's sample: 15 % are masked (Devlin et al. 2019)
 
@@ -26,6 +31,7 @@ class BlockWriter {
  private:
   // tokens x inputs -> outputs; widths are this rank's. Gradients: to the input, and to the weight unless that is frozen.
   void linear(double inputs, double outputs, double tokens, double batch = 1);
+  void grouped(double inputs, double outputs, double tokens);   // tokens of one expert
   void latent_projections();
   void plain_projections();
   void adapters(double inputs, double outputs);
@@ -108,7 +114,9 @@ void BlockWriter::attention(bool windowed) {
 
 void BlockWriter::dense_mlp(double ffn) {
   const double inner = ffn / tensor_;
+  const double before = work_.linear.device;
   linear(hidden(), inner * (net_.gated ? 2 : 1), tokens_);
+  work_.widening.device += work_.linear.device - before;
   linear(inner, hidden(), tokens_);
   const bool fused = stack_.fused_activation || run_.execution.compiled;
   const double forward = net_.gated ? (fused ? 3 : 5)
@@ -120,13 +128,31 @@ void BlockWriter::dense_mlp(double ffn) {
   work_.elementwise_back += clock_.bytes(backward * tokens_ * inner * clock_.element(), fused ? 1 : 3);
 }
 
+// One product an expert; measured ones reach less than a single product of the same shape does.
+void BlockWriter::grouped(double inputs, double outputs, double tokens) {
+  const double held = real(net_.experts->experts) / real(run_.layout.expert);
+  LayerWork whole = std::exchange(work_, {});
+  linear(inputs, outputs, tokens, held);
+  const double slower = 1 + (1 / clock_.grouped_share() - 1) * (1 - 1 / held);
+  whole.linear += slower * work_.linear;
+  whole.input_gradient += slower * work_.input_gradient;
+  whole.weight_gradient += slower * work_.weight_gradient;
+  work_ = whole;
+  if (net_.experts->dispatch != ExpertDispatch::Dropless) return;
+  const double launches = held * stack_.launches_per_expert * (run_.execution.format == NumberFormat::Fp8 ? kCastLaunches : 1);
+  work_.expert_launches += {0, launches};
+  work_.expert_launches_back += {0, 2 * launches};
+}
+
 void BlockWriter::experts() {
   const ExpertForm& form = *net_.experts;
-  const double topk = static_cast<double>(form.topk), held = static_cast<double>(form.experts) / static_cast<double>(run_.layout.expert);
-  const double capacity = form.padded && form.capacity_factor > 0 ? form.capacity_factor : 1;
-  const double routed = tokens_ * topk * capacity, width = static_cast<double>(form.expert_ffn) / tensor_;
-  linear(hidden(), width * (net_.gated ? 2 : 1), routed / held, held);
-  linear(width, hidden(), routed / held, held);
+  const double held = real(form.experts) / real(run_.layout.expert);
+  const double cut = run_.layout.expert_cut(), width = real(form.expert_ffn) / cut;
+  const double routed = tokens_ * real(form.topk) * expert_load(form, run_.layout.expert).computed * cut / tensor_;
+  const double before = work_.linear.device;
+  grouped(hidden(), width * (net_.gated ? 2 : 1), routed / held);
+  work_.widening.device += work_.linear.device - before;
+  grouped(width, hidden(), routed / held);
   if (form.shared_ffn > 0) dense_mlp(static_cast<double>(form.shared_ffn));
   const double element = clock_.element();
   const Work activation = clock_.bytes(routed * width * element * (net_.gated ? 3 : 2));
@@ -136,7 +162,7 @@ void BlockWriter::experts() {
   work_.elementwise_back += 1.5 * activation + permutation;
   work_.linear += clock_.half_product({tokens_, static_cast<double>(form.experts), hidden()});
   const double away = 1 - 1 / static_cast<double>(run_.layout.expert);
-  work_.dispatched_bytes += routed * hidden() * element * away / (run_.layout.sequence_parallel ? tensor_ : 1);
+  work_.dispatched_bytes += routed * hidden() * element * away / (run_.layout.sequence_parallel ? cut : 1);
 }
 
 // Two norms and two residual sums; they see all tokens of the tensor group unless sequence parallelism cuts them.

@@ -9,9 +9,11 @@ namespace sim {
 
 struct LayerWork {
   Work linear, attention, elementwise;              // forward
+  Work widening;                                    // of linear: into the feed-forward
   Work input_gradient, attention_back, elementwise_back;
   Work weight_gradient;
   double dispatched_bytes = 0;                      // to experts on other ranks, one way
+  Work expert_launches, expert_launches_back;       // issued only when the counts of tokens are known: nothing hides them
   Work forward() const { return linear + attention + elementwise; }
   Work backward() const { return input_gradient + attention_back + elementwise_back; }
 };

@@ -7,9 +7,11 @@ namespace sim {
 namespace {
 
 constexpr double kFillBytes = 2e6;        // of a message: half of the ramp to the full rate is felt from there on
-constexpr double kNodeHop = 12e-6;        // of a call, for each doubling of the nodes
+constexpr double kNodeHop = 12e-6;        // of a call, for each doubling of the nodes: trees
+constexpr double kRingHop = 6e-6;         // of a gather or scatter, for each node: rings alone
 // Of the links, for one message to one neighbor: 25 to 28 MB in 0.53 to 0.6 ms between two A100 (profiled passes of Qi et al. 2024, table 6).
 constexpr double kTransferShare = 0.21;
+constexpr double kPlainTransfer = 20e9;   // that much one message gets from slower links, too
 constexpr double kCubeMeshShare = 0.75;   // of the links, where no switch joins them
 
 // How often the payload crosses a rank's link.
@@ -41,9 +43,11 @@ double LinkClock::members_on_node(const RankGroup& group) const {
   return std::clamp(std::floor(gpus_per_node_ / group.stride), 1.0, group.ranks);
 }
 
-double LinkClock::start(const RankGroup& group, double payload) const {
+double LinkClock::start(CollectiveKind kind, const RankGroup& group, double payload) const {
   const double nodes = group.ranks / members_on_node(group);
-  return start_ + hop_ * members_on_node(group) + (nodes > 1 ? kNodeHop * (1 + std::log2(nodes)) : 0) +
+  const bool ring = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
+  const double between = ring ? std::max(kNodeHop, kRingHop * nodes) : kNodeHop * (1 + std::log2(nodes));
+  return start_ + hop_ * members_on_node(group) + (nodes > 1 ? between : 0) +
          fill_ * payload / (payload + kFillBytes);
 }
 
@@ -55,18 +59,19 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
   const double inside = members > 1 ? crossing / (link_rate_ * gain) : 0;
   const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));   // groups that leave the node at once
   const double between = leaves ? crossing * sharing / node_rate_ : 0;
-  return start(group, payload) + std::max(inside, between);
+  return start(kind, group, payload) + std::max(inside, between);
 }
 
 double LinkClock::all_to_all(double sent, const RankGroup& group) const {
   if (group.ranks <= 1 || sent <= 0) return 0;
   const double members = members_on_node(group), away = (group.ranks - members) / std::max(1.0, group.ranks - 1);
-  return start(group, sent) + std::max(sent * (1 - away) / link_rate_, sent * away * gpus_per_node_ / node_rate_);
+  return start(CollectiveKind::SendReceive, group, sent) + std::max(sent * (1 - away) / link_rate_, sent * away * gpus_per_node_ / node_rate_);
 }
 
 double LinkClock::transfer(double payload, const RankGroup& pair) const {
   const bool leaves = pair.stride >= gpus_per_node_;
-  return start_ / 2 + payload / (leaves ? std::min(link_rate_ * kTransferShare, node_rate_ / gpus_per_node_) : link_rate_ * kTransferShare);
+  const double inside = std::max(link_rate_ * kTransferShare, std::min(link_rate_, kPlainTransfer));
+  return start_ / 2 + payload / (leaves ? std::min(inside, node_rate_ / gpus_per_node_) : inside);
 }
 
 }  // namespace sim

@@ -25,7 +25,7 @@ class LinkClock {
 
  private:
   double members_on_node(const RankGroup& group) const;
-  double start(const RankGroup& group, double payload) const;
+  double start(CollectiveKind kind, const RankGroup& group, double payload) const;
 
   double link_rate_ = 0;        // of a GPU, one direction
   double node_rate_ = 0;        // of a node, one direction

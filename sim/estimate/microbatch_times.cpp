@@ -18,7 +18,7 @@ MicrobatchTimes::MicrobatchTimes(const RunDescription& run, const Setting& setti
       links_(setting.device, setting.stack, run.machine) {}
 
 // Two sums forward and two backward in a block; with sequence parallelism each is a gather and a scatter of the same volume.
-MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives() const {
+MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives(BlockKind kind) const {
   const RankGroup group{real(run_.layout.tensor), 1};
   if (group.ranks <= 1) return {};
   const double payload = run_.tokens() * real(run_.network.hidden) * kernels_.element();
@@ -30,7 +30,8 @@ MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives() const {
   }
   const double seen = run_.execution.overlap_tensor ? 1 - kHiddenByOverlap : 1;
   const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - kHiddenByAsync : 1;
-  return {2 * once * seen, 2 * (once + again) * seen_back};
+  const double sums = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;   // whole experts take tokens as they are cut
+  return {sums * once * seen, sums * (once + again) * seen_back};
 }
 
 // Keys and values of the other context ranks: a ring or a gather that attention hides, or two exchanges of heads that it does not.
@@ -54,6 +55,7 @@ double MicrobatchTimes::recomputed(const LayerWork& work, double collectives) co
   switch (run_.execution.recompute) {
     case RecomputeKind::None: return 0;
     case RecomputeKind::AttentionCore: return run_.execution.attention >= AttentionKernel::Flash1 ? 0 : work.attention.device;
+    case RecomputeKind::SaveProjections: return work.elementwise.device + work.attention.device + work.widening.device;
     case RecomputeKind::CheapOperators: return work.elementwise.device + 0.5 * work.linear.device;
     case RecomputeKind::EverySecondLayer: return 0.5 * (std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives);
     case RecomputeKind::Full: return std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives;
@@ -97,10 +99,12 @@ double MicrobatchTimes::gathered_logits() const {
 
 MicrobatchTimes::Pass MicrobatchTimes::piece(const LayerWork& work, const Collectives& collectives, double parameters) const {
   const auto time = [&](const Work& part) { return std::max(part.device, kernels_.host_time(part) * (run_.execution.graphs ? 0.1 : 1)); };
-  Pass pass{time(work.forward()) + collectives.forward, time(work.backward()) + collectives.backward,
+  const auto issue = [&](const Work& part) { return kernels_.host_time(part) * (run_.execution.graphs ? 0.1 : 1); };
+  Pass pass{time(work.forward()) + issue(work.expert_launches) + collectives.forward,
+            time(work.backward()) + issue(work.expert_launches_back) + collectives.backward,
             time(work.weight_gradient) + accumulation(parameters)};
   if (run_.layout.expert > 1) {
-    const double dispatch = 2 * links_.all_to_all(work.dispatched_bytes, {real(run_.layout.expert), real(run_.layout.tensor)});
+    const double dispatch = 2 * links_.all_to_all(work.dispatched_bytes, {real(run_.layout.expert), run_.layout.expert_cut()});
     pass.forward += dispatch;
     pass.backward += dispatch;
   }
@@ -111,8 +115,11 @@ MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
   const Network& net = run_.network;
   const bool windowed = net.attention.kind == AttentionKind::Sliding && layer % std::max<std::int64_t>(1, net.attention.every) == 0;
   const BlockKind kind = block_kind(net, layer);
-  const LayerWork work = block_work(run_, setting_.stack, kernels_, {kind, windowed});
-  const Collectives tensor = tensor_collectives(), context = context_collectives(work.attention.device);
+  LayerWork work = block_work(run_, setting_.stack, kernels_, {kind, windowed});
+  const double uneven = run_.layout.context_ring ? 1 + setting_.stack.ring_overhead * (1 - 1 / real(run_.layout.context)) : 1;
+  work.attention.device *= uneven;
+  work.attention_back.device *= uneven;
+  const Collectives tensor = tensor_collectives(kind), context = context_collectives(work.attention.device);
   LayerWork again = work;
   const double extra = recomputed(again, tensor.forward + context.forward);
   Pass pass =

@@ -24,7 +24,7 @@ class MicrobatchTimes {
   struct Collectives { double forward = 0, backward = 0; };
   Pass block(std::int64_t layer) const;
   Pass piece(const LayerWork& work, const Collectives& collectives, double parameters) const;
-  Collectives tensor_collectives() const;
+  Collectives tensor_collectives(BlockKind kind) const;
   Collectives context_collectives(double compute) const;
   double recomputed(const LayerWork& work, double collectives) const;
   Pass with_gathers(Pass pass, double parameters) const;

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 
+#include "sim/estimate/expert_load.h"
+
 namespace sim {
 namespace {
 
-double mlp_inner(const Network& net, BlockKind kind) {
+double mlp_inner(const Network& net, BlockKind kind, double load) {
   if (kind == BlockKind::Dense) return real(net.ffn);
-  return real(net.experts->topk * net.experts->expert_ffn + net.experts->shared_ffn);
+  return real(net.experts->topk * net.experts->expert_ffn) * load + real(net.experts->shared_ffn);
+}
+
+double load_of(const RunDescription& run, BlockKind kind) {
+  return kind == BlockKind::Experts ? expert_load(*run.network.experts, run.layout.expert).computed : 1;
 }
 
 struct Widths { double stream, heads, queries_keys_values, inner; };  // elements a token on this rank
@@ -19,7 +25,7 @@ Widths widths(const RunDescription& run, BlockKind kind) {
   const double query = real(net.heads) * real(latent ? net.attention.qk_nope + net.attention.qk_rope : net.head_dim);
   const double value = real(net.heads) * real(latent ? net.attention.v_dim : net.head_dim);
   const double qkv = latent ? 2 * query + value : query + 2 * real(net.kv_heads) * real(net.head_dim);
-  return {real(net.hidden) / (run.layout.sequence_parallel ? tensor : 1), value / tensor, qkv / tensor, mlp_inner(net, kind) / tensor};
+  return {real(net.hidden) / (run.layout.sequence_parallel ? tensor : 1), value / tensor, qkv / tensor, mlp_inner(net, kind, load_of(run, kind)) / tensor};
 }
 
 // Elements a token that a block without recomputation keeps.
@@ -31,7 +37,7 @@ double block_elements(const RunDescription& run, const SoftwareStack& stack, Blo
   const double norms = 2 * w.stream * (norm_fused ? 2 : net.rms_norm ? 4 : 2);
   const double inner = net.gated ? (mlp_fused ? 3 : 4) : 2;
   const double masks = stack.dropout ? w.stream : 0;
-  const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 : 0;
+  const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 * load_of(run, kind) : 0;
   return norms + w.queries_keys_values + w.heads + inner * w.inner + masks + routed +
          (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);
 }
@@ -56,6 +62,9 @@ SavedActivations saved_activations(const RunDescription& run, const SoftwareStac
   switch (run.execution.recompute) {
     case RecomputeKind::None: saved.kept = saved.whole; break;
     case RecomputeKind::AttentionCore: saved.kept = saved.whole - scores; break;
+    case RecomputeKind::SaveProjections:
+      saved.kept = input + tokens * element * (w.stream + w.queries_keys_values + w.heads);
+      break;
     case RecomputeKind::CheapOperators:
       saved.kept = input + tokens * element * (w.stream + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + w.queries_keys_values / 2);
       break;

@@ -19,8 +19,12 @@ struct SoftwareStack {
        fused_optimizer = true;
   bool fused_accumulation = false;          // weight gradients are added inside their product
   bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
+  bool expert_tensor = true;                // the tensor group cuts experts, too
   bool scatter_gather = false;              // pipeline messages are cut over the tensor group
+  Seconds broadcast_start{};                // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
   bool zero1_all_reduce = false;            // ZeRO-1 sums whole gradients, then keeps its part
+  bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
+  double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
   bool fused_softmax = false, dropout = false, compiled = false;
   std::string flash = "flash2";             // what "flash" means there
   std::string attention = "flash2";         // when nothing is said
@@ -28,6 +32,8 @@ struct SoftwareStack {
   double reduce_bytes = 2, accumulate_bytes = 4;
   Seconds host_per_kernel{6e-6};            // time of the host to issue one
   Seconds pipeline_sync{};                  // the host waits for the device at each exchange between stages
+  double launches_per_expert = 2;           // kernels of one product of one expert, 16 bit
+  double images_per_worker = 0;             // a second that one process of the host decodes; 0: the input is never waited for
   Seconds step_overhead{};                  // data loading, logging, synchronization
   double matrix_share = 1.0;                // of what tuned products reach
   double network_share = 1.0;               // of what the links give to a benchmark

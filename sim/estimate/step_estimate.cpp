@@ -43,16 +43,24 @@ Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const L
   const double replicas = real(layout.data * layout.context),
                element = run.execution.format == NumberFormat::Fp32 || run.execution.format == NumberFormat::Tf32 ? 4 : 2;
   const double share = parameters.dense + parameters.experts > 0 ? parameters.trained / (parameters.dense + parameters.experts) : 1;
+  const bool scatters = layout.zero_stage >= 2 || (layout.zero_stage == 1 && !stack.zero1_all_reduce);
   Exchange total;
-  const auto add = [&](double count, const RankGroup& group) {
-    const bool scatters = layout.zero_stage >= 2 || (layout.zero_stage == 1 && !stack.zero1_all_reduce);
-    const CollectiveKind kind = scatters ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce;
-    total.reduce += links.collective(kind, count * share * run.execution.reduce_bytes, group);
-    if (layout.zero_stage >= 1)
-      total.gather += links.collective(CollectiveKind::AllGather, count * share * (run.execution.fp8_parameters ? 1 : element), group);
+  const auto add = [&](double count, const RankGroup& all) {
+    const double payload = count * share * run.execution.reduce_bytes;
+    const RankGroup shards{std::min(all.ranks, real(layout.zero_group)), all.stride};   // replicas outside share the sums of each shard
+    const RankGroup replicas_outside{all.ranks / shards.ranks, all.stride * shards.ranks};
+    if (scatters)
+      total.reduce += links.collective(CollectiveKind::ReduceScatter, payload, shards) +
+                      links.collective(CollectiveKind::AllReduce, payload / shards.ranks, replicas_outside);
+    else
+      total.reduce += links.collective(CollectiveKind::AllReduce, payload, all);
+    if (layout.zero_stage < 1) return;
+    total.gather += links.collective(CollectiveKind::AllGather, count * share * (run.execution.fp8_parameters ? 1 : element), shards);
+    if (count > 0) total.gather += stack.broadcast_start.count() * shards.ranks;
   };
   add(parameters.dense, {replicas, real(layout.tensor)});
-  add(parameters.experts, {std::max(1.0, replicas / real(layout.expert)), real(layout.tensor * layout.expert)});
+  const double whole = real(layout.tensor) / layout.expert_cut();   // ranks of the tensor group that hold experts of their own
+  add(parameters.experts, {std::max(1.0, replicas * whole / real(layout.expert)), layout.expert_cut() * real(layout.expert)});
   return total;
 }
 

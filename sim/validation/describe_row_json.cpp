@@ -14,10 +14,8 @@ constexpr std::string_view kActivations[] = {"gelu", "squared_relu", "swiglu", "
 constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
 constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
 constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
-constexpr std::string_view kDispatches[] = {"dropless", "padded", "drop"};
 constexpr std::string_view kTargets[] = {"attention", "all"};
 constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "half"};
-constexpr std::string_view kRecipes[] = {"tensorwise", "delayed", "rowwise", "mx"};
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kDetails[] = {"attention_core",   "op",           "every_second_layer", "attention_core_some_microbatches",
@@ -50,7 +48,8 @@ std::optional<ExpertForm> read_experts(const JsonReader& workload, const Network
   form.shared_ffn = reader.integer("shared_ffn", form.shared_experts * form.expert_ffn);
   form.first_dense_layers = reader.integer("first_dense_layers", 0);
   form.capacity_factor = reader.number("capacity_factor", 0, {0, 1000});
-  form.padded = reader.choice("dispatch", kDispatches, 0) == 1;
+  form.dispatch = static_cast<ExpertDispatch>(reader.choice("dispatch", kExpertDispatchNames, 0));
+  form.forced_balance = reader.text("balance", "") == "forced";
   return form;
 }
 
@@ -137,9 +136,12 @@ void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescripti
   if (run.network.vocabulary > 0) run.network.vocabulary = (run.network.vocabulary + 127) / 128 * 128;
   layout.context = at.size("cp", 1);
   layout.expert = at.size("ep", 1);
+  layout.expert_tensor = stack.expert_tensor || layout.expert == 1;
   layout.schedule = at.text("schedule", layout.pipeline > 1 ? "1f1b" : "none");
   layout.sequence_parallel = layout.tensor > 1 && at.flag("sequence_parallel", false);
-  layout.context_all_to_all = layout.context > 1 && at.text("cp_kind", "ring") == "a2a";
+  const std::string context_kind = layout.context > 1 ? at.text("cp_kind", "ring") : "";
+  layout.context_all_to_all = context_kind == "a2a";
+  layout.context_ring = context_kind == "ring";
   layout.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
   layout.zero_group = at.size("zero_group", layout.data * layout.context, layout.zero_stage > 0);
   layout.reshard = layout.zero_stage == 3 && at.flag("reshard_after_forward", true);
@@ -155,7 +157,8 @@ void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescripti
 
 RecomputeKind recompute_of(std::size_t mode, std::string_view detail, const FieldReader& at) {
   if (mode == 0) return RecomputeKind::None;
-  if (detail == "op" || detail == "save_projections") return RecomputeKind::CheapOperators;
+  if (detail == "save_projections") return RecomputeKind::SaveProjections;
+  if (detail == "op") return RecomputeKind::CheapOperators;
   if (detail == "every_second_layer") return RecomputeKind::EverySecondLayer;
   if (mode == 2) return RecomputeKind::Full;
   if (!at.has("recompute_detail") && at.reader().integer("zero_stage", 0) == 3) return RecomputeKind::EverySecondLayer;
@@ -184,7 +187,10 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   execution.format = format == 5 ? NumberFormat::Fp16 : static_cast<NumberFormat>(format);
   const bool half = format >= 2;
   execution.fp8_parameters = execution.format == NumberFormat::Fp8 && at.flag("fp8_params", false);
-  execution.fp8_fine_scales = at.reader().choice("fp8_recipe", kRecipes, 0) >= 2;
+  const bool takes_scales = execution.format == NumberFormat::Fp8;
+  const auto usual = static_cast<std::size_t>(stack.scales_when_used ? ScaleRecipe::Tensorwise : ScaleRecipe::Delayed);
+  execution.scales = static_cast<ScaleRecipe>(takes_scales ? at.choice("fp8_recipe", kScaleRecipeNames, usual)
+                                                           : at.reader().choice("fp8_recipe", kScaleRecipeNames, usual));
   const bool convolutional = run.network.kind == NetworkKind::Convolutional;
   if (convolutional)
     execution.channels_last = at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
@@ -194,7 +200,7 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
     execution.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
     execution.compiled = at.flag("compiled", stack.compiled);
   }
-  const std::size_t recompute = at.choice("recompute", kRecomputes, 0);
+  const std::size_t recompute = at.reader().choice("recompute", kRecomputes, 0);
   const std::size_t detail = at.reader().choice("recompute_detail", kDetails, 0);
   execution.recompute = recompute_of(recompute, at.has("recompute_detail") ? kDetails[detail] : "", at);
   execution.recompute_keeps_last = at.has("recompute_detail") && kDetails[detail] == "gpipe_except_last";
@@ -222,6 +228,7 @@ DescribedRow describe_row(const Json& row, const std::string& id, const Software
   const FieldReader at(plan, "plan", described.assumed);
   read_layout(at, stack, run);
   read_execution(at, stack, described.assumed, run);
+  described.recompute_open = !plan.has("recompute");
   reader.finish();
   const std::vector<Violation> found = contradictions(run);
   if (!found.empty()) throw InputError(id, found);

@@ -2,6 +2,7 @@
 
 #include "sim/units/json_reader.h"
 #include "sim/validation/predict_rows.h"
+#include "sim/validation/resolve.h"
 
 namespace sim {
 namespace {
@@ -26,18 +27,14 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
   PredictedRow predicted{.id = id, .error = {}, .estimate = {}, .assumed = {}};
   try {
     DescribedRow described = describe_row(row, id, catalog);
+    const Setting setting{devices.find(described.run.machine.part), catalog.named(described.run.stack)};
+    settle_recompute(described, setting);
     predicted.assumed = std::move(described.assumed);
-    predicted.estimate = estimate_step(described.run, {devices.find(described.run.machine.part), catalog.named(described.run.stack)});
+    predicted.estimate = estimate_step(described.run, setting);
   } catch (const InputError& error) {
     predicted.error = error.what();
   }
   return predicted;
-}
-
-const Json& rows_of(const Json& document, const std::string& file) {
-  if (document.is_object() && document.contains("rows") && document["rows"].is_array()) return document["rows"];
-  if (!document.is_array()) throw InputError(file, {{"", "holds no array of rows", "give a file like ground-truth rows: [ {...}, ... ]"}});
-  return document;
 }
 
 Json row_json(const PredictedRow& row) {
@@ -67,6 +64,12 @@ Json row_json(const PredictedRow& row) {
 }
 
 }  // namespace
+
+const Json& rows_of(const Json& document, const std::string& file) {
+  if (document.is_object() && document.contains("rows") && document["rows"].is_array()) return document["rows"];
+  if (!document.is_array()) throw InputError(file, {{"", "holds no array of rows", "give a file like profiles/published/rows.json"}});
+  return document;
+}
 
 std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file) {
   const SoftwareCatalog catalog = load_software_catalog();

@@ -17,6 +17,7 @@ struct Assumption { std::string field, value; };
 
 struct DescribedRow {
   RunDescription run;
+  bool recompute_open = false;          // not stated: see least_recompute
   std::vector<Assumption> assumed;      // fields that the row leaves open, with the value that a rule of resolve.h gave
 };
 

@@ -4,7 +4,14 @@
 
 #include <algorithm>
 
+#include "sim/estimate/memory_estimate.h"
+
 namespace sim {
+namespace {
+
+constexpr double kMemoryDoubt = 1.2;   // of the estimate: a run that was made did fit
+
+}  // namespace
 
 AttentionKernel resolve_attention(const std::string& stated, const SoftwareStack& stack) {
   std::string name = stated.empty() ? stack.attention : stated;
@@ -32,6 +39,24 @@ std::int64_t resolve_chunks(const RunDescription& run) {
   for (std::int64_t chunks = std::min<std::int64_t>(per_stage / 2, 8); chunks > 1; --chunks)
     if (per_stage % chunks == 0) return chunks;
   return per_stage > 1 ? per_stage : 1;
+}
+
+RecomputeKind least_recompute(RunDescription run, const Setting& setting) {
+  using enum RecomputeKind;
+  run.execution.recompute = None;
+  if (run.network.kind == NetworkKind::Convolutional || run.network.kind == NetworkKind::DecoderLayer) return None;
+  for (const RecomputeKind kind : {None, AttentionCore, SaveProjections, CheapOperators}) {
+    run.execution.recompute = kind;
+    const MemoryEstimate memory = estimate_memory(run, setting);
+    if (memory.total_gib <= kMemoryDoubt * memory.available_gib) return kind;
+  }
+  return Full;
+}
+
+void settle_recompute(DescribedRow& described, const Setting& setting) {
+  if (!described.recompute_open) return;
+  const RecomputeKind least = described.run.execution.recompute = least_recompute(described.run, setting);
+  described.assumed.push_back({"plan.recompute", std::string(kRecomputeKindNames[static_cast<std::size_t>(least)])});
 }
 
 std::vector<Violation> contradictions(const RunDescription& run) {

@@ -4,6 +4,7 @@
 
 #include "sim/estimate/run_description.h"
 #include "sim/estimate/software_stack.h"
+#include "sim/estimate/step_estimate.h"
 #include "sim/units/input_error.h"
 #include "sim/validation/published_row.h"
 
@@ -17,6 +18,10 @@ std::int64_t resolve_micro_batch(const RunDescription& run);
 
 // Chunks a rank of an interleaved pipeline: the most that leave two layers a chunk.
 std::int64_t resolve_chunks(const RunDescription& run);
+
+// The least recomputation that fits into memory; all of it where nothing does. For rows that state none.
+RecomputeKind least_recompute(RunDescription run, const Setting& setting);
+void settle_recompute(DescribedRow& described, const Setting& setting);
 
 // Faults between fields: degrees against GPUs, batch against micro-batches, heads against the tensor degree.
 std::vector<Violation> contradictions(const RunDescription& run);

@@ -33,5 +33,36 @@ TEST(ConvolutionalStep, MemoryGrowsWithTheBatch) {
   EXPECT_GT(convolutional_memory_gib(large, plain_setting()), convolutional_memory_gib(resnet(), plain_setting()) + 4);
 }
 
+RunDescription pipelined(std::vector<std::int64_t> balance) {
+  RunDescription run = resnet();
+  run.network.architecture = "resnet101";
+  run.execution.format = NumberFormat::Fp32;
+  run.machine = {.part = "p40-24gb", .gpus = 4, .gpus_per_node = 4};
+  run.layout = {.data = 1, .pipeline = 4, .micro_batch = 22, .global_batch = 704, .microbatches = 32, .schedule = "gpipe",
+                .cut = CutKind::Balance, .balance = std::move(balance)};
+  run.execution.recompute = RecomputeKind::Full;
+  return run;
+}
+
+TEST(ConvolutionalStep, TheStatedBalanceCounts) {
+  EXPECT_LT(step_seconds(pipelined({44, 92, 124, 110})), step_seconds(pipelined({10, 20, 40, 300})));
+  EXPECT_LT(step_seconds(pipelined({44, 92, 124, 110})), 1.3 * step_seconds(pipelined({})));
+}
+
+TEST(ConvolutionalStep, ALastMicrobatchThatIsKeptSavesItsRecomputation) {
+  RunDescription kept = pipelined({44, 92, 124, 110});
+  kept.execution.recompute_keeps_last = true;
+  EXPECT_LT(step_seconds(kept), step_seconds(pipelined({44, 92, 124, 110})));
+}
+
+TEST(ConvolutionalStep, AHostThatDecodesImagesIsWaitedFor) {
+  SoftwareStack slow = plain_setting().stack;
+  slow.images_per_worker = 10;
+  const double images = 256.0 / (10 * a100().kernels.loader_workers);
+  RunDescription run = resnet();
+  run.layout.global_batch = 8 * 256;
+  EXPECT_NEAR(estimate_step(run, {a100(), slow}).time.count(), images, 1e-6);
+}
+
 }  // namespace
 }  // namespace sim

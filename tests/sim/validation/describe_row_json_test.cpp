@@ -37,7 +37,7 @@ TEST(DescribeRow, FormsOfTheHiddenSet) {
   row["workload"]["attention"] = {{"kind", "mla"}, {"q_lora", 1536}, {"kv_lora", 512}, {"qk_nope", 128}, {"qk_rope", 64}, {"v_dim", 128}};
   const Network net = describe(row).run.network;
   EXPECT_EQ(net.experts->experts, 8);
-  EXPECT_TRUE(net.experts->padded);
+  EXPECT_EQ(net.experts->dispatch, ExpertDispatch::Padded);
   EXPECT_EQ(net.low_rank->base_bytes, 1);
   EXPECT_EQ(net.attention.kind, AttentionKind::Latent);
 }

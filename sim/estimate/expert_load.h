@@ -1,0 +1,16 @@
+// How evenly tokens meet experts: what the fullest rank computes, and what is dropped. Used by layer_work and saved_activations.
+#pragma once
+
+#include "sim/estimate/run_description.h"
+
+namespace sim {
+
+struct ExpertLoad {
+  double computed = 1;   // tokens on the fullest rank, in units of an even share
+  double kept = 1;       // share of the routed tokens that find a place
+};
+
+// ranks: over which the experts are spread. Loads of single experts are taken as normal around the even share.
+ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks);
+
+}  // namespace sim

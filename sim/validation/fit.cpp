@@ -1,0 +1,137 @@
+#include "sim/validation/fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/validation/fitted_constants.h"
+
+namespace sim {
+namespace {
+
+constexpr double kPrice = 0.001;               // of moving a constant through its whole range
+constexpr double kSteps[] = {0.25, 0.12, 0.06, 0.25, 0.12, 0.06, 0.03, 0.015};   // of that range
+constexpr int kRounds = 3;                     // of all constants, a step size
+constexpr std::string_view kPooled = "plain";  // the stack that holds what all have in common
+
+class Fit {
+ public:
+  Fit(const std::vector<MeasuredRun>& runs, FittedProfiles profiles);
+  FittedProfiles run();
+
+ private:
+  struct Row { const MeasuredRun* run; double weight, error; };
+  double error_of(const MeasuredRun& run) const;
+  template <typename Matches> double weighted(Matches matches);   // sum over those rows, computed again
+  template <typename Profile, typename Matches>
+  void improve(std::span<const FittedConstant<Profile>> constants, const std::vector<Profile*>& profiles, const Profile& home, double step,
+               Matches matches);
+  void pool();
+  void part_from_part(double step);
+
+  FittedProfiles profiles_;
+  std::vector<Row> rows_;
+  std::map<std::string, KernelTraits> homes_;
+};
+
+Fit::Fit(const std::vector<MeasuredRun>& runs, FittedProfiles profiles) : profiles_(std::move(profiles)) {
+  std::map<std::string, double> counts;
+  for (const MeasuredRun& run : runs) ++counts[run.target.source];
+  for (const MeasuredRun& run : runs) {
+    const std::string& source = run.target.source;
+    rows_.push_back({&run, 1 / (counts[source] * static_cast<double>(counts.size())), 0});
+    for (const std::string& name : {run.run.stack, run.run.machine.part}) profiles_.sources[name].insert(source);
+  }
+  for (const auto& [name, part] : profiles_.parts) homes_[name] = part.kernels;
+}
+
+double Fit::error_of(const MeasuredRun& run) const {
+  const Setting setting{profiles_.parts.at(run.run.machine.part), profiles_.stacks.at(run.run.stack)};
+  return std::abs(std::log(estimate_step(run.run, setting).time.count() / *run.target.time));
+}
+
+template <typename Matches>
+double Fit::weighted(Matches matches) {
+  double sum = 0;
+  for (Row& row : rows_)
+    if (matches(row.run->run)) sum += row.weight * (row.error = error_of(*row.run));
+  return sum;
+}
+
+// One step up or down for each constant, in all of `profiles` together; kept where rows get better by more than it costs.
+template <typename Profile, typename Matches>
+void Fit::improve(std::span<const FittedConstant<Profile>> constants, const std::vector<Profile*>& profiles, const Profile& home,
+                  double step, Matches matches) {
+  double best = weighted(matches);
+  for (const FittedConstant<Profile>& constant : constants) {
+    const double range = constant.high - constant.low, center = constant.get(home);
+    for (const double sign : {1.0, -1.0}) {
+      const double before = constant.get(*profiles.front()), after = std::clamp(before + sign * step * range, constant.low, constant.high);
+      for (Profile* profile : profiles) constant.set(*profile, after);
+      const double price = kPrice * (std::abs(after - center) - std::abs(before - center)) / range, error = weighted(matches);
+      if (error + price < best - 1e-12) {
+        best = error;
+        break;
+      }
+      for (Profile* profile : profiles) constant.set(*profile, before);
+    }
+  }
+}
+
+// What all stacks have in common.
+void Fit::pool() {
+  std::vector<SoftwareStack*> all;
+  const SoftwareStack home = profiles_.stacks.at(std::string(kPooled));
+  for (auto& [name, stack] : profiles_.stacks) {
+    for (const auto& constant : stack_constants()) constant.set(stack, constant.get(home));
+    all.push_back(&stack);
+  }
+  for (const double step : kSteps)
+    for (int round = 0; round < kRounds; ++round)
+      improve(stack_constants(), all, home, step, [](const RunDescription&) { return true; });
+}
+
+void Fit::part_from_part(double step) {
+  for (auto& [name, part] : profiles_.parts)
+    if (profiles_.sources.contains(name))
+      improve(part_constants(), {&part.kernels}, homes_.at(name), step,
+              [&name](const RunDescription& run) { return run.machine.part == name; });
+}
+
+FittedProfiles Fit::run() {
+  pool();
+  const std::map<std::string, SoftwareStack> homes = profiles_.stacks;
+  for (const double step : kSteps)
+    for (int round = 0; round < kRounds; ++round) {
+      part_from_part(step);
+      for (auto& [name, stack] : profiles_.stacks)
+        if (profiles_.sources.contains(name) && name != kPooled)
+          improve(stack_constants(), {&stack}, homes.at(name), step, [&name](const RunDescription& run) { return run.stack == name; });
+    }
+  profiles_.error = weighted([](const RunDescription&) { return true; });
+  return profiles_;
+}
+
+}  // namespace
+
+FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start) { return Fit(runs, std::move(start)).run(); }
+
+ValidationRows leave_out_each(const MeasuredRuns& measured) {
+  std::set<std::string> sources;
+  for (const MeasuredRun& run : measured.runs) sources.insert(run.target.source);
+  ValidationRows rows;
+  for (const std::string& source : sources) {
+    std::vector<MeasuredRun> others;
+    for (const MeasuredRun& run : measured.runs)
+      if (run.target.source != source) others.push_back(run);
+    const FittedProfiles profiles = fit(others, measured.profiles);
+    for (const MeasuredRun& run : measured.runs) {
+      if (run.target.source != source) continue;
+      const Setting setting{profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)};
+      rows.predictions.push_back({.id = run.id, .error = {}, .estimate = estimate_step(run.run, setting), .assumed = {}});
+      rows.targets.push_back(run.target);
+    }
+  }
+  return rows;
+}
+
+}  // namespace sim

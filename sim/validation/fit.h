@@ -1,0 +1,39 @@
+// Fits the constants of fitted_constants.h to headline rows: least mean over sources of |log(predicted / measured)|, plus a small price for
+// each step away from where a constant starts, so that one without evidence stays. First one set of constants for all stacks (where a stack
+// without rows is left), then each stack and part by itself. Coordinate descent, no randomness. Used by `meshwright validate --fit`.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/validation/score.h"
+
+namespace sim {
+
+struct FittedProfiles {
+  std::map<std::string, Device> parts;
+  std::map<std::string, SoftwareStack> stacks;
+  std::map<std::string, std::set<std::string>> sources;   // of stack or part: what it was fitted on
+  double error = 0;                                        // mean over sources of |log|
+};
+
+struct MeasuredRun {
+  std::string id;
+  RunDescription run;
+  RowTarget target;
+};
+
+struct MeasuredRuns { std::vector<MeasuredRun> runs; FittedProfiles profiles; };   // profiles: as they are on the disk
+
+MeasuredRuns load_measured_runs(const std::string& path);                          // headline rows; throws InputError
+FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start);
+
+// Each source predicted with constants fitted without it, and with intervals from what is left.
+ValidationRows leave_out_each(const MeasuredRuns& measured);
+
+// Stacks and parts that rows spoke of, into folder/software and folder/hardware; other fields stay as they are.
+void save_profiles(const FittedProfiles& profiles, const std::string& folder);
+
+}  // namespace sim

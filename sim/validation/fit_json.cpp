@@ -1,0 +1,96 @@
+// Rows and profiles in, fitted profiles out. Declared in fit.h.
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "sim/cluster/profile_search.h"
+#include "sim/units/json_reader.h"
+#include "sim/validation/fit.h"
+#include "sim/validation/fitted_constants.h"
+#include "sim/validation/resolve.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kFitted = "fitted";
+
+// A profile as it stands without what an earlier fit wrote.
+Json profile_json(const std::string& name, const char* folder) {
+  Json json = load_json_file(find_profile(name, {folder}));
+  json.erase(std::string(kFitted));
+  return json;
+}
+
+std::vector<std::string> names_in(const char* folder) {
+  std::vector<std::string> names;
+  const std::string beside = folder == std::string_view("software") ? "plain" : "a100-80gb-sxm";
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(find_profile(beside, {folder})).parent_path()))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+FittedProfiles profiles_without_fit() {
+  FittedProfiles profiles;
+  for (const std::string& name : names_in("software"))
+    profiles.stacks.emplace(name, software_stack_from_json(profile_json(name, "software"), name));
+  for (const std::string& name : names_in("hardware")) {
+    const Json json = profile_json(name, "hardware");
+    profiles.parts.emplace(name, Device{hardware_profile_from_json(json, name), kernel_traits_from_json(json, name)});
+  }
+  return profiles;
+}
+
+std::string in_unit(double value, std::string_view unit) {
+  const double scale = unit == "us" ? 1e-6 : 1e-3;
+  return fmt::format("{:.4g} {}", value / scale, unit);
+}
+
+double rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+
+template <typename Profile>
+Json fitted_block(std::span<const FittedConstant<Profile>> constants, const Profile& profile, const std::set<std::string>& sources) {
+  std::string names;
+  for (const std::string& source : sources) names += (names.empty() ? "" : ", ") + source;
+  Json block = {{"source", "`meshwright validate --fit` on rows of " + names + " in profiles/published/rows.json: least mean over sources of "
+                           "|log(predicted / measured)|"}};
+  for (const FittedConstant<Profile>& constant : constants) {
+    const double value = constant.get(profile);
+    if (constant.unit.empty()) block[std::string(constant.name)] = rounded(value);
+    else block[std::string(constant.name)] = in_unit(value, constant.unit);
+  }
+  block["interval"] = rounded(profile.interval);
+  return block;
+}
+
+}  // namespace
+
+MeasuredRuns load_measured_runs(const std::string& path) {
+  MeasuredRuns measured{{}, profiles_without_fit()};
+  std::vector<SoftwareStack> stacks;
+  for (const auto& [name, stack] : measured.profiles.stacks) stacks.push_back(stack);
+  const SoftwareCatalog catalog(stacks);
+  const Json document = load_json_file(path);
+  for (const Json& row : rows_of(document, path)) {
+    const std::string id = row["id"].get<std::string>();
+    const RowTarget target = read_target(row, id);
+    if (!target.headline || !target.time) continue;
+    DescribedRow described = describe_row(row, id, catalog);
+    settle_recompute(described, {measured.profiles.parts.at(described.run.machine.part), catalog.named(described.run.stack)});
+    measured.runs.push_back({id, described.run, target});
+  }
+  return measured;
+}
+
+void save_profiles(const FittedProfiles& profiles, const std::string& folder) {
+  for (const auto& [name, sources] : profiles.sources) {
+    const bool is_part = profiles.parts.contains(name);
+    const char* kind = is_part ? "hardware" : "software";
+    Json json = profile_json(name, kind);
+    json[std::string(kFitted)] = is_part ? fitted_block(part_constants(), profiles.parts.at(name).kernels, sources)
+                                         : fitted_block(stack_constants(), profiles.stacks.at(name), sources);
+    std::filesystem::create_directories(std::filesystem::path(folder) / kind);
+    save_json_file(json, (std::filesystem::path(folder) / kind / (name + ".json")).string());
+  }
+}
+
+}  // namespace sim

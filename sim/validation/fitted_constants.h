@@ -1,0 +1,25 @@
+// The constants that may be fitted to end-to-end rows: few for a software stack, few for a part. All others are data sheets, facts about
+// the software, or fitted to kernel points. Used by fit.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sim/estimate/device.h"
+#include "sim/estimate/software_stack.h"
+
+namespace sim {
+
+template <typename Profile>
+struct FittedConstant {
+  std::string_view name;                 // as in the profile
+  std::string_view unit;                 // of its text there; empty: a plain number
+  double low, high;                      // searched between
+  double (*get)(const Profile&);
+  void (*set)(Profile&, double);
+};
+
+std::span<const FittedConstant<SoftwareStack>> stack_constants();
+std::span<const FittedConstant<KernelTraits>> part_constants();
+
+}  // namespace sim
