@@ -49,6 +49,9 @@ void MainWindow::addViewActions() {
   QAction* every = actions_.add({view, tr("Every &rank by itself"), tr("Ctrl+R")}, [] {});
   every->setCheckable(true);
   connect(every, &QAction::toggled, &session_, &Session::showEveryRank);
+  QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
+  critical->setCheckable(true);
+  connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     pages_->setCurrentWidget(timeline_page_);
     timeline_page_->searchLine()->setFocus();

@@ -182,7 +182,11 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
-  if (drag_ && !measured_ && event->button() == Qt::LeftButton) select(sliceAt(event->position()));
+  if (drag_ && !measured_ && event->button() == Qt::LeftButton) {
+    std::optional<Slice> slice = sliceAt(event->position());
+    if (slice && core_.row(slice->row).repeats) slice = core_.find(core_.row(slice->row).span[slice->position]);
+    select(slice);
+  }
   drag_.reset();
 }
 
