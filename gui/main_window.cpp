@@ -13,7 +13,9 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 
+#include "gui/cluster_page.h"
 #include "gui/compare_page.h"
+#include "gui/core/cluster_load.h"
 #include "gui/core/file_kind.h"
 #include "gui/knobs_panel.h"
 #include "gui/memory_page.h"
@@ -26,6 +28,7 @@
 #include "gui/table_panel.h"
 #include "gui/timeline_page.h"
 #include "gui/turn_command.h"
+#include "gui/views/box_view.h"
 #include "gui/views/memory_view.h"
 #include "gui/views/scatter_view.h"
 #include "gui/views/theme.h"
@@ -48,6 +51,7 @@ MainWindow::MainWindow(QWidget* parent)
       plan_page_(new PlanPage(this)),
       timeline_page_(new TimelinePage(this)),
       memory_page_(new MemoryPage(this)),
+      cluster_page_(new ClusterPage(this)),
       compare_page_(new ComparePage(this)),
       run_page_(new RunPage(this)) {
   build();
@@ -67,6 +71,7 @@ void MainWindow::build() {
   pages_->addTab(plan_page_, tr("Plan"));
   pages_->addTab(timeline_page_, tr("Timeline"));
   pages_->addTab(memory_page_, tr("Memory"));
+  pages_->addTab(cluster_page_, tr("Cluster"));
   pages_->addTab(compare_page_, tr("Compare"));
   pages_->addTab(run_page_, tr("Run"));
   auto* center = new QWidget(this);
@@ -112,6 +117,7 @@ void MainWindow::linkSession() {
   connect(&session_, &Session::planReady, this, [this](const SharedPlan& now, const SharedPlan& before) {
     timeline_page_->setPlan(now, before);
     memory_page_->setPlan(now);
+    cluster_page_->setPlan(now);
     run_page_->setPlan(now->plan);
     knobs_->showEffect(now, before);
   });
@@ -130,6 +136,10 @@ void MainWindow::linkPages() {
   connect(plan_page_, &PlanPage::candidateChosen, this, [this](int position) {
     undo_.clear();
     session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
+  });
+  connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
+    pages_->setCurrentWidget(timeline_page_);
+    timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
   });
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
@@ -188,6 +198,7 @@ View* MainWindow::shownView() const {
   QWidget* page = pages_->currentWidget();
   if (page == plan_page_) return plan_page_->scatter();
   if (page == memory_page_) return memory_page_->view();
+  if (page == cluster_page_) return cluster_page_->machines();
   if (page == compare_page_) return compare_page_->measured();
   return timeline_page_->view();
 }

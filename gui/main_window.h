@@ -13,6 +13,7 @@ class QTabWidget;
 
 namespace gui {
 
+class ClusterPage;
 class ComparePage;
 class KnobsPanel;
 class MemoryPage;
@@ -45,6 +46,7 @@ class MainWindow : public QMainWindow {
   PlanPage* planPage() const { return plan_page_; }
   TimelinePage* timelinePage() const { return timeline_page_; }
   MemoryPage* memoryPage() const { return memory_page_; }
+  ClusterPage* clusterPage() const { return cluster_page_; }
   ComparePage* comparePage() const { return compare_page_; }
   RunPage* runPage() const { return run_page_; }
   MessageBar* message() const { return message_; }
@@ -84,6 +86,7 @@ class MainWindow : public QMainWindow {
   PlanPage* plan_page_;
   TimelinePage* timeline_page_;
   MemoryPage* memory_page_;
+  ClusterPage* cluster_page_;
   ComparePage* compare_page_;
   RunPage* run_page_;
   bool keeps_state_ = false;

@@ -115,6 +115,14 @@ void TimelinePage::showCritical(bool only) {
   fade();
 }
 
+void TimelinePage::showDevice(sim::DeviceId device) {
+  if (!plan_) return;
+  const std::vector<sim::Span>& spans = plan_->result.timeline.spans;
+  const auto first =
+      std::find_if(spans.begin(), spans.end(), [&](const sim::Span& span) { return span.device == device && span.end > span.start; });
+  if (first != spans.end()) view_->select(view_->core().find(static_cast<std::uint32_t>(first - spans.begin())));
+}
+
 void TimelinePage::nextMatch() {
   if (matches_.empty()) return;
   view_->select(view_->core().find(matches_[match_]));
