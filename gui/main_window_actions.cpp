@@ -15,8 +15,8 @@ namespace gui {
 
 void MainWindow::addFileActions() {
   const QString file = tr("&File");
-  QAction* model = actions_.add({file, tr("&Open a model, plan or cluster…"), QKeySequence::Open}, [this] {
-    choose(Dialog::Open, tr("Open a model, plan or cluster"), tr("JSON (*.json);;All files (*)"), &MainWindow::open);
+  QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
+    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"), tr("JSON (*.json *.json.gz);;All files (*)"), &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},

@@ -20,13 +20,13 @@
 namespace gui {
 
 struct SliceRow {
-  std::string device;  // "stage 0 x 8", "rank 3"; the same for all rows of a device
-  std::string stream;  // "compute"
+  std::string device{};  // "stage 0 x 8", "rank 3"; the same for all rows of a device
+  std::string stream{};  // "compute"
   bool opens_device = false;
-  bool repeats = false;                  // its slices stand in other rows too
-  std::vector<std::int64_t> start, end;  // picoseconds, ascending, not overlapping
-  std::vector<WorkKind> kind;
-  std::vector<std::uint32_t> span;  // into the timeline's
+  bool repeats = false;                      // its slices stand in other rows too
+  std::vector<std::int64_t> start{}, end{};  // picoseconds, ascending, not overlapping
+  std::vector<WorkKind> kind{};
+  std::vector<std::uint32_t> span{};  // into the timeline's
 };
 
 struct Run {
