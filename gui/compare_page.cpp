@@ -94,8 +94,8 @@ void ComparePage::follow(TimelineView* from, TimelineView* to, const sim::Timeli
 
 void ComparePage::setRun(const SharedRun& run) {
   const sim::Timeline& simulated = run->simulated->result.timeline;
-  simulated_->setTimeline(TimelineCore(simulated), &simulated.spans);
-  measured_->setTimeline(TimelineCore(run->measured), &run->measured.spans);
+  simulated_->setTimeline(TimelineCore(simulated), taskNames(simulated.spans));
+  measured_->setTimeline(TimelineCore(run->measured), taskNames(run->measured.spans));
   run_ = run;
   const TimeRange whole{sim::SimTime(0), std::max(simulated_->core().range().end, measured_->core().range().end)};
   simulated_->setWhole(whole);

@@ -11,9 +11,10 @@ int main(int argc, char** argv) {
   QCommandLineParser parser;
   parser.setApplicationDescription(QApplication::translate("main", "Plan, see, run and compare distributed training."));
   parser.addHelpOption();
-  parser.addPositionalArgument(QStringLiteral("files"),
-                               QApplication::translate("main", "a config.json, a plan file, a cluster file or a run folder"),
-                               QStringLiteral("[files...]"));
+  parser.addPositionalArgument(
+      QStringLiteral("files"),
+      QApplication::translate("main", "a config.json, a plan file, a cluster file, a run folder or traces of a profiler"),
+      QStringLiteral("[files...]"));
   const QCommandLineOption devices(QStringLiteral("devices"), QApplication::translate("main", "Number of devices"), QStringLiteral("N"));
   const QCommandLineOption cluster(QStringLiteral("cluster"), QApplication::translate("main", "Cluster or hardware profile"),
                                    QStringLiteral("name"));
@@ -25,7 +26,7 @@ int main(int argc, char** argv) {
   if (parser.isSet(devices)) question.devices = parser.value(devices).toInt();
   if (parser.isSet(cluster)) question.cluster = parser.value(cluster).toStdString();
   window.question()->setQuestion(question);
-  for (const QString& path : parser.positionalArguments()) window.open(path);
+  window.openAll(parser.positionalArguments());
   window.show();
   return QApplication::exec();
 }

@@ -13,8 +13,9 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 
+#include "gui/cluster_page.h"
 #include "gui/compare_page.h"
-#include "gui/core/file_kind.h"
+#include "gui/core/cluster_load.h"
 #include "gui/knobs_panel.h"
 #include "gui/memory_page.h"
 #include "gui/message_bar.h"
@@ -25,7 +26,9 @@
 #include "gui/share.h"
 #include "gui/table_panel.h"
 #include "gui/timeline_page.h"
+#include "gui/trace_page.h"
 #include "gui/turn_command.h"
+#include "gui/views/box_view.h"
 #include "gui/views/memory_view.h"
 #include "gui/views/scatter_view.h"
 #include "gui/views/theme.h"
@@ -48,8 +51,10 @@ MainWindow::MainWindow(QWidget* parent)
       plan_page_(new PlanPage(this)),
       timeline_page_(new TimelinePage(this)),
       memory_page_(new MemoryPage(this)),
+      cluster_page_(new ClusterPage(this)),
       compare_page_(new ComparePage(this)),
-      run_page_(new RunPage(this)) {
+      run_page_(new RunPage(this)),
+      trace_page_(new TracePage(this)) {
   build();
   linkSession();
   linkPages();
@@ -67,8 +72,10 @@ void MainWindow::build() {
   pages_->addTab(plan_page_, tr("Plan"));
   pages_->addTab(timeline_page_, tr("Timeline"));
   pages_->addTab(memory_page_, tr("Memory"));
+  pages_->addTab(cluster_page_, tr("Cluster"));
   pages_->addTab(compare_page_, tr("Compare"));
   pages_->addTab(run_page_, tr("Run"));
+  pages_->addTab(trace_page_, tr("Trace"));
   auto* center = new QWidget(this);
   auto* column = new QVBoxLayout(center);
   column->setContentsMargins(0, 0, 0, 0);
@@ -112,6 +119,7 @@ void MainWindow::linkSession() {
   connect(&session_, &Session::planReady, this, [this](const SharedPlan& now, const SharedPlan& before) {
     timeline_page_->setPlan(now, before);
     memory_page_->setPlan(now);
+    cluster_page_->setPlan(now);
     run_page_->setPlan(now->plan);
     knobs_->showEffect(now, before);
   });
@@ -120,6 +128,14 @@ void MainWindow::linkSession() {
     message_->hide();
     compare_page_->setRun(run);
     pages_->setCurrentWidget(compare_page_);
+  });
+  connect(&session_, &Session::opening, this,
+          [this](double share) { statusBar()->showMessage(tr("Opening: %1 (Ctrl+. cancels)").arg(shareCell(share).text)); });
+  connect(&session_, &Session::traceReady, this, [this](const SharedTrace& trace) {
+    message_->hide();
+    statusBar()->clearMessage();
+    trace_page_->setTrace(trace);
+    pages_->setCurrentWidget(trace_page_);
   });
   connect(&session_, &Session::failed, this, &MainWindow::tell);
 }
@@ -130,6 +146,10 @@ void MainWindow::linkPages() {
   connect(plan_page_, &PlanPage::candidateChosen, this, [this](int position) {
     undo_.clear();
     session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
+  });
+  connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
+    pages_->setCurrentWidget(timeline_page_);
+    timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
   });
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
@@ -153,26 +173,39 @@ void MainWindow::attempt(Action&& action) {
 
 void MainWindow::plan() { session_.ask(question_->question()); }
 
-void MainWindow::open(const QString& path) {
+void MainWindow::openAll(const QStringList& paths) {
   attempt([&] {
-    PlanQuestion asked = question_->question();
-    switch (kindOfFile(path.toStdString())) {
-      case FileKind::RunFolder: run_page_->follow(path); return session_.openRun(path);
-      case FileKind::Plan: {
-        undo_.clear();
-        session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
-        return pages_->setCurrentWidget(timeline_page_);
-      }
-      case FileKind::Cluster: asked.cluster = path.toStdString(); break;
-      case FileKind::Model:
-        sim::load_model_config(path.toStdString());
-        asked.model = path.toStdString();
-        break;
+    std::vector<std::string> traces;
+    for (const QString& path : paths) {
+      const FileKind kind = kindOfFile(path.toStdString());
+      if (kind == FileKind::Trace)
+        traces.push_back(path.toStdString());
+      else
+        openOne(path, kind);
     }
-    question_->setQuestion(asked);
-    message_->hide();
-    statusBar()->showMessage(tr("%1 is opened; press Plan (Ctrl+Return).").arg(path));
+    if (!traces.empty()) session_.openTrace(traces);
   });
+}
+
+void MainWindow::openOne(const QString& path, FileKind kind) {
+  PlanQuestion asked = question_->question();
+  switch (kind) {
+    case FileKind::Trace: return session_.openTrace({path.toStdString()});
+    case FileKind::RunFolder: run_page_->follow(path); return session_.openRun(path);
+    case FileKind::Plan: {
+      undo_.clear();
+      session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
+      return pages_->setCurrentWidget(timeline_page_);
+    }
+    case FileKind::Cluster: asked.cluster = path.toStdString(); break;
+    case FileKind::Model:
+      sim::load_model_config(path.toStdString());
+      asked.model = path.toStdString();
+      break;
+  }
+  question_->setQuestion(asked);
+  message_->hide();
+  statusBar()->showMessage(tr("%1 is opened; press Plan (Ctrl+Return).").arg(path));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -181,14 +214,18 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
   event->acceptProposedAction();
-  for (const QUrl& url : event->mimeData()->urls()) open(url.toLocalFile());
+  QStringList paths;
+  for (const QUrl& url : event->mimeData()->urls()) paths << url.toLocalFile();
+  openAll(paths);
 }
 
 View* MainWindow::shownView() const {
   QWidget* page = pages_->currentWidget();
   if (page == plan_page_) return plan_page_->scatter();
   if (page == memory_page_) return memory_page_->view();
+  if (page == cluster_page_) return cluster_page_->machines();
   if (page == compare_page_) return compare_page_->measured();
+  if (page == trace_page_) return trace_page_->view();
   return timeline_page_->view();
 }
 
@@ -196,6 +233,7 @@ TablePanel* MainWindow::shownTable() const {
   QWidget* page = pages_->currentWidget();
   if (page == memory_page_) return memory_page_->alive();
   if (page == compare_page_) return compare_page_->errors();
+  if (page == trace_page_) return trace_page_->statistics();
   return page == plan_page_ ? plan_page_->table() : timeline_page_->figures();
 }
 

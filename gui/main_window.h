@@ -6,6 +6,7 @@
 #include <QUndoStack>
 
 #include "gui/actions.h"
+#include "gui/core/file_kind.h"
 #include "gui/core/knobs.h"
 #include "gui/session.h"
 
@@ -13,6 +14,7 @@ class QTabWidget;
 
 namespace gui {
 
+class ClusterPage;
 class ComparePage;
 class KnobsPanel;
 class MemoryPage;
@@ -22,6 +24,7 @@ class QuestionPanel;
 class RunPage;
 class TablePanel;
 class TimelinePage;
+class TracePage;
 class View;
 
 class MainWindow : public QMainWindow {
@@ -29,8 +32,9 @@ class MainWindow : public QMainWindow {
  public:
   explicit MainWindow(QWidget* parent = nullptr);
 
-  void open(const QString& path);  // whatever it is
-  void plan();                     // asks what stands in the form
+  void open(const QString& path) { openAll({path}); }  // whatever it is
+  void openAll(const QStringList& paths);              // traces among them are ranks of one run
+  void plan();                                         // asks what stands in the form
   void saveShownPlan(const QString& path);
   void exportPicture(const QString& path);
   void exportTable(const QString& path);
@@ -45,8 +49,10 @@ class MainWindow : public QMainWindow {
   PlanPage* planPage() const { return plan_page_; }
   TimelinePage* timelinePage() const { return timeline_page_; }
   MemoryPage* memoryPage() const { return memory_page_; }
+  ClusterPage* clusterPage() const { return cluster_page_; }
   ComparePage* comparePage() const { return compare_page_; }
   RunPage* runPage() const { return run_page_; }
+  TracePage* tracePage() const { return trace_page_; }
   MessageBar* message() const { return message_; }
   QUndoStack* undoStack() { return &undo_; }
   QTabWidget* pages() const { return pages_; }
@@ -66,6 +72,7 @@ class MainWindow : public QMainWindow {
   void addEditActions();
   void addViewActions();
   void turn(const Knobs& knobs);
+  void openOne(const QString& path, FileKind kind);
   void tell(const Message& message);
   template <class Action>
   void attempt(Action&& action);  // what it throws is told
@@ -84,8 +91,10 @@ class MainWindow : public QMainWindow {
   PlanPage* plan_page_;
   TimelinePage* timeline_page_;
   MemoryPage* memory_page_;
+  ClusterPage* cluster_page_;
   ComparePage* compare_page_;
   RunPage* run_page_;
+  TracePage* trace_page_;
   bool keeps_state_ = false;
 };
 

@@ -15,8 +15,8 @@ namespace gui {
 
 void MainWindow::addFileActions() {
   const QString file = tr("&File");
-  QAction* model = actions_.add({file, tr("&Open a model, plan or cluster…"), QKeySequence::Open}, [this] {
-    choose(Dialog::Open, tr("Open a model, plan or cluster"), tr("JSON (*.json);;All files (*)"), &MainWindow::open);
+  QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
+    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"), tr("JSON (*.json *.json.gz);;All files (*)"), &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
@@ -49,6 +49,9 @@ void MainWindow::addViewActions() {
   QAction* every = actions_.add({view, tr("Every &rank by itself"), tr("Ctrl+R")}, [] {});
   every->setCheckable(true);
   connect(every, &QAction::toggled, &session_, &Session::showEveryRank);
+  QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
+  critical->setCheckable(true);
+  connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     pages_->setCurrentWidget(timeline_page_);
     timeline_page_->searchLine()->setFocus();

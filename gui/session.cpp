@@ -16,9 +16,23 @@ Session::Session(QObject* parent) : QObject(parent) {
     running ? progress_timer_.start() : progress_timer_.stop();
     Q_EMIT searching(running);
   });
+  opening_timer_.setInterval(kProgressEvery);
+  connect(&opening_timer_, &QTimer::timeout, this, [this] {
+    if (opening_->all > 0) Q_EMIT opening(static_cast<double>(opening_->done) / static_cast<double>(opening_->all));
+  });
+  connect(&loading_, &BackgroundJob::runningChanged, this, [this](bool running) {
+    if (!running) opening_timer_.stop();
+  });
   connect(&search_, &BackgroundJob::failed, this, &Session::failed);
   connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
   connect(&loading_, &BackgroundJob::failed, this, &Session::failed);
+}
+
+Session::~Session() { cancel(); }
+
+void Session::cancel() {
+  search_.cancel();
+  if (opening_) opening_->cancelled = true;
 }
 
 void Session::ask(const PlanQuestion& question) {
@@ -64,6 +78,16 @@ void Session::openRun(const QString& folder) {
       run_ = run;
       Q_EMIT runReady(run);
     };
+  });
+}
+
+void Session::openTrace(const std::vector<std::string>& paths) {
+  if (opening_) opening_->cancelled = true;
+  opening_ = std::make_shared<LoadProgress>();
+  opening_timer_.start();
+  loading_.start([this, paths, progress = opening_](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const SharedTrace trace = importTrace(paths, *progress);
+    return [this, trace] { Q_EMIT traceReady(trace); };
   });
 }
 

@@ -9,6 +9,7 @@
 #include "gui/background_job.h"
 #include "gui/core/measured_run.h"
 #include "gui/core/plan_question.h"
+#include "gui/import/imported_trace.h"
 
 namespace gui {
 
@@ -22,9 +23,10 @@ class Session : public QObject {
   Q_OBJECT
  public:
   explicit Session(QObject* parent = nullptr);
+  ~Session() override;
 
   void ask(const PlanQuestion& question);
-  void cancel() { search_.cancel(); }
+  void cancel();  // the search, and what is being opened
   bool isSearching() const { return search_.isRunning(); }
 
   enum class Origin { Chosen, Turned };  // Turned: an edit of the plan before, which stays as a ghost
@@ -35,6 +37,7 @@ class Session : public QObject {
 
   void openRun(const QString& folder);
   const SharedRun& run() const { return run_; }
+  void openTrace(const std::vector<std::string>& paths);  // one a rank
 
  Q_SIGNALS:
   void searching(bool running);
@@ -44,13 +47,16 @@ class Session : public QObject {
   void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);
   void planRefused(const gui::Message& why);
   void runReady(const gui::SharedRun& run);
+  void opening(double share);  // of a trace's bytes
+  void traceReady(const gui::SharedTrace& trace);
   void failed(const gui::Message& message);
 
  private:
   void simulateWanted(const SharedPlan& before);
 
   BackgroundJob search_, simulation_, loading_;
-  QTimer progress_timer_;
+  QTimer progress_timer_, opening_timer_;
+  std::shared_ptr<LoadProgress> opening_;
   std::atomic<std::int64_t> done_{0}, all_{0};
   std::optional<sim::ParallelPlan> wanted_;
   SharedPlan plan_;

@@ -5,8 +5,11 @@
 #include <QLineEdit>
 #include <QRegularExpression>
 #include <QSplitter>
+#include <algorithm>
 
+#include "gui/core/critical_row.h"
 #include "gui/models/plan_tables.h"
+#include "gui/step_explanation.h"
 #include "gui/table_panel.h"
 #include "gui/views/legend_view.h"
 #include "gui/views/timeline_view.h"
@@ -18,11 +21,14 @@ TimelinePage::TimelinePage(QWidget* parent)
       view_(new TimelineView(this)),
       figures_(new TablePanel(tr("Figures of a step"), TablePanel::Filter::Hidden, this)),
       details_(new TablePanel(tr("Selected slice"), TablePanel::Filter::Hidden, this)),
+      explanation_(new StepExplanation(this)),
       search_(new QLineEdit(this)),
       summary_(new QLabel(this)),
       found_(new QLabel(this)) {
   build();
   connect(view_, &TimelineView::sliceSelected, this, &TimelinePage::showSlice);
+  connect(explanation_, &StepExplanation::spanChosen, this,
+          [this](int span) { view_->select(view_->core().find(static_cast<std::uint32_t>(span))); });
   connect(search_, &QLineEdit::textChanged, this, &TimelinePage::search);
   connect(search_, &QLineEdit::returnPressed, this, &TimelinePage::nextMatch);
 }
@@ -44,6 +50,11 @@ void TimelinePage::build() {
   body->addWidget(side);
   body->setSizes({760, 260});
   body->setStretchFactor(0, 1);
+  auto* all = new QSplitter(Qt::Vertical, this);
+  all->addWidget(body);
+  all->addWidget(explanation_);
+  all->setSizes({560, 220});
+  all->setStretchFactor(0, 1);
   figures_->setStretchedColumn(0);
   details_->setStretchedColumn(1);
   auto* column = new QVBoxLayout(this);
@@ -51,21 +62,26 @@ void TimelinePage::build() {
   column->setSpacing(0);
   column->addLayout(head);
   column->addWidget(new LegendView(this));
-  column->addWidget(body, 1);
+  column->addWidget(all, 1);
 }
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
-  view_->setTimeline(TimelineCore(plan->result.timeline), &plan->result.timeline.spans);
+  TimelineCore core(plan->result.timeline);
+  core.setTopRow(criticalRow(plan->result.timeline, plan->critical));
+  view_->setTimeline(std::move(core), taskNames(plan->result.timeline.spans));
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
   figures_->setTable(figuresTable(*plan));
+  explanation_->setPlan(plan);
   details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
   summary_->setText(QStringLiteral("<b>%1</b>").arg(QString::fromStdString(summaryOf(plan->plan))));
   search(search_->text());
 }
 
 void TimelinePage::showSlice(int span) {
-  if (span >= 0 && plan_) details_->setTable(sliceTable(plan_->result.timeline.spans[static_cast<std::size_t>(span)]));
+  if (span < 0 || !plan_) return;
+  const auto at = static_cast<std::size_t>(span);
+  details_->setTable(sliceTable(plan_->result.timeline.spans[at], plan_->critical.slack[at]));
 }
 
 void TimelinePage::search(const QString& pattern) {
@@ -73,13 +89,38 @@ void TimelinePage::search(const QString& pattern) {
   match_ = 0;
   const QRegularExpression expression(pattern, QRegularExpression::CaseInsensitiveOption);
   found_->setText(expression.isValid() ? QString() : tr("no valid pattern: %1").arg(expression.errorString()));
-  if (pattern.isEmpty() || !plan_ || !expression.isValid()) return view_->setMatches(std::nullopt);
+  searching_ = !pattern.isEmpty() && plan_ && expression.isValid();
+  if (!searching_) return fade();
   const std::vector<sim::Span>& spans = plan_->result.timeline.spans;
   for (std::size_t at = 0; at < spans.size(); ++at)
     if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
       matches_.push_back(static_cast<std::uint32_t>(at));
   found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
-  view_->setMatches(matches_);
+  fade();
+}
+
+// What the search found; else, where wanted, the critical path; else nothing fades.
+void TimelinePage::fade() {
+  if (!plan_) return;
+  if (searching_) return view_->setMatches(matches_);
+  if (!only_critical_) return view_->setMatches(std::nullopt);
+  std::vector<std::uint32_t> spans;
+  for (const sim::CriticalLink& link : plan_->critical.links) spans.push_back(link.span);
+  std::sort(spans.begin(), spans.end());
+  view_->setMatches(std::move(spans));
+}
+
+void TimelinePage::showCritical(bool only) {
+  only_critical_ = only;
+  fade();
+}
+
+void TimelinePage::showDevice(sim::DeviceId device) {
+  if (!plan_) return;
+  const std::vector<sim::Span>& spans = plan_->result.timeline.spans;
+  const auto first =
+      std::find_if(spans.begin(), spans.end(), [&](const sim::Span& span) { return span.device == device && span.end > span.start; });
+  if (first != spans.end()) view_->select(view_->core().find(static_cast<std::uint32_t>(first - spans.begin())));
 }
 
 void TimelinePage::nextMatch() {

@@ -10,6 +10,7 @@ class QLineEdit;
 
 namespace gui {
 
+class StepExplanation;
 class TablePanel;
 class TimelineView;
 
@@ -18,10 +19,13 @@ class TimelinePage : public QWidget {
  public:
   explicit TimelinePage(QWidget* parent = nullptr);
   void setPlan(const SharedPlan& plan, const SharedPlan& before);  // before: its end stays as a ghost; may be null
+  void showDevice(sim::DeviceId device);                           // selects its first task
   void search(const QString& pattern);                             // a regular expression over task keys; empty: none
+  void showCritical(bool only);                                    // the other tasks fade
   TimelineView* view() const { return view_; }
   TablePanel* figures() const { return figures_; }
   TablePanel* details() const { return details_; }
+  StepExplanation* explanation() const { return explanation_; }
   QLineEdit* searchLine() const { return search_; }
   int numMatches() const { return static_cast<int>(matches_.size()); }
 
@@ -29,12 +33,15 @@ class TimelinePage : public QWidget {
   void build();
   void showSlice(int span);
   void nextMatch();
+  void fade();
 
   SharedPlan plan_;
   std::vector<std::uint32_t> matches_;
   std::size_t match_ = 0;
+  bool searching_ = false, only_critical_ = false;
   TimelineView* view_;
   TablePanel *figures_, *details_;
+  StepExplanation* explanation_;
   QLineEdit* search_;
   QLabel *summary_, *found_;
 };

@@ -18,6 +18,13 @@ std::string headOf(const std::string& path) {
   return head;
 }
 
+// Of another program or of ours, plain or gzip.
+bool isTrace(const std::string& head) {
+  if (head.rfind("\x1f\x8b", 0) == 0 || head.find("\"traceEvents\"") != std::string::npos) return true;
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && head[first] == '[' && head.find("\"ph\"") != std::string::npos;
+}
+
 }  // namespace
 
 FileKind kindOfFile(const std::string& path) {
@@ -25,15 +32,16 @@ FileKind kindOfFile(const std::string& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return FileKind::RunFolder;
   if (!std::filesystem::is_regular_file(status))
-    throw sim::InputError(
-        path, {{"", "is not there, or is no file", "open a Hugging Face config.json, a plan file, a cluster file or a run folder"}});
+    throw sim::InputError(path, {{"", "is not there, or is no file",
+                                  "open a Hugging Face config.json, a plan file, a cluster file, a run folder or a profiler's trace"}});
   const std::string head = headOf(path);
+  if (isTrace(head)) return FileKind::Trace;
   if (head.find("\"meshwright.plan/") != std::string::npos) return FileKind::Plan;
   if (head.find("\"meshwright.hardware/") != std::string::npos || head.find("\"meshwright.cluster/") != std::string::npos)
     return FileKind::Cluster;
   if (head.find("\"model_type\"") != std::string::npos) return FileKind::Model;
   throw sim::InputError(path, {{"", "is nothing that can be opened: no model_type, and no format of Meshwright's own",
-                                "open a Hugging Face config.json, a plan file, a cluster file or a run folder"}});
+                                "open a Hugging Face config.json, a plan file, a cluster file, a run folder or a profiler's trace"}});
 }
 
 }  // namespace gui

@@ -8,6 +8,8 @@
 
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/timeline/bubble.h"
+#include "sim/timeline/critical_path.h"
 
 namespace gui {
 
@@ -16,6 +18,8 @@ struct SimulatedPlan {
   sim::ModelGraph model;
   sim::TaskGraph graph;
   sim::SimulationResult result;  // with its timeline
+  sim::CriticalPath critical;
+  std::vector<sim::IdleTime> idle;  // by device
 };
 using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 

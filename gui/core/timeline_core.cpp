@@ -78,6 +78,8 @@ TimelineCore::TimelineCore(const sim::Timeline& timeline) {
 
 TimelineCore::TimelineCore(std::vector<SliceRow> rows) : rows_(std::move(rows)) { measure(); }
 
+void TimelineCore::setTopRow(SliceRow row) { rows_.insert(rows_.begin(), std::move(row)); }
+
 void TimelineCore::measure() {
   std::int64_t last = 0;
   for (const SliceRow& row : rows_)
@@ -132,6 +134,7 @@ std::optional<Slice> TimelineCore::at(RowIndex row, double x, const TimeAxis& ax
 
 std::optional<Slice> TimelineCore::find(std::uint32_t span) const {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
+    if (rows_[row].repeats) continue;
     const auto& spans = rows_[row].span;  // ascending within a row
     const auto found = std::lower_bound(spans.begin(), spans.end(), span);
     if (found != spans.end() && *found == span) return Slice{{row}, static_cast<std::uint32_t>(found - spans.begin())};

@@ -20,12 +20,13 @@
 namespace gui {
 
 struct SliceRow {
-  std::string device;  // "stage 0 x 8", "rank 3"; the same for all rows of a device
-  std::string stream;  // "compute"
+  std::string device{};  // "stage 0 x 8", "rank 3"; the same for all rows of a device
+  std::string stream{};  // "compute"
   bool opens_device = false;
-  std::vector<std::int64_t> start, end;  // picoseconds, ascending, not overlapping
-  std::vector<WorkKind> kind;
-  std::vector<std::uint32_t> span;  // into the timeline's
+  bool repeats = false;                      // its slices stand in other rows too
+  std::vector<std::int64_t> start{}, end{};  // picoseconds, ascending, not overlapping
+  std::vector<WorkKind> kind{};
+  std::vector<std::uint32_t> span{};  // into the timeline's
 };
 
 struct Run {
@@ -50,6 +51,7 @@ class TimelineCore {
   TimelineCore() = default;
   explicit TimelineCore(const sim::Timeline& timeline);  // copies what it needs
   explicit TimelineCore(std::vector<SliceRow> rows);     // of spans elsewhere
+  void setTopRow(SliceRow row);                          // above all others
 
   std::span<const SliceRow> rows() const { return rows_; }
   const SliceRow& row(RowIndex index) const { return rows_[index.value]; }
@@ -62,7 +64,7 @@ class TimelineCore {
   void paint(RowIndex row, const TimeAxis& axis, std::span<std::uint32_t> line) const;
 
   std::optional<Slice> at(RowIndex row, double x, const TimeAxis& axis) const;  // what paint shows there
-  std::optional<Slice> find(std::uint32_t span) const;
+  std::optional<Slice> find(std::uint32_t span) const;                          // in the row of its device
   TimeRange extent(const Slice& slice) const;
   std::optional<Slice> neighbor(const Slice& slice, std::int32_t step) const;  // of the same row
 

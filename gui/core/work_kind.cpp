@@ -15,6 +15,9 @@ constexpr std::array kLooks = std::to_array<WorkKindLook>({
     {WorkKind::Data, "data communication", {0xffcc6677}, Pattern::Rising},
     {WorkKind::Pipeline, "pipeline communication", {0xffaa4499}, Pattern::Lines},
     {WorkKind::World, "step summary", {0xff882255}, Pattern::Dots},
+    {WorkKind::Kernel, "other kernel", {0xff999933}, Pattern::None},
+    {WorkKind::Copy, "copy", {0xffbbbbbb}, Pattern::Rising},
+    {WorkKind::Host, "host", {0xffdddddd}, Pattern::None},
 });
 
 constexpr std::array<Rgb, sim::kNumMemoryCategories> kMemory = {

@@ -11,7 +11,7 @@
 
 namespace gui {
 
-enum class WorkKind : std::uint8_t { Forward, Backward, Recompute, Optimizer, Tensor, Data, Pipeline, World };
+enum class WorkKind : std::uint8_t { Forward, Backward, Recompute, Optimizer, Tensor, Data, Pipeline, World, Kernel, Copy, Host };
 enum class Pattern : std::uint8_t { None, Rising, Falling, Dots, Lines };
 
 struct Rgb {

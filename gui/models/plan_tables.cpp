@@ -37,7 +37,7 @@ Table figuresTable(const SimulatedPlan& simulated) {
   return table;
 }
 
-Table sliceTable(const sim::Span& span) {
+Table sliceTable(const sim::Span& span, sim::SimTime slack) {
   Table table;
   table.headers = {words("Slice"), words("Value")};
   const sim::TaskKey& key = span.key;
@@ -45,6 +45,7 @@ Table sliceTable(const sim::Span& span) {
                 {{words("Phase"), {}}, {spaced(sim::kPhaseNames[static_cast<std::size_t>(key.phase)]), {}}},
                 {{words("Start"), {}}, {timeCell(span.start).text, {}}},
                 {{words("Duration"), {}}, {timeCell(span.end - span.start).text, {}}},
+                {{words("Slack"), {}}, {slack > sim::SimTime(0) ? timeCell(slack).text : words("none: it is critical"), {}}},
                 {{words("Stage"), {}}, indexCell(key.stage)},
                 {{words("Chunk"), {}}, indexCell(key.chunk)},
                 {{words("Microbatch"), {}}, indexCell(key.microbatch)},

@@ -7,7 +7,7 @@
 namespace gui {
 
 Table figuresTable(const SimulatedPlan& simulated);
-Table sliceTable(const sim::Span& span);
+Table sliceTable(const sim::Span& span, sim::SimTime slack);
 Table aliveTable(const std::vector<AliveItem>& items);
 QString categoryName(sim::MemoryCategory category);
 

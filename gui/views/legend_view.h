@@ -1,6 +1,9 @@
 // The colors of the timeline with their names, on one line. Used above every timeline.
 #pragma once
 
+#include <vector>
+
+#include "gui/core/work_kind.h"
 #include "gui/views/view.h"
 
 namespace gui {
@@ -9,7 +12,11 @@ class LegendView : public View {
   Q_OBJECT
  public:
   explicit LegendView(QWidget* parent = nullptr);
+  void setKinds(std::vector<WorkKind> kinds);  // else those of a plan
   void paintPicture(QPainter& painter, const QSize& size) override;
+
+ private:
+  std::vector<WorkKind> kinds_;
 };
 
 }  // namespace gui

@@ -13,6 +13,7 @@ namespace {
 constexpr int kSlim = 3;          // between rows
 constexpr int kPatternWidth = 6;  // narrower slices show their color alone
 constexpr int kTextWidth = 18;
+constexpr int kDeviceWidth = 98, kStreamWidth = TimelineView::kLabels - 120;
 
 std::uint32_t mixed(std::uint32_t color, std::uint32_t with) {  // a quarter of the color
   std::uint32_t result = 0xff000000;
@@ -137,8 +138,8 @@ void TimelinePainter::paintLabels(RowIndex row) {
     const WorkKindLook& look = lookOf(label.kind);
     const QBrush pattern = patternBrush(look.pattern, look.color);
     if (pattern.style() != Qt::NoBrush) painter_.fillRect(label.box.adjusted(0, 0, -1, 0), pattern);
-    if (label.box.width() < kTextWidth || view_.spans_ == nullptr) continue;
-    const QString text = QString::fromStdString(shortName((*view_.spans_)[slices.span[label.slice]].key));
+    if (label.box.width() < kTextWidth || !view_.names_) continue;
+    const QString text = QString::fromStdString(view_.names_(slices.span[label.slice]));
     if (painter_.fontMetrics().horizontalAdvance(text) + 4 > label.box.width()) continue;
     const bool faded = view_.matches_ && view_.fades(slices, label.slice);
     painter_.setPen(faded ? theme_.faint : colorOf(readableOn(look.color)));
@@ -158,12 +159,13 @@ void TimelinePainter::paintRowNames() {
       painter_.setPen(theme_.grid);
       painter_.drawLine(0, top - TimelineView::kGap / 2 - 1, size_.width(), top - TimelineView::kGap / 2 - 1);
       painter_.setPen(theme_.text);
-      painter_.drawText(QRect(10, top, 98, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter,
-                        QString::fromStdString(slices.device));
+      const QString device = QString::fromStdString(slices.device);
+      painter_.drawText(QRect(10, top, kDeviceWidth, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter,
+                        painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth));
     }
     painter_.setPen(theme_.faint);
-    painter_.drawText(QRect(104, top, TimelineView::kLabels - 112, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
-                      QString::fromStdString(slices.stream));
+    painter_.drawText(QRect(112, top, kStreamWidth, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
+                      painter_.fontMetrics().elidedText(QString::fromStdString(slices.stream), Qt::ElideRight, kStreamWidth));
   }
 }
 

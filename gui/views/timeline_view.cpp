@@ -18,9 +18,13 @@ TimelineView::TimelineView(QWidget* parent) : View(parent), scroll_(new QScrollB
   setAccessibleName(tr("Timeline"));
 }
 
-void TimelineView::setTimeline(TimelineCore core, const std::vector<sim::Span>* spans) {
+SliceNames taskNames(const std::vector<sim::Span>& spans) {
+  return [&spans](std::uint32_t span) { return shortName(spans[span].key); };
+}
+
+void TimelineView::setTimeline(TimelineCore core, SliceNames names) {
   core_ = std::move(core);
-  spans_ = spans;
+  names_ = std::move(names);
   shown_ = whole_ = core_.range();
   selected_.reset();
   hovered_.reset();
@@ -182,7 +186,12 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
-  if (drag_ && !measured_ && event->button() == Qt::LeftButton) select(sliceAt(event->position()));
+  if (drag_ && !measured_ && event->button() == Qt::LeftButton) {
+    std::optional<Slice> slice = sliceAt(event->position());
+    if (slice && core_.row(slice->row).repeats) slice = core_.find(core_.row(slice->row).span[slice->position]);
+    select(slice);
+  }
+  if (drag_ && event->button() == Qt::LeftButton) Q_EMIT rangeMeasured(measured_.value_or(whole_));
   drag_.reset();
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <QImage>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -17,14 +18,16 @@ class QScrollBar;
 
 namespace gui {
 
+using SliceNames = std::function<std::string(std::uint32_t span)>;
+SliceNames taskNames(const std::vector<sim::Span>& spans);  // which must outlive them
+
 class TimelineView : public View {
   Q_OBJECT
  public:
   static constexpr int kLabels = 180, kRuler = 26, kRow = 22, kGap = 8;
 
   explicit TimelineView(QWidget* parent = nullptr);
-  // The timeline must outlive the view's use of it, as must the spans of the core.
-  void setTimeline(TimelineCore core, const std::vector<sim::Span>* spans);
+  void setTimeline(TimelineCore core, SliceNames names);
   const TimelineCore& core() const { return core_; }
 
   void setShown(TimeRange range);
@@ -40,6 +43,7 @@ class TimelineView : public View {
  Q_SIGNALS:
   void sliceSelected(int span);  // -1: none
   void rangeChanged(gui::TimeRange range);
+  void rangeMeasured(gui::TimeRange range);  // by dragging; the whole: a click let go of it
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -61,7 +65,7 @@ class TimelineView : public View {
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 
   TimelineCore core_;
-  const std::vector<sim::Span>* spans_ = nullptr;
+  SliceNames names_;
   std::vector<int> tops_;
   TimeRange shown_, whole_;
   std::optional<sim::SimTime> ghost_;

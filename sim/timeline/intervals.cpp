@@ -35,4 +35,18 @@ SimTime Intervals::length_within(const Intervals& other) const {
   return sum;
 }
 
+Intervals Intervals::without(const Intervals& other) const {
+  std::vector<Interval> left;
+  auto theirs = other.intervals_.begin();
+  for (Interval mine : intervals_) {
+    while (theirs != other.intervals_.end() && theirs->end <= mine.start) ++theirs;
+    for (auto at = theirs; at != other.intervals_.end() && at->start < mine.end; ++at) {
+      if (at->start > mine.start) left.push_back({mine.start, at->start});
+      mine.start = std::min(mine.end, at->end);
+    }
+    if (mine.end > mine.start) left.push_back(mine);
+  }
+  return Intervals(std::move(left));
+}
+
 }  // namespace sim

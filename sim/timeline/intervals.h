@@ -1,4 +1,4 @@
-// Sets of time as sorted, disjoint intervals: how much of one lies behind another. Used by comparison.
+// Sets of time as sorted, disjoint intervals: how much of one lies behind another. Used by comparison and bubble.
 #pragma once
 
 #include <vector>
@@ -15,6 +15,7 @@ class Intervals {
   explicit Intervals(std::vector<Interval> intervals);  // in any order, overlapping or not
   SimTime length() const;
   SimTime length_within(const Intervals& other) const;  // of the common part
+  Intervals without(const Intervals& other) const;
 
  private:
   std::vector<Interval> intervals_;

@@ -26,7 +26,7 @@ TEST_F(RunJourney, StartsFollowsAndEnds) {
   const QTemporaryDir folder;
   window_.session()->show(runnablePlan(), Session::Origin::Chosen);
   waitForPlan();
-  trigger("Ctrl+5");
+  trigger("Ctrl+6");
   RunPage* page = window_.runPage();
   page->process()->setProgram(standIn(folder));
   page->setRequest({.data = "tokens.bin", .folder = folder.filePath("run"), .steps = 8});

@@ -1,3 +1,4 @@
+#include "gui/step_explanation.h"
 #include "gui/table_panel.h"
 #include "gui/timeline_page.h"
 #include "gui/views/timeline_view.h"
@@ -20,7 +21,7 @@ TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   const auto slice = view->core().at(first, 400, {view->shown(), {1000}});
   ASSERT_TRUE(slice.has_value());
   view->select(slice);
-  EXPECT_EQ(window_.timelinePage()->details()->table().rows.size(), 10u);
+  EXPECT_EQ(window_.timelinePage()->details()->table().rows.size(), 11u);
   window_.timelinePage()->searchLine()->setText("backward");
   EXPECT_GT(window_.timelinePage()->numMatches(), 10);
   QTest::qWait(10);
@@ -32,6 +33,23 @@ TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   QTest::qWait(10);
   picture("timeline_dark");
   trigger("Ctrl+D");
+}
+
+TEST_F(SeeJourney, TheCriticalPathAndTheBubbleByCause) {
+  planGpt2();
+  choosePipelined(4);
+  trigger("Ctrl+2");
+  StepExplanation* why = window_.timelinePage()->explanation();
+  EXPECT_EQ(why->bubble()->table().rows.size(), 1 + window_.session()->plan()->graph.devices().size());
+  picture("bubble");
+  why->setCurrentIndex(1);
+  trigger("Ctrl+K");
+  why->links()->choose(3);
+  const auto selected = window_.timelinePage()->view()->selected();
+  ASSERT_TRUE(selected.has_value());
+  const std::uint32_t span = window_.timelinePage()->view()->core().row(selected->row).span[selected->position];
+  EXPECT_EQ(window_.session()->plan()->critical.links[3].span, span);
+  picture("critical_path");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(PlanTables, FiguresOfAStep) {
 TEST(PlanTables, ASliceNamesItsTask) {
   const SharedPlan simulated = test::exampleSimulation();
   const sim::Span& span = simulated->result.timeline.spans.front();
-  const Table table = sliceTable(span);
+  const Table table = sliceTable(span, sim::SimTime(0));
   EXPECT_EQ(table.rows.back()[1].text.toStdString(), sim::to_text(span.key));
 }
 

@@ -21,5 +21,15 @@ TEST(Intervals, CommonPart) {
   EXPECT_EQ(a.length_within(Intervals({})), SimTime(0));
 }
 
+TEST(Intervals, WithoutAnother) {
+  const Intervals a({from_to(0, 10), from_to(20, 30)}), b({from_to(5, 22), from_to(25, 26), from_to(29, 100)});
+  EXPECT_EQ(a.without(b).length(), a.length() - a.length_within(b));
+  EXPECT_EQ(a.without(b).length_within(b), SimTime(0));
+  EXPECT_EQ(a.without(b).length_within(a), a.without(b).length());
+  EXPECT_EQ(a.without(a).length(), SimTime(0));
+  EXPECT_EQ(a.without(Intervals({})).length(), a.length());
+  EXPECT_EQ(Intervals({from_to(0, 100)}).without(a).length(), SimTime(80));
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,0 +1,20 @@
+#include "gui/core/critical_row.h"
+
+namespace gui {
+
+SliceRow criticalRow(const sim::Timeline& timeline, const sim::CriticalPath& path) {
+  SliceRow row;
+  row.device = "critical path";
+  row.opens_device = true;
+  row.repeats = true;
+  for (const sim::CriticalLink& link : path.links) {
+    if (link.end <= link.begin) continue;
+    row.start.push_back(link.begin.count());
+    row.end.push_back(link.end.count());
+    row.kind.push_back(kindOf(timeline.spans[link.span].key));
+    row.span.push_back(link.span);
+  }
+  return row;
+}
+
+}  // namespace gui

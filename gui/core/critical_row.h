@@ -1,0 +1,11 @@
+// The critical path as a row of the timeline, above the devices it runs through. Used by the Timeline page.
+#pragma once
+
+#include "gui/core/timeline_core.h"
+#include "sim/timeline/critical_path.h"
+
+namespace gui {
+
+SliceRow criticalRow(const sim::Timeline& timeline, const sim::CriticalPath& path);
+
+}  // namespace gui

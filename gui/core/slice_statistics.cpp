@@ -1,0 +1,35 @@
+#include "gui/core/slice_statistics.h"
+
+#include <algorithm>
+
+namespace gui {
+namespace {
+
+void addSlice(SliceStatistics& sums, sim::SimTime time) {
+  sums.shortest = sums.slices == 0 ? time : std::min(sums.shortest, time);
+  sums.longest = std::max(sums.longest, time);
+  sums.total += time;
+  ++sums.slices;
+}
+
+}  // namespace
+
+std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange range, const std::vector<std::uint32_t>& name_of_span) {
+  std::vector<SliceStatistics> sums;
+  const std::int64_t begin = range.begin.count(), end = range.end.count();
+  for (const SliceRow& row : core.rows()) {
+    if (row.repeats) continue;
+    const auto first = static_cast<std::size_t>(std::upper_bound(row.end.begin(), row.end.end(), begin) - row.end.begin());
+    for (std::size_t at = first; at < row.start.size() && row.start[at] < end; ++at) {
+      const std::uint32_t name = name_of_span[row.span[at]];
+      if (name >= sums.size()) sums.resize(name + 1);
+      sums[name].name = name;
+      addSlice(sums[name], sim::SimTime(std::min(end, row.end[at]) - std::max(begin, row.start[at])));
+    }
+  }
+  std::erase_if(sums, [](const SliceStatistics& one) { return one.slices == 0; });
+  std::stable_sort(sums.begin(), sums.end(), [](const SliceStatistics& a, const SliceStatistics& b) { return a.total > b.total; });
+  return sums;
+}
+
+}  // namespace gui

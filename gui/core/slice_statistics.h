@@ -1,0 +1,19 @@
+// What lies in a range of a timeline, added up by name: counted and cut to the range. Used by the Trace and Timeline pages.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "gui/core/timeline_core.h"
+
+namespace gui {
+
+struct SliceStatistics {
+  std::uint32_t name = 0;  // as the caller numbers them
+  std::int64_t slices = 0;
+  sim::SimTime total{}, shortest{}, longest{};
+};
+// Largest total first; names without a slice are left out. Rows that repeat others do not count.
+std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange range, const std::vector<std::uint32_t>& name_of_span);
+
+}  // namespace gui

@@ -1,0 +1,71 @@
+#include "gui/models/explanation_tables.h"
+
+#include <QCoreApplication>
+
+#include "gui/models/cells.h"
+
+namespace gui {
+namespace {
+
+QString spoken(const char* text) { return QCoreApplication::translate("ExplanationTables", text); }
+
+constexpr const char* kCauses[] = {
+    QT_TRANSLATE_NOOP("ExplanationTables", "Warm-up"),         QT_TRANSLATE_NOOP("ExplanationTables", "Drain"),
+    QT_TRANSLATE_NOOP("ExplanationTables", "Imbalance"),       QT_TRANSLATE_NOOP("ExplanationTables", "Exposed communication"),
+    QT_TRANSLATE_NOOP("ExplanationTables", "Dependency wait"), QT_TRANSLATE_NOOP("ExplanationTables", "Host")};
+static_assert(std::size(kCauses) == sim::kNumIdleCauses);
+
+double shareOf(sim::SimTime part, sim::SimTime whole) {
+  return whole > sim::SimTime(0) ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
+std::vector<Cell> idleCells(const QString& name, const sim::IdleTime& idle) {
+  const sim::SimTime whole = idle.computing + idle.idle();
+  std::vector<Cell> cells = {{name, {}}, shareCell(shareOf(idle.computing, whole)), shareCell(shareOf(idle.idle(), whole))};
+  for (const sim::SimTime time : idle.by_cause) cells.push_back(shareCell(shareOf(time, whole)));
+  return cells;
+}
+
+QString deviceName(const sim::GraphDevice& device) {
+  if (device.multiplicity == 1) return spoken("rank %1, stage %2").arg(device.representative.value()).arg(device.stage.value());
+  return spoken("stage %1 (%2 ranks)").arg(device.stage.value()).arg(device.multiplicity);
+}
+
+}  // namespace
+
+QString causeName(sim::IdleCause cause) { return spoken(kCauses[static_cast<std::size_t>(cause)]); }
+
+Table bubbleTable(const SimulatedPlan& simulated) {
+  Table table;
+  table.headers = {spoken("Of the step"), spoken("Computing"), spoken("Idle")};
+  for (const char* cause : kCauses) table.headers << spoken(cause);
+  table.rows.push_back(idleCells(spoken("all ranks"), sim::all_devices(simulated.idle, simulated.graph)));
+  for (std::size_t device = 0; device < simulated.idle.size(); ++device)
+    table.rows.push_back(idleCells(deviceName(simulated.graph.devices()[device]), simulated.idle[device]));
+  table.marked = {true};
+  return table;
+}
+
+Table criticalKindsTable(const SimulatedPlan& simulated) {
+  Table table;
+  table.headers = {spoken("On the critical path"), spoken("Time"), spoken("Share")};
+  for (const sim::CriticalKind& kind : sim::critical_kinds(simulated.critical, simulated.result.timeline))
+    table.rows.push_back(
+        {{textOf(kind.name).replace('_', ' '), {}}, timeCell(kind.time), shareCell(shareOf(kind.time, simulated.result.step_time))});
+  return table;
+}
+
+Table criticalLinksTable(const SimulatedPlan& simulated) {
+  Table table;
+  table.headers = {spoken("#"), spoken("Task"), spoken("Begins"), spoken("Takes")};
+  for (const sim::CriticalLink& link : simulated.critical.links) {
+    const sim::Span& span = simulated.result.timeline.spans[link.span];
+    table.rows.push_back({countCell(static_cast<std::int64_t>(table.rows.size()) + 1),
+                          {textOf(sim::to_text(span.key)), {}},
+                          timeCell(link.begin),
+                          timeCell(link.end - link.begin)});
+  }
+  return table;
+}
+
+}  // namespace gui

@@ -1,0 +1,14 @@
+// Why a step takes as long as it does, as tables: idle time by cause, the critical path by kind and link by link. Used by the Timeline page.
+#pragma once
+
+#include "gui/core/simulated_plan.h"
+#include "gui/models/table_item_model.h"
+
+namespace gui {
+
+QString causeName(sim::IdleCause cause);
+Table bubbleTable(const SimulatedPlan& simulated);         // all ranks first, in bold; then each device
+Table criticalKindsTable(const SimulatedPlan& simulated);  // adds up to the step
+Table criticalLinksTable(const SimulatedPlan& simulated);  // row = position in the path
+
+}  // namespace gui

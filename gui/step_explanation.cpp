@@ -1,0 +1,37 @@
+#include "gui/step_explanation.h"
+
+#include <QSplitter>
+
+#include "gui/models/explanation_tables.h"
+#include "gui/table_panel.h"
+
+namespace gui {
+
+StepExplanation::StepExplanation(QWidget* parent)
+    : QTabWidget(parent),
+      bubble_(new TablePanel(tr("Share of the step, by cause"), TablePanel::Filter::Hidden, this)),
+      kinds_(new TablePanel(tr("By kind of task"), TablePanel::Filter::Hidden, this)),
+      links_(new TablePanel(tr("Task by task"), TablePanel::Filter::Shown, this)) {
+  setDocumentMode(true);
+  auto* path = new QSplitter(Qt::Horizontal, this);
+  path->addWidget(kinds_);
+  path->addWidget(links_);
+  path->setSizes({400, 600});
+  kinds_->setStretchedColumn(0);
+  links_->setStretchedColumn(1);
+  bubble_->setStretchedColumn(0);
+  addTab(bubble_, tr("Bubble"));
+  addTab(path, tr("Critical path"));
+  connect(links_, &TablePanel::rowChosen, this, [this](int row) {
+    if (plan_) Q_EMIT spanChosen(static_cast<int>(plan_->critical.links[static_cast<std::size_t>(row)].span));
+  });
+}
+
+void StepExplanation::setPlan(const SharedPlan& plan) {
+  plan_ = plan;
+  bubble_->setTable(bubbleTable(*plan));
+  kinds_->setTable(criticalKindsTable(*plan));
+  links_->setTable(criticalLinksTable(*plan));
+}
+
+}  // namespace gui

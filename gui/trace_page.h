@@ -1,0 +1,50 @@
+// Journey 8: a trace of a real program: its timeline, the event under the cursor with its arguments, what a range adds up to by name, and a
+// search by pattern. Shows one SharedTrace.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/background_job.h"
+#include "gui/import/imported_trace.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace gui {
+
+class LegendView;
+class TablePanel;
+class TimelineView;
+
+class TracePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TracePage(QWidget* parent = nullptr);
+  void setTrace(const SharedTrace& trace);
+  void search(const QString& pattern);  // a regular expression over names; empty: none
+  TimelineView* view() const { return view_; }
+  TablePanel* event() const { return event_; }
+  TablePanel* statistics() const { return statistics_; }
+  QLineEdit* searchLine() const { return search_; }
+  QLabel* summary() const { return summary_; }
+  std::size_t numMatches() const { return matches_.size(); }
+
+ private:
+  void build();
+  void showEvent(int span);
+  void addUp(TimeRange range);
+  void nextMatch();
+  QString summaryText() const;
+
+  SharedTrace trace_;
+  std::vector<std::uint32_t> matches_;
+  std::size_t match_ = 0;
+  BackgroundJob adding_;
+  TimelineView* view_;
+  LegendView* legend_;
+  TablePanel *event_, *statistics_;
+  QLineEdit* search_;
+  QLabel *summary_, *found_;
+};
+
+}  // namespace gui

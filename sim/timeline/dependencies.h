@@ -1,0 +1,45 @@
+// What the tasks of a step waited for, whether the step was simulated or measured: the graph joined with the times of its timeline.
+// Used by critical_path and bubble.
+//
+// Tasks of one rendezvous are one activity: it begins when the last of them can. On in-order devices a blocking communication's span begins
+// where it is issued; its activity begins where the work does.
+//
+//   span      |.... waits ....|[==== works ====]|          of a blocking communication
+//   activity                   begin            end        begin - ready: nothing was in the way; zero in a simulation
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/timeline/timeline.h"
+
+namespace sim {
+
+struct Activity {
+  SimTime ready{};                 // the last of what it waits for has ended
+  SimTime begin{}, end{};          // of its work
+  TaskId task = TaskId::none();    // the member that came last; without a predecessor the first one
+  TaskId before = TaskId::none();  // what that member waited for last: a task on the same stream, or one with an edge to it
+  SimTime work() const { return end - begin; }
+  SimTime delay() const { return begin - ready; }
+};
+
+struct Dependencies {
+  std::vector<std::int64_t> span_of;      // by TaskId: position in the timeline; -1: not there
+  std::vector<std::int32_t> activity_of;  // by TaskId
+  std::vector<Activity> activities;
+  std::vector<std::int32_t> order;  // of activities: each behind all that it waits for
+  TaskGraph::Graph edges;           // between activities
+  SimTime end{};                    // of the step
+  const Activity& of(TaskId task) const { return activities[static_cast<std::size_t>(activity_of[task.position()])]; }
+};
+
+enum class Streams : std::uint8_t { Overlapping, InOrder };  // InOrder: all streams of a device are one
+inline Streams streams_of(const ParallelPlan& plan) {
+  return plan.cluster.hardware.overlaps_communication ? Streams::Overlapping : Streams::InOrder;
+}
+
+// Devices of the graph and of the timeline must be numbered alike: both folded, or both by rank. O(tasks log tasks + edges).
+Dependencies dependencies_of(const TaskGraph& graph, const Timeline& timeline, Streams streams);
+
+}  // namespace sim

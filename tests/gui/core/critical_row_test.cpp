@@ -1,0 +1,28 @@
+#include "gui/core/critical_row.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+TEST(CriticalRow, FillsTheStepAndFindsItsSlicesBelow) {
+  const SharedPlan simulated = test::exampleSimulation();
+  const sim::Timeline& timeline = simulated->result.timeline;
+  TimelineCore core(timeline);
+  core.setTopRow(criticalRow(timeline, simulated->critical));
+  const SliceRow& row = core.row({0});
+  ASSERT_FALSE(row.start.empty());
+  EXPECT_EQ(row.start.front(), 0);
+  EXPECT_EQ(row.end.back(), simulated->result.step_time.count());
+  for (std::size_t at = 0; at < row.span.size(); ++at) {
+    EXPECT_EQ(row.start[at], at > 0 ? row.end[at - 1] : 0);
+    const std::optional<Slice> below = core.find(row.span[at]);
+    ASSERT_TRUE(below.has_value());
+    EXPECT_GT(below->row.value, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,35 @@
+#include "gui/core/slice_statistics.h"
+
+#include <gmock/gmock.h>
+
+namespace gui {
+namespace {
+
+TimelineCore twoRows() {
+  SliceRow first{.start = {0, 10, 30}, .end = {10, 20, 90}, .kind = {3, WorkKind::Host}, .span = {0, 1, 2}};
+  SliceRow second{.start = {5}, .end = {15}, .kind = {WorkKind::Host}, .span = {3}};
+  SliceRow again = second;
+  again.repeats = true;
+  return TimelineCore({first, second, again});
+}
+
+TEST(SliceStatistics, AddUpByNameAndCutToTheRange) {
+  const std::vector<std::uint32_t> names = {0, 1, 0, 1};
+  const auto all = statisticsOf(twoRows(), {sim::SimTime(0), sim::SimTime(100)}, names);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].name, 0u);
+  EXPECT_EQ(all[0].total, sim::SimTime(70));
+  EXPECT_EQ(all[0].longest, sim::SimTime(60));
+  EXPECT_EQ(all[1].slices, 2);
+  EXPECT_EQ(all[1].total, sim::SimTime(20));
+  const auto part = statisticsOf(twoRows(), {sim::SimTime(12), sim::SimTime(40)}, names);
+  EXPECT_EQ(part[0].total, sim::SimTime(8 + 3));  // of two slices that the range cuts
+  EXPECT_EQ(part[1].total, sim::SimTime(10));
+}
+
+TEST(SliceStatistics, AnEmptyRangeHasNone) {
+  EXPECT_TRUE(statisticsOf(twoRows(), {sim::SimTime(95), sim::SimTime(99)}, {0, 1, 0, 1}).empty());
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,71 @@
+#include "gui/table_panel.h"
+#include "gui/trace_page.h"
+#include "gui/views/timeline_view.h"
+#include "tests/gui/journeys/journey.h"
+#include "tests/sim/timeline/timelines.h"
+
+namespace gui::test {
+namespace {
+
+using TraceJourney = Journey;
+
+// What a profiled step looks like: operators on the host, kernels and collectives on the device.
+std::string profiledStep(int rank) {
+  std::string text = fmt::format(R"({{"distributedInfo": {{"rank": {}}}, "traceEvents": [)", rank);
+  const auto add = [&](const char* category, const char* name, int thread, int at, int length) {
+    text +=
+        fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{"External id": {}}}}},)"
+                    "\n",
+                    category, name, thread < 100 ? 0 : 4242, thread, at, length, at);
+  };
+  for (int layer = 0; layer < 24; ++layer) {
+    const int at = 1000 + layer * 60;
+    add("cpu_op", "aten::linear", 4242, at, 50);
+    add("cpu_op", "aten::addmm", 4242, at + 5, 35);
+    add("cuda_runtime", "cudaLaunchKernel", 4242, at + 20, 6);
+    add("kernel", "void cutlass::Kernel<cutlass_80_tensorop_bf16_gemm>", 7, at + 30 + rank * 3, 38);
+    add("kernel", "void at::native::vectorized_elementwise_kernel", 7, at + 70 + rank * 3, 12);
+    if (layer % 6 == 5) add("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 20, at + 75, 150);
+  }
+  add("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 24, 1010, 120);
+  return text + R"({"ph": "M", "name": "process_labels", "pid": 0, "args": {"labels": "GPU"}},
+{"ph": "M", "name": "process_name", "pid": 4242, "args": {"name": "python"}}, {"ph": "X", "name": "cut off in the midd)";
+}
+
+TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
+  const sim::testing::TemporaryFolder folder;
+  QMimeData dropped;
+  QList<QUrl> urls;
+  for (const int rank : {0, 1}) {
+    const std::string path = folder.file(fmt::format("rank{}.json", rank));
+    sim::testing::put(path, profiledStep(rank));
+    urls << QUrl::fromLocalFile(QString::fromStdString(path));
+  }
+  dropped.setUrls(urls);
+  QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window_, &enter);
+  QDropEvent drop(QPointF(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(&window_, &drop);
+  TracePage* page = window_.tracePage();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->statistics()->table().rows.empty(); }, 10000)) << window_.message()->text().toStdString();
+  EXPECT_EQ(window_.pages()->currentWidget(), page);
+  EXPECT_GE(page->view()->core().rows().size(), 10u);
+  EXPECT_EQ(page->view()->core().rows().back().device, "1: GPU");
+  page->searchLine()->setText("nccl");
+  EXPECT_EQ(page->numMatches(), 8u);
+  Q_EMIT page->searchLine()->returnPressed();
+  EXPECT_GT(page->event()->table().rows.size(), 6u);
+  picture("trace");
+  page->searchLine()->clear();
+}
+
+TEST_F(TraceJourney, WhatIsNoTraceIsAnswered) {
+  const sim::testing::TemporaryFolder folder;
+  sim::testing::put(folder.file("a.json"), R"({"traceEvents": [{"ph": "X"}]})");
+  window_.open(QString::fromStdString(folder.file("a.json")));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 5000));
+  EXPECT_TRUE(window_.message()->text().contains("1 events are malformed")) << window_.message()->text().toStdString();
+}
+
+}  // namespace
+}  // namespace gui::test
