@@ -56,7 +56,7 @@ inline Step pipeline_step(const Schedule& schedule, PipelineShape shape, const S
   std::vector<PricedTask> priced;
   for (const TaskCost& price : prices) priced.push_back({&price, &nothing});
   MemoryTracker memory(std::vector<MemoryBreakdown>(step.graph.devices().size()), MemoryTracker::Keep::Peak);
-  const EngineRun run = Engine(step.graph, std::move(priced), {0}, StreamOrder::Overlapping, memory).run();
+  const EngineRun run = Engine(step.graph, std::move(priced), LinkSharing({0}), StreamOrder::Overlapping, memory).run();
   step.timeline.devices.assign(step.graph.devices().begin(), step.graph.devices().end());
   for (std::size_t at = 0; at < run.tasks.size(); ++at) {
     const Task& task = step.graph.tasks()[at];
@@ -84,7 +84,7 @@ void for_random_steps(int plans, Check check) {
     for (int i = 0; i < plans; ++i) {
       const ParallelPlan plan = generator.next(kind);
       SCOPED_TRACE(describe(plan));
-      for (const Fold fold : {Fold::Symmetric, Fold::None}) check(simulated_step(plan, fold));
+      for (const Fold& fold : {Fold::Symmetric, Fold::None}) check(simulated_step(plan, fold));
     }
   }
 }
