@@ -84,6 +84,9 @@ void declare_simulate(CLI::App& app, Values& values) {
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
   command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
+  command->add_option("--order", values.simulate.order, "Take the pipeline's order from this CSV (one row a rank, cells like 0F0, 1I2, 1W2)");
+  command->add_option("--write-order", values.simulate.write_order, "CSV to write: the pipeline's order, as torch.distributed.pipelining reads it");
+  command->add_option("--write-plan", values.simulate.write_plan, "Plan file to write, with the order and predictions of this simulation");
   command->add_flag("--every-rank", values.simulate.every_rank, "Simulate each rank by itself; ranks that do the same are folded otherwise, with the same result");
   command->add_option("--slow-rank", values.simulate.slow_ranks, "rank=factor, repeated: that rank computes factor times as long");
   command->add_option("--slow-link", values.simulate.slow_links, "link=share, repeated: \"port 3=0.5\" of a device, \"uplink 0=0.5\" of a node; what is left of it");

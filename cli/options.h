@@ -33,6 +33,7 @@ struct SimulateOptions {
   std::string plan, timeline;
   bool text = false, check = false;
   std::int32_t columns = 100;
+  std::string order, write_order, write_plan;                     // order: CSV to take; write_order, write_plan: files to make; empty: none
   bool every_rank = false;                                        // one device a rank instead of one a pipeline stage
   std::vector<std::string> slow_ranks, slow_links, lost_links;    // "3=1.5", "uplink 0=0.5", "uplink 0"
 };

@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/disturbance_options.h"
@@ -8,6 +11,8 @@
 #include "sim/check/checkers.h"
 #include "sim/engine/simulate.h"
 #include "sim/timeline/trace.h"
+#include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
 
 namespace cli {
 namespace {
@@ -20,10 +25,35 @@ void check(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const si
   if (!broken.empty()) throw std::logic_error("the checkers found:" + joined);
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+void take_order(sim::ParallelPlan& plan, const std::string& file) {
+  std::vector<sim::Violation> found;
+  sim::OrderTable order = sim::parse_order(lines_of(sim::load_text_file(file)), found);
+  if (!found.empty()) throw sim::InputError(file, found);
+  plan.take_order(std::move(order));
+  if (found = sim::violations(plan); !found.empty()) throw sim::InputError(file, found);
+}
+
+void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  if (!options.timeline.empty()) sim::write_chrome_trace(result.timeline, "simulated: " + options.plan, options.timeline);
+  if (!options.write_order.empty()) sim::save_text_file(fmt::format("{}\n", fmt::join(sim::order_rows(plan.order_table()), "\n")), options.write_order);
+  if (options.write_plan.empty()) return;
+  plan.predictions = sim::Predictions{sim::to_seconds(result.undisturbed_step_time), result.peak_memory, sim::plan_hash(plan)};
+  sim::save_plan(plan, options.write_plan);
+}
+
 }  // namespace
 
 int run(const SimulateOptions& options, const Console& console) {
-  const sim::ParallelPlan plan = sim::load_plan(options.plan);
+  sim::ParallelPlan plan = sim::load_plan(options.plan);
+  if (!options.order.empty()) take_order(plan, options.order);
   const sim::ModelGraph model = sim::make_model_graph(plan);
   const bool wants_timeline = options.text || options.check || !options.timeline.empty();
   const sim::Disturbances disturbances = disturbances_of(options, plan);
@@ -31,7 +61,7 @@ int run(const SimulateOptions& options, const Console& console) {
   const sim::SimulationResult result =
       sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary, disturbances);
   if (options.check) check(model, plan, graph, result.timeline);
-  if (!options.timeline.empty()) sim::write_chrome_trace(result.timeline, "simulated: " + options.plan, options.timeline);
+  write_files(options, plan, result);
   std::string text = simulation_text(plan, result, console);
   if (options.text) text += "\n" + sim::picture_text(result.timeline, sim::Columns{options.columns});
   if (options.check) text += "\nThe checkers agree: graph and timeline keep every rule.\n";

@@ -38,9 +38,9 @@ class Replay {
   SimTime& sent(const StageAction& action, std::int32_t virtual_stage);
 
   std::int32_t virtual_stage_of(const ReplayStage& stage, const StageAction& action) const {
-    return plan_.virtual_stage({sim::StageIndex(stage.index), action.chunk});
+    return sim::virtual_stage(placement_, shape_, {sim::StageIndex(stage.index), action.chunk});
   }
-  bool is_local(const ReplayStage& stage, std::int32_t virtual_stage) const { return plan_.site(virtual_stage).stage.value() == stage.index; }
+  bool is_local(const ReplayStage& stage, std::int32_t virtual_stage) const { return sim::site_of(placement_, shape_, virtual_stage).stage.value() == stage.index; }
   const TransferPrices& transfers(const ReplayStage& stage, const StageAction& action) const;
 
   bool advance(ReplayStage& stage);
@@ -60,6 +60,8 @@ class Replay {
   const PlanPrices& prices_;
   bool in_order_, gathers_, reduces_;
   ActionKind completes_gradients_;
+  sim::ChunkPlacement placement_;
+  sim::PipelineShape shape_;
   std::int32_t virtual_stages_;
   std::int64_t microbatches_;
   std::vector<ReplayStage> stages_;
@@ -74,6 +76,8 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
       reduces_(plan.mesh.data > 1),
       completes_gradients_(plan.splits_backward() ? ActionKind::Weight : ActionKind::Backward),
+      placement_(plan.placement()),
+      shape_(plan.pipeline_shape()),
       virtual_stages_(plan.mesh.pipeline * plan.chunks),
       microbatches_(plan.num_microbatches()) {
   const std::size_t transfers = static_cast<std::size_t>(virtual_stages_) * static_cast<std::size_t>(microbatches_);
@@ -96,7 +100,7 @@ SimTime& Replay::sent(const StageAction& action, std::int32_t virtual_stage) {
 
 const TransferPrices& Replay::transfers(const ReplayStage& stage, const StageAction& action) const {
   const StageTransfers& prices = prices_.transfers[static_cast<std::size_t>(stage.index)];
-  const bool comes_up = sim::find_schedule(plan_.schedule)->placement == sim::ChunkPlacement::V && action.chunk.value() % 2 == 1;
+  const bool comes_up = placement_ == sim::ChunkPlacement::V && action.chunk.value() % 2 == 1;
   return comes_up ? prices.up : prices.down;
 }
 

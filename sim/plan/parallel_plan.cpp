@@ -14,14 +14,34 @@ ShardShape ParallelPlan::shard_shape() const {
   return {.microbatch = microbatch_size, .sequence = workload.sequence, .tensor = mesh.tensor, .sequence_parallel = sequence_parallel};
 }
 
-std::vector<StageAction> ParallelPlan::order(StageIndex stage) const { return find_schedule(schedule)->order(pipeline_shape(), stage); }
-bool ParallelPlan::splits_backward() const { return find_schedule(schedule)->splits_backward; }
+std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
+  return written_order ? written_order->stages[stage.position()] : find_schedule(schedule)->order(pipeline_shape(), stage);
+}
+bool ParallelPlan::splits_backward() const {
+  const Schedule* row = find_schedule(schedule);
+  return written_order ? written_order->splits_backward : row != nullptr && row->splits_backward;
+}
+ChunkPlacement ParallelPlan::placement() const {
+  const Schedule* row = find_schedule(schedule);
+  return written_order ? written_order->placement : row != nullptr ? row->placement : ChunkPlacement::Loop;
+}
+OrderTable ParallelPlan::order_table() const {
+  OrderTable table{.stages = {}, .chunks = chunks, .microbatches = pipeline_shape().microbatches, .splits_backward = splits_backward(), .placement = placement()};
+  for (StageIndex stage(0); stage.value() < mesh.pipeline; ++stage) table.stages.push_back(order(stage));
+  return table;
+}
+void ParallelPlan::take_order(OrderTable table) {
+  schedule = kOrderFromCsv;
+  if (chunks != table.chunks) cut = even_cut(model.layers, {.stages = mesh.pipeline, .microbatches = 1, .chunks = table.chunks});
+  chunks = table.chunks;
+  written_order = std::move(table);
+}
 
 std::int32_t ParallelPlan::virtual_stage(ChunkSite site) const {
-  return sim::virtual_stage(find_schedule(schedule)->placement, pipeline_shape(), site);
+  return sim::virtual_stage(placement(), pipeline_shape(), site);
 }
 ChunkSite ParallelPlan::site(std::int32_t virtual_stage) const {
-  return site_of(find_schedule(schedule)->placement, pipeline_shape(), virtual_stage);
+  return site_of(placement(), pipeline_shape(), virtual_stage);
 }
 
 LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const {

@@ -12,6 +12,7 @@
 #include "sim/model/model_config.h"
 #include "sim/model/model_graph.h"
 #include "sim/plan/device_mesh.h"
+#include "sim/schedule/order_table.h"
 #include "sim/schedule/schedule.h"
 #include "sim/units/input_error.h"
 
@@ -62,7 +63,8 @@ struct ParallelPlan {
   Workload workload;
   DeviceMesh mesh;
   std::int64_t vocabulary_multiple = 128;
-  std::string schedule = "1f1b";
+  std::string schedule = "1f1b";                 // a row of all_schedules(), or "csv": as written_order says
+  std::optional<OrderTable> written_order;
   std::int32_t chunks = 1;                       // v
   StageCut cut;
   std::int64_t microbatch_size = 1;              // samples
@@ -79,7 +81,10 @@ struct ParallelPlan {
   std::int64_t num_microbatches() const;         // m = global_batch / (D * microbatch_size)
   PipelineShape pipeline_shape() const;
   std::vector<StageAction> order(StageIndex stage) const;   // of the schedule
+  OrderTable order_table() const;                           // of all stages, as a CSV holds it
+  void take_order(OrderTable table);                        // schedule "csv"; cut evenly where the chunks are others. violations() judges it
   bool splits_backward() const;
+  ChunkPlacement placement() const;
   std::int32_t num_virtual_stages() const { return mesh.pipeline * chunks; }
   std::int32_t virtual_stage(ChunkSite site) const;         // its place in the model's order
   ChunkSite site(std::int32_t virtual_stage) const;

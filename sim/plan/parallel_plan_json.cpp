@@ -47,6 +47,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["mesh"] = {{"data", plan.mesh.data}, {"pipeline", plan.mesh.pipeline}, {"tensor", plan.mesh.tensor}};
   json["vocabulary_multiple"] = plan.vocabulary_multiple;
   json["schedule"] = plan.schedule;
+  if (plan.written_order) json["order"] = order_rows(*plan.written_order);
   json["chunks"] = plan.chunks;
   json["cut"] = cut_json(plan.cut);
   json["microbatch_size"] = plan.microbatch_size;
@@ -90,6 +91,16 @@ TrainingSettings training_from(const JsonReader& json) {
   return t;
 }
 
+OrderTable written_order_from(const JsonReader& json) {
+  std::vector<std::string> rows;
+  for (const JsonReader& row : json.children("order"))
+    if (row.json().is_string()) rows.push_back(row.json().get<std::string>());
+  std::vector<Violation> found;
+  OrderTable table = parse_order(rows, found);
+  for (const Violation& violation : found) json.violate("order", (violation.where.empty() ? "" : violation.where + ": ") + violation.problem, violation.remedy);
+  return table;
+}
+
 void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   const JsonReader mesh = json.child("mesh");
   const JsonReader::Range degrees{1, 1e6};
@@ -98,6 +109,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.mesh.tensor = static_cast<std::int32_t>(mesh.integer("tensor", 1, degrees));
   plan.vocabulary_multiple = json.integer("vocabulary_multiple", 128, {1, 1e6});
   plan.schedule = json.text("schedule", "1f1b");
+  if (plan.schedule == kOrderFromCsv) plan.written_order = written_order_from(json);
   plan.chunks = static_cast<std::int32_t>(json.integer("chunks", 1, degrees));
   for (const std::int64_t layer : json.integers("cut")) plan.cut.first.push_back(LayerIndex(static_cast<std::int32_t>(std::clamp<std::int64_t>(layer, -1, 1 << 30))));
   plan.microbatch_size = json.integer("microbatch_size", {}, {1, 1e9});

@@ -63,9 +63,29 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
              fmt::format("sequence {} is not divisible by tensor degree {}", plan.workload.sequence, tensor), "switch it off, or change the sequence");
 }
 
+// What is written must be an order of just this plan, and performable.
+void check_written_order(const ParallelPlan& plan, Rules& rules) {
+  const OrderTable& order = *plan.written_order;
+  const auto stages = static_cast<std::int32_t>(order.stages.size());
+  const bool right_size = stages == plan.mesh.pipeline && order.chunks == plan.chunks && order.microbatches == plan.num_microbatches();
+  rules.must(right_size, "/order",
+             fmt::format("has {} rows, {} chunks a row and {} microbatches; the plan has {} stages, {} chunks and {} microbatches", stages, order.chunks,
+                         order.microbatches, plan.mesh.pipeline, plan.chunks, plan.num_microbatches()),
+             "write an order for that shape, or change the plan");
+  if (!right_size) return;
+  const std::vector<Violation> faults = order_faults(order);
+  for (const Violation& fault : faults) rules.must(false, "/order", (fault.where.empty() ? "" : fault.where + ": ") + fault.problem, fault.remedy);
+  if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.model.tied_embeddings) return;
+  const ChunkIndex last_chunk = order.stages.front().back().chunk;
+  rules.must(last_chunk == ChunkIndex(0), "/order", "ends row 0 with another chunk than the embedding's, whose gradient the tied head adds to",
+             "end row 0 with an action of virtual stage 0");
+}
+
 void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   const Schedule* schedule = find_schedule(plan.schedule);
-  if (schedule == nullptr) {
+  rules.must(plan.written_order.has_value() == (plan.schedule == kOrderFromCsv), "/order", "belongs to schedule csv, and that needs it", "give both or none");
+  if (!rules.clean()) return;
+  if (schedule == nullptr && !plan.written_order) {
     std::string names;
     for (const Schedule& known : all_schedules()) names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
     rules.must(false, "/schedule", fmt::format("unknown schedule '{}'", plan.schedule), "use one of " + names);
@@ -76,7 +96,9 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
              fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks", plan.mesh.pipeline, plan.chunks, parts, plan.model.layers),
              "use fewer stages or chunks");
   rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks", fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
-  if (rules.clean())
+  if (rules.clean() && plan.written_order)
+    check_written_order(plan, rules);
+  else if (rules.clean())
     if (const auto why = schedule->why_unsupported(plan.pipeline_shape())) rules.must(false, "/schedule", fmt::format("{}: {}", plan.schedule, *why), "change the schedule, its chunks or the microbatches");
   const std::vector<LayerIndex>& first = plan.cut.first;
   const bool right_size = static_cast<std::int64_t>(first.size()) == parts;

@@ -24,7 +24,8 @@ struct Visit {
 class Writer {
  public:
   Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
-      : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage), buckets_(buckets), held_(buckets.size(), kNobody) {
+      : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage),
+        completes_gradients_(plan.splits_backward() ? ActionKind::Weight : ActionKind::Backward), buckets_(buckets), held_(buckets.size(), kNobody) {
     cache_pieces();
     handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
@@ -35,7 +36,6 @@ class Writer {
   struct LayerPieces { std::vector<Piece> forward, backward, recompute, weight; };
   bool shards_data() const { return plan_.mesh.data > 1; }
   bool gathers() const { return strategy_.shards_parameters && shards_data(); }
-  ActionKind completes_gradients() const { return plan_.splits_backward() ? ActionKind::Weight : ActionKind::Backward; }
   // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
   bool is_local(const Visit& visit, std::int32_t steps) const;
   std::int32_t& handed(const Visit& visit);
@@ -64,6 +64,7 @@ class Writer {
   const ParallelPlan& plan_;
   const ShardingStrategy& strategy_;
   StageIndex stage_;
+  ActionKind completes_gradients_;
   const std::vector<Bucket>& buckets_;
   StageProgram program_;
   LayerPieces embedding_, block_, head_;
@@ -116,7 +117,7 @@ std::vector<Visit> Writer::visits() const {
   const std::vector<StageAction> order = plan_.order(stage_);
   std::vector<std::size_t> last(static_cast<std::size_t>(plan_.chunks), 0);   // of a chunk: the action that completes its gradients
   for (std::size_t at = 0; at < order.size(); ++at)
-    if (order[at].kind == completes_gradients()) last[order[at].chunk.position()] = at;
+    if (order[at].kind == completes_gradients_) last[order[at].chunk.position()] = at;
   std::vector<Visit> visits;
   for (std::size_t at = 0; at < order.size(); ++at) add_visits(visits, order[at], last[order[at].chunk.position()] == at);
   return visits;
@@ -233,7 +234,7 @@ void Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex mi
 }
 
 void Writer::reduce_ready(const Visit& visit) {
-  if (visit.action.kind != completes_gradients()) return;
+  if (visit.action.kind != completes_gradients_) return;
   if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const Bucket& bucket = buckets_[at];

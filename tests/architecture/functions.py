@@ -91,6 +91,6 @@ def abstract_classes(cpp):
             depth += (clean[at] == "{") - (clean[at] == "}")
             if depth == 0:
                 break
-        if re.search(r"virtual[^;{}]*=\s*0\s*;", clean[match.end():at]):
+        if re.search(r"\bvirtual\b[^;{}]*=\s*0\s*;", clean[match.end():at]):
             found.append(match.group(1))
     return found

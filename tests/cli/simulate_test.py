@@ -40,6 +40,21 @@ class Simulate(program.ProgramTest):
         self.assertGreater(result["step_time_seconds"], 1.5 * result["undisturbed_step_time_seconds"])
         self.assertIn("disturbed: rank 1", self.run_program("simulate", plan, "--slow-rank", "1=2.5").stdout)
 
+    def test_an_order_goes_out_and_comes_back(self):
+        plan = self.make_plan("--fix", "pipeline=2", "--fix", "schedule=zb-1p")
+        csv, copy = self.folder / "order.csv", self.folder / "copy.json"
+        step = self.document("simulate", plan, "--write-order", csv)["result"]["step_time_seconds"]
+        self.assertRegex(csv.read_text(), r"^0F0,.*\n1F0,1I0,")
+        again = self.document("simulate", plan, "--order", csv, "--write-plan", copy)
+        self.assertEqual(again["result"]["step_time_seconds"], step)
+        self.assertEqual(again["plan"]["schedule"], "csv")
+        self.assertEqual(self.document("simulate", copy, "--check")["result"]["step_time_seconds"], step)
+
+    def test_an_order_that_deadlocks_says_who_waits(self):
+        plan = self.make_plan("--fix", "pipeline=2", "--fix", "tensor=2", "--fix", "microbatch=8", "--fix", "schedule=1f1b")
+        csv = self.write("order.csv", "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n")
+        self.assertIn("row 0 waits at 0B0 for 1B0 of row 1", self.run_program("simulate", plan, "--order", csv, expect=30).stderr)
+
     def test_disturbances_that_cannot_be_are_all_named(self):
         plan = self.make_plan()
         single = json.loads(plan.read_text())

@@ -155,5 +155,17 @@ TEST(ClosedForm, BubbleOfGpipeAndOneFOneBIsExact) {
     }
 }
 
+TEST(Simulate, AnOrderWrittenOutIsTheSchedule) {
+  testing::PlanGenerator generator(19);
+  for (int i = 0; i < kPlans; ++i) {
+    const ParallelPlan plan = generator.next(DeviceKind::Gpu);
+    ParallelPlan written = plan;
+    written.take_order(plan.order_table());
+    SCOPED_TRACE(testing::describe(plan));
+    EXPECT_EQ(simulated(written).step_time, simulated(plan).step_time);
+    EXPECT_EQ(simulated(written).peak_memory, simulated(plan).peak_memory);
+  }
+}
+
 }  // namespace
 }  // namespace sim

@@ -50,5 +50,20 @@ TEST(PlanFile, RefusesAPlanThatCannotBe) {
   EXPECT_THROW(plan_from_json(json, "plan.json"), InputError);
 }
 
+TEST(ParallelPlanJson, AWrittenOrderComesBack) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2});
+  plan.schedule = "v-half";
+  plan.chunks = 2;
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  ParallelPlan written = plan;
+  written.take_order(plan.order_table());
+  const ParallelPlan again = plan_from_json(to_json(written), "plan");
+  EXPECT_EQ(again.schedule, "csv");
+  for (StageIndex stage(0); stage.value() < 2; ++stage) EXPECT_EQ(again.order(stage), plan.order(stage));
+  EXPECT_EQ(again.placement(), ChunkPlacement::V);
+  EXPECT_TRUE(again.splits_backward());
+  EXPECT_NE(plan_hash(again), plan_hash(plan));
+}
+
 }  // namespace
 }  // namespace sim

@@ -60,5 +60,28 @@ TEST(Violations, HardwareMustHaveThePrecision) {
   EXPECT_THAT(violations(plan), broken("/workload/precision", "has no bf16 rate"));
 }
 
+TEST(Violations, AWrittenOrderMustBeOfThePlansShapeAndEnd) {
+  const auto found = [](const std::vector<std::string>& rows) {
+    ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2});
+    plan.workload.global_batch = 2;
+    std::vector<Violation> unreadable;
+    plan.take_order(parse_order(rows, unreadable));
+    EXPECT_TRUE(unreadable.empty());
+    const std::vector<Violation> all = violations(plan);
+    return all.empty() ? std::string() : all.front().problem;
+  };
+  EXPECT_EQ(found({"0F0,0F1,0I0,0W0,0I1,0W1", "1F0,1I0,1F1,1I1,1W0,1W1"}), "");
+  EXPECT_THAT(found({"0F0,0B0", "1F0,1B0"}), ::testing::HasSubstr("1 microbatches; the plan has 2 stages, 1 chunks and 2 microbatches"));
+  EXPECT_THAT(found({"0F0,0B0,0F1,0B1", "1F0,1F1,1B0,1B1"}), ::testing::HasSubstr("nobody can go on"));
+  EXPECT_THAT(found({"0F0,0F1,3F0,3F1,3B0,3B1,0B0,0B1", "1F0,1F1,2F0,2F1,2B0,2B1,1B0,1B1"}), "");   // a V of two chunks
+}
+
+TEST(Violations, ScheduleCsvNeedsItsOrder) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2});
+  plan.schedule = "csv";
+  ASSERT_FALSE(violations(plan).empty());
+  EXPECT_EQ(violations(plan).front().where, "/order");
+}
+
 }  // namespace
 }  // namespace sim
