@@ -45,6 +45,14 @@ Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
   return list;
 }
 
+Json spread_json(const sim::Spread& spread) { return {{"mean", spread.mean}, {"low", spread.low}, {"high", spread.high}}; }
+
+Json goodput_json(const sim::Goodput& goodput) {
+  return {{"time_to_train_seconds", spread_json(goodput.seconds)}, {"goodput_ratio", spread_json(goodput.share)}, {"failures", spread_json(goodput.failures)},
+          {"useful_seconds", goodput.useful}, {"slowed_seconds", goodput.slowed}, {"saving_seconds", goodput.saving}, {"lost_seconds", goodput.lost},
+          {"restarting_seconds", goodput.restarting}, {"best_checkpoint_interval_steps", goodput.best_interval}, {"unfinished_draws", goodput.unfinished}};
+}
+
 Json row_json(const sim::ErrorRow& row, double noise) {
   return {{"name", row.name}, {"samples", row.samples}, {"simulated_seconds", row.simulated.count()}, {"measured_seconds", row.measured.count()},
           {"error_ratio", row.error()}, {"noise_ratio", noise}};
@@ -76,8 +84,10 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
                   {"proof", result.proof}});
 }
 
-std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
-  return printed({{"plan", shape_json(plan)}, {"result", result_json(result)}});
+std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result, const std::optional<sim::Goodput>& goodput) {
+  Json document = {{"plan", shape_json(plan)}, {"result", result_json(result)}};
+  if (goodput) document["training"] = goodput_json(*goodput);
+  return printed(document);
 }
 
 std::string comparison_document(const sim::Comparison& comparison) {

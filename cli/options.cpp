@@ -76,6 +76,20 @@ void declare_plan(CLI::App& app, Values& values) {
   add_output(command, values.plan.output, "Plan file to write");
 }
 
+// Beyond a step: how long a training takes on machines that fail.
+void declare_training_run(CLI::App* command, TrainingOptions& training) {
+  command->add_option("--steps", training.steps, "Draw whole trainings of that many steps from the rates below: time to train, goodput, with interval")->check(CLI::PositiveNumber);
+  command->add_option("--mtbf", training.mean_time_between_failures, "Mean time between failures of one device, as \"5.8 y\" (Llama 3: 419 in 54 days on 16,384 GPUs); default: none fails");
+  command->add_option("--restart-time", training.restart_time, "From a failure to the first step after it")->capture_default_str();
+  command->add_option("--checkpoint-time", training.checkpoint_time, "How long a checkpoint holds the step up")->capture_default_str();
+  command->add_option("--checkpoint-every", training.checkpoint_interval, "Steps between checkpoints; default: the interval that loses least")->check(CLI::PositiveNumber);
+  command->add_option("--stragglers", training.stragglers_per_day, "How often a day a device becomes slow")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--straggler-time", training.straggler_time, "How long it stays so, on average")->capture_default_str();
+  command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->check(CLI::Range(1.0, 1e6))->capture_default_str();
+  command->add_option("--draws", training.draws, "How many trainings are drawn")->check(CLI::Range(1, 100000))->capture_default_str();
+  command->add_option("--seed", training.seed, "Of the draws")->capture_default_str();
+}
+
 void declare_simulate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "simulate", "Simulate one step of a plan: time, utilization, bubble, memory",
                                   "meshwright simulate plan.json --text --timeline timeline.json");
@@ -91,6 +105,7 @@ void declare_simulate(CLI::App& app, Values& values) {
   command->add_option("--slow-rank", values.simulate.slow_ranks, "rank=factor, repeated: that rank computes factor times as long");
   command->add_option("--slow-link", values.simulate.slow_links, "link=share, repeated: \"port 3=0.5\" of a device, \"uplink 0=0.5\" of a node; what is left of it");
   command->add_option("--lost-link", values.simulate.lost_links, "link, repeated: one lane of \"port 3\" or \"uplink 0\" is gone");
+  declare_training_run(command, values.simulate.training);
 }
 
 void declare_tokenize(CLI::App& app, Values& values) {

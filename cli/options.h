@@ -29,11 +29,21 @@ struct PlanOptions {
   std::uint64_t seed = 1;
 };
 
+struct TrainingOptions {                       // of simulate --steps; texts with their units, empty: not given
+  std::int64_t steps = 0;
+  std::string mean_time_between_failures, restart_time = "10 min", checkpoint_time = "30 s", straggler_time = "10 min";
+  std::int64_t checkpoint_interval = 0;        // 0: the one that loses least
+  double stragglers_per_day = 0, straggler_factor = 1.5;
+  std::int32_t draws = 200;
+  std::uint64_t seed = 1;
+};
+
 struct SimulateOptions {
   std::string plan, timeline;
   bool text = false, check = false;
   std::int32_t columns = 100;
   std::string order, write_order, write_plan;                     // order: CSV to take; write_order, write_plan: files to make; empty: none
+  TrainingOptions training;
   bool every_rank = false;                                        // one device a rank instead of one a pipeline stage
   std::vector<std::string> slow_ranks, slow_links, lost_links;    // "3=1.5", "uplink 0=0.5", "uplink 0"
 };

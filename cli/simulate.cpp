@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -8,6 +9,7 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/simulation_text.h"
+#include "cli/training_run.h"
 #include "sim/check/checkers.h"
 #include "sim/engine/simulate.h"
 #include "sim/timeline/trace.h"
@@ -66,7 +68,13 @@ int run(const SimulateOptions& options, const Console& console) {
   if (options.text) text += "\n" + sim::picture_text(result.timeline, sim::Columns{options.columns});
   if (options.check) text += "\nThe checkers agree: graph and timeline keep every rule.\n";
   if (!options.timeline.empty()) text += fmt::format("\nTimeline: {} (opens in ui.perfetto.dev)\n", options.timeline);
-  console.result(text, [&] { return simulation_document(plan, result); });
+  std::optional<sim::Goodput> goodput;
+  if (options.training.steps > 0) {
+    const sim::Training training = training_of(options.training, model, plan, sim::to_seconds(result.step_time));
+    goodput = sim::train(training);
+    text += goodput_text(training, *goodput);
+  }
+  console.result(text, [&] { return simulation_document(plan, result, goodput); });
   return kSuccess;
 }
 

@@ -28,6 +28,8 @@ constexpr std::array kFlopRates = std::to_array<Unit>({{"FLOP/s", 1, "e0"}, {"MF
                                                        {"TFLOP/s", 1e12, "e12"}, {"PFLOP/s", 1e15, "e15"}});
 constexpr std::array kTimes = std::to_array<Unit>({{"s", 1, "e0"}, {"ms", 1e-3, "e-3"}, {"us", 1e-6, "e-6"}, {"ns", 1e-9, "e-9"}, {"ps", 1e-12, "e-12"}});
 
+constexpr std::array kDurations = std::to_array<Unit>({{"min", 60}, {"h", 3600}, {"d", 86400}, {"y", 365 * 86400.0}});
+
 std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -91,6 +93,10 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 }
 std::optional<BytesPerSecond> parse_bytes_per_second(std::string_view text) { return parsed<BytesPerSecond>(parse(text, kByteRates)); }
 std::optional<FlopsPerSecond> parse_flops_per_second(std::string_view text) { return parsed<FlopsPerSecond>(parse(text, kFlopRates)); }
+std::optional<Seconds> parse_duration(std::string_view text) {
+  const std::optional<Seconds> time = parsed<Seconds>(parse(text, kDurations));
+  return time ? time : parse_seconds(text);
+}
 std::optional<Seconds> parse_seconds(std::string_view text) { return parsed<Seconds>(parse(text, kTimes)); }
 
 std::string to_text(Bytes bytes) {
@@ -101,6 +107,11 @@ std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 std::string to_text(Seconds time) {
   static constexpr std::array units = std::to_array<Unit>({{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
   return scaled(time.count(), units);
+}
+std::string duration_text(Seconds time) {
+  for (const auto& [name, seconds] : {std::pair("days", 86400.0), std::pair("h", 3600.0), std::pair("min", 60.0)})
+    if (time.count() >= seconds) return fmt::format("{:.3g} {}", time.count() / seconds, name);
+  return to_text(time);
 }
 std::string to_text(BytesPerSecond rate) {
   static constexpr std::array units = std::to_array<Unit>({{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}});

@@ -15,10 +15,12 @@ std::optional<Bytes> parse_bytes(std::string_view text);                     // 
 std::optional<BytesPerSecond> parse_bytes_per_second(std::string_view text);  // the same with /s; also Gb/s (bits)
 std::optional<FlopsPerSecond> parse_flops_per_second(std::string_view text);  // FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s
 std::optional<Seconds> parse_seconds(std::string_view text);                  // s, ms, us, ns, ps
+std::optional<Seconds> parse_duration(std::string_view text);                 // min, h, d, y (of 365 days), and the same
 
 // For people: three significant digits ("84.2 GiB", "1.27 ms").
 std::string to_text(Bytes bytes);
 std::string to_text(Seconds time);
+std::string duration_text(Seconds time);  // "3.2 h", "41 days"; below a minute as to_text
 std::string to_text(BytesPerSecond rate);
 std::string to_text(FlopsPerSecond rate);
 std::string percent(double share);  // "8.3 %"

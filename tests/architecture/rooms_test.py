@@ -18,6 +18,7 @@ _SIM = {
     "sim_cost": ["sim_timeline"],
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
+    "sim_goodput": ["sim_units"],
     "sim_calibration": ["sim_cost", "sim_timeline"],
     "sim_estimate": ["sim_cluster", "sim_schedule", "sim_collective"],
     "sim_validation": ["sim_estimate"],

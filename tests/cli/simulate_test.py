@@ -55,6 +55,18 @@ class Simulate(program.ProgramTest):
         csv = self.write("order.csv", "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n")
         self.assertIn("row 0 waits at 0B0 for 1B0 of row 1", self.run_program("simulate", plan, "--order", csv, expect=30).stderr)
 
+    def test_a_training_takes_longer_where_devices_fail(self):
+        plan = self.make_plan()
+        rates = ["--steps", "100000", "--mtbf", "1 h", "--restart-time", "20 s", "--checkpoint-time", "1 s", "--stragglers", "5", "--draws", "20"]
+        document = self.document("simulate", plan, *rates)
+        training = document["training"]
+        parts = sum(training[name + "_seconds"] for name in ("useful", "slowed", "saving", "lost", "restarting"))
+        self.assertAlmostEqual(parts, training["time_to_train_seconds"]["mean"], delta=1e-6 * parts)
+        self.assertLess(training["goodput_ratio"]["mean"], 1)
+        self.assertAlmostEqual(training["useful_seconds"], 100000 * document["result"]["step_time_seconds"], places=6)
+        self.assertIn("80 % between", self.run_program("simulate", plan, *rates).stdout)
+        self.assertIn("no time", self.run_program("simulate", plan, "--steps", "5", "--mtbf", "soon", expect=30).stderr)
+
     def test_disturbances_that_cannot_be_are_all_named(self):
         plan = self.make_plan()
         single = json.loads(plan.read_text())
