@@ -18,8 +18,6 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       stage_(model, plan, communicators.rank(), parameters, options.mutation),
       optimizer_(plan, communicators.rank(), parameters, options.mutation),
       slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {
-  if (options.mutation == Mutation::WrongAverage)
-    stage_.set_loss_scale(1.0 / static_cast<double>(plan.microbatch_size * plan.workload.sequence));
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
@@ -27,6 +25,8 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   request_ = request;
   communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
+  const std::int64_t samples = options_.mutation == Mutation::WrongAverage ? plan_.microbatch_size : plan_.workload.global_batch;
+  stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(samples * plan_.workload.sequence));
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
   if (options_.recorder) options_.recorder->begin_step(step_);
@@ -39,7 +39,9 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   for (const WorkHandle& work : backward_sends_) work->wait();
   backward_sends_.clear();
   if (options_.recorder) options_.recorder->end_step(communicators_.take_ledger());
-  return optimizer_.summary();
+  const StepSummary summary = optimizer_.summary();
+  optimizer_.end_step();
+  return summary;
 }
 
 TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
@@ -216,6 +218,7 @@ void TaskRunner::gather_whole_state() {
     const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
     if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
     if (stepped.count == own.count) continue;
+    if (bucket.has_master()) gather(bucket.master(stepped), bucket.master(own));
     for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment)
       gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
   }

@@ -30,6 +30,8 @@ class TaskRunner {
              const RunnerOptions& options);
 
   StepSummary run_step(StepBatch batch, Optimizer::Request request);
+  const Optimizer& optimizer() const { return optimizer_; }
+  Optimizer& optimizer() { return optimizer_; }
   void gather_whole_state();  // after loading shards: whole weights and moments where they are resident
   const std::vector<sim::Task>& slice() const { return slice_; }
 

@@ -28,7 +28,8 @@ Json training_json(const TrainingSettings& t) {
           {"epsilon", t.epsilon},             {"weight_decay", t.weight_decay},
           {"momentum", t.momentum},           {"gradient_clip", t.gradient_clip},
           {"seed", t.seed},                   {"checkpoint_interval", t.checkpoint_interval},
-          {"keep_last", t.keep_last}};
+          {"keep_last", t.keep_last},         {"loss_scale_rule", name_of(t.loss_scale_rule, kLossScaleRuleNames)},
+          {"initial_loss_scale", t.initial_loss_scale}, {"loss_scale_window", t.loss_scale_window}};
 }
 
 Json cut_json(const StageCut& cut) {
@@ -56,6 +57,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["prefetch"] = plan.prefetch;
   json["bucket_size"] = to_exact_text(plan.bucket_size);
   json["accumulation"] = name_of(plan.accumulation, kAccumulationNames);
+  if (plan.fp32_gradients) json["fp32_gradients"] = true;
   json["sequence_parallel"] = plan.sequence_parallel;
   json["recompute"] = name_of(plan.recompute, kRecomputeNames);
   return json;
@@ -85,6 +87,9 @@ TrainingSettings training_from(const JsonReader& json) {
   t.momentum = json.number("momentum", defaults.momentum, share);
   t.gradient_clip = json.number("gradient_clip", defaults.gradient_clip, positive);
   t.seed = static_cast<std::uint64_t>(json.integer("seed", 1));
+  t.loss_scale_rule = static_cast<LossScaleRule>(json.choice("loss_scale_rule", kLossScaleRuleNames, 0));
+  t.initial_loss_scale = json.number("initial_loss_scale", defaults.initial_loss_scale, {1, 1e300});
+  t.loss_scale_window = json.integer("loss_scale_window", defaults.loss_scale_window, {1, 1e9});
   t.checkpoint_interval = json.integer("checkpoint_interval", defaults.checkpoint_interval);
   t.keep_last = json.integer("keep_last", defaults.keep_last, {1, 1e6});
   return t;
@@ -106,6 +111,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.prefetch = json.boolean("prefetch", true);
   plan.bucket_size = json.bytes("bucket_size", plan.bucket_size);
   plan.accumulation = static_cast<Accumulation>(json.choice("accumulation", kAccumulationNames, 0));
+  plan.fp32_gradients = json.boolean("fp32_gradients", false);
   plan.sequence_parallel = json.boolean("sequence_parallel", false);
   plan.recompute = static_cast<Recompute>(json.choice("recompute", kRecomputeNames, 0));
 }

@@ -20,7 +20,7 @@ class BucketFiller {
  public:
   BucketFiller(const ParallelPlan& plan, bool one_bucket_a_layer)
       : plan_(plan), one_bucket_a_layer_(one_bucket_a_layer),
-        limit_(plan.bucket_size.value() / bytes_per_element(plan.workload.precision).value()) {}
+        limit_(plan.bucket_size.value() / bytes_per_gradient(plan).value()) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
     const bool overflows = !open_.slots.empty() && !one_bucket_a_layer_ && open_.elements + slot.elements > limit_;

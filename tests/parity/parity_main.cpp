@@ -2,6 +2,9 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "executor/kernels/counting_allocator.h"
 #include "executor/launch/rank_environment.h"
@@ -16,6 +19,17 @@ std::shared_ptr<executor::MpiSession> the_session;
 
 std::shared_ptr<executor::MpiSession> session() { return the_session; }
 int num_ranks() { return executor::read_rank_environment().size; }
+
+ScratchOfJob::ScratchOfJob() {
+  int process = getpid();
+  if (the_session) MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  path_ = std::filesystem::temp_directory_path() / ("parity.job." + std::to_string(process));
+}
+
+ScratchOfJob::~ScratchOfJob() {
+  if (the_session) MPI_Barrier(MPI_COMM_WORLD);
+  if (executor::read_rank_environment().rank.value() == 0) std::filesystem::remove_all(path_);
+}
 
 }  // namespace parity
 
