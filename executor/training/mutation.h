@@ -20,11 +20,13 @@ enum class Mutation : std::uint8_t {
   OtherMasksAgain,       // recomputation draws the dropout masks of another step
   ClipBeforeUnscale,     // fp16: the norm that clips still has the loss scale in it
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
+  SkippedCollective,     // rank 1 leaves out its first reduction of gradients, and its peers wait for another operation
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
 };
 inline constexpr std::string_view kMutationNames[] = {"none",          "wrong_average",        "missing_tensor_sum",     "shifted_shard",
                                                       "stale_weights", "shared_counted_twice", "last_bucket_not_reduced", "missing_replicated_sum",
-                                                      "other_masks_again", "clip_before_unscale", "stale_master", "local_head_masks"};
+                                                      "other_masks_again", "clip_before_unscale", "stale_master", "skipped_collective",
+                                                      "local_head_masks"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

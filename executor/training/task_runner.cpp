@@ -89,6 +89,11 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
 
 void TaskRunner::perform(const sim::Task& task) {
   if (options_.faults && options_.faults->is_armed()) options_.faults->reach(fmt::format("step.{}.{}", step_, sim::to_text(task.key)));
+  const bool reduces = task.key.phase == sim::Phase::Gradients && is_communication(task.key.operation);
+  if (options_.mutation == Mutation::SkippedCollective && reduces && communicators_.rank() == sim::Rank(1)) {
+    options_.mutation = Mutation::None;
+    return;
+  }
   if (const Perform function = find(task.key))
     (this->*function)(task);
   else

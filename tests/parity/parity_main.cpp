@@ -4,7 +4,9 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "executor/kernels/counting_allocator.h"
 #include "executor/launch/rank_environment.h"
@@ -34,10 +36,12 @@ ScratchOfJob::~ScratchOfJob() {
 }  // namespace parity
 
 int main(int argc, char** argv) {
+  const executor::RankEnvironment place = executor::read_rank_environment();
+  if (place.rank.value() != 0)  // one report a job
+    argc = static_cast<int>(std::remove_if(argv, argv + argc, [](std::string_view word) { return word.starts_with("--gtest_output"); }) - argv);
   testing::InitGoogleTest(&argc, argv);
   executor::install_counting_allocator();
   at::set_num_threads(1);
-  const executor::RankEnvironment place = executor::read_rank_environment();
   if (place.is_launched) parity::the_session = executor::MpiSession::start();
   if (place.rank.value() != 0)
     delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());

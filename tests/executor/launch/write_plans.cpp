@@ -50,6 +50,14 @@ int main(int, char** argv) {
   sim::save_plan(small(parity::tiny_gpt2(), {}), folder + "/solo.json");
   sim::save_plan(parity::with_zero(small(parity::tiny_gpt2(), {.data = 2}), 3), folder + "/zero3.json");
   sim::save_plan(small(parity::tiny_llama(), {.pipeline = 2}), folder + "/pipeline.json");
+  sim::ParallelPlan tensor = small(parity::tiny_gpt2(), {.tensor = 2});
+  tensor.sequence_parallel = true;
+  tensor.recompute = sim::Recompute::Full;
+  sim::save_plan(tensor, folder + "/tensor.json");
+  sim::ParallelPlan overflowing = parity::with_precision(small(parity::tiny_gpt2(), {}), sim::Precision::Fp16);
+  overflowing.training.initial_loss_scale = 1;
+  overflowing.training.learning_rate = overflowing.training.minimum_learning_rate = 1e3;
+  sim::save_plan(overflowing, folder + "/overflowing.json");
   sim::ParallelPlan diverging = small(parity::tiny_gpt2(), {});
   diverging.training.learning_rate = diverging.training.minimum_learning_rate = 1e30;
   sim::save_plan(diverging, folder + "/diverging.json");
