@@ -14,7 +14,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .shards_gradients = shards && strategy.shards_gradients,
           .shards_optimizer = shards && strategy.shards_optimizer,
           .sums_microbatches = shards && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
-          .data_rank = plan.mesh.coordinate(rank).data,
+          .data_rank = plan.mesh.coordinate(rank).data % plan.mesh.shards(),
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision)).device(device),
           .gradient_type = plan.fp32_gradients ? at::kFloat : scalar_type(plan.workload.precision),
           .master_type = master_type(plan.workload.precision),

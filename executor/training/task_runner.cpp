@@ -76,6 +76,7 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Gradients, AllReduce, Axis::Embedding, &TaskRunner::reduce_gradients},
       {Gradients, AllReduce, Axis::Tensor, &TaskRunner::sum_replicated_gradients},
       {Gradients, ReduceScatter, Axis::Data, &TaskRunner::scatter_gradients},
+      {Gradients, AllReduce, Axis::Replica, &TaskRunner::reduce_over_replicas},
       {Gradients, Accumulate, Axis::None, &TaskRunner::accumulate},
       {Step, NormPart, Axis::None, &TaskRunner::sum_up},
       {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
@@ -197,6 +198,14 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
   else
     communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
   bucket.finish_reduction();
+}
+
+// Of the own shard, or of all where gradients are not scattered.
+void TaskRunner::reduce_over_replicas(const sim::Task& task) {
+  if (options_.mutation == Mutation::MissingReplicaSum) return;
+  const FlatBucket& bucket = parameters_.bucket(task.bucket);
+  const at::Tensor gradients = bucket.stepped().count == bucket.layout().elements ? bucket.gradients() : bucket.reduction_target();
+  communicators_.of(sim::MeshAxis::Replica).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
 }
 
 void TaskRunner::accumulate(const sim::Task& task) { parameters_.bucket(task.bucket).accumulate(); }

@@ -50,6 +50,7 @@ class TaskRunner {
   void reshard(const sim::Task& task);
   void reduce_gradients(const sim::Task& task);
   void scatter_gradients(const sim::Task& task);
+  void reduce_over_replicas(const sim::Task& task);
   void accumulate(const sim::Task& task);
   void sum_up(const sim::Task& task);
   void sum_over_world(const sim::Task& task);

@@ -172,6 +172,11 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
               .group = MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
   std::size_t done = add(key, gradient_ * bucket.elements, std::move(after));
+  if (plan_.mesh.replicas > 1) {
+    key.operation = Operation::AllReduce;
+    key.group = MeshAxis::Replica;
+    done = add(key, gradient_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), {done});
+  }
   if (m.exists() && plan_.num_microbatches() > 1) {
     key.operation = Operation::Accumulate;
     key.group = MeshAxis::None;
@@ -236,7 +241,7 @@ std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelP
 }
 
 TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
-  const bool reduces = key.phase == Phase::Gradients && key.group == MeshAxis::Data;
+  const bool reduces = key.phase == Phase::Gradients && (key.group == MeshAxis::Data || key.group == MeshAxis::Replica);
   if (reduces && plan.accumulation == Accumulation::ReduceLast) key.microbatch = MicrobatchIndex::none();
   return key;
 }

@@ -35,7 +35,7 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
   }
   if (plan.ties_across_stages(model) && stage.value() == plan.mesh.pipeline - 1)
     elements.all += model.layers.front().parameters.front().elements(plan.mesh.tensor);
-  elements.owned = elements.all / plan.mesh.data;
+  elements.owned = elements.all / plan.mesh.shards();
   return elements;
 }
 

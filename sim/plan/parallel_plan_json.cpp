@@ -46,6 +46,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["cluster"] = to_json(plan.cluster);
   json["workload"] = workload_json(plan.workload);
   json["mesh"] = {{"data", plan.mesh.data}, {"pipeline", plan.mesh.pipeline}, {"tensor", plan.mesh.tensor}};
+  if (plan.mesh.replicas > 1) json["mesh"]["replicas"] = plan.mesh.replicas;
   json["vocabulary_multiple"] = plan.vocabulary_multiple;
   json["schedule"] = plan.schedule;
   json["chunks"] = plan.chunks;
@@ -101,6 +102,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.mesh.data = static_cast<std::int32_t>(mesh.integer("data", 1, degrees));
   plan.mesh.pipeline = static_cast<std::int32_t>(mesh.integer("pipeline", 1, degrees));
   plan.mesh.tensor = static_cast<std::int32_t>(mesh.integer("tensor", 1, degrees));
+  plan.mesh.replicas = static_cast<std::int32_t>(mesh.integer("replicas", 1, degrees));
   plan.vocabulary_multiple = json.integer("vocabulary_multiple", 128, {1, 1e6});
   plan.schedule = json.text("schedule", "1f1b");
   plan.chunks = static_cast<std::int32_t>(json.integer("chunks", 1, degrees));

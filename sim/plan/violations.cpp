@@ -26,6 +26,8 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
   rules.must(positive, "/mesh", fmt::format("data {} x pipeline {} x tensor {} (chunks {}) has a degree below 1", mesh.data, mesh.pipeline, mesh.tensor, plan.chunks),
              "use degrees of at least 1");
   if (!positive) return;
+  rules.must(mesh.replicas >= 1 && mesh.data % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < mesh.data), "/mesh/replicas",
+             fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, mesh.data), "use a divisor of the data degree, below it");
   const std::int64_t product = std::int64_t{mesh.data} * mesh.pipeline * mesh.tensor;
   rules.must(product == plan.cluster.devices, "/mesh",
              fmt::format("data {} x pipeline {} x tensor {} = {} ranks, but the cluster has {} devices", mesh.data, mesh.pipeline, mesh.tensor, product, plan.cluster.devices),
@@ -102,7 +104,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() && (plan.mesh.data < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
   check_pipeline(plan, rules);

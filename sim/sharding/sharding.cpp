@@ -34,8 +34,8 @@ class BucketFiller {
 
   void close() {
     if (open_.slots.empty()) return;
-    open_.elements = round_up(open_.elements, plan_.mesh.data * kSlotAlignment);
-    open_.shard_elements = open_.elements / plan_.mesh.data;
+    open_.elements = round_up(open_.elements, plan_.mesh.shards() * kSlotAlignment);
+    open_.shard_elements = open_.elements / plan_.mesh.shards();
     buckets_.push_back(std::move(open_));
     open_ = Bucket{};
   }

@@ -115,11 +115,13 @@ void Lowering::join_collectives() {
     for (std::size_t position = 0; position < tasks.size(); ++position) {
       const MeshAxis axis = tasks[position].key.group;
       const bool spans_stages = axis == MeshAxis::Embedding || axis == MeshAxis::World;
-      const bool inside_stage = axis == MeshAxis::Data || axis == MeshAxis::Tensor;
+      const bool inside_stage = axis == MeshAxis::Data || axis == MeshAxis::Tensor || axis == MeshAxis::Replica;
       if (!spans_stages && !(inside_stage && fold_ == Fold::None && is_communication(tasks[position].key.operation))) continue;
       MeshCoordinate first = at;
-      if (axis != MeshAxis::Tensor && axis != MeshAxis::Embedding) first.data = 0;
-      if (axis != MeshAxis::Data && axis != MeshAxis::Embedding) first.tensor = 0;
+      if (axis == MeshAxis::World) first.data = 0;
+      if (axis == MeshAxis::Data) first.data -= first.data % plan_.mesh.shards();
+      if (axis == MeshAxis::Replica) first.data %= plan_.mesh.shards();
+      if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
       const auto [meeting, is_new] = meetings.try_emplace({axis, plan_.mesh.rank_of(first).value(), spans_stages ? 0 : position}, 0);
       if (is_new) meeting->second = graph_.add_rendezvous();

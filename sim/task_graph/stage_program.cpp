@@ -202,6 +202,12 @@ void Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex mi
             .stream = Stream::Reduce, .bucket = BucketIndex(index),
             .payload = bytes_per_gradient(plan_) * bucket.elements};
   emit(task, {after});
+  if (plan_.mesh.replicas > 1) {   // what is left of the shard (of all, where nothing is sharded) over the replicas
+    task.key.operation = Operation::AllReduce;
+    task.key.group = MeshAxis::Replica;
+    task.payload = bytes_per_gradient(plan_) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
+    emit(task, {});
+  }
   const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
   if (!accumulates) return;
   task.key.operation = Operation::Accumulate;

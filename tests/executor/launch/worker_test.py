@@ -64,7 +64,7 @@ class Worker(unittest.TestCase):
             ("solo", 1): ["forward.head.none.0", "step.norm_part.none.0", *saving],
             ("zero3", 2): ["forward.all_gather.data.", "forward.reshard.none.", "backward.all_gather.data.", "backward.mlp.none.0", "gradients.reduce_scatter.data.",
                            "step.all_reduce.world.0", "step.update.none.", *saving[1:3]],
-            ("pipeline", 2): ["forward.send.pipeline.0", "backward.send.pipeline.0", "step.update.none."],
+            ("pipeline", 2): ["forward.send.pipeline.0", "backward.receive.pipeline.0", "step.update.none."],
             ("tensor", 2): ["forward.all_gather.tensor.", "backward.reduce_scatter.tensor.", "recompute.attention.none.0", "gradients.all_reduce.tensor.0"],
         }
         self.assertGreaterEqual(sum(map(len, points.values())), 20)
@@ -89,7 +89,7 @@ class Worker(unittest.TestCase):
         self.assertEqual(ended.returncode, 50)
         words = (folder / "stderr.0.txt").read_text()
         self.assertIn("data group of ranks 0 1: the ranks disagree. Rank 1 issued", words)
-        self.assertEqual(words.count(".gradients.reduce_scatter.data."), 2, words)
+        self.assertRegex(words, r"Rank 1 issued all_gather \S+ #\d+ .* while rank 0 issued reduce_scatter \S+\.gradients\.reduce_scatter\.data\.0")
 
     def test_a_killed_rank_ends_the_job_in_time_and_is_reported(self):
         folder = self.root / "run"
@@ -128,11 +128,6 @@ class Worker(unittest.TestCase):
         ended = run("solo", folder, 2, "--resume")
         self.assertEqual(ended.returncode, 30)
         self.assertIn("holds no complete checkpoint", ended.stderr)
-
-    def test_fp16_that_overflows_without_a_scale_ends_with_the_reason(self):
-        ended = run("overflowing", self.root / "run", 50)
-        self.assertEqual(ended.returncode, 30)
-        self.assertIn("gradients overflow fp16 without any loss scale", ended.stderr)
 
     def test_diverged_training_ends_with_the_reason(self):
         ended = run("diverging", self.root / "run", 50)

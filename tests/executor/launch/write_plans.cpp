@@ -54,10 +54,6 @@ int main(int, char** argv) {
   tensor.sequence_parallel = true;
   tensor.recompute = sim::Recompute::Full;
   sim::save_plan(tensor, folder + "/tensor.json");
-  sim::ParallelPlan overflowing = parity::with_precision(small(parity::tiny_gpt2(), {}), sim::Precision::Fp16);
-  overflowing.training.initial_loss_scale = 1;
-  overflowing.training.learning_rate = overflowing.training.minimum_learning_rate = 1e3;
-  sim::save_plan(overflowing, folder + "/overflowing.json");
   sim::ParallelPlan diverging = small(parity::tiny_gpt2(), {});
   diverging.training.learning_rate = diverging.training.minimum_learning_rate = 1e30;
   sim::save_plan(diverging, folder + "/diverging.json");
