@@ -110,6 +110,10 @@ std::string run_document(const RunOptions& options, const std::vector<StepMetric
   return printed({{"run", options.output}, {"tokens_per_second", median_tokens_per_second(metrics)}, {"steps", steps}});
 }
 
+std::string export_document(const ExportOptions& options) {
+  return printed({{"weights", options.output + "/model.safetensors"}, {"config", options.output + "/config.json"}});
+}
+
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
 
 void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path) { sim::save_json_file(sim::to_json(profile), path); }

@@ -22,6 +22,7 @@ std::string simulation_document(const sim::ParallelPlan& plan, const sim::Simula
 std::string comparison_document(const sim::Comparison& comparison);
 std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens);
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
+std::string export_document(const ExportOptions& options);
 std::string profile_document(const sim::HardwareProfile& profile);
 
 void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path);

@@ -28,10 +28,15 @@ std::string worker_path() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-worker").string();
 }
 
-std::vector<std::string> mpirun_command(const LaunchRequest& request) {
+std::string require_worker() {
   const std::string worker = worker_path();
   if (!std::filesystem::exists(worker))
     throw sim::InputError(worker, {{"", "does not exist: this build has no worker", "build it:  cmake --preset release && cmake --build --preset release"}});
+  return worker;
+}
+
+std::vector<std::string> mpirun_command(const LaunchRequest& request) {
+  const std::string worker = require_worker();
   std::vector<std::string> command{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", std::to_string(request.ranks), "-x", kPassedOn};
   for (std::string& word : binding(request.ranks)) command.push_back(std::move(word));
   command.push_back(worker);

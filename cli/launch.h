@@ -23,6 +23,7 @@ std::vector<std::string> mpirun_command(const LaunchRequest& request);   // thro
 // a second one ends them.
 int launch(const LaunchRequest& request, const std::function<void()>& watch);   // the exit status of mpirun
 
-std::string worker_path();   // beside our own program
+std::string worker_path();      // beside our own program
+std::string require_worker();   // the same; throws sim::InputError where it is not built
 
 }  // namespace cli

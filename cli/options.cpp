@@ -19,6 +19,7 @@ struct Values {
   CompareOptions compare;
   CalibrateOptions calibrate;
   ValidateOptions validate;
+  ExportOptions exported;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -121,7 +122,11 @@ void declare_run(CLI::App& app, Values& values) {
   command->add_option("plan", values.run.plan, "Plan file")->required();
   command->add_option("--data", values.run.data, "Token file (see tokenize)")->required();
   command->add_option("--steps", values.run.steps, "Train up to this step")->required()->check(CLI::PositiveNumber);
-  command->add_flag("--resume", values.run.resume, "Go on from the last checkpoint of the run folder");
+  command->add_flag("--resume", values.run.resume, "Go on from the last checkpoint of the run folder, also under a plan of another layout");
+  command->add_option("--weights", values.run.weights, "Hugging Face safetensors (file or folder) to start from");
+  command->add_option("--max-restarts", values.run.max_restarts, "After a rank failed, start again from the last checkpoint, so many times")
+      ->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart");
   add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");
 }
 
@@ -152,6 +157,13 @@ void declare_validate(CLI::App& app, Values& values) {
   command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it");
 }
 
+void declare_export(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "export", "The newest checkpoint of a run -> model.safetensors and config.json as Hugging Face names them",
+                                  "meshwright export run/ -o model/");
+  command->add_option("run", values.exported.run, "Run folder")->required();
+  add_output(command, values.exported.output, "Folder to write");
+}
+
 void split_fixed(Values& values) {
   for (const std::string& text : values.fixed) {
     const std::size_t equals = text.find('=');
@@ -171,6 +183,7 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "run") return {values.run, values.json};
   if (name == "compare") return {values.compare, values.json};
   if (name == "validate") return {values.validate, values.json};
+  if (name == "export") return {values.exported, values.json};
   return {values.calibrate, values.json};
 }
 
@@ -184,7 +197,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.require_subcommand(1);
   Values values;
   for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
-                             declare_validate})
+                             declare_validate, declare_export})
     declare(app, values);
   try {
     app.parse(argc, argv);

@@ -55,8 +55,15 @@ struct TokenizeOptions {
 
 struct RunOptions {
   std::string plan, data, output;
+  std::string weights;                       // of Hugging Face, to start from; empty: initial values
+  std::string fallback;                      // plan for the ranks that are left after a failure; empty: the same plan
   std::int64_t steps = 0;
+  std::int64_t max_restarts = 0;
   bool resume = false;
+};
+
+struct ExportOptions {
+  std::string run, output;
 };
 
 struct CompareOptions {
@@ -79,7 +86,7 @@ struct ValidateOptions {
 
 struct Invocation {
   std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions,
-               ValidateOptions> options;
+               ValidateOptions, ExportOptions> options;
   bool json = false;   // one document on stdout, everything else on stderr
 };
 

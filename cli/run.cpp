@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,8 +13,10 @@
 #include "cli/launch.h"
 #include "cli/plan_text.h"
 #include "cli/progress.h"
+#include "cli/restart.h"
 #include "cli/run_folder.h"
 #include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
 
 namespace cli {
 namespace {
@@ -36,6 +39,7 @@ LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan&
                                       "--out", options.output},
                         .error_file = options.output + "/mpirun.txt"};
   if (options.resume) request.arguments.push_back("--resume");
+  if (!options.weights.empty()) request.arguments.insert(request.arguments.end(), {"--weights", options.weights});
   return request;
 }
 
@@ -88,21 +92,50 @@ int ended(const RunOptions& options, const sim::ParallelPlan& plan, int status, 
   return stopped ? kInterrupted : kSuccess;
 }
 
+sim::ParallelPlan load_runnable(const std::string& path) {
+  const sim::ParallelPlan plan = sim::load_plan(path);
+  const std::vector<sim::Violation> refused = sim::why_not_runnable(plan);
+  if (!refused.empty()) throw sim::InputError(path, refused);
+  return plan;
+}
+
+void say_layout(const std::vector<std::string>& differences, const Console& console) {
+  if (differences.empty()) return;
+  console.say(fmt::format("goes on under another layout ({}): the numbers are the same up to rounding", fmt::join(differences, "; ")));
+}
+
+int launch_once(const RunOptions& options, const sim::ParallelPlan& plan) {
+  MetricsFollower follower(options);
+  return launch(launch_request(options, plan), [&] { follower.look(); });
+}
+
+// Until it ends, or has failed once more than it may. `plan` becomes the fallback, if there is one, at the first restart.
+int launch_with_restarts(RunOptions options, sim::ParallelPlan& plan, const Console& console) {
+  int status = launch_once(options, plan);
+  for (std::int64_t restart = 1; restart <= options.max_restarts && may_restart(status) && !interrupted(); ++restart) {
+    const RestartPoint point = restart_point(options.output);
+    console.say(cause_of(sim::load_text_file(options.output + "/mpirun.txt")).text);
+    console.say(restart_text(point, {.number = restart, .of = options.max_restarts}));
+    options.resume = true;
+    if (!options.fallback.empty()) {
+      plan = load_runnable(options.fallback);
+      say_layout(prepare_run_folder(options, plan), console);
+    }
+    options.resume = point.from > 0;
+    status = launch_once(options, plan);
+  }
+  return status;
+}
+
 }  // namespace
 
 int run(const RunOptions& options, const Console& console) {
-  const sim::ParallelPlan plan = sim::load_plan(options.plan);
-  const std::vector<sim::Violation> refused = sim::why_not_runnable(plan);
-  if (!refused.empty()) throw sim::InputError(options.plan, refused);
+  sim::ParallelPlan plan = load_runnable(options.plan);
+  if (!options.fallback.empty()) load_runnable(options.fallback);   // said before anything starts
   require_tokens(options, plan);
-  const LaunchRequest request = launch_request(options, plan);
-  mpirun_command(request);                       // a missing worker is said before anything is written
-  prepare_run_folder(options, plan);
-  int status = kSuccess;
-  {
-    MetricsFollower follower(options);
-    status = launch(request, [&] { follower.look(); });
-  }
+  require_worker();                       // said before anything is written
+  say_layout(prepare_run_folder(options, plan), console);
+  const int status = launch_with_restarts(options, plan, console);
   return ended(options, plan, status, console);
 }
 

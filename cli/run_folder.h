@@ -15,11 +15,8 @@
 namespace cli {
 
 // Makes the folder, with plan.json and versions.json. Throws sim::InputError: it holds another run already, or with --resume,
-// none, or one of another plan (each field that differs is named).
-void prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan);
-
-// Every field in which two plans differ, predictions apart: "/training/seed: 1 there, 2 here".
-std::vector<std::string> differences(const sim::ParallelPlan& there, const sim::ParallelPlan& here);
+// none, or one that trains something else (each field that differs is named). Returns in what the layout differs from before.
+std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan);
 
 struct StepMetrics {
   std::int64_t step = 0;

@@ -29,40 +29,27 @@ Json versions(const RunOptions& options) {
           {"machine", system.machine}, {"date", date()}, {"data", std::filesystem::absolute(options.data).string()}, {"worker", worker_path()}};
 }
 
-void collect(const std::string& pointer, const Json& there, const Json& here, std::vector<std::string>& found) {
-  if (there == here) return;
-  if (!there.is_object() || !here.is_object()) {
-    found.push_back(pointer + ": " + there.dump() + " there, " + here.dump() + " here");
-    return;
-  }
-  for (const auto& [key, value] : there.items()) collect(pointer + "/" + key, value, here.contains(key) ? here[key] : Json(), found);
-  for (const auto& [key, value] : here.items())
-    if (!there.contains(key)) collect(pointer + "/" + key, Json(), value, found);
-}
-
-void require_same_plan(const std::string& folder, const sim::ParallelPlan& plan) {
+// What a run may not change on its way: what is trained.
+std::vector<std::string> continue_run(const std::string& folder, const sim::ParallelPlan& plan) {
+  const sim::PlanDifferences found = sim::differences(sim::load_plan(folder + "/plan.json"), plan);
   std::vector<sim::Violation> violations;
-  for (const std::string& difference : differences(sim::load_plan(folder + "/plan.json"), plan))
+  for (const std::string& difference : found.training)
     violations.push_back({difference.substr(0, difference.find(':')), difference.substr(difference.find(':') + 2), "resume with the plan.json of the run folder"});
   if (!violations.empty()) throw sim::InputError(folder + "/plan.json", violations);
+  if (found.layout.empty()) return {};
+  for (const auto& entry : std::filesystem::directory_iterator(folder))   // of ranks that there may be no more
+    if (entry.path().filename().string().starts_with("trace.")) std::filesystem::remove(entry.path());
+  sim::save_plan(plan, folder + "/plan.json");
+  return found.layout;
 }
 
 }  // namespace
 
-std::vector<std::string> differences(const sim::ParallelPlan& there, const sim::ParallelPlan& here) {
-  std::vector<std::string> found;
-  Json before = to_json(there), now = to_json(here);
-  before.erase("predictions");
-  now.erase("predictions");
-  collect("", before, now, found);
-  return found;
-}
-
-void prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan) {
+std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan) {
   const bool holds_run = std::filesystem::exists(options.output + "/plan.json");
   if (options.resume && !holds_run)
     throw sim::InputError(options.output, {{"", "holds no run to resume", "name the folder of an earlier run, or leave --resume out"}});
-  if (options.resume) return require_same_plan(options.output, plan);
+  if (options.resume) return continue_run(options.output, plan);
   if (holds_run)
     throw sim::InputError(options.output, {{"", "holds a run already, which would be lost", "continue it with --resume, or name another folder"}});
   std::error_code error;
@@ -70,6 +57,7 @@ void prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan
   if (error) throw sim::InputError(options.output, {{"", "cannot be made: " + error.message(), "name a folder that can be written"}});
   sim::save_json_file(versions(options), options.output + "/versions.json");
   sim::save_plan(plan, options.output + "/plan.json");
+  return {};
 }
 
 std::optional<StepMetrics> parse_metrics(std::string_view line) {

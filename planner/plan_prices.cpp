@@ -119,9 +119,9 @@ std::vector<StageTransfers> Pricer::transfers() const {
 BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan_);
-  const sim::Bytes payload = sim::bytes_per_element(plan_.workload.precision) * bucket.elements;
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
+    const sim::Bytes element = phase == Phase::Gradients ? sim::bytes_per_gradient(plan_) : sim::bytes_per_element(plan_.workload.precision);
     return price({.key = {.stage = stage,
                           .chunk = bucket.chunk,
                           .layer = bucket.ready_after,
@@ -130,7 +130,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                           .group = group,
                           .sequence = index.value()},
                   .bucket = index,
-                  .payload = communicates ? payload : sim::Bytes{}});
+                  .payload = communicates ? element * bucket.elements : sim::Bytes{}});
   };
   BucketPrice prices{.ready_after = bucket.ready_after,
                      .chunk = bucket.chunk,
@@ -162,7 +162,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
   };
   if (plan_.sequence_parallel)
     prices.replicated_sum =
-        task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_element(plan_.workload.precision) * replicated);
+        task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_gradient(plan_) * replicated);
   prices.norm_part = task(Phase::Step, Operation::NormPart, MeshAxis::None, {});
   if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
   return prices;

@@ -33,6 +33,7 @@ void by_type(const at::Tensor& logits, const With& with) {
     case at::kFloat: return with(static_cast<float*>(nullptr), float());
     case at::kDouble: return with(static_cast<double*>(nullptr), double());
     case at::kBFloat16: return with(static_cast<Bfloat16Bits*>(nullptr), float());
+    case at::kHalf: return with(static_cast<Float16Bits*>(nullptr), float());
     default: TORCH_CHECK(false, "no cross-entropy of ", logits.scalar_type(), " logits");
   }
 }

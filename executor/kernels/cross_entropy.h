@@ -6,7 +6,7 @@
 //   sums    = sum of exp(logit - maximum), and logit[target] - maximum where the target is      [all-reduce sum]
 //   loss    = log(sum) - shifted target            gradient = (exp(logit - maximum) / sum - [column is target]) * scale
 //
-// logits: contiguous [tokens, columns], fp64, fp32 or bf16; targets: int64 [tokens], global ids. Statistics are fp64 for fp64, else fp32.
+// logits: contiguous [tokens, columns], fp64, fp32, bf16 or fp16; targets: int64 [tokens], global ids. Statistics are fp64 for fp64, else fp32.
 #pragma once
 
 #include <ATen/core/Tensor.h>

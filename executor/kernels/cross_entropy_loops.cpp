@@ -59,14 +59,19 @@ MESHWRIGHT_INLINE void gradient(const TokenLogits<Logit, Statistic>& token, cons
 
 MESHWRIGHT_VECTOR_LOOP float maximum_loop(const TokenLogits<const float, float>& token) { return maximum(token); }
 MESHWRIGHT_VECTOR_LOOP float maximum_loop(const TokenLogits<const Bfloat16Bits, float>& token) { return maximum(token); }
+MESHWRIGHT_VECTOR_LOOP float maximum_loop(const TokenLogits<const Float16Bits, float>& token) { return maximum(token); }
 MESHWRIGHT_VECTOR_LOOP double maximum_loop(const TokenLogits<const double, double>& token) { return maximum(token); }
 
 MESHWRIGHT_VECTOR_LOOP float exponentials_loop(const TokenLogits<const float, float>& token) { return exponentials(token); }
 MESHWRIGHT_VECTOR_LOOP float exponentials_loop(const TokenLogits<const Bfloat16Bits, float>& token) { return exponentials(token); }
+MESHWRIGHT_VECTOR_LOOP float exponentials_loop(const TokenLogits<const Float16Bits, float>& token) { return exponentials(token); }
 MESHWRIGHT_VECTOR_LOOP double exponentials_loop(const TokenLogits<const double, double>& token) { return exponentials(token); }
 
 MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<float, float>& token, const GradientFactors<float>& by) { gradient(token, by); }
 MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<Bfloat16Bits, float>& token, const GradientFactors<float>& by) {
+  gradient(token, by);
+}
+MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<Float16Bits, float>& token, const GradientFactors<float>& by) {
   gradient(token, by);
 }
 MESHWRIGHT_VECTOR_LOOP void gradient_loop(const TokenLogits<double, double>& token, const GradientFactors<double>& by) {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "executor/kernels/bfloat16_bits.h"
+#include "executor/kernels/sixteen_bits.h"
 
 namespace executor {
 
@@ -19,10 +19,12 @@ struct TokenLogits {
 
 float maximum_loop(const TokenLogits<const float, float>& token);
 float maximum_loop(const TokenLogits<const Bfloat16Bits, float>& token);
+float maximum_loop(const TokenLogits<const Float16Bits, float>& token);
 double maximum_loop(const TokenLogits<const double, double>& token);
 
 float exponentials_loop(const TokenLogits<const float, float>& token);
 float exponentials_loop(const TokenLogits<const Bfloat16Bits, float>& token);
+float exponentials_loop(const TokenLogits<const Float16Bits, float>& token);
 double exponentials_loop(const TokenLogits<const double, double>& token);
 
 // logits = (exp(logit - maximum) / sum - [column is target]) * scale
@@ -32,6 +34,7 @@ struct GradientFactors {
 };
 void gradient_loop(const TokenLogits<float, float>& token, const GradientFactors<float>& by);
 void gradient_loop(const TokenLogits<Bfloat16Bits, float>& token, const GradientFactors<float>& by);
+void gradient_loop(const TokenLogits<Float16Bits, float>& token, const GradientFactors<float>& by);
 void gradient_loop(const TokenLogits<double, double>& token, const GradientFactors<double>& by);
 
 }  // namespace executor

@@ -129,6 +129,7 @@ void ExactSum::add_squares(const at::Tensor& values) {
     case at::kFloat: return add_block_sums(*this, static_cast<const float*>(memory), values.numel());
     case at::kDouble: return add_block_sums(*this, static_cast<const double*>(memory), values.numel());
     case at::kBFloat16: return add_block_sums(*this, static_cast<const Bfloat16Bits*>(memory), values.numel());
+    case at::kHalf: return add_block_sums(*this, static_cast<const Float16Bits*>(memory), values.numel());
     default: TORCH_CHECK(false, "no squares of ", values.scalar_type());
   }
 }

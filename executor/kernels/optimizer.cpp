@@ -55,6 +55,12 @@ void step_block(const SgdShard& shard, DecayRange block, const SgdFactors<Master
            by);
 }
 
+template <class Rounded>
+void round_block(const at::Tensor& master, const at::Tensor& rounded, const DecayRange& block) {
+  rounding_loop(RoundingSpan<Rounded>{
+      .from = numbers<float>(master) + block.begin, .to = numbers<Rounded>(rounded) + block.begin, .elements = block.end - block.begin});
+}
+
 template <class Master, class Gradient, class Shard, class Settings>
 void step(const Shard& shard, std::span<const DecayRange> ranges, const Settings& settings) {
   for (const DecayRange& range : ranges) {
@@ -65,9 +71,10 @@ void step(const Shard& shard, std::span<const DecayRange> ranges, const Settings
       const DecayRange block{.begin = begin, .end = std::min(begin + length, range.end), .weight_decay = range.weight_decay};
       step_block<Master, Gradient>(shard, block, by);
       if (!shard.rounded.defined()) continue;
-      rounding_loop({.from = numbers<float>(shard.master) + begin,
-                     .to = numbers<Bfloat16Bits>(shard.rounded) + begin,
-                     .elements = block.end - begin});
+      if (shard.rounded.scalar_type() == at::kBFloat16)
+        round_block<Bfloat16Bits>(shard.master, shard.rounded, block);
+      else
+        round_block<Float16Bits>(shard.master, shard.rounded, block);
     }
   }
 }
@@ -75,14 +82,16 @@ void step(const Shard& shard, std::span<const DecayRange> ranges, const Settings
 template <class Shard, class Settings>
 void step_any(const Shard& shard, std::span<const DecayRange> ranges, const Settings& settings) {
   const auto master = shard.master.scalar_type(), gradient = shard.gradient.scalar_type();
-  TORCH_CHECK(!shard.rounded.defined() || (master == at::kFloat && shard.rounded.scalar_type() == at::kBFloat16),
-              "rounded weights are bf16 beside an fp32 master");
+  TORCH_CHECK(!shard.rounded.defined() || (master == at::kFloat && c10::isReducedFloatingType(shard.rounded.scalar_type())),
+              "rounded weights are bf16 or fp16 beside an fp32 master");
   if (master == at::kFloat && gradient == at::kFloat)
     step<float, float>(shard, ranges, settings);
   else if (master == at::kDouble && gradient == at::kDouble)
     step<double, double>(shard, ranges, settings);
   else if (master == at::kFloat && gradient == at::kBFloat16)
     step<float, Bfloat16Bits>(shard, ranges, settings);
+  else if (master == at::kFloat && gradient == at::kHalf)
+    step<float, Float16Bits>(shard, ranges, settings);
   else
     TORCH_CHECK(false, "no optimizer step for ", master, " weights with ", gradient, " gradients");
 }

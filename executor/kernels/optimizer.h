@@ -1,7 +1,8 @@
 // AdamW and SGD over a flat shard, in one pass over memory, in place. Bits do not depend on where a shard starts: vector body and scalar tail
 // round alike. Gradient clipping is a factor here, not a pass of its own.
 //
-// Tensors are flat, contiguous, of equal length. fp32 or fp64 throughout; or bf16 gradients and weights with fp32 master and moments.
+// Tensors are flat, contiguous, of equal length. fp32 or fp64 throughout; or 16-bit weights beside an fp32 master and moments, with
+// gradients of either.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,9 +21,9 @@ struct DecayRange {
 
 struct AdamWShard {
   at::Tensor master;    // the weights that are stepped: fp32 or fp64
-  at::Tensor gradient;  // of the master's type, or bf16
+  at::Tensor gradient;  // of the master's type, bf16 or fp16
   at::Tensor first_moment, second_moment;
-  at::Tensor rounded;  // bf16 weights, written from the master; without a tensor where the master is what is used
+  at::Tensor rounded;  // bf16 or fp16 weights, written from the master; without a tensor where the master is what is used
 };
 struct AdamWSettings {
   double learning_rate = 0, beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;

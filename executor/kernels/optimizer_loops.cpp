@@ -36,6 +36,13 @@ MESHWRIGHT_INLINE void sgd(const SgdSpan<Master, Gradient>& span, const SgdFacto
   }
 }
 
+template <class Rounded>
+MESHWRIGHT_INLINE void round_all(const RoundingSpan<Rounded>& span) {
+  const float* __restrict from = span.from;
+  Rounded* __restrict to = span.to;
+  for (std::int64_t i = 0; i < span.elements; ++i) store(to[i], from[i]);
+}
+
 }  // namespace
 
 MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, float>& span, const AdamWFactors<float>& factors) { adamw(span, factors); }
@@ -43,14 +50,16 @@ MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<double, double>& span, co
 MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, Bfloat16Bits>& span, const AdamWFactors<float>& factors) {
   adamw(span, factors);
 }
+MESHWRIGHT_VECTOR_LOOP void adamw_loop(const AdamWSpan<float, Float16Bits>& span, const AdamWFactors<float>& factors) {
+  adamw(span, factors);
+}
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, float>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<double, double>& span, const SgdFactors<double>& factors) { sgd(span, factors); }
 MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, Bfloat16Bits>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
 
-MESHWRIGHT_VECTOR_LOOP void rounding_loop(const RoundingSpan& span) {
-  const float* __restrict from = span.from;
-  Bfloat16Bits* __restrict to = span.to;
-  for (std::int64_t i = 0; i < span.elements; ++i) store(to[i], from[i]);
-}
+MESHWRIGHT_VECTOR_LOOP void sgd_loop(const SgdSpan<float, Float16Bits>& span, const SgdFactors<float>& factors) { sgd(span, factors); }
+
+MESHWRIGHT_VECTOR_LOOP void rounding_loop(const RoundingSpan<Bfloat16Bits>& span) { round_all(span); }
+MESHWRIGHT_VECTOR_LOOP void rounding_loop(const RoundingSpan<Float16Bits>& span) { round_all(span); }
 
 }  // namespace executor

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "executor/kernels/bfloat16_bits.h"
+#include "executor/kernels/sixteen_bits.h"
 
 namespace executor {
 
@@ -27,6 +27,7 @@ struct AdamWSpan {
 void adamw_loop(const AdamWSpan<float, float>& span, const AdamWFactors<float>& factors);
 void adamw_loop(const AdamWSpan<double, double>& span, const AdamWFactors<double>& factors);
 void adamw_loop(const AdamWSpan<float, Bfloat16Bits>& span, const AdamWFactors<float>& factors);
+void adamw_loop(const AdamWSpan<float, Float16Bits>& span, const AdamWFactors<float>& factors);
 
 template <class Master>
 struct SgdFactors {
@@ -44,12 +45,15 @@ struct SgdSpan {
 void sgd_loop(const SgdSpan<float, float>& span, const SgdFactors<float>& factors);
 void sgd_loop(const SgdSpan<double, double>& span, const SgdFactors<double>& factors);
 void sgd_loop(const SgdSpan<float, Bfloat16Bits>& span, const SgdFactors<float>& factors);
+void sgd_loop(const SgdSpan<float, Float16Bits>& span, const SgdFactors<float>& factors);
 
+template <class Rounded>
 struct RoundingSpan {
   const float* from;
-  Bfloat16Bits* to;
+  Rounded* to;
   std::int64_t elements;
 };
-void rounding_loop(const RoundingSpan& span);
+void rounding_loop(const RoundingSpan<Bfloat16Bits>& span);
+void rounding_loop(const RoundingSpan<Float16Bits>& span);
 
 }  // namespace executor

@@ -25,5 +25,6 @@ MESHWRIGHT_INLINE void sums_of_blocks(const SquareBlocks<Number>& of) {
 MESHWRIGHT_VECTOR_LOOP void square_sums(const SquareBlocks<float>& of) { sums_of_blocks(of); }
 MESHWRIGHT_VECTOR_LOOP void square_sums(const SquareBlocks<double>& of) { sums_of_blocks(of); }
 MESHWRIGHT_VECTOR_LOOP void square_sums(const SquareBlocks<Bfloat16Bits>& of) { sums_of_blocks(of); }
+MESHWRIGHT_VECTOR_LOOP void square_sums(const SquareBlocks<Float16Bits>& of) { sums_of_blocks(of); }
 
 }  // namespace executor

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "executor/kernels/bfloat16_bits.h"
+#include "executor/kernels/sixteen_bits.h"
 
 namespace executor {
 
@@ -20,5 +20,6 @@ struct SquareBlocks {
 void square_sums(const SquareBlocks<float>& of);
 void square_sums(const SquareBlocks<double>& of);
 void square_sums(const SquareBlocks<Bfloat16Bits>& of);
+void square_sums(const SquareBlocks<Float16Bits>& of);
 
 }  // namespace executor

@@ -13,6 +13,7 @@
 #include "executor/launch/rank_environment.h"
 #include "executor/launch/stop_request.h"
 #include "executor/launch/worker.h"
+#include "executor/training/hugging_face.h"
 
 namespace executor {
 namespace {
@@ -39,6 +40,10 @@ int perform(const WorkerOptions& options, const RankEnvironment& place, std::sha
   at::set_num_threads(1);
   watch_stop_signals();
   if (place.is_launched) session = MpiSession::start();
+  if (options.command == "export") {
+    export_hugging_face(options.out + "/checkpoints", options.weights);
+    return 0;
+  }
   if (options.command == "measure") {
     measure_to_file(session, options.out);
     return 0;

@@ -53,7 +53,7 @@ std::vector<sim::MeasuredKernel> measure_kernels(KernelTimer& timer, const CallT
   std::vector<sim::MeasuredKernel> measured;
   for (const Sample& sample : samples) {
     measured.push_back({.kernel = sample.kernel,
-                        .precision = sim::Precision::Fp32,
+                        .precision = sample.precision,
                         .concurrent_ranks = mesh.mesh().ranks(),
                         .shape = sample.shape,
                         .time = rounded(sample.time)});

@@ -105,6 +105,7 @@ sim::HardwareProfile measure_machine(std::shared_ptr<MpiSession> session, const 
   profile.memory_bandwidth = copy_rate(timer);
   profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)] = product_rate(timer, at::kFloat);
   profile.peak[static_cast<std::size_t>(sim::Precision::Fp64)] = product_rate(timer, at::kDouble);
+  profile.peak[static_cast<std::size_t>(sim::Precision::Bf16)] = product_rate(timer, at::kBFloat16);
   profile.kernel_overhead = calls.plain;
   profile.devices_per_node = kRanksPerMachine;
   profile.cores_per_node = static_cast<std::int32_t>(sysconf(_SC_NPROCESSORS_ONLN));

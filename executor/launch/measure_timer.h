@@ -50,6 +50,7 @@ struct Sample {
   sim::Kernel kernel{};
   std::vector<std::int64_t> shape;
   sim::Seconds time{};
+  sim::Precision precision = sim::Precision::Fp32;
 };
 
 // What surrounds a kernel, measured on one element: each is taken off where the cost model adds it again.

@@ -7,6 +7,7 @@
 
 #include "executor/launch/run_versions.h"
 #include "executor/launch/stop_request.h"
+#include "executor/training/hugging_face.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -58,12 +59,18 @@ Worker::Worker(const WorkerOptions& options, std::shared_ptr<MpiSession> session
 }
 
 void Worker::prepare() {
+  if (!options_.resume && !options_.weights.empty()) {
+    heartbeat_.begin_activity("loading weights");
+    return load_hugging_face(parameters_, plan_.model, options_.weights);
+  }
   if (!options_.resume) {
     heartbeat_.begin_activity("making initial weights");
     return parameters_.fill_initial_values();
   }
   heartbeat_.begin_activity("loading the checkpoint");
-  start_ = checkpoints_.load(parameters_);
+  const RunState saved = checkpoints_.load(parameters_);
+  start_ = saved.steps;
+  runner_.optimizer().set_loss_scale(saved.loss_scale);
   runner_.gather_whole_state();
 }
 
@@ -74,7 +81,12 @@ bool Worker::is_checkpoint_due(CompletedSteps done) const {
 
 // All ranks see the same sums, so all end here. What is on disk is from before.
 void Worker::require_finite(CompletedSteps done) const {
-  if (std::isfinite(summary_.loss) && std::isfinite(summary_.gradient_norm)) return;
+  constexpr double kNoScale = 1.0;
+  if (std::isfinite(summary_.loss) && summary_.skipped && summary_.loss_scale <= kNoScale)
+    throw sim::InputError(options_.plan, {{.where = "/workload/precision",
+                                           .problem = fmt::format("step {}: gradients overflow fp16 without any loss scale", done.value),
+                                           .remedy = "train in bf16, or use a lower learning rate; the checkpoints are from before"}});
+  if (std::isfinite(summary_.loss) && (summary_.skipped || std::isfinite(summary_.gradient_norm))) return;
   throw sim::InputError(options_.plan, {{.where = "/training/learning_rate",
                                          .problem = fmt::format("step {}: loss {} and gradient norm {} are no numbers any more", done.value,
                                                                 summary_.loss, summary_.gradient_norm),
@@ -96,7 +108,7 @@ void Worker::one_step(CompletedSteps done) {
   }
   if (!is_checkpoint_due(done)) return;
   heartbeat_.begin_activity("writing a checkpoint");
-  checkpoints_.save(parameters_, done);
+  checkpoints_.save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
 }
 
 RunEnd Worker::run() {

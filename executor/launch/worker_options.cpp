@@ -9,7 +9,7 @@
 namespace executor {
 namespace {
 
-constexpr std::array<std::string_view, 3> kCommands = {"run", "measure", "report"};
+constexpr std::array<std::string_view, 4> kCommands = {"run", "measure", "report", "export"};
 
 template <class Integer>
 bool read_count(const std::string& text, Integer& value) {
@@ -39,6 +39,11 @@ const std::vector<Option>& all_options() {
          o.out = value;
          return true;
        }},
+      {"--weights",
+       [](WorkerOptions& o, const std::string& value) {
+         o.weights = value;
+         return true;
+       }},
       {"--steps", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.steps); }},
       {"--ranks", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.ranks); }},
       {"--kill-at",
@@ -65,6 +70,7 @@ const std::vector<Option>& all_options() {
 
 std::string missing(const WorkerOptions& options) {
   if (options.out.empty()) return "--out is missing";
+  if (options.command == "export" && options.weights.empty()) return "--weights is missing";
   if (options.command != "run") return {};
   if (options.plan.empty()) return "--plan is missing";
   if (options.data.empty()) return "--data is missing";
@@ -75,7 +81,7 @@ std::string missing(const WorkerOptions& options) {
 
 ParsedOptions parse_options(const std::vector<std::string>& words) {
   if (words.empty() || std::find(kCommands.begin(), kCommands.end(), words.front()) == kCommands.end())
-    return {.options = {}, .problem = "meshwright-worker run | measure | report; start it with: meshwright run, meshwright measure"};
+    return {.options = {}, .problem = "meshwright-worker run | measure | report | export; start it with: meshwright run, meshwright measure, meshwright export"};
   WorkerOptions options;
   options.command = words.front();
   for (std::size_t at = 1; at < words.size(); ++at) {

@@ -1,6 +1,7 @@
 // The command line of meshwright-worker. `meshwright` writes it; people rarely do.
 //
-//   meshwright-worker run --plan plan.json --data tokens.bin --steps N --out run/ [--resume]
+//   meshwright-worker run --plan plan.json --data tokens.bin --steps N --out run/ [--resume] [--weights model.safetensors]
+//   meshwright-worker export --out run/ --weights folder/      the newest checkpoint as Hugging Face names it
 //   meshwright-worker measure --out profile.json
 //   meshwright-worker report --out run/ --ranks N        what each rank was doing last, from its heartbeat
 #pragma once
@@ -17,6 +18,7 @@ namespace executor {
 struct WorkerOptions {
   std::string command;
   std::string plan, data, out;
+  std::string weights;  // of Hugging Face: to start from, or to write
   std::int64_t steps = 0;
   std::int32_t ranks = 1;
   bool resume = false;

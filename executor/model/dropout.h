@@ -16,7 +16,7 @@ struct Dropout {
   std::uint64_t first_element = 0;  // where this tensor's first element stands in the global batch's tensor
 };
 
-// In place: tensor *= mask / (1 - probability). The same call serves forward and backward. Contiguous fp32 or fp64.
+// In place: tensor *= mask / (1 - probability). The same call serves forward and backward. Contiguous.
 void apply_dropout(at::Tensor& tensor, const Dropout& dropout);
 
 }  // namespace executor

@@ -49,12 +49,12 @@ void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout)
 void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const {
   const at::Tensor here = rows_here(ids);
   if (tensor_.degree == 1) {
-    tokens_.gradient.index_add_(0, here, gradient);
+    tokens_.gradient.index_add_(0, here, gradient.to(tokens_.gradient.scalar_type()));
     return;
   }
   const std::int64_t rows = tokens_.value.size(0);
   const at::Tensor mine = here.ge(0).logical_and_(here.lt(rows)).nonzero().squeeze(1);
-  tokens_.gradient.index_add_(0, here.index_select(0, mine), gradient.index_select(0, mine));
+  tokens_.gradient.index_add_(0, here.index_select(0, mine), gradient.index_select(0, mine).to(tokens_.gradient.scalar_type()));
 }
 
 }  // namespace executor

@@ -42,8 +42,7 @@ at::Tensor Head::losses(const HeadActivations& kept) const { return token_losses
 at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
   loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
   const CrossEntropyTargets entropy = std::exchange(kept.entropy, {});
-  at::Tensor weight_gradient = weight_.gradient;
-  weight_gradient.addmm_(entropy.logits.t(), std::exchange(kept.normalized, {}));
+  add_product(weight_.gradient, entropy.logits.t(), std::exchange(kept.normalized, {}));
   return at::mm(entropy.logits, weight_.value);
 }
 

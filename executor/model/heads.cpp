@@ -1,6 +1,7 @@
 #include "executor/model/heads.h"
 
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -13,13 +14,13 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // Turns heads of one token: the first `count` of them. direction -1 turns back.
-template <class Number>
-void turn(Number* token, std::int64_t count, std::int64_t half, const Number* cosine, const Number* sine, Number direction) {
+template <class Number, class Wide = at::opmath_type<Number>>
+void turn(Number* token, std::int64_t count, std::int64_t half, const Number* cosine, const Number* sine, Wide direction) {
   for (std::int64_t head = 0; head < count; ++head, token += 2 * half)
     for (std::int64_t i = 0; i < half; ++i) {
-      const Number first = token[i], second = token[i + half], turned = sine[i] * direction;
-      token[i] = first * cosine[i] - second * turned;
-      token[i + half] = second * cosine[i] + first * turned;
+      const Wide first = token[i], second = token[i + half], along = cosine[i], turned = static_cast<Wide>(sine[i]) * direction;
+      token[i] = static_cast<Number>(first * along - second * turned);
+      token[i + half] = static_cast<Number>(second * along + first * turned);
     }
 }
 
@@ -28,13 +29,13 @@ enum class Direction { Forth, Back };
 void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Direction direction) {
   if (!table.defined()) return;
   const std::int64_t half = shape.head_dim / 2;
-  AT_DISPATCH_FLOATING_TYPES(joint.scalar_type(), "apply_rotary", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, joint.scalar_type(), "apply_rotary", [&] {
     const scalar_t* cosine = table.data_ptr<scalar_t>();
     const scalar_t* sine = cosine + shape.sequence * half;
     for (std::int64_t token = 0; token < joint.size(0); ++token) {
       const std::int64_t position = token % shape.sequence;
       turn(joint.data_ptr<scalar_t>() + token * shape.width(), shape.heads + shape.kv_heads, half, cosine + position * half,
-           sine + position * half, scalar_t(direction == Direction::Forth ? 1 : -1));
+           sine + position * half, at::opmath_type<scalar_t>(direction == Direction::Forth ? 1 : -1));
     }
   });
 }
@@ -92,7 +93,7 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
 at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions options) {
   const std::int64_t half = shape.head_dim / 2;
   const at::Tensor table = at::empty({2, shape.sequence, half}, options);
-  AT_DISPATCH_FLOATING_TYPES(table.scalar_type(), "rotary_table", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, table.scalar_type(), "rotary_table", [&] {
     scalar_t* cosine = table.data_ptr<scalar_t>();
     scalar_t* sine = cosine + shape.sequence * half;
     for (std::int64_t position = 0; position < shape.sequence; ++position)

@@ -41,7 +41,7 @@ void fill_initial(at::Tensor& values, const sim::Parameter& parameter, FirstElem
   const TensorPart part(parameter, initial.tensor);
   NormalStream normal(random_key({initial.seed, label_of("initial weights"), label_of(parameter.name)}));
   const std::int64_t real_elements = real_rows(parameter, initial.vocabulary) * parameter.columns;
-  AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "fill_initial", [&] {
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "fill_initial", [&] {
     scalar_t* numbers = values.data_ptr<scalar_t>();
     for (std::int64_t at = 0; at < values.numel(); ++at) {
       const std::int64_t element = part.global_element(first.value + at);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/mm.h>
 
 #include <vector>
 
@@ -12,6 +13,14 @@ struct Leaf {
   at::Tensor value;     // [rows, columns], or [rows] for a vector; a leaf of autograd whose .grad is `gradient`
   at::Tensor gradient;  // the same shape; added to, never replaced
 };
+
+// gradient += a b. Where gradients are kept wider than the products are made, the product is rounded once before it is added.
+inline void add_product(const at::Tensor& gradient, const at::Tensor& a, const at::Tensor& b) {
+  if (gradient.scalar_type() == a.scalar_type())
+    gradient.addmm_(a, b);
+  else
+    gradient.add_(at::mm(a, b));
+}
 
 // In the order of sim::parameters_of(layer).
 using LayerLeaves = std::vector<Leaf>;

@@ -26,7 +26,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     const at::Tensor& gradient = gradients.front();
     const at::Tensor input = context->get_saved_variables().front();
     const at::Tensor input_gradient = at::mm(gradient, context->saved_data["weight"].toTensor());
-    context->saved_data["weight_gradient"].toTensor().addmm_(gradient.t(), input);
+    add_product(context->saved_data["weight_gradient"].toTensor(), gradient.t(), input);
     const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
     if (bias_gradient.defined()) bias_gradient.add_(gradient.sum(0));
     return {input_gradient, at::Tensor(), at::Tensor()};

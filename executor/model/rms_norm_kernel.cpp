@@ -1,9 +1,10 @@
 #include "executor/model/rms_norm_kernel.h"
 
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/zeros.h>
 
 #include <array>
 #include <cmath>
@@ -22,39 +23,48 @@ auto lane_sum(std::int64_t count, const Term& term) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
+// Wide: 16-bit numbers are read and written, and computed with in fp32.
 template <class Number>
-void forward_row(const Number* x, const Number* scale, Number* y, Number inverse, std::int64_t width) {
-  for (std::int64_t i = 0; i < width; ++i) y[i] = x[i] * inverse * scale[i];
+using Wide = at::opmath_type<Number>;
+
+template <class Number>
+void forward_row(const Number* x, const Number* scale, Number* y, Wide<Number> inverse, std::int64_t width) {
+  for (std::int64_t i = 0; i < width; ++i) y[i] = static_cast<Number>(Wide<Number>(x[i]) * inverse * Wide<Number>(scale[i]));
 }
 
 template <class Number>
 struct BackwardRow {
   const Number *x, *scale, *dy;
-  Number inverse;
-  Number *dx, *dscale;
+  Wide<Number> inverse;
+  Number* dx;
+  Wide<Number>* dscale;
   std::int64_t width;
 
   void run() const {
-    const Number mean = lane_sum(width, [this](std::int64_t i) { return dy[i] * scale[i] * x[i] * inverse; }) / static_cast<Number>(width);
+    using W = Wide<Number>;
+    const W mean = lane_sum(width, [this](std::int64_t i) { return W(dy[i]) * W(scale[i]) * W(x[i]) * inverse; }) / static_cast<W>(width);
     for (std::int64_t i = 0; i < width; ++i) {
-      const Number normalized = x[i] * inverse;
-      dx[i] = inverse * (dy[i] * scale[i] - normalized * mean);
-      dscale[i] += dy[i] * normalized;
+      const W normalized = W(x[i]) * inverse;
+      dx[i] = static_cast<Number>(inverse * (W(dy[i]) * W(scale[i]) - normalized * mean));
+      dscale[i] += W(dy[i]) * normalized;
     }
   }
 };
+
+at::TensorOptions wide_options(const at::Tensor& tensor) { return tensor.options().dtype(at::toOpMathType(tensor.scalar_type())); }
 
 }  // namespace
 
 RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale, double epsilon) {
   const std::int64_t tokens = input.size(0), width = input.size(1);
-  RmsNormOutput result{at::empty_like(input), at::empty({tokens}, input.options())};
-  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "rms_norm_forward", [&] {
+  RmsNormOutput result{at::empty_like(input), at::empty({tokens}, wide_options(input))};
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, input.scalar_type(), "rms_norm_forward", [&] {
+    using W = Wide<scalar_t>;
     for (std::int64_t token = 0; token < tokens; ++token) {
       const scalar_t* x = input.data_ptr<scalar_t>() + token * width;
-      const scalar_t mean = lane_sum(width, [x](std::int64_t i) { return x[i] * x[i]; }) / static_cast<scalar_t>(width);
-      const scalar_t inverse = scalar_t(1) / std::sqrt(mean + static_cast<scalar_t>(epsilon));
-      result.inverse.data_ptr<scalar_t>()[token] = inverse;
+      const W mean = lane_sum(width, [x](std::int64_t i) { return W(x[i]) * W(x[i]); }) / static_cast<W>(width);
+      const W inverse = W(1) / std::sqrt(mean + static_cast<W>(epsilon));
+      result.inverse.data_ptr<W>()[token] = inverse;
       forward_row(x, scale.data_ptr<scalar_t>(), result.output.data_ptr<scalar_t>() + token * width, inverse, width);
     }
   });
@@ -64,19 +74,19 @@ RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale,
 at::Tensor rms_norm_backward(const RmsNormGradients& saved, at::Tensor& scale_gradient) {
   const std::int64_t tokens = saved.input.size(0), width = saved.input.size(1);
   at::Tensor input_gradient = at::empty_like(saved.input);
-  AT_DISPATCH_FLOATING_TYPES(saved.input.scalar_type(), "rms_norm_backward", [&] {
-    at::Tensor sum = at::zeros_like(saved.scale);  // one microbatch's sum first, like the other norms
+  const at::Tensor sum = at::zeros({width}, wide_options(saved.input));  // one microbatch's sum first, like the other norms
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, saved.input.scalar_type(), "rms_norm_backward", [&] {
     for (std::int64_t token = 0; token < tokens; ++token)
       BackwardRow<scalar_t>{.x = saved.input.data_ptr<scalar_t>() + token * width,
                             .scale = saved.scale.data_ptr<scalar_t>(),
                             .dy = saved.output_gradient.data_ptr<scalar_t>() + token * width,
-                            .inverse = saved.inverse.data_ptr<scalar_t>()[token],
+                            .inverse = saved.inverse.data_ptr<Wide<scalar_t>>()[token],
                             .dx = input_gradient.data_ptr<scalar_t>() + token * width,
-                            .dscale = sum.data_ptr<scalar_t>(),
+                            .dscale = sum.data_ptr<Wide<scalar_t>>(),
                             .width = width}
           .run();
-    scale_gradient.add_(sum);
   });
+  scale_gradient.add_(sum);
   return input_gradient;
 }
 

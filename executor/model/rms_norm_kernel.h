@@ -1,4 +1,5 @@
-// RMSNorm as two passes over memory; LibTorch on CPU makes it of six operators. Contiguous fp32 or fp64 [tokens, width].
+// RMSNorm as two passes over memory; LibTorch on CPU makes it of six operators. Contiguous [tokens, width]; 16-bit numbers are computed
+// with in fp32.
 //
 //   inverse = 1 / sqrt(mean(x^2) + epsilon)      y = x * inverse * scale
 //   dx = inverse * (g - n * mean(g * n)),  g = dy * scale,  n = x * inverse;      dscale = sum over tokens of dy * n
@@ -10,7 +11,7 @@ namespace executor {
 
 struct RmsNormOutput {
   at::Tensor output;   // [tokens, width]
-  at::Tensor inverse;  // [tokens]
+  at::Tensor inverse;  // [tokens], at least fp32
 };
 RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale, double epsilon);
 

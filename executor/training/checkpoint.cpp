@@ -11,6 +11,7 @@
 
 #include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
+#include "executor/training/saved_state.h"
 #include "sim/units/unit_text.h"
 
 namespace executor {
@@ -43,12 +44,14 @@ std::vector<std::int64_t> saved_steps(const std::string& folder) {
   return steps;
 }
 
+std::string step_folder(const std::string& folder, CompletedSteps steps) { return fmt::format("{}/step_{:08}", folder, steps.value); }
+
 }  // namespace
 
 Checkpoints::Checkpoints(std::string folder, const sim::ParallelPlan& plan, MeshCommunicators& communicators, FaultPoints& faults)
     : folder_(std::move(folder)), plan_(plan), communicators_(communicators), faults_(faults) {}
 
-std::string Checkpoints::folder_of(CompletedSteps steps) const { return fmt::format("{}/step_{:08}", folder_, steps.value); }
+std::string Checkpoints::folder_of(CompletedSteps steps) const { return step_folder(folder_, steps); }
 std::string Checkpoints::shard_name(sim::Rank rank) const { return fmt::format("rank_{}.safetensors", rank.value()); }
 
 std::int64_t Checkpoints::sum_over_ranks(std::int64_t here) const {
@@ -68,7 +71,8 @@ void Checkpoints::require_space(std::int64_t bytes) const {
          "free space on the disk, or name a run folder on another one; the checkpoints that exist are whole");
 }
 
-void Checkpoints::save(ParameterStore& parameters, CompletedSteps steps) {
+void Checkpoints::save(ParameterStore& parameters, const RunState& state) {
+  const CompletedSteps steps = state.steps;
   const std::string aside = fmt::format("{}/.step_{:08}", folder_, steps.value);
   const bool leads = communicators_.rank() == sim::Rank(0);
   std::error_code error;
@@ -86,7 +90,7 @@ void Checkpoints::save(ParameterStore& parameters, CompletedSteps steps) {
   try {
     const std::string shard = shard_name(communicators_.rank());
     write_safetensors(aside + "/" + shard, tensors);
-    save_index({.steps = steps, .plan = plan_, .hashes = {{shard, hashes_of(tensors)}}}, aside + "/" + shard + ".json");
+    save_index({.state = state, .plan = plan_, .hashes = {{shard, hashes_of(tensors)}}}, aside + "/" + shard + ".json");
   } catch (const std::exception& problem) {
     failure = problem.what();
   }
@@ -96,13 +100,14 @@ void Checkpoints::save(ParameterStore& parameters, CompletedSteps steps) {
     refuse(folder_, failure.empty() ? "another rank could not write its shard" : failure,
            "free space on the disk; the checkpoints that exist are whole");
   }
-  if (leads) commit(steps, aside);
+  if (leads) commit(state, aside);
   communicators_.of(sim::MeshAxis::World).barrier();
 }
 
 // One rank: joins the ranks' hashes into the index, then renames.
-void Checkpoints::commit(CompletedSteps steps, const std::string& aside) {
-  CheckpointIndex index{.steps = steps, .plan = plan_, .hashes = {}};
+void Checkpoints::commit(const RunState& state, const std::string& aside) {
+  const CompletedSteps steps = state.steps;
+  CheckpointIndex index{.state = state, .plan = plan_, .hashes = {}};
   for (sim::Rank rank{0}; rank.value() < plan_.mesh.ranks(); ++rank) {
     const std::string part = aside + "/" + shard_name(rank) + ".json";
     index.hashes.merge(load_index(part).hashes);
@@ -120,34 +125,48 @@ void Checkpoints::commit(CompletedSteps steps, const std::string& aside) {
   for (std::size_t at = 0; at + kept < saved.size(); ++at) fs::remove_all(folder_of({saved[at]}));
 }
 
-std::optional<CompletedSteps> Checkpoints::newest() const {
-  const std::vector<std::int64_t> steps = saved_steps(folder_);
-  if (steps.empty()) return std::nullopt;
-  return CompletedSteps{steps.back()};
+std::string newest_checkpoint(const std::string& folder) {
+  const std::vector<std::int64_t> steps = saved_steps(folder);
+  if (steps.empty()) refuse(folder, "holds no complete checkpoint", "start without --resume, in a new folder");
+  return step_folder(folder, {steps.back()});
 }
 
-CompletedSteps Checkpoints::load(ParameterStore& parameters) {
-  const auto steps = newest();
-  if (!steps) refuse(folder_, "holds no complete checkpoint", "start without --resume, in a new folder");
-  const std::string folder = folder_of(*steps);
+RunState Checkpoints::load(ParameterStore& parameters) {
+  const std::string folder = newest_checkpoint(folder_);
   const CheckpointIndex index = load_index(folder + "/index.json");
-  std::vector<sim::Violation> differences;
-  for (const std::string& difference : plan_differences(index.plan, plan_))
-    differences.push_back(
-        {.where = difference.substr(0, difference.find(':')), .problem = difference, .remedy = "resume under the plan of the checkpoint"});
-  if (!differences.empty()) throw sim::InputError(folder + "/index.json", differences);
+  const sim::PlanDifferences differences = sim::differences(index.plan, plan_);
+  std::vector<sim::Violation> violations;
+  for (const std::string& difference : differences.training)
+    violations.push_back(
+        {.where = difference.substr(0, difference.find(':')), .problem = difference, .remedy = "resume the training of the checkpoint"});
+  if (!violations.empty()) throw sim::InputError(folder + "/index.json", violations);
+  if (differences.layout.empty())
+    load_own_shard(index, folder, parameters);
+  else
+    load_from_any_layout(index, folder, parameters);
+  for (FlatBucket& bucket : parameters.buckets()) bucket.round_master();
+  return index.state;
+}
+
+// A whole parameter at a time.
+void Checkpoints::load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {
+  const SavedState saved(index, folder);
+  for (const StatePart& part : state_parts(parameters, plan_))
+    take_part(part.values, saved.whole(part.kind, saved.parameter(part.parameter->name)), TensorPart(*part.parameter, part.tensor), part.from);
+}
+
+void Checkpoints::load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {
   const std::string shard = shard_name(communicators_.rank());
   const SafetensorsFile file(folder + "/" + shard);
   const std::string remedy = fmt::format("remove {} to resume from the checkpoint before it", folder);
   for (NamedTensor& tensor : checkpoint_tensors(parameters, plan_)) {
-    const auto named = index.hashes.find(shard);
-    const bool known = named != index.hashes.end() && named->second.count(tensor.name) > 0;
-    if (!known || !file.has(tensor.name)) refuse(folder + "/" + shard, "tensor " + tensor.name + " is missing", remedy);
-    if (hash_text(content_hash(file.bytes(tensor.name))) != named->second.at(tensor.name))
+    const auto known = index.hashes.find(shard);
+    const bool is_known = known != index.hashes.end() && known->second.count(tensor.name) > 0;
+    if (!is_known || !file.has(tensor.name)) refuse(folder + "/" + shard, "tensor " + tensor.name + " is missing", remedy);
+    if (hash_text(content_hash(file.bytes(tensor.name))) != known->second.at(tensor.name))
       refuse(folder + "/" + shard, "tensor " + tensor.name + " is damaged: its content has another hash than the index says", remedy);
     tensor.values.copy_(file.tensor(tensor.name));
   }
-  return *steps;
 }
 
 }  // namespace executor

@@ -3,7 +3,8 @@
 //   checkpoints/  .step_00000020/  being written      step_00000010/  rank_0.safetensors ... index.json
 //
 // Written aside, flushed, committed by renaming the folder: a checkpoint is complete or not there. Every strategy saves the same: each data
-// rank its shard of weights and moments. Counter-based numbers make the step all the other state there is, so a run resumes bitwise.
+// rank its shard of weights and moments. Counter-based numbers make the step (and fp16's loss scale) all the other state there is, so a run
+// resumes bitwise; under another layout, with the same bits of state.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "executor/communication/mesh_communicators.h"
 #include "executor/training/fault_points.h"
+#include "executor/training/loss_scale.h"
 #include "executor/training/parameter_store.h"
 #include "executor/training/safetensors.h"
 
@@ -22,30 +24,39 @@ struct CompletedSteps {
   std::int64_t value = 0;
 };
 
-struct CheckpointIndex {
+// What goes on beside weights and moments.
+struct RunState {
   CompletedSteps steps;
+  LossScaleState loss_scale;
+};
+
+struct CheckpointIndex {
+  RunState state;
   sim::ParallelPlan plan;
   std::map<std::string, std::map<std::string, std::string>> hashes;  // by file, by tensor
 };
 void save_index(const CheckpointIndex& index, const std::string& path);
 CheckpointIndex load_index(const std::string& path);  // throws sim::InputError
-// Fields in which two plans differ ("/mesh/tensor: 1 in the checkpoint, 2 now"); predictions and the checkpoint settings do not count.
-std::vector<std::string> plan_differences(const sim::ParallelPlan& saved, const sim::ParallelPlan& now);
+
+// The folder of the newest complete one. Throws sim::InputError: there is none.
+std::string newest_checkpoint(const std::string& folder);
 
 class Checkpoints {
  public:
   Checkpoints(std::string folder, const sim::ParallelPlan& plan, MeshCommunicators& communicators, FaultPoints& faults);
 
   // Collective over all ranks. Throws sim::InputError on every rank if the disk has no space for it; checkpoints that exist stay as they are.
-  void save(ParameterStore& parameters, CompletedSteps steps);
-  // The newest one. Throws sim::InputError: none, of another plan, or damaged (naming the tensor). Own shards only: gather afterwards.
-  CompletedSteps load(ParameterStore& parameters);
+  void save(ParameterStore& parameters, const RunState& state);
+  // The newest one, written under this layout or any other. Throws sim::InputError: none, of another training (naming the field), or damaged
+  // (naming the tensor). Own shards only: gather afterwards.
+  RunState load(ParameterStore& parameters);
 
  private:
   std::string folder_of(CompletedSteps steps) const;
-  std::optional<CompletedSteps> newest() const;
   void require_space(std::int64_t bytes) const;
-  void commit(CompletedSteps steps, const std::string& aside);
+  void load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
+  void load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
+  void commit(const RunState& state, const std::string& aside);
   bool any_rank(bool here) const;
   std::int64_t sum_over_ranks(std::int64_t here) const;
   std::string shard_name(sim::Rank rank) const;
@@ -57,7 +68,17 @@ class Checkpoints {
 };
 
 // This rank's shard as tensors: "weight:layers.0.mlp.up.weight", with "@t1:0-4096" where only a part of the parameter (elements of tensor
-// rank 1's part) is here. Views of the buckets: loading copies into them.
+// rank 1's part) is here. Weights are what the optimizer steps: of 16-bit ones the fp32 masters.
+// Views of the buckets: loading copies into them.
+struct StatePart {
+  std::string_view kind;  // "weight", "moment1", "moment2"
+  const sim::Parameter* parameter = nullptr;
+  TensorPosition tensor;
+  FirstElement from;  // of this tensor rank's part
+  at::Tensor values;  // flat
+};
+std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::ParallelPlan& plan);
+NamedTensor named(const StatePart& part);
 std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters, const sim::ParallelPlan& plan);
 
 }  // namespace executor

@@ -6,24 +6,15 @@ namespace {
 
 constexpr const char* kFormat = "meshwright.checkpoint/1";
 
-void collect(const std::string& pointer, const sim::Json& saved, const sim::Json& now, std::vector<std::string>& found) {
-  if (saved == now) return;
-  if (!saved.is_object() || !now.is_object()) {
-    found.push_back(pointer + ": " + saved.dump() + " in the checkpoint, " + now.dump() + " now");
-    return;
-  }
-  for (const auto& [key, value] : saved.items()) collect(pointer + "/" + key, value, now.contains(key) ? now[key] : sim::Json(), found);
-  for (const auto& [key, value] : now.items())
-    if (!saved.contains(key)) collect(pointer + "/" + key, sim::Json(), value, found);
+sim::Json loss_scale_json(const LossScaleState& state) {
+  return {{"scale", state.scale}, {"good_steps", state.good_steps}, {"forgiven", state.forgiven}, {"skipped_steps", state.skipped_steps}};
 }
 
-// What may change between parts of one run without changing its numbers.
-sim::Json binding_fields(const sim::ParallelPlan& plan) {
-  sim::Json json = sim::to_json(plan);
-  json.erase("predictions");
-  for (const char* key : {"checkpoint_interval", "keep_last"})
-    if (json.contains("training")) json["training"].erase(key);
-  return json;
+LossScaleState loss_scale_from(const sim::JsonReader& reader) {
+  return {.scale = reader.number("scale"),
+          .good_steps = reader.integer("good_steps"),
+          .forgiven = reader.integer("forgiven"),
+          .skipped_steps = reader.integer("skipped_steps")};
 }
 
 }  // namespace
@@ -33,7 +24,7 @@ void save_index(const CheckpointIndex& index, const std::string& path) {
   for (const auto& [file, tensors] : index.hashes)
     for (const auto& [name, hash] : tensors) files[file][name] = hash;
   sim::save_json_file(
-      {{"format", kFormat}, {"steps", index.steps.value}, {"hash", "xxh64"}, {"plan", sim::to_json(index.plan)}, {"files", files}}, path);
+      {{"format", kFormat}, {"steps", index.state.steps.value}, {"loss_scale", loss_scale_json(index.state.loss_scale)}, {"hash", "xxh64"}, {"plan", sim::to_json(index.plan)}, {"files", files}}, path);
 }
 
 CheckpointIndex load_index(const std::string& path) {
@@ -41,19 +32,14 @@ CheckpointIndex load_index(const std::string& path) {
   const sim::JsonReader reader(json, path);
   if (reader.text("format") != kFormat)
     reader.violate("format", "is not " + std::string(kFormat), "name a folder that meshwright run wrote");
-  CheckpointIndex index{.steps = {reader.integer("steps")}, .plan = {}, .hashes = {}};
+  CheckpointIndex index{.state = {.steps = {reader.integer("steps")}, .loss_scale = {}}, .plan = {}, .hashes = {}};
+  if (reader.has("loss_scale")) index.state.loss_scale = loss_scale_from(reader.child("loss_scale"));
   const sim::JsonReader files = reader.child("files");
   for (const std::string& file : files.keys())
     for (const std::string& name : files.child(file).keys()) index.hashes[file][name] = files.child(file).text(name);
   reader.finish();
   index.plan = sim::plan_from_json(reader.child("plan").json(), path);
   return index;
-}
-
-std::vector<std::string> plan_differences(const sim::ParallelPlan& saved, const sim::ParallelPlan& now) {
-  std::vector<std::string> found;
-  collect("", binding_fields(saved), binding_fields(now), found);
-  return found;
 }
 
 }  // namespace executor

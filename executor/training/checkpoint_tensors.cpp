@@ -3,38 +3,36 @@
 #include "executor/training/checkpoint.h"
 
 namespace executor {
-namespace {
 
-struct SavedPart {
-  const sim::Parameter& parameter;
-  const sim::BucketSlot& slot;
-  ParameterStore::SlotPart part;
-  TensorPosition tensor;
+std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::ParallelPlan& plan) {
+  std::vector<StatePart> parts;
+  for (FlatBucket& bucket : parameters.buckets())
+    for (const sim::BucketSlot& slot : bucket.layout().slots) {
+      const auto [range, from] = ParameterStore::meet(slot, bucket.own_shard());
+      if (range.count == 0) continue;
+      const auto add = [&, range = range, from = from](std::string_view kind, const at::Tensor& values) {
+        parts.push_back({.kind = kind, .parameter = &parameters.parameter(slot), .tensor = parameters.tensor(), .from = from, .values = values});
+      };
+      add("weight", bucket.master(range));
+      add("moment1", bucket.moment(0, range));
+      if (plan.workload.optimizer == sim::OptimizerKind::AdamW) add("moment2", bucket.moment(1, range));
+    }
+  return parts;
+}
 
-  bool is_whole() const { return tensor.degree == 1 && part.range.count == slot.elements; }
-  std::string name(std::string_view kind) const {
-    const std::string whole = fmt::format("{}:{}", kind, parameter.name);
-    return is_whole() ? whole : fmt::format("{}@t{}:{}-{}", whole, tensor.rank, part.from.value, part.from.value + part.range.count);
-  }
-  NamedTensor named(std::string_view kind, const at::Tensor& values) const {
-    const bool is_matrix = is_whole() && parameter.columns > 1;
-    return {.name = name(kind), .values = is_matrix ? values.view({parameter.rows, parameter.columns}) : values};
-  }
-};
-
-}  // namespace
+NamedTensor named(const StatePart& part) {
+  const sim::Parameter& parameter = *part.parameter;
+  const std::string whole = fmt::format("{}:{}", part.kind, parameter.name);
+  const bool is_whole = part.tensor.degree == 1 && part.values.numel() == parameter.elements();
+  if (!is_whole)
+    return {.name = fmt::format("{}@t{}:{}-{}", whole, part.tensor.rank, part.from.value, part.from.value + part.values.numel()),
+            .values = part.values};
+  return {.name = whole, .values = parameter.columns > 1 ? part.values.view({parameter.rows, parameter.columns}) : part.values};
+}
 
 std::vector<NamedTensor> checkpoint_tensors(ParameterStore& parameters, const sim::ParallelPlan& plan) {
   std::vector<NamedTensor> tensors;
-  for (FlatBucket& bucket : parameters.buckets())
-    for (const sim::BucketSlot& slot : bucket.layout().slots) {
-      const auto part = ParameterStore::meet(slot, bucket.own_shard());
-      if (part.range.count == 0) continue;
-      const SavedPart saved{.parameter = parameters.parameter(slot), .slot = slot, .part = part, .tensor = parameters.tensor()};
-      tensors.push_back(saved.named("weight", bucket.weights_of(part.range)));
-      tensors.push_back(saved.named("moment1", bucket.moment(0, part.range)));
-      if (plan.workload.optimizer == sim::OptimizerKind::AdamW) tensors.push_back(saved.named("moment2", bucket.moment(1, part.range)));
-    }
+  for (const StatePart& part : state_parts(parameters, plan)) tensors.push_back(named(part));
   return tensors;
 }
 

@@ -27,13 +27,15 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
     release_weights();
   } else
     weights_.zero_();
-  gradients_ = at::empty({whole}, plan_.options);  // zeroed by start_gradients()
+  const at::TensorOptions gradients = plan_.options.dtype(plan_.gradient_type), state = plan_.options.dtype(plan_.master_type);
+  gradients_ = at::empty({whole}, gradients);  // zeroed by start_gradients()
   if (plan_.shards_gradients) {
     resize_storage(gradients_, 0);
-    reduced_ = at::zeros({shard}, plan_.options);
+    reduced_ = at::zeros({shard}, gradients);
   }
-  if (plan_.sums_microbatches) summed_ = at::zeros({stepped().count}, plan_.options);
-  for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(at::zeros({stepped().count}, plan_.options));
+  if (plan_.sums_microbatches) summed_ = at::zeros({stepped().count}, gradients);
+  if (plan_.options.dtype() != state.dtype()) master_ = at::zeros({stepped().count}, state);
+  for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(at::zeros({stepped().count}, state));
 }
 
 BucketRange FlatBucket::own_shard() const {
@@ -93,6 +95,11 @@ at::Tensor FlatBucket::final_gradients(BucketRange range) const {
 at::Tensor FlatBucket::weights_of(BucketRange range) const {
   return plan_.shards_weights ? weight_shard_.narrow(0, range.begin - own_shard().begin, range.count)
                               : weights_.narrow(0, range.begin, range.count);
+}
+
+at::Tensor FlatBucket::master(BucketRange range) const { return has_master() ? within(master_, range) : weights_of(range); }
+void FlatBucket::round_master() {
+  if (has_master()) weights_of(stepped()).copy_(master_);
 }
 
 at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {

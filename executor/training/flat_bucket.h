@@ -6,6 +6,7 @@
 //   zero1         whole          whole                            in the own shard of them   shard
 //   zero2         whole          whole while a backward fills it  shard                      shard
 //   zero3         shard (+ whole while gathered)   as zero2       shard                      shard
+//   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
 //
 // Views of the buffers (leaves) stay valid while memory is released and taken again: only the storage behind them changes size.
@@ -21,8 +22,9 @@ namespace executor {
 struct BucketPlan {
   bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
   bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
-  std::int64_t data_rank = 0;
-  at::TensorOptions options;  // precision, device
+  std::int64_t data_rank = 0;  // among the shards
+  at::TensorOptions options;  // precision of the weights, device
+  at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat;
   std::int64_t moments = 2;   // tensors of optimizer state
 };
 // Elements [begin, begin + count) of the bucket.
@@ -56,6 +58,9 @@ class FlatBucket {
   at::Tensor final_gradients(BucketRange range) const;  // reduced and summed; range inside stepped() or own_shard()
 
   at::Tensor weights_of(BucketRange range) const;  // inside resident()
+  bool has_master() const { return master_.defined(); }
+  at::Tensor master(BucketRange range) const;  // inside stepped(); without a master of its own the weights
+  void round_master();                         // into the weights of stepped()
   at::Tensor moment(std::int64_t index, BucketRange range) const;
   std::int64_t num_moments() const { return static_cast<std::int64_t>(moments_.size()); }
   Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const;
@@ -67,6 +72,7 @@ class FlatBucket {
   BucketPlan plan_;
   at::Tensor weights_, weight_shard_;        // weight_shard_: own memory when weights are sharded
   at::Tensor gradients_, reduced_, summed_;  // reduced_: own memory when gradients are sharded
+  at::Tensor master_;                        // of stepped(), beside 16-bit weights
   std::vector<at::Tensor> moments_;
   bool filling_ = false;
 };

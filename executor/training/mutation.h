@@ -18,11 +18,16 @@ enum class Mutation : std::uint8_t {
   LastBucketNotReduced,  // the last bucket's gradients stay as they are on this rank
   MissingReplicatedSum,  // sequence parallel: gradients of norms and biases are not summed over tensor ranks
   OtherMasksAgain,       // recomputation draws the dropout masks of another step
+  ClipBeforeUnscale,     // fp16: the norm that clips still has the loss scale in it
+  StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
+  SkippedCollective,     // rank 1 leaves out its first reduction of gradients, and its peers wait for another operation
+  MissingReplicaSum,     // HSDP: shards are not summed over replicas
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
 };
 inline constexpr std::string_view kMutationNames[] = {"none",          "wrong_average",        "missing_tensor_sum",     "shifted_shard",
                                                       "stale_weights", "shared_counted_twice", "last_bucket_not_reduced", "missing_replicated_sum",
-                                                      "other_masks_again", "local_head_masks"};
+                                                      "other_masks_again", "clip_before_unscale", "stale_master", "skipped_collective",     "missing_replica_sum",
+                                                      "local_head_masks"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

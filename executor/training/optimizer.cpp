@@ -46,16 +46,18 @@ Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterSto
       place_(plan.mesh.coordinate(rank)),
       parameters_(parameters),
       mutation_(mutation),
+      loss_scale_(initial_loss_scale(plan)),
       limbs_(at::zeros({2, static_cast<std::int64_t>(ExactSum::kLimbs)}, at::kLong)) {
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
 }
 
-// Of the copies of one element exactly one rank counts it: its data owner on tensor rank 0 if tensor ranks repeat it, on the first stage if tied.
+// Of the copies of one element exactly one rank counts it: its data owner in the first replica, on tensor rank 0 if tensor ranks repeat it, on the first stage if tied.
 bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const {
   if (mutation_ == Mutation::SharedCountedTwice) return true;
   const bool is_copy_of_embedding = plan_.mesh.pipeline > 1 && slot.layer != sim::LayerIndex(0) && parameter.name.starts_with("embedding.");
   const bool is_repeated = parameter.split == sim::TensorSplit::None && place_.tensor != 0;
-  return !is_copy_of_embedding && !is_repeated;
+  const bool is_replica = place_.data >= plan_.mesh.shards();
+  return !is_copy_of_embedding && !is_repeated && !is_replica;
 }
 
 void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
@@ -74,15 +76,21 @@ void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
 
 StepSummary Optimizer::summary() const {
   const auto tokens = static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
+  const double norm = std::sqrt(to_sum(limbs_, 0).value()) / loss_scale_.scale;
   return {.loss = to_sum(limbs_, 1).value() / tokens,
-          .gradient_norm = std::sqrt(to_sum(limbs_, 0).value()),
+          .gradient_norm = norm,
+          .loss_scale = loss_scale_.scale,
+          .skipped = plan_.workload.precision == sim::Precision::Fp16 && !std::isfinite(norm),
           .stop_requested = limbs_.data_ptr<std::int64_t>()[limbs_.numel() - 1] >= kStopRequest};
 }
 
-double Optimizer::clip_factor() const {
-  const double limit = plan_.training.gradient_clip;
-  return limit > 0 ? std::min(1.0, limit / (summary().gradient_norm + 1e-6)) : 1.0;
+double Optimizer::gradient_factor() const {
+  const double limit = plan_.training.gradient_clip, scale = loss_scale_.scale;
+  const double norm = summary().gradient_norm * (mutation_ == Mutation::ClipBeforeUnscale ? scale : 1.0);
+  return (limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0) / scale;
 }
+
+void Optimizer::end_step() { loss_scale_ = next_loss_scale(loss_scale_, {.happened = summary().skipped}, plan_); }
 
 at::Tensor Optimizer::gradients_of(const FlatBucket& bucket) const {
   const at::Tensor gradients = bucket.final_gradients(bucket.stepped());
@@ -90,6 +98,7 @@ at::Tensor Optimizer::gradients_of(const FlatBucket& bucket) const {
 }
 
 void Optimizer::update(FlatBucket& bucket, StepNumber step) {
+  if (summary().skipped) return;
   std::vector<DecayRange> ranges;
   const BucketRange stepped = bucket.stepped();
   for (const sim::BucketSlot& slot : bucket.layout().slots) {
@@ -101,24 +110,25 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
                       .weight_decay = decays ? plan_.training.weight_decay : 0.0});
   }
   const sim::TrainingSettings& settings = plan_.training;
-  const at::Tensor weights = bucket.weights_of(stepped), gradients = gradients_of(bucket);
+  const at::Tensor master = bucket.master(stepped), gradients = gradients_of(bucket);
+  const at::Tensor rounded = bucket.has_master() && mutation_ != Mutation::StaleMaster ? bucket.weights_of(stepped) : at::Tensor();
   if (plan_.workload.optimizer == sim::OptimizerKind::Sgd) {
-    step_sgd({.master = weights, .gradient = gradients, .velocity = bucket.moment(0, stepped), .rounded = {}}, ranges,
-             {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = clip_factor()});
+    step_sgd({.master = master, .gradient = gradients, .velocity = bucket.moment(0, stepped), .rounded = rounded}, ranges,
+             {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = gradient_factor()});
     return;
   }
-  step_adamw({.master = weights,
+  step_adamw({.master = master,
               .gradient = gradients,
               .first_moment = bucket.moment(0, stepped),
               .second_moment = bucket.moment(1, stepped),
-              .rounded = {}},
+              .rounded = rounded},
              ranges,
              {.learning_rate = learning_rate(settings, step),
               .beta1 = settings.beta1,
               .beta2 = settings.beta2,
               .epsilon = settings.epsilon,
-              .step = step.value + 1,
-              .gradient_factor = clip_factor()});
+              .step = step.value + 1 - loss_scale_.skipped_steps,
+              .gradient_factor = gradient_factor()});
 }
 
 }  // namespace executor

@@ -2,6 +2,7 @@
 // Exact sums do not depend on the layout, so neither does the clip factor. Communication is the task runner's.
 #pragma once
 
+#include "executor/training/loss_scale.h"
 #include "executor/training/mutation.h"
 #include "executor/training/parameter_store.h"
 
@@ -14,7 +15,9 @@ double learning_rate(const sim::TrainingSettings& settings, StepNumber step);
 
 struct StepSummary {
   double loss = 0;              // mean over the tokens of the global batch
-  double gradient_norm = 0;     // before clipping
+  double gradient_norm = 0;     // before clipping, of the loss itself
+  double loss_scale = 1;        // that this step used
+  bool skipped = false;         // fp16: a gradient overflowed, nothing was updated
   bool stop_requested = false;  // by any rank
 };
 
@@ -31,16 +34,21 @@ class Optimizer {
   StepSummary summary() const;  // of the limbs, once they are summed over ranks
 
   void update(FlatBucket& bucket, StepNumber step);
+  void end_step();  // the loss scale of the next one
+
+  const LossScaleState& loss_scale() const { return loss_scale_; }
+  void set_loss_scale(const LossScaleState& saved) { loss_scale_ = saved; }
 
  private:
   bool counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const;
   at::Tensor gradients_of(const FlatBucket& bucket) const;
-  double clip_factor() const;
+  double gradient_factor() const;  // undoes the loss scale, and clips
 
   const sim::ParallelPlan& plan_;
   sim::MeshCoordinate place_;
   ParameterStore& parameters_;
   Mutation mutation_;
+  LossScaleState loss_scale_;
   at::Tensor limbs_;  // int64 [2, ExactSum::kLimbs]: squared norm, loss
 };
 

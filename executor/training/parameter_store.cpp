@@ -14,8 +14,10 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .shards_gradients = shards && strategy.shards_gradients,
           .shards_optimizer = shards && strategy.shards_optimizer,
           .sums_microbatches = shards && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
-          .data_rank = plan.mesh.coordinate(rank).data,
+          .data_rank = plan.mesh.coordinate(rank).data % plan.mesh.shards(),
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision)).device(device),
+          .gradient_type = plan.fp32_gradients ? at::kFloat : scalar_type(plan.workload.precision),
+          .master_type = master_type(plan.workload.precision),
           .moments = plan.workload.optimizer == sim::OptimizerKind::AdamW ? 2 : 1};
 }
 
@@ -85,10 +87,10 @@ void ParameterStore::fill_initial_values() {
   const InitialWeights initial{.seed = seed_, .tensor = tensor_, .vocabulary = model_.config.vocabulary};
   for (FlatBucket& bucket : buckets_)
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
-      const SlotPart part = meet(slot, bucket.resident());
-      if (part.range.count == 0) continue;
-      at::Tensor values = bucket.weights_of(part.range);
-      fill_initial(values, parameter(slot), part.from, initial);
+      const auto fill = [&](const SlotPart& part, at::Tensor values) { fill_initial(values, parameter(slot), part.from, initial); };
+      const SlotPart weights = meet(slot, bucket.resident()), master = meet(slot, bucket.stepped());
+      if (weights.range.count > 0) fill(weights, bucket.weights_of(weights.range));
+      if (master.range.count > 0 && bucket.has_master()) fill(master, bucket.master(master.range));
     }
 }
 

@@ -28,7 +28,7 @@ class PipelineStage {
 
   void begin_step(StepBatch batch);
   void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward or Recompute
-  void set_loss_scale(double scale) { loss_scale_ = scale; }  // tests alone: 1 / tokens of the global batch is right
+  void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
   at::Tensor take_flow() { return std::exchange(flow_, {}); }  // to be sent on
   void put_flow(at::Tensor received) { flow_ = std::move(received); }
@@ -100,7 +100,7 @@ class PipelineStage {
   Mutation mutation_;
   std::int64_t hidden_ = 0;
   std::int64_t first_token_ = 0;  // of this rank's stretch
-  double loss_scale_ = 1;  // 1 / tokens of the global batch: the only averaging there is
+  double loss_scale_ = 1;  // holds 1 / tokens of the global batch: the only averaging there is
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;
   std::map<sim::LayerIndex, Block> blocks_;

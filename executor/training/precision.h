@@ -1,4 +1,4 @@
-// The plan's precision as LibTorch's scalar type.
+// The plan's precision as LibTorch's scalar types.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -15,5 +15,8 @@ inline c10::ScalarType scalar_type(sim::Precision precision) {
     default: return c10::kFloat;
   }
 }
+
+// What the optimizer steps: 16-bit weights have fp32 masters.
+inline c10::ScalarType master_type(sim::Precision precision) { return sim::is_sixteen_bit(precision) ? c10::kFloat : scalar_type(precision); }
 
 }  // namespace executor

@@ -18,8 +18,6 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       stage_(model, plan, communicators.rank(), parameters, options.mutation),
       optimizer_(plan, communicators.rank(), parameters, options.mutation),
       slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {
-  if (options.mutation == Mutation::WrongAverage)
-    stage_.set_loss_scale(1.0 / static_cast<double>(plan.microbatch_size * plan.workload.sequence));
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
@@ -27,6 +25,8 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   request_ = request;
   communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
+  const std::int64_t samples = options_.mutation == Mutation::WrongAverage ? plan_.microbatch_size : plan_.workload.global_batch;
+  stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(samples * plan_.workload.sequence));
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
   if (options_.recorder) options_.recorder->begin_step(step_);
@@ -39,7 +39,9 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   for (const WorkHandle& work : backward_sends_) work->wait();
   backward_sends_.clear();
   if (options_.recorder) options_.recorder->end_step(communicators_.take_ledger());
-  return optimizer_.summary();
+  const StepSummary summary = optimizer_.summary();
+  optimizer_.end_step();
+  return summary;
 }
 
 TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
@@ -74,6 +76,7 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Gradients, AllReduce, Axis::Embedding, &TaskRunner::reduce_gradients},
       {Gradients, AllReduce, Axis::Tensor, &TaskRunner::sum_replicated_gradients},
       {Gradients, ReduceScatter, Axis::Data, &TaskRunner::scatter_gradients},
+      {Gradients, AllReduce, Axis::Replica, &TaskRunner::reduce_over_replicas},
       {Gradients, Accumulate, Axis::None, &TaskRunner::accumulate},
       {Step, NormPart, Axis::None, &TaskRunner::sum_up},
       {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
@@ -87,6 +90,11 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
 
 void TaskRunner::perform(const sim::Task& task) {
   if (options_.faults && options_.faults->is_armed()) options_.faults->reach(fmt::format("step.{}.{}", step_, sim::to_text(task.key)));
+  const bool reduces = task.key.phase == sim::Phase::Gradients && is_communication(task.key.operation);
+  if (options_.mutation == Mutation::SkippedCollective && reduces && communicators_.rank() == sim::Rank(1)) {
+    options_.mutation = Mutation::None;
+    return;
+  }
   if (const Perform function = find(task.key))
     (this->*function)(task);
   else
@@ -192,6 +200,14 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
   bucket.finish_reduction();
 }
 
+// Of the own shard, or of all where gradients are not scattered.
+void TaskRunner::reduce_over_replicas(const sim::Task& task) {
+  if (options_.mutation == Mutation::MissingReplicaSum) return;
+  const FlatBucket& bucket = parameters_.bucket(task.bucket);
+  const at::Tensor gradients = bucket.stepped().count == bucket.layout().elements ? bucket.gradients() : bucket.reduction_target();
+  communicators_.of(sim::MeshAxis::Replica).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+}
+
 void TaskRunner::accumulate(const sim::Task& task) { parameters_.bucket(task.bucket).accumulate(); }
 
 void TaskRunner::sum_up(const sim::Task&) { optimizer_.sum_up(stage_.losses(), request_); }
@@ -216,6 +232,7 @@ void TaskRunner::gather_whole_state() {
     const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
     if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
     if (stepped.count == own.count) continue;
+    if (bucket.has_master()) gather(bucket.master(stepped), bucket.master(own));
     for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment)
       gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
   }

@@ -30,6 +30,8 @@ class TaskRunner {
              const RunnerOptions& options);
 
   StepSummary run_step(StepBatch batch, Optimizer::Request request);
+  const Optimizer& optimizer() const { return optimizer_; }
+  Optimizer& optimizer() { return optimizer_; }
   void gather_whole_state();  // after loading shards: whole weights and moments where they are resident
   const std::vector<sim::Task>& slice() const { return slice_; }
 
@@ -48,6 +50,7 @@ class TaskRunner {
   void reshard(const sim::Task& task);
   void reduce_gradients(const sim::Task& task);
   void scatter_gradients(const sim::Task& task);
+  void reduce_over_replicas(const sim::Task& task);
   void accumulate(const sim::Task& task);
   void sum_up(const sim::Task& task);
   void sum_over_world(const sim::Task& task);

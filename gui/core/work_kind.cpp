@@ -45,7 +45,7 @@ WorkKind kindOf(const sim::TaskKey& key) {
   if (sim::is_communication(key.operation)) {
     if (key.group == sim::MeshAxis::Tensor) return WorkKind::Tensor;
     if (key.group == sim::MeshAxis::World) return WorkKind::World;
-    return key.group == sim::MeshAxis::Data ? WorkKind::Data : WorkKind::Pipeline;
+    return key.group == sim::MeshAxis::Data || key.group == sim::MeshAxis::Replica ? WorkKind::Data : WorkKind::Pipeline;
   }
   switch (key.phase) {
     case sim::Phase::Forward: return WorkKind::Forward;

@@ -46,7 +46,9 @@ class StepWork {
     if (key.group == MeshAxis::World || key.group == MeshAxis::Embedding)
       key = {.stage = StageIndex(0), .phase = key.phase, .operation = key.operation, .group = key.group};
     MeshCoordinate first = plan_.mesh.coordinate(rank);
-    if (key.group == MeshAxis::Data || key.group == MeshAxis::World) first.data = 0;
+    if (key.group == MeshAxis::World) first.data = 0;
+    if (key.group == MeshAxis::Data) first.data -= first.data % plan_.mesh.shards();
+    if (key.group == MeshAxis::Replica) first.data %= plan_.mesh.shards();
     if (key.group == MeshAxis::Tensor || key.group == MeshAxis::World) first.tensor = 0;
     if (key.group == MeshAxis::Embedding || key.group == MeshAxis::World) first.stage = StageIndex(0);
     return {plan_.mesh.rank_of(first), key};

@@ -32,8 +32,8 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
     end = slot.offset + slot.elements;
     lowest = std::min(lowest, slot.layer);
   }
-  if (bucket.elements < end || bucket.elements != bucket.shard_elements * checked.plan.mesh.data)
-    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, checked.plan.mesh.data,
+  if (bucket.elements < end || bucket.elements != bucket.shard_elements * checked.plan.mesh.shards())
+    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, checked.plan.mesh.shards(),
                              bucket.shard_elements));
   if (bucket.ready_after != lowest)
     findings.add(fmt::format("{}: is ready after layer {} instead of {}", name, bucket.ready_after.value(), lowest.value()));

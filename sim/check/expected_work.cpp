@@ -33,6 +33,7 @@ class StageWork {
         stage_(stage),
         buckets_(buckets),
         element_(bytes_per_element(plan.workload.precision)),
+        gradient_(plan.fp32_gradients ? Bytes(4) : element_),
         hidden_(element_ * (plan.microbatch_size * plan.workload.sequence * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {
@@ -84,7 +85,7 @@ class StageWork {
   const ParallelPlan& plan_;
   StageIndex stage_;
   const std::vector<Bucket>& buckets_;
-  Bytes element_, hidden_;
+  Bytes element_, gradient_, hidden_;
   std::vector<ExpectedTask> tasks_;
   Positions last_;                                                                      // the end of the current chain
   std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
@@ -195,7 +196,12 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
               .operation = plan_.zero_stage == 0 ? Operation::AllReduce : Operation::ReduceScatter,
               .group = MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
-  std::size_t done = add(key, element_ * bucket.elements, std::move(after));
+  std::size_t done = add(key, gradient_ * bucket.elements, std::move(after));
+  if (plan_.mesh.replicas > 1) {
+    key.operation = Operation::AllReduce;
+    key.group = MeshAxis::Replica;
+    done = add(key, gradient_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), {done});
+  }
   if (m.exists() && plan_.num_microbatches() > 1) {
     key.operation = Operation::Accumulate;
     key.group = MeshAxis::None;
@@ -216,7 +222,7 @@ void StageWork::gradients() {
                         .operation = Operation::AllReduce,
                         .group = MeshAxis::Embedding,
                         .sequence = static_cast<std::int32_t>(number)};
-      reduce(number, MicrobatchIndex::none(), {add(key, element_ * bucket.elements, backwards_of(bucket, MicrobatchIndex::none()))});
+      reduce(number, MicrobatchIndex::none(), {add(key, gradient_ * bucket.elements, backwards_of(bucket, MicrobatchIndex::none()))});
     } else if (!each) {
       reduce(number, MicrobatchIndex::none(), backwards_of(bucket, MicrobatchIndex::none()));
     } else {
@@ -229,7 +235,7 @@ void StageWork::gradients() {
     for (const Parameter& parameter : model_.layer(layer).parameters)
       if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None) replicated += parameter.elements();
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
-  reduced_.push_back(add(key, element_ * replicated, gradients_done_));
+  reduced_.push_back(add(key, gradient_ * replicated, gradients_done_));
 }
 
 void StageWork::step() {
@@ -260,7 +266,7 @@ std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelP
 }
 
 TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
-  const bool reduces = key.phase == Phase::Gradients && key.group == MeshAxis::Data;
+  const bool reduces = key.phase == Phase::Gradients && (key.group == MeshAxis::Data || key.group == MeshAxis::Replica);
   if (reduces && plan.accumulation == Accumulation::ReduceLast) key.microbatch = MicrobatchIndex::none();
   return key;
 }

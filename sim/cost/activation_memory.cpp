@@ -83,6 +83,13 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
 
+// Gradients kept wider than the products: the largest weight's product stands beside its sum.
+Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segment) {
+  const std::int64_t gates = config.gated_mlp ? 2 : 1;
+  const std::int64_t width = segment == Segment::Attention ? size.query + 2 * size.key_value : segment == Segment::Mlp ? gates * size.ffn : size.vocabulary;
+  return size.element * (width * config.hidden);
+}
+
 }  // namespace
 
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment) {
@@ -105,6 +112,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
     memory.backward_temporary += memory.stream;
   }
+  if (plan.fp32_gradients) memory.backward_temporary = std::max(memory.backward_temporary, weight_product(size, config, segment));
   return memory;
 }
 

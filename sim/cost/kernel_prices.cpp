@@ -17,8 +17,8 @@ KernelPrices::KernelPrices(const HardwareProfile& profile, Precision precision, 
   if (profile.measured.empty()) return;
   for (std::size_t at = 0; at < static_cast<std::size_t>(Kernel::OperatorCall); ++at) {
     const auto kernel = static_cast<Kernel>(at);
-    for (const MeasuredKernel* point : select_points(profile, kernel, precision, busy)) {
-      curves_[at].add(coordinates(kernel, point->shape), point->time, roofline(kernel, point->shape));
+    for (const MeasuredKernel* point : points(kernel)) {
+      curves_[at].add(coordinates(kernel, point->shape), point->time, roofline(kernel, point->shape, point->precision));
       if (kernel == Kernel::LinearForward) measured_concurrency_ = point->concurrent_ranks;
     }
   }
@@ -26,10 +26,16 @@ KernelPrices::KernelPrices(const HardwareProfile& profile, Precision precision, 
   backward_call_ = extra_call_time(Kernel::AutogradCall);
 }
 
+// What memory bounds bends the roofline alike in every precision; a matrix unit does not.
+std::vector<const MeasuredKernel*> KernelPrices::points(Kernel kernel) const {
+  const auto own = select_points(profile_, kernel, precision_, busy_);
+  return own.empty() && family_of(kernel) == KernelFamily::MemoryBound ? select_points(profile_, kernel, Precision::Fp32, busy_) : own;
+}
+
 // A measured call includes dispatch, which kernel_overhead holds already.
 Seconds KernelPrices::extra_call_time(Kernel call) const {
   Seconds longest{};
-  for (const MeasuredKernel* point : select_points(profile_, call, precision_, busy_)) longest = std::max(longest, point->time);
+  for (const MeasuredKernel* point : points(call)) longest = std::max(longest, point->time);
   return std::max(Seconds{}, longest - profile_.kernel_overhead);
 }
 
@@ -48,11 +54,13 @@ Seconds KernelPrices::streaming(Bytes bytes) const {
   return or_zero(rate > 0, bytes / BytesPerSecond(rate));
 }
 
-Seconds KernelPrices::roofline(Kernel kernel, std::span<const std::int64_t> shape) const {
-  const KernelWork work = kernel_work(kernel, shape, precision_);
+Seconds KernelPrices::roofline(Kernel kernel, std::span<const std::int64_t> shape) const { return roofline(kernel, shape, precision_); }
+
+Seconds KernelPrices::roofline(Kernel kernel, std::span<const std::int64_t> shape, Precision precision) const {
+  const KernelWork work = kernel_work(kernel, shape, precision);
   const KernelFamily family = family_of(kernel);
   const double efficiency = family == KernelFamily::FusedAttention ? profile_.attention_efficiency : profile_.matrix_efficiency;
-  const double rate = profile_.peak[static_cast<std::size_t>(precision_)].value() * efficiency;
+  const double rate = profile_.peak[static_cast<std::size_t>(precision)].value() * efficiency;
   const Seconds computing = or_zero(family != KernelFamily::MemoryBound && rate > 0, work.flops / FlopsPerSecond(rate));
   return std::max(computing, streaming(work.bytes)) + profile_.kernel_overhead;
 }

@@ -26,6 +26,8 @@ class KernelPrices {
  private:
   static constexpr std::size_t kNumKernels = std::size(kKernelNames);
   static RatioCurve::Coordinates coordinates(Kernel kernel, std::span<const std::int64_t> shape);
+  std::vector<const MeasuredKernel*> points(Kernel kernel) const;
+  Seconds roofline(Kernel kernel, std::span<const std::int64_t> shape, Precision precision) const;
   Seconds extra_call_time(Kernel call) const;
 
   const HardwareProfile& profile_;

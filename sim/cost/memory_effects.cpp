@@ -157,7 +157,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (!gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
-    if (gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_of(bucket.elements));
+    if (gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
 }
 
 // A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
@@ -170,7 +170,8 @@ Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) c
 void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& graph) const {
   effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
   if (task.key.phase != Phase::Gradients || task.key.group != MeshAxis::Data || !gradients_.is_limited()) return;
-  effect.free_at_end(MemoryCategory::Gradients, bytes_of(graph.buckets()[task.key.stage.position()][task.bucket.position()].elements));
+  effect.free_at_end(MemoryCategory::Gradients,
+                     bytes_per_gradient(plan_) * graph.buckets()[task.key.stage.position()][task.bucket.position()].elements);
 }
 
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {

@@ -77,6 +77,8 @@ Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan) {
     known = apart.data.size() + apart.tensor.size();
     add_neighbors(apart, plan);
   }
+  if (plan.mesh.shards() != plan.mesh.data)   // groups of shards differ in which replicas they hold: every one of them stands alone
+    return {{.all_apart = true, .apart = {}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
   return {{.all_apart = false, .apart = {apart.data.begin(), apart.data.end()}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
 }
 

@@ -38,7 +38,7 @@ struct ModelConfig {
   double initializer_range = 0.02;
   double embedding_dropout = 0.0;
   double residual_dropout = 0.0;
-  double attention_dropout = 0.0;  // counted, but refused by the worker (its masks would depend on the layout)
+  double attention_dropout = 0.0;  // of the probabilities
 
   bool operator==(const ModelConfig&) const = default;
 };

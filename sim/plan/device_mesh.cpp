@@ -16,9 +16,11 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
   std::vector<Rank> members;
   for (Rank rank{0}; rank.value() < ranks(); ++rank) {
     const MeshCoordinate there = coordinate(rank);
+    const bool same_replica = here.data / shards() == there.data / shards(), same_shard = here.data % shards() == there.data % shards();
     const bool same_data = here.data == there.data, same_stage = here.stage == there.stage, same_tensor = here.tensor == there.tensor;
     const bool is_end = there.stage.value() == 0 || there.stage.value() == pipeline - 1;
-    const bool belongs = axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor) ||
+    const bool belongs = axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||
+                         (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
                          (axis == MeshAxis::Tensor && same_stage && same_data) ||
                          (axis == MeshAxis::Pipeline && same_data && same_tensor) ||
                          (axis == MeshAxis::Embedding && same_data && same_tensor && is_end);

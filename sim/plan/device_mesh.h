@@ -1,5 +1,7 @@
 // Which rank stands where: D data x P pipeline x T tensor. Tensor is fastest (neighbours on one node), then data, then pipeline.
 //
+// With replicas R > 1 (HSDP) the data ranks are R copies of S = D / R shards: shards are neighbours, and replicas sum what is left of a shard.
+//
 //   rank = (stage * D + data) * T + tensor            D = 2, P = 2, T = 2:   stage 0: 0 1 | 2 3    stage 1: 4 5 | 6 7
 #pragma once
 
@@ -11,8 +13,9 @@
 
 namespace sim {
 
-enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World };  // Embedding: first and last stage (tied weights)
-inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world"};
+// Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas.
+enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World, Replica };
+inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world", "replica"};
 
 struct MeshCoordinate {
   std::int32_t data = 0;
@@ -25,7 +28,9 @@ struct DeviceMesh {
   std::int32_t data = 1;
   std::int32_t pipeline = 1;
   std::int32_t tensor = 1;
+  std::int32_t replicas = 1;   // divides data
 
+  std::int32_t shards() const { return data / replicas; }
   std::int32_t ranks() const { return data * pipeline * tensor; }
   Rank rank_of(const MeshCoordinate& at) const;
   MeshCoordinate coordinate(Rank rank) const;

@@ -23,6 +23,9 @@ inline constexpr std::string_view kRecomputeNames[] = {"none", "selective", "ful
 // When gradients of several microbatches meet those of other ranks. ReduceEach: ranks first, microbatches second.
 enum class Accumulation : std::uint8_t { ReduceLast, ReduceEach };
 inline constexpr std::string_view kAccumulationNames[] = {"reduce_last", "reduce_each"};
+// fp16: how the factor of the loss follows overflows. PyTorch's GradScaler halves at each; DeepSpeed's forgives the first of a window.
+enum class LossScaleRule : std::uint8_t { PyTorch, DeepSpeed };
+inline constexpr std::string_view kLossScaleRuleNames[] = {"pytorch", "deepspeed"};
 enum class OptimizerKind : std::uint8_t { AdamW, Sgd };
 inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd"};
 
@@ -46,6 +49,9 @@ struct TrainingSettings {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, momentum = 0.9;
   double gradient_clip = 1.0;                          // 0: none
   std::uint64_t seed = 1;
+  LossScaleRule loss_scale_rule = LossScaleRule::PyTorch;   // fp16 alone
+  double initial_loss_scale = 65536;
+  std::int64_t loss_scale_window = 2000;               // steps without an overflow before it doubles
   std::int64_t checkpoint_interval = 0;                // steps; 0: at the end only
   std::int64_t keep_last = 2;
   bool operator==(const TrainingSettings&) const = default;
@@ -73,6 +79,7 @@ struct ParallelPlan {
   bool prefetch = true;                          // stage 3: gather the next unit while this one computes
   Bytes bucket_size{25 << 20};                   // of gradients, stages 0-2
   Accumulation accumulation = Accumulation::ReduceLast;
+  bool fp32_gradients = false;                   // 16-bit precision: gradients are summed and reduced in fp32
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
   TrainingSettings training;
@@ -96,6 +103,7 @@ struct ParallelPlan {
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);
+Bytes bytes_per_gradient(const ParallelPlan& plan);         // as they are summed and reduced
 StageCut even_cut(std::int64_t num_blocks, PipelineShape shape);   // blocks as even as whole layers allow; embedding first, head last
 
 // Every rule a plan must keep, all violations at once (empty: the plan can be lowered). Memory is not judged here.
@@ -105,6 +113,13 @@ std::vector<Violation> why_not_runnable(const ParallelPlan& plan);
 
 // Identity of everything that the predictions depend on (all but training and predictions): 16 hex digits.
 std::string plan_hash(const ParallelPlan& plan);
+
+// Fields in which two plans differ, "/training/seed: 1 before, 2 now"; predictions and how often is saved left out. A run may go on under
+// another layout; what is trained must stay.
+struct PlanDifferences {
+  std::vector<std::string> training, layout;
+};
+PlanDifferences differences(const ParallelPlan& before, const ParallelPlan& now);
 
 ParallelPlan load_plan(const std::string& path);                   // throws InputError: JSON, fields, then violations()
 void save_plan(const ParallelPlan& plan, const std::string& path);

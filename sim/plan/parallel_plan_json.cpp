@@ -28,7 +28,8 @@ Json training_json(const TrainingSettings& t) {
           {"epsilon", t.epsilon},             {"weight_decay", t.weight_decay},
           {"momentum", t.momentum},           {"gradient_clip", t.gradient_clip},
           {"seed", t.seed},                   {"checkpoint_interval", t.checkpoint_interval},
-          {"keep_last", t.keep_last}};
+          {"keep_last", t.keep_last},         {"loss_scale_rule", name_of(t.loss_scale_rule, kLossScaleRuleNames)},
+          {"initial_loss_scale", t.initial_loss_scale}, {"loss_scale_window", t.loss_scale_window}};
 }
 
 Json cut_json(const StageCut& cut) {
@@ -45,6 +46,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["cluster"] = to_json(plan.cluster);
   json["workload"] = workload_json(plan.workload);
   json["mesh"] = {{"data", plan.mesh.data}, {"pipeline", plan.mesh.pipeline}, {"tensor", plan.mesh.tensor}};
+  if (plan.mesh.replicas > 1) json["mesh"]["replicas"] = plan.mesh.replicas;
   json["vocabulary_multiple"] = plan.vocabulary_multiple;
   json["schedule"] = plan.schedule;
   if (plan.written_order) json["order"] = order_rows(*plan.written_order);
@@ -57,6 +59,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["prefetch"] = plan.prefetch;
   json["bucket_size"] = to_exact_text(plan.bucket_size);
   json["accumulation"] = name_of(plan.accumulation, kAccumulationNames);
+  if (plan.fp32_gradients) json["fp32_gradients"] = true;
   json["sequence_parallel"] = plan.sequence_parallel;
   json["recompute"] = name_of(plan.recompute, kRecomputeNames);
   return json;
@@ -86,6 +89,9 @@ TrainingSettings training_from(const JsonReader& json) {
   t.momentum = json.number("momentum", defaults.momentum, share);
   t.gradient_clip = json.number("gradient_clip", defaults.gradient_clip, positive);
   t.seed = static_cast<std::uint64_t>(json.integer("seed", 1));
+  t.loss_scale_rule = static_cast<LossScaleRule>(json.choice("loss_scale_rule", kLossScaleRuleNames, 0));
+  t.initial_loss_scale = json.number("initial_loss_scale", defaults.initial_loss_scale, {1, 1e300});
+  t.loss_scale_window = json.integer("loss_scale_window", defaults.loss_scale_window, {1, 1e9});
   t.checkpoint_interval = json.integer("checkpoint_interval", defaults.checkpoint_interval);
   t.keep_last = json.integer("keep_last", defaults.keep_last, {1, 1e6});
   return t;
@@ -107,6 +113,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.mesh.data = static_cast<std::int32_t>(mesh.integer("data", 1, degrees));
   plan.mesh.pipeline = static_cast<std::int32_t>(mesh.integer("pipeline", 1, degrees));
   plan.mesh.tensor = static_cast<std::int32_t>(mesh.integer("tensor", 1, degrees));
+  plan.mesh.replicas = static_cast<std::int32_t>(mesh.integer("replicas", 1, degrees));
   plan.vocabulary_multiple = json.integer("vocabulary_multiple", 128, {1, 1e6});
   plan.schedule = json.text("schedule", "1f1b");
   if (plan.schedule == kOrderFromCsv) plan.written_order = written_order_from(json);
@@ -118,6 +125,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.prefetch = json.boolean("prefetch", true);
   plan.bucket_size = json.bytes("bucket_size", plan.bucket_size);
   plan.accumulation = static_cast<Accumulation>(json.choice("accumulation", kAccumulationNames, 0));
+  plan.fp32_gradients = json.boolean("fp32_gradients", false);
   plan.sequence_parallel = json.boolean("sequence_parallel", false);
   plan.recompute = static_cast<Recompute>(json.choice("recompute", kRecomputeNames, 0));
 }

@@ -26,6 +26,8 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
   rules.must(positive, "/mesh", fmt::format("data {} x pipeline {} x tensor {} (chunks {}) has a degree below 1", mesh.data, mesh.pipeline, mesh.tensor, plan.chunks),
              "use degrees of at least 1");
   if (!positive) return;
+  rules.must(mesh.replicas >= 1 && mesh.data % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < mesh.data), "/mesh/replicas",
+             fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, mesh.data), "use a divisor of the data degree, below it");
   const std::int64_t product = std::int64_t{mesh.data} * mesh.pipeline * mesh.tensor;
   rules.must(product == plan.cluster.devices, "/mesh",
              fmt::format("data {} x pipeline {} x tensor {} = {} ranks, but the cluster has {} devices", mesh.data, mesh.pipeline, mesh.tensor, product, plan.cluster.devices),
@@ -112,6 +114,8 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage), "use 0, 1, 2 or 3");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
+  rules.must(!plan.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/fp32_gradients",
+             "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");
   const std::size_t precision = static_cast<std::size_t>(plan.workload.precision);
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",
              fmt::format("{} has no {} rate", plan.cluster.hardware.name, kPrecisionNames[precision]), "choose a precision that the hardware profile gives a peak for");
@@ -122,7 +126,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() && (plan.mesh.data < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
   check_pipeline(plan, rules);

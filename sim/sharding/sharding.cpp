@@ -20,7 +20,7 @@ class BucketFiller {
  public:
   BucketFiller(const ParallelPlan& plan, bool one_bucket_a_layer)
       : plan_(plan), one_bucket_a_layer_(one_bucket_a_layer),
-        limit_(plan.bucket_size.value() / bytes_per_element(plan.workload.precision).value()) {}
+        limit_(plan.bucket_size.value() / bytes_per_gradient(plan).value()) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
     const bool overflows = !open_.slots.empty() && !one_bucket_a_layer_ && open_.elements + slot.elements > limit_;
@@ -34,8 +34,8 @@ class BucketFiller {
 
   void close() {
     if (open_.slots.empty()) return;
-    open_.elements = round_up(open_.elements, plan_.mesh.data * kSlotAlignment);
-    open_.shard_elements = open_.elements / plan_.mesh.data;
+    open_.elements = round_up(open_.elements, plan_.mesh.shards() * kSlotAlignment);
+    open_.shard_elements = open_.elements / plan_.mesh.shards();
     buckets_.push_back(std::move(open_));
     open_ = Bucket{};
   }

@@ -2,7 +2,7 @@
 // reduced, gathered and stepped. The same buckets serve lower() (payloads), cost (memory) and the executor (buffers).
 //
 //   bucket   | head.weight ......... | norm | pad |      slots in reverse order of use (gradients become ready last layer first)
-//   rank d owns elements [d * shard, (d+1) * shard)      shard = elements / D, a multiple of kSlotAlignment
+//   shard d owns elements [d * shard, (d+1) * shard)     shard = elements / (D / replicas), a multiple of kSlotAlignment
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct BucketSlot {
 
 struct Bucket {
   std::vector<BucketSlot> slots;
-  std::int64_t elements = 0;     // padded to a multiple of D * kSlotAlignment
+  std::int64_t elements = 0;     // padded to a multiple of shards * kSlotAlignment
   std::int64_t shard_elements = 0;
   LayerIndex ready_after;        // the layer whose backward completes it (the smallest layer index inside)
   ChunkIndex chunk;              // whose backward that is

@@ -40,6 +40,8 @@ class Lowering {
   void join_collectives();
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
   bool meets_others(const TaskKey& key) const;
+  // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
+  std::size_t shards() const { return plan_.mesh.shards() == plan_.mesh.data ? data_.size() : static_cast<std::size_t>(plan_.mesh.shards()); }
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
@@ -112,7 +114,8 @@ void Lowering::connect_pipeline() {
 // A group whose members are one device is inside it; the embedding and world groups span stages in any case.
 bool Lowering::meets_others(const TaskKey& key) const {
   switch (key.group) {
-    case MeshAxis::Data: return data_.size() > 1 && is_communication(key.operation);
+    case MeshAxis::Data:
+    case MeshAxis::Replica: return data_.size() > 1 && is_communication(key.operation);
     case MeshAxis::Tensor: return tensor_.size() > 1 && is_communication(key.operation);
     case MeshAxis::Embedding:
     case MeshAxis::World: return true;
@@ -129,8 +132,10 @@ void Lowering::join_collectives() {
       if (!meets_others(tasks[position].key)) continue;
       const bool spans_stages = axis == MeshAxis::Embedding || axis == MeshAxis::World;
       Classes first = placed.at;
-      if (axis != MeshAxis::Tensor && axis != MeshAxis::Embedding) first.data = 0;
-      if (axis != MeshAxis::Data && axis != MeshAxis::Embedding) first.tensor = 0;
+      if (axis == MeshAxis::World) first.data = 0;
+      if (axis == MeshAxis::Data) first.data -= first.data % shards();
+      if (axis == MeshAxis::Replica) first.data %= shards();
+      if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
       const auto [meeting, is_new] = meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? 0 : position}, 0);
       if (is_new) meeting->second = graph_.add_rendezvous();

@@ -223,8 +223,14 @@ void Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex mi
   Task task{.key = {.stage = stage_, .chunk = bucket.chunk, .microbatch = microbatch, .layer = bucket.ready_after, .phase = Phase::Gradients,
                     .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, .group = MeshAxis::Data, .sequence = index},
             .stream = Stream::Reduce, .bucket = BucketIndex(index),
-            .payload = bytes_per_element(plan_.workload.precision) * bucket.elements};
+            .payload = bytes_per_gradient(plan_) * bucket.elements};
   emit(task, {after});
+  if (plan_.mesh.replicas > 1) {   // what is left of the shard (of all, where nothing is sharded) over the replicas
+    task.key.operation = Operation::AllReduce;
+    task.key.group = MeshAxis::Replica;
+    task.payload = bytes_per_gradient(plan_) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
+    emit(task, {});
+  }
   const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
   if (!accumulates) return;
   task.key.operation = Operation::Accumulate;
@@ -280,7 +286,7 @@ std::int64_t Writer::replicated_elements() const {
 
 // After the last action: gradients that several ranks hold copies of.
 void Writer::finish_gradients() {
-  const Bytes element = bytes_per_element(plan_.workload.precision);
+  const Bytes element = bytes_per_gradient(plan_);
   if (plan_.sequence_parallel) {
     Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor}, .stream = Stream::Reduce};
     sum.payload = element * replicated_elements();

@@ -8,7 +8,8 @@ namespace {
 std::int32_t group_size(const ParallelPlan& plan, MeshAxis axis) {
   switch (axis) {
     case MeshAxis::None: return 1;
-    case MeshAxis::Data: return plan.mesh.data;
+    case MeshAxis::Data: return plan.mesh.shards();
+    case MeshAxis::Replica: return plan.mesh.replicas;
     case MeshAxis::Tensor: return plan.mesh.tensor;
     case MeshAxis::Pipeline:
     case MeshAxis::Embedding: return 2;

@@ -72,6 +72,21 @@ class Run(program.ProgramTest):
             if step in losses:
                 self.assertEqual(losses[step], loss, f"step {step}")
 
+    def test_a_killed_rank_is_replaced_or_left_out(self):
+        plan, smaller = self.plan_for(2, "--fix", "data=2", "--checkpoint-interval", "2"), self.folder / "smaller.json"
+        plan.rename(self.folder / "two.json")
+        plan, smaller = self.folder / "two.json", self.plan_for(1, "--checkpoint-interval", "2").rename(smaller)
+        for fallback, ranks in ((), 2), (("--fallback", smaller), 1):
+            folder = self.folder / f"run{ranks}"
+            process = self.start(plan, folder, 40, "--max-restarts", 1, *fallback)
+            self.wait_for_step(folder, 3, process)
+            os.kill(self.pid_of_rank(folder, 1), signal.SIGKILL)
+            _, stderr = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, stderr)
+            self.assertRegex(stderr, r"restart 1 of 1: goes on from the checkpoint of step \d+; \d+ steps? (is|are) done again")
+            self.assertEqual("under another layout" in stderr, ranks == 1)
+            self.assertEqual([step for step, _ in self.losses(folder)], list(range(1, 41)))
+
     def pid_of_rank(self, folder, rank):
         report = subprocess.run([program.WORKER, "report", "--out", folder, "--ranks", "2"], text=True, capture_output=True, check=True).stdout
         return int(re.search(rf"rank {rank}: .*\(process (\d+)\)", report).group(1))

@@ -6,6 +6,7 @@ namespace parity {
 
 const std::vector<Composition>& compositions() {
   using enum sim::Recompute;
+  using enum sim::Precision;
   constexpr auto kEach = sim::Accumulation::ReduceEach;
   static const std::vector<Composition> all{
       {.name = "T2", .mesh = {.tensor = 2}},
@@ -37,6 +38,15 @@ const std::vector<Composition>& compositions() {
       {.name = "T2_selective", .mesh = {.tensor = 2}, .recompute = Selective},
       {.name = "T2_sequence_selective", .mesh = {.tensor = 2}, .recompute = Selective, .sequence_parallel = true},
       {.name = "D2P2_selective", .mesh = {.data = 2, .pipeline = 2}, .recompute = Selective},
+      {.name = "D2_bf16", .mesh = {.data = 2}, .precision = Bf16},
+      {.name = "D2_bf16_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .precision = Bf16, .fp32_gradients = true},
+      {.name = "D2_fp16", .mesh = {.data = 2}, .precision = Fp16},
+      {.name = "D2T2_sequence_bf16", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .precision = Bf16},
+      {.name = "D2P2_bf16_recompute", .mesh = {.data = 2, .pipeline = 2}, .recompute = Full, .precision = Bf16},
+      {.name = "D4R2", .mesh = {.data = 4, .replicas = 2}},
+      {.name = "D4R2_reduce_each", .mesh = {.data = 4, .replicas = 2}, .accumulation = kEach},
+      {.name = "D4R2T2", .mesh = {.data = 4, .tensor = 2, .replicas = 2}},
+      {.name = "D4R2P2_bf16", .mesh = {.data = 4, .pipeline = 2, .replicas = 2}, .precision = Bf16},
       {.name = "D2T2P2_1f1b", .mesh = {.data = 2, .pipeline = 2, .tensor = 2}},
       {.name = "D2T2P2_sequence_1f1b", .mesh = {.data = 2, .pipeline = 2, .tensor = 2}, .sequence_parallel = true},
       {.name = "D2T2P2_interleaved_recompute",
@@ -55,6 +65,8 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.recompute = composition.recompute;
   plan.accumulation = composition.accumulation;
   plan.sequence_parallel = composition.sequence_parallel;
+  plan.workload.precision = composition.precision;
+  plan.fp32_gradients = composition.fp32_gradients;
   return with_schedule(plan, composition.schedule, composition.chunks);
 }
 

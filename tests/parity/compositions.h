@@ -18,10 +18,12 @@ struct Composition {
   sim::Recompute recompute = sim::Recompute::None;
   sim::Accumulation accumulation = sim::Accumulation::ReduceLast;
   bool sequence_parallel = false;
+  sim::Precision precision = sim::Precision::Fp32;
+  bool fp32_gradients = false;
 };
 const std::vector<Composition>& compositions();
 
-// With the tiny models of tiny_plans.h, in fp32.
+// With the tiny models of tiny_plans.h.
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model);
 
 }  // namespace parity

@@ -69,5 +69,11 @@ TEST_F(Mutations, LastBucketNotReduced) {
   expect_caught_in_fp64(pipeline_, Mutation::LastBucketNotReduced);  // the tied embedding's
 }
 
+TEST(ReplicaMutations, MissingReplicaSum) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  for (const std::int32_t stage : {0, 1, 2, 3})
+    expect_caught_bitwise(with_zero(tiny_plan(tiny_gpt2(), {.data = 4, .replicas = 2}), stage), Mutation::MissingReplicaSum);
+}
+
 }  // namespace
 }  // namespace parity

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "executor/communication/mpi_session.h"
 
@@ -10,5 +11,18 @@ namespace parity {
 
 std::shared_ptr<executor::MpiSession> session();  // null when not under mpirun
 int num_ranks();
+
+// A folder that all ranks of the job share, and that goes away with the test.
+class ScratchOfJob {
+ public:
+  ScratchOfJob();
+  ~ScratchOfJob();
+  ScratchOfJob(const ScratchOfJob&) = delete;
+  ScratchOfJob& operator=(const ScratchOfJob&) = delete;
+  std::string folder(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
 
 }  // namespace parity

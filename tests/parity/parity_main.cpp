@@ -2,6 +2,11 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
 
 #include "executor/kernels/counting_allocator.h"
 #include "executor/launch/rank_environment.h"
@@ -17,13 +22,26 @@ std::shared_ptr<executor::MpiSession> the_session;
 std::shared_ptr<executor::MpiSession> session() { return the_session; }
 int num_ranks() { return executor::read_rank_environment().size; }
 
+ScratchOfJob::ScratchOfJob() {
+  int process = getpid();
+  if (the_session) MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  path_ = std::filesystem::temp_directory_path() / ("parity.job." + std::to_string(process));
+}
+
+ScratchOfJob::~ScratchOfJob() {
+  if (the_session) MPI_Barrier(MPI_COMM_WORLD);
+  if (executor::read_rank_environment().rank.value() == 0) std::filesystem::remove_all(path_);
+}
+
 }  // namespace parity
 
 int main(int argc, char** argv) {
+  const executor::RankEnvironment place = executor::read_rank_environment();
+  if (place.rank.value() != 0)  // one report a job
+    argc = static_cast<int>(std::remove_if(argv, argv + argc, [](std::string_view word) { return word.starts_with("--gtest_output"); }) - argv);
   testing::InitGoogleTest(&argc, argv);
   executor::install_counting_allocator();
   at::set_num_threads(1);
-  const executor::RankEnvironment place = executor::read_rank_environment();
   if (place.is_launched) parity::the_session = executor::MpiSession::start();
   if (place.rank.value() != 0)
     delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "executor/model/random.h"
+#include "executor/training/checkpoint.h"
 #include "executor/training/task_runner.h"
 #include "executor/training/token_file.h"
 #include "tests/parity/parity_job.h"
@@ -42,7 +43,7 @@ class MadeUpTokens {
   std::unique_ptr<executor::TokenFile> tokens_;
 };
 
-enum class What { Weights, Gradients };
+enum class What { Weights, Gradients, FirstMoment, SecondMoment };
 
 // Puts every parameter together: each element comes from the one rank that owns it, zeros from the others.
 class Assembler {
@@ -74,11 +75,20 @@ class Assembler {
     const bool is_copy = plan_.mesh.pipeline > 1 && slot.layer == model_.head() && parameter.name.starts_with("embedding.");
     return !is_copy && (parameter.split != sim::TensorSplit::None || parameters_.tensor().rank == 0);
   }
+  static at::Tensor values(const FlatBucket& bucket, executor::BucketRange range, What what) {
+    switch (what) {
+      case What::Weights: return bucket.weights_of(range);
+      case What::Gradients: return bucket.final_gradients(range);
+      case What::FirstMoment: return bucket.moment(0, range);
+      default: return bucket.moment(bucket.num_moments() - 1, range);
+    }
+  }
   void put(FlatBucket& bucket, const sim::BucketSlot& slot, What what, Tensors& whole) const {
     const sim::Parameter& parameter = parameters_.parameter(slot);
     const auto part = ParameterStore::meet(slot, bucket.own_shard());
-    if (part.range.count == 0 || !owns(slot, parameter)) return;
-    const at::Tensor mine = (what == What::Weights ? bucket.weights_of(part.range) : bucket.final_gradients(part.range)).to(at::kDouble);
+    const bool is_replica = plan_.mesh.coordinate(communicators_.rank()).data >= plan_.mesh.shards();
+    if (part.range.count == 0 || is_replica || !owns(slot, parameter)) return;
+    const at::Tensor mine = values(bucket, part.range, what).to(at::kDouble).contiguous();
     double* const into = whole.at(parameter.name).data_ptr<double>();
     const executor::TensorPart place(parameter, parameters_.tensor());
     for (std::int64_t at = 0; at < part.range.count; ++at) into[place.global_element(part.from.value + at)] = mine.data_ptr<double>()[at];
@@ -89,13 +99,6 @@ class Assembler {
   executor::MeshCommunicators& communicators_;
   ParameterStore& parameters_;
 };
-
-std::string bits_of(const Tensors& a, const Tensors& b, const std::string& what) {
-  for (const auto& [name, tensor] : a)
-    if (!at::equal(tensor, b.at(name)))
-      return fmt::format("{} of {} differ in {} elements", what, name, tensor.ne(b.at(name)).sum().item<std::int64_t>());
-  return {};
-}
 
 std::string norms_of(const Tensors& value, const Tensors& reference, const std::string& what, Tolerance tolerance) {
   for (const auto& [name, tensor] : value) {
@@ -115,30 +118,50 @@ TrainingResult train(const TrainingRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(plan);
   executor::MeshCommunicators communicators(plan.mesh, request.ranks == Ranks::All ? session() : nullptr);
   ParameterStore parameters(model, plan, communicators.rank(), c10::kCPU);
-  parameters.fill_initial_values();
   executor::TaskRunner runner(model, plan, communicators, parameters, {.mutation = request.mutation});
+  executor::FaultPoints faults;
+  executor::RunState state{.steps = {}, .loss_scale = runner.optimizer().loss_scale()};
+  parameters.fill_initial_values();
+  if (!request.load_from.empty()) {
+    state = executor::Checkpoints(request.load_from, plan, communicators, faults).load(parameters);
+    runner.gather_whole_state();
+    runner.optimizer().set_loss_scale(state.loss_scale);
+  }
   const MadeUpTokens tokens(plan);
   const Assembler assembler(model, plan, communicators, parameters);
   TrainingResult result;
-  for (std::int64_t step = 0; step < request.steps; ++step) {
-    const executor::StepSummary summary = runner.run_step(executor::load_batch(*tokens, plan, communicators.rank(), step), {});
+  for (std::int64_t end = state.steps.value + request.steps; state.steps.value < end; ++state.steps.value) {
+    const executor::StepSummary summary = runner.run_step(executor::load_batch(*tokens, plan, communicators.rank(), state.steps.value), {});
     result.losses.push_back(summary.loss);
     result.norms.push_back(summary.gradient_norm);
+    result.skipped.push_back(summary.skipped);
     result.gradients.push_back(assembler.assemble(What::Gradients));
+    for (auto& [name, values] : result.gradients.back()) values.div_(summary.loss_scale);
   }
   result.weights = assembler.assemble(What::Weights);
+  for (const auto& [name, values] : assembler.assemble(What::FirstMoment)) result.moments["1:" + name] = values;
+  for (const auto& [name, values] : assembler.assemble(What::SecondMoment)) result.moments["2:" + name] = values;
+  state.loss_scale = runner.optimizer().loss_scale();
+  if (!request.save_to.empty()) executor::Checkpoints(request.save_to, plan, communicators, faults).save(parameters, state);
   return result;
+}
+
+std::string bitwise_difference(const Tensors& a, const Tensors& b, const std::string& what) {
+  for (const auto& [name, tensor] : a)
+    if (!at::equal(tensor, b.at(name)))
+      return fmt::format("{} of {} differ in {} elements", what, name, tensor.ne(b.at(name)).sum().item<std::int64_t>());
+  return {};
 }
 
 std::string bitwise_difference(const TrainingResult& a, const TrainingResult& b) {
   for (std::size_t step = 0; step < a.losses.size(); ++step) {
     const std::string when = fmt::format("step {}: ", step);
     if (a.losses[step] != b.losses[step]) return when + fmt::format("loss {:.17g} and {:.17g}", a.losses[step], b.losses[step]);
-    const std::string gradients = bits_of(a.gradients[step], b.gradients[step], "gradients");
+    const std::string gradients = bitwise_difference(a.gradients[step], b.gradients[step], "gradients");
     if (!gradients.empty()) return when + gradients;
     if (a.norms[step] != b.norms[step]) return when + fmt::format("gradient norm {:.17g} and {:.17g}", a.norms[step], b.norms[step]);
   }
-  return bits_of(a.weights, b.weights, "weights");
+  return bitwise_difference(a.weights, b.weights, "weights");
 }
 
 std::string difference(const TrainingResult& value, const TrainingResult& reference, Tolerance tolerance) {
@@ -153,6 +176,28 @@ std::string difference(const TrainingResult& value, const TrainingResult& refere
       return when + fmt::format("gradient norm {:.17g} against {:.17g}", value.norms[step], reference.norms[step]);
   }
   return norms_of(value.weights, reference.weights, "weights", tolerance);
+}
+
+namespace {
+
+double farthest(const Tensors& value, const Tensors& reference) {
+  double most = 0;
+  for (const auto& [name, tensor] : value) {
+    const double expected = reference.at(name).norm().item<double>();
+    if (expected > 0) most = std::max(most, (tensor - reference.at(name)).norm().item<double>() / expected);
+  }
+  return most;
+}
+
+}  // namespace
+
+Distance distance(const TrainingResult& value, const TrainingResult& reference) {
+  Distance most{.weights = farthest(value.weights, reference.weights)};
+  for (std::size_t step = 0; step < value.losses.size(); ++step) {
+    most.loss = std::max(most.loss, std::abs(value.losses[step] / reference.losses[step] - 1));
+    most.gradients = std::max(most.gradients, farthest(value.gradients[step], reference.gradients[step]));
+  }
+  return most;
 }
 
 }  // namespace parity

@@ -19,6 +19,8 @@ struct TrainingResult {
   std::vector<double> losses, norms;
   std::vector<Tensors> gradients;  // by step, before clipping
   Tensors weights;                 // after the last step
+  Tensors moments;                 // Adam's first, then its second: "1:...", "2:..."
+  std::vector<bool> skipped;       // by step (fp16)
 };
 
 enum class Ranks { All, Alone };  // Alone: each rank performs the (one-rank) plan by itself
@@ -27,14 +29,21 @@ struct TrainingRequest {
   std::int64_t steps = 10;
   executor::Mutation mutation = executor::Mutation::None;
   Ranks ranks = Ranks::All;
+  std::string load_from = {}, save_to = {};  // folders of checkpoints
 };
 TrainingResult train(const TrainingRequest& request);
 
 // What differs first, in words; empty: nothing does.
 std::string bitwise_difference(const TrainingResult& a, const TrainingResult& b);
+std::string bitwise_difference(const Tensors& a, const Tensors& b, const std::string& what);
 struct Tolerance {
   double relative_l2;
 };
+// The largest relative L2 of losses, of gradients and of weights.
+struct Distance {
+  double loss = 0, gradients = 0, weights = 0;
+};
+Distance distance(const TrainingResult& value, const TrainingResult& reference);
 std::string difference(const TrainingResult& value, const TrainingResult& reference, Tolerance tolerance);
 
 }  // namespace parity

@@ -11,7 +11,8 @@ TEST(MeasureMachine, DescribesTheMachine) {
   EXPECT_EQ(profile.cores_per_node, sysconf(_SC_NPROCESSORS_ONLN));
   EXPECT_GT(profile.memory, sim::Bytes(std::int64_t{1} << 28));
   EXPECT_GT(profile.memory_bandwidth, sim::BytesPerSecond(1e8));
-  EXPECT_GT(profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)], profile.peak[static_cast<std::size_t>(sim::Precision::Bf16)]);
+  for (const sim::Precision precision : {sim::Precision::Fp64, sim::Precision::Fp32, sim::Precision::Bf16})
+    EXPECT_GT(profile.peak[static_cast<std::size_t>(precision)], sim::FlopsPerSecond(1e6));
   EXPECT_GT(profile.kernel_overhead.count(), 0);
   EXPECT_GT(profile.intra_node.bandwidth, sim::BytesPerSecond(1e6));
   EXPECT_GT(profile.intra_node.latency.count(), 0);

@@ -59,17 +59,37 @@ class Worker(unittest.TestCase):
         self.assertTrue((folder / "checkpoints/step_00000006/index.json").exists())
 
     def test_resumes_bitwise_wherever_it_was_killed(self):
-        in_step, saving = ["step.3.s0.c-.m-.l-.step.norm_part.none.0"], ["save.4.begin", "save.4.shards", "save.4.index", "save.4.renamed"]
-        for plan, ranks, points in (("solo", 1, in_step + saving), ("zero3", 2, in_step + saving[1:3]), ("pipeline", 2, in_step)):
+        saving = ["save.4.begin", "save.4.shards", "save.4.index", "save.4.renamed"]
+        points = {
+            ("solo", 1): ["forward.head.none.0", "step.norm_part.none.0", *saving],
+            ("zero3", 2): ["forward.all_gather.data.", "forward.reshard.none.", "backward.all_gather.data.", "backward.mlp.none.0", "gradients.reduce_scatter.data.",
+                           "step.all_reduce.world.0", "step.update.none.", *saving[1:3]],
+            ("pipeline", 2): ["forward.send.pipeline.0", "backward.receive.pipeline.0", "step.update.none."],
+            ("tensor", 2): ["forward.all_gather.tensor.", "backward.reduce_scatter.tensor.", "recompute.attention.none.0", "gradients.all_reduce.tensor.0"],
+        }
+        self.assertGreaterEqual(sum(map(len, points.values())), 20)
+        for (plan, ranks), ends in points.items():
             whole = self.root / f"{plan}-whole"
             self.assertEqual(run(plan, whole, 6, ranks=ranks).returncode, 0)
-            for point in points:
+            keys = [event["args"]["key"] for event in json.loads((whole / "trace.0.json").read_text())["traceEvents"] if "key" in event.get("args", {})]
+            for end in ends:
+                point = end if end.startswith("save.") else "step.3." + next(key for key in keys if end in key)
                 folder = self.root / f"{plan}-{point}"
                 self.assertNotEqual(run(plan, folder, 6, "--kill-at", point, ranks=ranks).returncode, 0, point)
                 ended = run(plan, folder, 6, "--resume", ranks=ranks)
                 self.assertEqual(ended.returncode, 0, f"{plan} {point}: {ended.stderr}")
                 self.assertEqual(losses(folder), losses(whole), f"{plan} {point}")
                 self.assertEqual(hashes(folder, 6), hashes(whole, 6), f"{plan} {point}")
+
+    def test_a_rank_that_issues_another_collective_is_named_at_once(self):
+        folder = self.root / "run"
+        start = time.monotonic()
+        ended = run("zero3", folder, 100, "--mutation", "skipped_collective", ranks=2)
+        self.assertLess(time.monotonic() - start, 5)
+        self.assertEqual(ended.returncode, 50)
+        words = (folder / "stderr.0.txt").read_text()
+        self.assertIn("data group of ranks 0 1: the ranks disagree. Rank 1 issued", words)
+        self.assertRegex(words, r"Rank 1 issued all_gather \S+ #\d+ .* while rank 0 issued reduce_scatter \S+\.gradients\.reduce_scatter\.data\.0")
 
     def test_a_killed_rank_ends_the_job_in_time_and_is_reported(self):
         folder = self.root / "run"

@@ -27,6 +27,21 @@ void write_loop_plans(const std::string& folder) {
   }
 }
 
+// For hugging_face_test.py: no dropout, and the update is w -= gradient, so that gradients can be read off the weights.
+void write_hugging_face_plans(const std::string& folder) {
+  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama()})
+    for (const std::int32_t tensor : {1, 2})
+      for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
+        model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;
+        sim::ParallelPlan plan = parity::with_precision(small(model, {.tensor = tensor}), precision);
+        plan.workload.optimizer = sim::OptimizerKind::Sgd;
+        plan.training.learning_rate = plan.training.minimum_learning_rate = 1;
+        plan.training.momentum = plan.training.weight_decay = plan.training.gradient_clip = 0;
+        sim::save_plan(plan, folder + "/hf_" + model.model_type + "_t" + std::to_string(tensor) + "_" +
+                                 std::string(sim::kPrecisionNames[static_cast<std::size_t>(precision)]) + ".json");
+      }
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -35,12 +50,17 @@ int main(int, char** argv) {
   sim::save_plan(small(parity::tiny_gpt2(), {}), folder + "/solo.json");
   sim::save_plan(parity::with_zero(small(parity::tiny_gpt2(), {.data = 2}), 3), folder + "/zero3.json");
   sim::save_plan(small(parity::tiny_llama(), {.pipeline = 2}), folder + "/pipeline.json");
+  sim::ParallelPlan tensor = small(parity::tiny_gpt2(), {.tensor = 2});
+  tensor.sequence_parallel = true;
+  tensor.recompute = sim::Recompute::Full;
+  sim::save_plan(tensor, folder + "/tensor.json");
   sim::ParallelPlan diverging = small(parity::tiny_gpt2(), {});
   diverging.training.learning_rate = diverging.training.minimum_learning_rate = 1e30;
   sim::save_plan(diverging, folder + "/diverging.json");
   sim::ParallelPlan refused = small(parity::tiny_gpt2(), {});
   refused.cluster.hardware.kind = sim::DeviceKind::Gpu;
   sim::save_plan(refused, folder + "/gpu.json");
+  write_hugging_face_plans(folder);
   write_loop_plans(folder + "/loop");
   return 0;
 }

@@ -21,21 +21,21 @@ struct Saved {
 TEST(Checkpoint, ResumedRunIsBitwiseTheUndisturbedOne) {
   Saved saved;
   for (std::int64_t step = 0; step < 3; ++step) saved.training.step(step);
-  saved.checkpoints.save(saved.training.parameters, {3});
+  saved.checkpoints.save(saved.training.parameters, {.steps = {3}, .loss_scale = {}});
   const StepSummary fourth = saved.training.step(3);
   const at::Tensor undisturbed = saved.training.weights();
 
   Training resumed(tiny_plan());
   FaultPoints faults;
   Checkpoints checkpoints(saved.file(""), resumed.plan, resumed.communicators, faults);
-  EXPECT_EQ(checkpoints.load(resumed.parameters).value, 3);
+  EXPECT_EQ(checkpoints.load(resumed.parameters).steps.value, 3);
   EXPECT_EQ(resumed.step(3).loss, fourth.loss);
   EXPECT_TRUE(at::equal(resumed.weights(), undisturbed));
 }
 
 TEST(Checkpoint, KeepsTheLastOnes) {
   Saved saved;
-  for (const std::int64_t steps : {1, 2, 3, 4}) saved.checkpoints.save(saved.training.parameters, {steps});
+  for (const std::int64_t steps : {1, 2, 3, 4}) saved.checkpoints.save(saved.training.parameters, {.steps = {steps}, .loss_scale = {}});
   EXPECT_FALSE(std::filesystem::exists(saved.file("step_00000002")));
   EXPECT_TRUE(std::filesystem::exists(saved.file("step_00000003/index.json")));
   EXPECT_TRUE(std::filesystem::exists(saved.file("step_00000004/index.json")));
@@ -43,7 +43,7 @@ TEST(Checkpoint, KeepsTheLastOnes) {
 
 TEST(Checkpoint, FlippedBitNamesTheTensor) {
   Saved saved;
-  saved.checkpoints.save(saved.training.parameters, {1});
+  saved.checkpoints.save(saved.training.parameters, {.steps = {1}, .loss_scale = {}});
   const std::string path = saved.file("step_00000001/rank_0.safetensors");
   const SafetensorsFile file(path);
   const auto begin = file.entries().at("weight:layers.1.mlp.up.weight").begin;
@@ -62,7 +62,7 @@ TEST(Checkpoint, FlippedBitNamesTheTensor) {
 
 TEST(Checkpoint, AnotherPlanIsRefusedByField) {
   Saved saved;
-  saved.checkpoints.save(saved.training.parameters, {1});
+  saved.checkpoints.save(saved.training.parameters, {.steps = {1}, .loss_scale = {}});
   sim::ParallelPlan other = tiny_plan();
   other.training.learning_rate = 0.5;
   Checkpoints checkpoints(saved.file(""), other, saved.training.communicators, saved.faults);

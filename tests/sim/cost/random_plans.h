@@ -54,7 +54,8 @@ class PlanGenerator {
   bool coin() { return bits() % 2 == 0; }
 
   ParallelPlan draw(DeviceKind kind) {
-    const DeviceMesh mesh{.data = one_of({1, 2, 4}), .pipeline = one_of({1, 2, 4}), .tensor = one_of({1, 2})};
+    DeviceMesh mesh{.data = one_of({1, 2, 4}), .pipeline = one_of({1, 2, 4}), .tensor = one_of({1, 2})};
+    if (mesh.data == 4) mesh.replicas = one_of({1, 2});
     ParallelPlan plan = tiny_plan(mesh);
     if (coin()) plan.model = tiny_llama();
     plan.model.residual_dropout = one_of({0.0, 0.1});

@@ -27,5 +27,12 @@ TEST(DeviceMesh, GroupsAreTheRanksThatDifferAlongOneAxis) {
   EXPECT_EQ(mesh.group(Rank(5), MeshAxis::World).size(), 12u);
 }
 
+TEST(DeviceMesh, ReplicasCutTheDataRanks) {
+  const DeviceMesh mesh{.data = 4, .pipeline = 1, .tensor = 2, .replicas = 2};
+  EXPECT_EQ(mesh.shards(), 2);
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Data), ElementsAre(Rank(5), Rank(7)));
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Replica), ElementsAre(Rank(1), Rank(5)));
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,4 +1,5 @@
-// bf16 as the upper half of an fp32, for loops that compile without LibTorch. Rounds to nearest, ties to even; NaN stays NaN.
+// 16-bit numbers for loops that compile without LibTorch: bf16 as the upper half of an fp32, fp16 as the compiler has it. Both round to nearest,
+// ties to even; NaN stays NaN.
 #pragma once
 
 #include <bit>
@@ -9,6 +10,9 @@
 namespace executor {
 
 struct Bfloat16Bits {
+  std::uint16_t bits;
+};
+struct Float16Bits {
   std::uint16_t bits;
 };
 
@@ -27,5 +31,8 @@ MESHWRIGHT_INLINE void store(Bfloat16Bits& to, float value) {
   const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
   to.bits = static_cast<std::uint16_t>(value != value ? 0x7fc0U : rounded);
 }
+
+MESHWRIGHT_INLINE float load(Float16Bits value) { return static_cast<float>(std::bit_cast<_Float16>(value.bits)); }
+MESHWRIGHT_INLINE void store(Float16Bits& to, float value) { to.bits = std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
 
 }  // namespace executor

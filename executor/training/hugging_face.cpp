@@ -1,0 +1,193 @@
+#include "executor/training/hugging_face.h"
+
+#include <ATen/ops/cat.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+
+#include "executor/training/saved_state.h"
+
+namespace executor {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "{}": the number of the block.
+struct Row {
+  std::string_view ours;
+  std::array<std::string_view, 3> theirs;
+  bool is_conv1d = false;  // of GPT-2: weights are [inputs, outputs]
+};
+
+constexpr auto kGpt2 = std::to_array<Row>({
+    {"embedding.tokens", {"transformer.wte"}},
+    {"embedding.positions", {"transformer.wpe"}},
+    {"attention.norm", {"transformer.h.{}.ln_1"}},
+    {"attention.qkv", {"transformer.h.{}.attn.c_attn"}, true},
+    {"attention.projection", {"transformer.h.{}.attn.c_proj"}, true},
+    {"mlp.norm", {"transformer.h.{}.ln_2"}},
+    {"mlp.up", {"transformer.h.{}.mlp.c_fc"}, true},
+    {"mlp.down", {"transformer.h.{}.mlp.c_proj"}, true},
+    {"head.norm", {"transformer.ln_f"}},
+    {"head", {"lm_head"}},
+});
+constexpr auto kLlama = std::to_array<Row>({
+    {"embedding.tokens", {"model.embed_tokens"}},
+    {"attention.norm", {"model.layers.{}.input_layernorm"}},
+    {"attention.qkv", {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"}},
+    {"attention.projection", {"model.layers.{}.self_attn.o_proj"}},
+    {"mlp.norm", {"model.layers.{}.post_attention_layernorm"}},
+    {"mlp.up", {"model.layers.{}.mlp.gate_proj", "model.layers.{}.mlp.up_proj"}},
+    {"mlp.down", {"model.layers.{}.mlp.down_proj"}},
+    {"head.norm", {"model.norm"}},
+    {"head", {"lm_head"}},
+});
+
+// "layers.3.attention.qkv.weight", taken apart.
+struct ParameterName {
+  std::string block, module, kind;  // "3", "attention.qkv", "weight"
+};
+ParameterName parse_name(std::string name) {
+  ParameterName parsed;
+  constexpr std::string_view kLayers = "layers.";
+  if (name.starts_with(kLayers)) {
+    const std::size_t dot = name.find('.', kLayers.size());
+    parsed.block = name.substr(kLayers.size(), dot - kLayers.size());
+    name = name.substr(dot + 1);
+  }
+  const std::size_t last = name.rfind('.');
+  parsed.module = name.substr(0, last);
+  parsed.kind = name.substr(last + 1);
+  return parsed;
+}
+
+std::string with_block(std::string_view pattern, const std::string& block) {
+  std::string name(pattern);
+  const std::size_t at = name.find("{}");
+  return at == std::string::npos ? name : name.replace(at, 2, block);
+}
+
+// All safetensors files of a folder as one.
+class Weights {
+ public:
+  explicit Weights(const std::string& path) : path_(path) {
+    std::vector<std::string> files{path};
+    if (fs::is_directory(path)) {
+      files.clear();
+      for (const auto& entry : fs::directory_iterator(path))
+        if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+    }
+    for (const std::string& file : files) files_.push_back(std::make_unique<SafetensorsFile>(file));
+  }
+
+  // [rows, columns] as ours. Problems are collected: all are told at once.
+  at::Tensor read(const sim::Parameter& parameter, const HuggingFaceSource& source, std::int64_t rows) {
+    std::vector<at::Tensor> pieces;
+    for (const std::string& name : source.names) {
+      const SafetensorsFile* const file = find(name);
+      if (file == nullptr) return refuse(name, fmt::format("is missing; {} needs it", parameter.name));
+      at::Tensor piece = file->tensor(file->has(name) ? name : short_name(name));
+      if (source.transposed) piece = piece.t();
+      pieces.push_back(piece.view({piece.size(0), -1}));
+    }
+    const at::Tensor whole = at::cat(pieces);
+    if (whole.size(0) == rows && whole.size(1) == parameter.columns) return whole;
+    return refuse(source.names.front(), fmt::format("is {} x {} for {}, the model's config says {} x {}", whole.size(0), whole.size(1), parameter.name, rows, parameter.columns));
+  }
+  void require_clean() {
+    if (!violations_.empty()) throw sim::InputError(path_, violations_);
+  }
+
+ private:
+  static std::string short_name(const std::string& name) { return name.substr(std::min(name.find('.') + 1, name.size())); }
+  const SafetensorsFile* find(const std::string& name) const {
+    for (const auto& file : files_)
+      if (file->has(name) || file->has(short_name(name))) return file.get();
+    return nullptr;
+  }
+  at::Tensor refuse(const std::string& where, std::string problem) {
+    violations_.push_back({.where = where, .problem = std::move(problem), .remedy = "give the weights of this config.json"});
+    return {};
+  }
+
+  std::string path_;
+  std::vector<std::unique_ptr<SafetensorsFile>> files_;
+  std::vector<sim::Violation> violations_;
+};
+
+std::int64_t rows_without_padding(const sim::ModelConfig& config, const sim::Parameter& parameter) {
+  const bool is_over_vocabulary = parameter.name == "embedding.tokens.weight" || parameter.name == "head.weight";
+  return is_over_vocabulary ? config.vocabulary : parameter.rows;
+}
+
+void add_pieces(std::vector<NamedTensor>& tensors, const sim::ModelConfig& config, const sim::Parameter& parameter, const at::Tensor& flat) {
+  const at::Tensor whole = flat.view({parameter.rows, parameter.columns});
+  const HuggingFaceSource source = hugging_face_source(config, parameter);
+  const std::int64_t rows = rows_without_padding(config, parameter);
+  std::int64_t first = 0;
+  for (std::size_t at = 0; at < source.names.size(); ++at) {
+    const std::int64_t count = source.names.size() == 1 ? rows : parameter.row_blocks[at];
+    at::Tensor piece = whole.narrow(0, first, count);
+    if (!parameter.weight_decay) piece = piece.squeeze(1);  // a vector
+    if (source.transposed) piece = piece.t();
+    tensors.push_back({.name = source.names[at], .values = piece.contiguous().clone()});
+    first += count;
+  }
+}
+
+}  // namespace
+
+HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim::Parameter& parameter) {
+  const bool is_gpt2 = config.model_type == "gpt2";
+  const std::span<const Row> rows = is_gpt2 ? std::span<const Row>(kGpt2) : std::span<const Row>(kLlama);
+  const ParameterName name = parse_name(parameter.name);
+  HuggingFaceSource source;
+  for (const Row& row : rows) {
+    if (row.ours != name.module) continue;
+    for (const std::string_view theirs : row.theirs)
+      if (!theirs.empty()) source.names.push_back(with_block(theirs, name.block) + "." + name.kind);
+    source.transposed = row.is_conv1d && name.kind == "weight";
+  }
+  return source;
+}
+
+void load_hugging_face(ParameterStore& parameters, const sim::ModelConfig& config, const std::string& path) {
+  Weights weights(path);
+  for (FlatBucket& bucket : parameters.buckets())
+    for (const sim::BucketSlot& slot : bucket.layout().slots) {
+      const sim::Parameter& parameter = parameters.parameter(slot);
+      const at::Tensor whole = weights.read(parameter, hugging_face_source(config, parameter), rows_without_padding(config, parameter));
+      if (!whole.defined()) continue;
+      const TensorPart place(parameter, parameters.tensor());
+      const at::Tensor numbers = whole.to(bucket.master({.begin = bucket.stepped().begin, .count = 0}).scalar_type()).contiguous().view(-1);
+      const auto fill = [&](const ParameterStore::SlotPart& part, const at::Tensor& into) {
+        const at::Tensor values = at::empty({part.range.count}, numbers.options());
+        take_part(values, numbers, place, part.from);
+        into.copy_(values);
+      };
+      const auto resident = ParameterStore::meet(slot, bucket.resident()), stepped = ParameterStore::meet(slot, bucket.stepped());
+      if (resident.range.count > 0) fill(resident, bucket.weights_of(resident.range));
+      if (stepped.range.count > 0 && bucket.has_master()) fill(stepped, bucket.master(stepped.range));
+    }
+  weights.require_clean();
+}
+
+void export_hugging_face(const std::string& checkpoints, const std::string& folder) {
+  const std::string newest = newest_checkpoint(checkpoints);
+  const CheckpointIndex index = load_index(newest + "/index.json");
+  const SavedState saved(index, newest);
+  std::vector<NamedTensor> tensors;
+  for (const sim::Layer& layer : saved.model().layers)
+    for (const sim::Parameter& parameter : layer.parameters)
+      add_pieces(tensors, index.plan.model, parameter, saved.whole("weight", parameter));
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  write_safetensors(folder + "/model.safetensors", tensors);
+  save_model_config(index.plan.model, folder + "/config.json");
+}
+
+}  // namespace executor

@@ -1,0 +1,32 @@
+// Weights as Hugging Face's transformers names and lays them out (GPT2LMHeadModel, LlamaForCausalLM), in safetensors: in before the first
+// step, out of a checkpoint of any layout.
+//
+//   ours                       gpt2                                llama
+//   attention.qkv [q|k|v, in]  attn.c_attn (Conv1D: [in, q|k|v])   self_attn.q_proj, k_proj, v_proj, one below the other
+//   mlp.up [gate|up, in]       mlp.c_fc    (Conv1D)                mlp.gate_proj, up_proj
+//   embedding.tokens           wte, also the head's (tied)         embed_tokens, and lm_head
+//
+// Rows of the vocabulary that are padding are not there, and zero here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "executor/training/parameter_store.h"
+
+namespace executor {
+
+struct HuggingFaceSource {
+  std::vector<std::string> names;  // their rows one below the other; names without "transformer." are read too
+  bool transposed = false;
+};
+HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim::Parameter& parameter);
+
+// path: a safetensors file, or a folder with some. Throws sim::InputError naming tensors that are missing or of another shape.
+void load_hugging_face(ParameterStore& parameters, const sim::ModelConfig& config, const std::string& path);
+
+// The newest checkpoint of a run -> folder/model.safetensors and folder/config.json. Throws sim::InputError.
+void export_hugging_face(const std::string& checkpoints, const std::string& folder);
+void save_model_config(const sim::ModelConfig& config, const std::string& path);  // in hugging_face_json.cpp
+
+}  // namespace executor

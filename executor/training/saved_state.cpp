@@ -1,0 +1,89 @@
+#include "executor/training/saved_state.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "executor/training/content_hash.h"
+#include "executor/training/refusal.h"
+
+namespace executor {
+namespace {
+
+std::int64_t number_behind(std::string_view text, char mark) {
+  std::int64_t value = 0;
+  const std::size_t at = text.find(mark);
+  if (at != std::string_view::npos) std::from_chars(text.data() + at + 1, text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+SavedState::SavedState(const CheckpointIndex& index, const std::string& folder)
+    : tensor_degree_(index.plan.mesh.tensor),
+      model_(sim::make_model_graph(index.plan)),
+      folder_(folder),
+      remedy_(fmt::format("remove {} to resume from the checkpoint before it", folder)) {
+  for (const sim::Layer& layer : model_.layers)
+    for (const sim::Parameter& parameter : layer.parameters) parameters_[parameter.name] = &parameter;
+  for (const auto& [file, tensors] : index.hashes) {
+    const std::string path = folder + "/" + file;
+    files_.push_back(std::make_unique<SafetensorsFile>(path));
+    for (const auto& [name, hash] : tensors) {
+      if (!files_.back()->has(name)) refuse(path, "tensor " + name + " is missing", remedy_);
+      const std::size_t part = name.find('@');
+      const std::string_view place = part == std::string::npos ? std::string_view() : std::string_view(name).substr(part);
+      parts_[name.substr(0, part)].push_back({.tensor = name,
+                                              .file = files_.back().get(),
+                                              .path = path,
+                                              .hash = hash,
+                                              .tensor_rank = number_behind(place, 't'),
+                                              .from = number_behind(place, ':')});
+    }
+  }
+}
+
+at::Tensor SavedState::verified(const Part& part) const {
+  if (hash_text(content_hash(part.file->bytes(part.tensor))) != part.hash)
+    refuse(part.path, "tensor " + part.tensor + " is damaged: its content has another hash than the index says", remedy_);
+  return part.file->tensor(part.tensor);
+}
+
+// Copies on several ranks are equal: each is written over the other.
+at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parameter) const {
+  const std::string name = fmt::format("{}:{}", kind, parameter.name);
+  const auto parts = parts_.find(name);
+  if (parts == parts_.end()) refuse(folder_, "tensor " + name + " is missing", remedy_);
+  at::Tensor result;
+  std::vector<bool> is_there(static_cast<std::size_t>(parameter.elements()));
+  for (const Part& part : parts->second) {
+    const at::Tensor values = verified(part);
+    if (!result.defined()) result = at::empty({parameter.elements()}, values.options());
+    const TensorPart place(parameter, {.degree = tensor_degree_, .rank = part.tensor_rank});
+    AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "assemble_parameter", [&] {
+      for (std::int64_t at = 0; at < values.numel(); ++at) {
+        const std::int64_t element = place.global_element(part.from + at);
+        result.data_ptr<scalar_t>()[element] = values.const_data_ptr<scalar_t>()[at];
+        is_there[static_cast<std::size_t>(element)] = true;
+      }
+    });
+  }
+  if (std::find(is_there.begin(), is_there.end(), false) != is_there.end()) refuse(folder_, "a part of tensor " + name + " is missing", remedy_);
+  return result;
+}
+
+void take_part(const at::Tensor& values, const at::Tensor& whole, const TensorPart& place, FirstElement from) {
+  AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "take_part", [&] {
+    const scalar_t* source = whole.const_data_ptr<scalar_t>();
+    scalar_t* const result = values.data_ptr<scalar_t>();
+    for (std::int64_t at = 0; at < values.numel(); ++at) {
+      const std::int64_t element = place.global_element(from.value + at);
+      result[at] = element < whole.numel() ? source[element] : scalar_t(0);
+    }
+  });
+}
+
+}  // namespace executor

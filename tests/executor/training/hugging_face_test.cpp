@@ -1,0 +1,69 @@
+// Names and round trips; that transformers' own arithmetic gives the same loss is seen by tests/reference/hugging_face_reference.py.
+#include "executor/training/hugging_face.h"
+
+#include <ATen/ops/ones.h>
+
+#include "executor/training/checkpoint.h"
+#include "sim/units/input_error.h"
+#include "tests/executor/training/tiny_training.h"
+
+namespace executor {
+namespace {
+
+sim::ParallelPlan tiny_llama_plan() {
+  sim::ParallelPlan plan = tiny_plan();
+  plan.model.model_type = "llama";
+  plan.model.norm = sim::Norm::RmsNorm;
+  plan.model.position = sim::Position::Rotary;
+  plan.model.activation = sim::Activation::Silu;
+  plan.model.gated_mlp = true;
+  plan.model.attention_bias = plan.model.projection_bias = plan.model.mlp_bias = plan.model.tied_embeddings = false;
+  return plan;
+}
+
+HuggingFaceSource source_of(const sim::ParallelPlan& plan, const std::string& name) {
+  return hugging_face_source(plan.model, {.name = name, .split = {}, .row_blocks = {}, .initial = {}});
+}
+
+TEST(HuggingFace, NamesOfBothFamilies) {
+  const HuggingFaceSource fused = source_of(tiny_plan(), "layers.1.attention.qkv.weight");
+  EXPECT_THAT(fused.names, testing::ElementsAre("transformer.h.1.attn.c_attn.weight"));
+  EXPECT_TRUE(fused.transposed);
+  EXPECT_FALSE(source_of(tiny_plan(), "layers.1.attention.qkv.bias").transposed);
+  EXPECT_THAT(source_of(tiny_plan(), "head.norm.bias").names, testing::ElementsAre("transformer.ln_f.bias"));
+  EXPECT_THAT(source_of(tiny_llama_plan(), "layers.0.mlp.up.weight").names,
+              testing::ElementsAre("model.layers.0.mlp.gate_proj.weight", "model.layers.0.mlp.up_proj.weight"));
+  EXPECT_THAT(source_of(tiny_llama_plan(), "head.weight").names, testing::ElementsAre("lm_head.weight"));
+}
+
+void expect_round_trip(const sim::ParallelPlan& plan) {
+  Training trained(plan), read(plan);
+  trained.step(0);
+  FaultPoints faults;
+  Checkpoints(trained.folder.file("checkpoints"), plan, trained.communicators, faults)
+      .save(trained.parameters, {.steps = {1}, .loss_scale = {}});
+  export_hugging_face(trained.folder.file("checkpoints"), trained.folder.file("model"));
+  load_hugging_face(read.parameters, plan.model, trained.folder.file("model"));
+  for (const auto& layer : trained.model.layers)
+    for (const auto& parameter : layer.parameters)
+      for (const std::string& name : hugging_face_source(plan.model, parameter).names)
+        EXPECT_TRUE(SafetensorsFile(trained.folder.file("model/model.safetensors")).has(name)) << name;
+  EXPECT_TRUE(at::equal(read.weights(), trained.weights()));
+}
+
+TEST(HuggingFace, WhatIsWrittenIsReadBack) {
+  expect_round_trip(tiny_plan());
+  expect_round_trip(tiny_llama_plan());
+}
+
+TEST(HuggingFace, EveryMissingTensorIsNamed) {
+  const ScratchFolder folder;
+  write_safetensors(folder.file("model.safetensors"), std::vector<NamedTensor>{{.name = "wte.weight", .values = at::ones({12, 16})}});
+  Training training(tiny_plan());
+  EXPECT_THAT([&] { load_hugging_face(training.parameters, training.plan.model, folder.file("model.safetensors")); },
+              testing::ThrowsMessage<sim::InputError>(testing::AllOf(testing::HasSubstr("transformer.h.0.attn.c_attn.weight"),
+                                                                     testing::HasSubstr("is 12 x 16 for embedding.tokens.weight, the model's config says 13 x 16"))));
+}
+
+}  // namespace
+}  // namespace executor

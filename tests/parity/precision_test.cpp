@@ -1,0 +1,92 @@
+// 16-bit training: ZeRO = DDP bitwise; and as far from the fp64 run as one process in the same precision is, not farther. fp16: all ranks
+// skip the same steps.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/parity/compositions.h"
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+constexpr std::int64_t kPrecisionSteps = 3;
+constexpr double kBand = 2.0;  // times the error of one process
+
+using sim::Precision;
+
+class Precisions : public testing::TestWithParam<Precision> {};
+
+sim::ParallelPlan plan_in(Precision precision, sim::DeviceMesh mesh, const sim::ModelConfig& model) {
+  sim::ParallelPlan plan = with_precision(tiny_plan(model, mesh), precision);
+  plan.training.initial_loss_scale = 1024;
+  return plan;
+}
+
+void expect_within_band(const sim::ParallelPlan& plan) {
+  const sim::ParallelPlan alone = on_one_rank(plan);
+  sim::ParallelPlan exact = with_precision(alone, Precision::Fp64);
+  exact.fp32_gradients = false;
+  const auto run = [](const sim::ParallelPlan& of, Ranks ranks) { return train({.plan = of, .steps = kPrecisionSteps, .ranks = ranks}); };
+  const TrainingResult reference = run(exact, Ranks::Alone);
+  const Distance band = distance(run(alone, Ranks::Alone), reference), here = distance(run(plan, Ranks::All), reference);
+  EXPECT_LE(here.loss, kBand * band.loss + 1e-3);
+  EXPECT_LE(here.gradients, kBand * band.gradients);
+  EXPECT_LE(here.weights, kBand * band.weights);
+  EXPECT_GT(band.gradients, 1e-6) << "16 bits are 16 bits";
+}
+
+TEST_P(Precisions, LiesInTheBandOfOneProcess) {
+  const int ranks = num_ranks();
+  if (ranks == 1) GTEST_SKIP() << "needs several ranks";
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2}, sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}}) {
+    SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.tensor, mesh.pipeline)));
+    sim::ParallelPlan plan = plan_in(GetParam(), mesh, tiny_gpt2());
+    expect_within_band(plan);
+    plan.fp32_gradients = true;
+    expect_within_band(plan);
+    expect_within_band(plan_in(GetParam(), mesh, tiny_llama()));
+  }
+}
+
+TEST_P(Precisions, ZeroStagesAreBitwiseEqual) {
+  if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";
+  for (const bool fp32_gradients : {false, true}) {
+    sim::ParallelPlan plan = plan_in(GetParam(), {.data = num_ranks()}, tiny_llama());
+    plan.fp32_gradients = fp32_gradients;
+    const TrainingResult ddp = train({.plan = plan, .steps = kPrecisionSteps});
+    for (const std::int32_t stage : {1, 2, 3})
+      EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = kPrecisionSteps}), ddp), "") << "zero" << stage;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SixteenBits, Precisions, testing::Values(Precision::Bf16, Precision::Fp16),
+                         [](const auto& each) { return std::string(sim::kPrecisionNames[static_cast<std::size_t>(each.param)]); });
+
+// A scale beyond fp16: overflows on some ranks alone would leave them a step ahead of the others.
+TEST(LossScale, AllRanksSkipTheSameSteps) {
+  sim::ParallelPlan plan = plan_in(Precision::Fp16, {.data = num_ranks()}, tiny_gpt2());
+  plan.training.initial_loss_scale = 1 << 24;
+  const TrainingResult ddp = train({.plan = plan, .steps = 8});
+  EXPECT_TRUE(ddp.skipped.front());
+  EXPECT_FALSE(ddp.skipped.back());
+  const TrainingResult zero = train({.plan = with_zero(plan, 3), .steps = 8});
+  EXPECT_EQ(zero.skipped, ddp.skipped);
+  EXPECT_EQ(bitwise_difference(zero.weights, ddp.weights, "weights"), "");
+}
+
+TEST(PrecisionMutations, AreCaught) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const auto caught = [](const sim::ParallelPlan& plan, executor::Mutation mutation) {
+    const TrainingResult right = train({.plan = plan, .steps = kPrecisionSteps}), wrong = train({.plan = plan, .steps = kPrecisionSteps, .mutation = mutation});
+    return bitwise_difference(wrong, right) != "";
+  };
+  EXPECT_TRUE(caught(plan_in(Precision::Fp16, {.data = 2}, tiny_gpt2()), executor::Mutation::ClipBeforeUnscale));
+  for (const std::int32_t stage : {0, 3})
+    EXPECT_TRUE(caught(with_zero(plan_in(Precision::Bf16, {.data = 2}, tiny_gpt2()), stage), executor::Mutation::StaleMaster));
+}
+
+}  // namespace
+}  // namespace parity

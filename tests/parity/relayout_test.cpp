@@ -1,0 +1,52 @@
+// A checkpoint written under one layout, loaded under another: the same bits of weights and moments, also after saving again and going back;
+// and the training goes on as it would have.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/parity/compositions.h"
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+struct Move {
+  sim::DeviceMesh from, to;
+  std::int32_t zero_from = 0, zero_to = 0;
+};
+
+sim::ParallelPlan plan_at(sim::DeviceMesh mesh, std::int32_t zero) {
+  return with_zero(with_precision(tiny_plan(tiny_gpt2(), mesh), sim::Precision::Fp64), zero);
+}
+
+void expect_same_state(const TrainingResult& a, const TrainingResult& b, const std::string& what) {
+  EXPECT_EQ(bitwise_difference(a.weights, b.weights, what), "");
+  EXPECT_EQ(bitwise_difference(a.moments, b.moments, what + ", moments"), "");
+}
+
+class Relayout : public testing::TestWithParam<Move> {};
+
+TEST_P(Relayout, KeepsEveryBitAndGoesOn) {
+  const auto& [from, to, zero_from, zero_to] = GetParam();
+  if (from.ranks() != num_ranks()) GTEST_SKIP() << "needs " << from.ranks() << " ranks";
+  const ScratchOfJob scratch;
+  const sim::ParallelPlan here = plan_at(from, zero_from), there = plan_at(to, zero_to);
+  const TrainingResult first = train({.plan = here, .steps = 2, .save_to = scratch.folder("a")});
+  const TrainingResult moved = train({.plan = there, .steps = 0, .load_from = scratch.folder("a"), .save_to = scratch.folder("b")});
+  expect_same_state(moved, first, "moved");
+  expect_same_state(train({.plan = here, .steps = 0, .load_from = scratch.folder("b")}), first, "and back");
+  const TrainingResult stayed = train({.plan = here, .steps = 2, .load_from = scratch.folder("a")});
+  EXPECT_EQ(difference(train({.plan = there, .steps = 2, .load_from = scratch.folder("a")}), stayed, {1e-10}), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Moves, Relayout,
+                         testing::Values(Move{{.data = 2}, {.tensor = 2}, 3, 0}, Move{{.tensor = 2}, {.pipeline = 2}, 0, 0},
+                                         Move{{.pipeline = 2}, {.data = 2}, 0, 1}, Move{{.data = 4}, {.data = 2, .tensor = 2}, 3, 2},
+                                         Move{{.pipeline = 2, .tensor = 2}, {.data = 2, .pipeline = 2}, 0, 3},
+                                         Move{{.data = 2, .pipeline = 2, .tensor = 2}, {.data = 4, .tensor = 2}, 3, 1},
+                                         Move{{.data = 8}, {.data = 2, .pipeline = 2, .tensor = 2}, 2, 3}));
+
+}  // namespace
+}  // namespace parity
