@@ -13,8 +13,8 @@ constexpr double kTf32 = 0.5;               // of the half-precision share: more
 constexpr double kBytes[] = {1.1, 1.2, 1.2}; // passes over inputs and outputs; lower for fp32, whose kernels are bound by arithmetic
 constexpr double kDepthwiseBytes[] = {2.0, 3.5, 6.0};   // a channel a group: no kernel for it reuses much
 constexpr double kGroupedHalf = 1.6;         // times more in half precision, whose groups are padded and laid out again
-constexpr double kGroupWidth = 16;           // channels of a group that tensor cores take at least
-constexpr double kGrouped = 0.5;             // of the rate of a whole product
+constexpr double kGrouped = 0.13, kGroupedOnTensorCores = 0.34;   // of the fp32 peak: groups too narrow for tiles
+constexpr double kDepthwise = 0.05;
 
 int index_of(Gradient gradient) { return static_cast<int>(gradient); }
 
@@ -40,12 +40,11 @@ double KernelClock::convolution_gain(const Convolution& shape, Gradient gradient
   return winograd ? kWinograd : kSingle[index_of(gradient)];
 }
 
-// Groups too narrow for tiles: padded to what the units take.
 double KernelClock::grouped_time(const Convolution& shape, double outputs) const {
-  const bool single = execution_.format == NumberFormat::Fp32;
-  const double width = std::max(shape.inputs / shape.groups, single ? 1 : kGroupWidth);
-  const double rate = device_.matrix_peak(execution_.format).value() * device_.matrix_share(execution_.format);
-  return 2 * outputs * width * shape.area() / (rate * kGrouped * (single ? 1 : 0.7 * convolution_gain(shape, Gradient::None)));
+  const double share = shape.groups == shape.inputs                  ? kDepthwise
+                       : execution_.format == NumberFormat::Fp32 ? kGrouped
+                                                                     : kGroupedOnTensorCores;
+  return 2 * outputs * shape.inputs / shape.groups * shape.area() / (device_.matrix_peak(NumberFormat::Fp32).value() * share);
 }
 
 Work KernelClock::convolution(const Convolution& shape, double batch, Gradient gradient) const {
@@ -55,7 +54,6 @@ Work KernelClock::convolution(const Convolution& shape, double batch, Gradient g
   const double single = depthwise ? kDepthwiseBytes[index_of(gradient)] : 1, half = depthwise ? single : kBytes[index_of(gradient)];
   const double passes = element() > 2 ? single : half * (shape.groups > 1 ? kGroupedHalf : 1);
   const Work moved = bytes((inputs + outputs) * element() * passes);
-  if (depthwise) return moved;
   const double compute = shape.groups > 1 ? grouped_time(shape, outputs)
                                           : tile_time(implicit_product(shape, batch, gradient), execution_.format) /
                                                 convolution_gain(shape, gradient);

@@ -21,7 +21,7 @@ NamedSizes sizes_of(const std::string& architecture) {
 }
 
 void classify(ConvolutionWriter& net) {
-  net.move(1, 1);                                      // mean over the map
+  net.move({1, 1});                                      // mean over the map
   net.cut();
   net.cut();                                           // flatten
   net.restart({net.map().channels, 1});
@@ -94,7 +94,7 @@ void inverted_bottleneck(ConvolutionWriter& net, const Mobile& block, const Filt
   net.convolve(block.outputs);
   net.norm();
   if (net.map().elements() == before.elements()) {
-    net.move(2, 2);                                    // some samples skip the block
+    net.move({2, 2});                                    // some samples skip the block
     net.add();
   }
   net.cut();
@@ -160,7 +160,7 @@ CellInputs amoeba_cell(ConvolutionWriter& net, const CellInputs& inputs, double 
   for (int at = 0; at < (reduces ? 2 : 3); ++at) net.pool(1);
   for (int at = 0; at < 5; ++at) net.add();
   net.restart({channels * (reduces ? 3 : 4), inner.size});
-  net.move(2, 2);
+  net.move({2, 2});
   net.cut();
   return {net.map(), inputs.last};
 }
@@ -189,7 +189,7 @@ void stacked(ConvolutionWriter& net, const ConvolutionStack& stack) {
   for (int at = 1; at <= stack.convolutions; ++at) {
     net.convolve(at == stack.convolutions ? stack.last : stack.middle, {3, 3});
     net.cut();
-    net.move(2, 2);                                    // dropout of whole channels
+    net.move({2, 2});                                    // dropout of whole channels
     net.cut();
     net.norm();
     net.cut();
@@ -212,10 +212,10 @@ ConvolutionalNetwork u_shaped(const NamedSizes& shape, ConvolutionWriter net) {
   stacked(net, {width(kLevels), width(kLevels - 1), count});
   for (int level = kLevels - 1; level >= 0; --level) {
     net.restart({net.map().channels, net.map().size * 2});
-    net.move(1.25, 1.25);                              // to twice the size
+    net.move({1.25, 1.25});                              // to twice the size
     net.cut();
     net.restart({width(level + 1), net.map().size});
-    net.move(2, 2);                                    // beside what came down
+    net.move({2, 2});                                    // beside what came down
     net.cut();
     const double out = std::floor(width(level) / 2);
     stacked(net, {out, out, count});

@@ -17,35 +17,35 @@ void ConvolutionWriter::convolve(double outputs, Filter filter) {
   unit_.kept += map_.elements();
 }
 
-void ConvolutionWriter::move(double forward, double backward) {
-  unit_.forward += forward * map_.elements();
-  unit_.backward += backward * map_.elements();
+void ConvolutionWriter::move(const Moves& moves) {
+  unit_.forward += moves.forward * map_.elements();
+  unit_.backward += moves.backward * map_.elements();
   unit_.kernels += 1;
 }
 
-void ConvolutionWriter::norm() { move(3, 5); }   // read for the moments, read and written; backward two tensors twice, and the result
+void ConvolutionWriter::norm() { move({3, 5}); }   // read for the moments, read and written; backward two tensors twice, and the result
 
 void ConvolutionWriter::activate() {
-  if (!fused_) move(2, 3);
+  if (!fused_) move({2, 3});
   unit_.kept += map_.elements();
 }
 
 void ConvolutionWriter::swish() {
-  move(2, 3);
+  move({2, 3});
   unit_.kept += 2 * map_.elements();
 }
 
-void ConvolutionWriter::add() { move(fused_ ? 1 : 3, fused_ ? 1 : 3); }
+void ConvolutionWriter::add() { move(fused_ ? Moves{1, 1} : Moves{3, 3}); }
 
 void ConvolutionWriter::pool(double stride) {
-  move(1, 1 + (stride > 1 ? 0 : 2));
+  move({1, stride > 1 ? 1.0 : 3.0});
   map_.size /= stride;
-  move(2, 3);                              // the result, with the places it came from
+  move({2, 3});                              // the result, with the places it came from
   unit_.kept += 2 * map_.elements();
 }
 
 void ConvolutionWriter::squeeze() {
-  move(5, 13);                             // mean, scale; backward both, and their sum
+  move({5, 13});                             // mean, scale; backward both, and their sum
   unit_.kernels += 6;
   unit_.kept += map_.elements();
 }

@@ -6,6 +6,7 @@
 namespace sim {
 
 struct FeatureMap { double channels = 0, size = 0; double elements() const { return channels * size * size; } };
+struct Moves { double forward = 0, backward = 0; };   // elements through memory, in units of the map
 struct Filter { double height = 1, width = 1, stride = 1, groups = 1; };
 
 class ConvolutionWriter {
@@ -19,7 +20,7 @@ class ConvolutionWriter {
   void add();
   void pool(double stride);
   void squeeze();                        // squeeze-and-excitation: means over the map, two small products, a scale
-  void move(double forward, double backward);   // elements, in units of the map
+  void move(const Moves& moves);
   void restart(FeatureMap map) { map_ = map; }
   void cut();                            // what comes next is a unit of its own
   const FeatureMap& map() const { return map_; }

@@ -21,6 +21,7 @@ struct KernelTraits {
   double flash1_share = 0.28, flash2_share = 0.55, flash3_share = 0.55, cudnn_share = 0.5;  // long sequences, forward and backward
   double grouped_share = 0.75;             // of a single product's rate, for the products of many experts
   double convolution_share = 0.8;          // of what matrix products reach
+  BytesPerSecond host_memory{25e9}, host_link{20e9}, drive{0.8e9};   // of a node, the share of one GPU; inferred from usual servers
   double loader_workers = 8;               // processes of a GPU that prepare its input on the host
   Seconds collective_start{15e-6};         // of one call
   Seconds collective_fill{60e-6};          // until long messages run at full rate

@@ -35,6 +35,9 @@ void read_links(const JsonReader& reader, KernelTraits& traits) {
   traits.collective_fill = reader.seconds("collective_fill", traits.collective_fill);
   traits.all_reduce_gain = reader.number("all_reduce_gain", traits.all_reduce_gain, {0.1, 4});
   traits.network_share = reader.number("network_share", traits.network_share, kPositiveShare);
+  traits.host_memory = reader.bytes_per_second("host_memory", traits.host_memory);
+  traits.host_link = reader.bytes_per_second("host_link", traits.host_link);
+  traits.drive = reader.bytes_per_second("drive", traits.drive);
 }
 
 // What end-to-end rows say: see sim/validation/fit.h.

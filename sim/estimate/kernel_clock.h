@@ -41,6 +41,7 @@ class KernelClock {
   Work unfused(const AttentionShape& shape, bool backward) const;
   Work convolution(const Convolution& shape, double batch, Gradient gradient) const;
   double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
+  const KernelTraits& traits() const { return device_.kernels; }
   double grouped_share() const { return device_.kernels.grouped_share; }
   double element() const;                                 // bytes of an activation
   double stream_rate() const;

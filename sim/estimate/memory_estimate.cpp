@@ -62,7 +62,7 @@ double state_bytes(const RunDescription& run, const Setting& setting, const Rank
   const double weight_share = layout.zero_stage >= 3 ? shards : 1, gradient_share = layout.zero_stage >= 2 ? shards : 1;
   const double optimizer_share = layout.zero_stage >= 1 ? shards : 1;
   if (layout.zero_stage == 3 && half) return rank.parameters * 4 / shards + rank.trained * (4 + moments) / shards;   // sharded in fp32
-  const double offload = run.execution.offload ? 0 : 1;
+  const double offload = run.execution.place == OptimizerPlace::Device ? 1 : 0;
   const double owned = layout.zero_stage >= 1 ? setting.stack.owner_gradient_bytes * rank.trained / optimizer_share : 0;
   return owned + rank.parameters * weights / weight_share + rank.trained * run.execution.accumulate_bytes / gradient_share +
          offload * rank.trained * (moments + (half ? 4 : 0)) / optimizer_share;

@@ -26,6 +26,8 @@ enum class RecomputeKind : std::uint8_t { None, AttentionCore, SaveProjections, 
 inline constexpr std::string_view kRecomputeKindNames[] = {"none", "attention core", "save projections", "op", "every second layer", "full"};
 enum class StepOptimizer : std::uint8_t { Adam, Lamb, Lars, SgdMomentum, RmsPropEma };
 inline constexpr std::string_view kStepOptimizerNames[] = {"adam", "lamb", "lars", "sgd_momentum", "rmsprop_ema"};
+enum class OptimizerPlace : std::uint8_t { Device, Host, Drive };   // where its states live, and who computes its step
+inline constexpr std::string_view kOptimizerPlaceNames[] = {"none", "cpu", "nvme"};
 enum class CutKind : std::uint8_t { Uniform, FirstLastMinusOne, EndsAsLayers, Balance };
 inline constexpr std::string_view kCutKindNames[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
 
@@ -95,7 +97,7 @@ struct Execution {
   bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
   double reduce_bytes = 2, accumulate_bytes = 4;  // of one gradient element
   StepOptimizer optimizer = StepOptimizer::Adam;
-  bool offload = false;
+  OptimizerPlace place = OptimizerPlace::Device;
 };
 
 struct RunDescription {

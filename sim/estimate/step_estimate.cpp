@@ -10,6 +10,7 @@
 namespace sim {
 namespace {
 
+constexpr double kDriveBytes = 24;       // of a parameter: master weight and two moments, in and out
 constexpr double kBucketTail = 0.06;     // of an overlapped gradient exchange: the last bucket has nothing left to hide behind
 
 struct RankParameters { double dense = 0, experts = 0, trained = 0; };
@@ -64,6 +65,15 @@ Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const L
   return total;
 }
 
+struct OwnedStates { double count = 0, bytes = 0; };   // parameters; what a step reads and writes of their states
+
+// Gradients go down, the host steps through its memory, weights come up; from a drive all states are read and written first.
+double host_step(const RunDescription& run, const KernelTraits& traits, const OwnedStates& owned) {
+  const double link = owned.count * (run.execution.reduce_bytes + 2) / traits.host_link.value();
+  const double drive = run.execution.place == OptimizerPlace::Drive ? owned.count * kDriveBytes / traits.drive.value() : 0;
+  return link + owned.bytes / traits.host_memory.value() + drive;
+}
+
 // Reads gradient, master weight and two moments, writes them back with the 16-bit copy; and the norm before it.
 double optimizer_time(const RunDescription& run, const KernelClock& kernels, const SoftwareStack& stack, const RankParameters& parameters) {
   const Layout& layout = run.layout;
@@ -71,8 +81,9 @@ double optimizer_time(const RunDescription& run, const KernelClock& kernels, con
   const double shards = sharded ? real(std::max<std::int64_t>(1, layout.zero_group)) : 1;
   const double moments = run.execution.optimizer == StepOptimizer::Adam || run.execution.optimizer == StepOptimizer::Lamb ? 2 : 1;
   const double bytes = 8 + 8 * moments + 6 + (stack.fused_optimizer ? 12 : 30) + (run.execution.optimizer == StepOptimizer::Lamb ? 16 : 0);
-  const double offload = run.execution.offload ? 20 : 1;
-  return kernels.bytes(parameters.trained / shards * bytes).device * offload;
+  const double owned = parameters.trained / shards;
+  return run.execution.place == OptimizerPlace::Device ? kernels.bytes(owned * bytes).device
+                                                       : host_step(run, kernels.traits(), {owned, owned * bytes});
 }
 
 StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
@@ -111,6 +122,22 @@ StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
   return parts;
 }
 
+// Half width that is added to the interval for what no row spoke of to which constants were fitted; inferred, one for each such form.
+double novelty(const RunDescription& run) {
+  const Network& net = run.network;
+  double square = 0;
+  const auto add = [&](bool is_new, double width) { square += is_new ? width * width : 0; };
+  add(net.experts.has_value(), 0.15);
+  add(net.low_rank.has_value(), 0.1);
+  add(net.attention.kind == AttentionKind::Latent, 0.06);
+  add(net.attention.kind == AttentionKind::Sliding, 0.04);
+  add(run.layout.context > 1, 0.08);
+  add(net.kind == NetworkKind::DecoderLayer, 0.1);
+  add(net.kind == NetworkKind::Convolutional && net.architecture != "resnet50", 0.12);
+  add(run.execution.place != OptimizerPlace::Device, 0.3);
+  return std::sqrt(square);
+}
+
 }  // namespace
 
 StepEstimate estimate_step(const RunDescription& run, const Setting& setting) {
@@ -118,7 +145,7 @@ StepEstimate estimate_step(const RunDescription& run, const Setting& setting) {
   const bool convolutional = run.network.kind == NetworkKind::Convolutional;
   result.parts = convolutional ? convolutional_parts(run, setting) : transformer_parts(run, setting);
   result.time = Seconds(result.parts.total());
-  const double width = std::hypot(setting.stack.interval, setting.device.kernels.interval);
+  const double width = std::hypot(setting.stack.interval, setting.device.kernels.interval, novelty(run));
   result.low = result.time * std::max(0.05, 1 - width);
   result.high = result.time * (1 + width);
   const MemoryEstimate memory = estimate_memory(run, setting);

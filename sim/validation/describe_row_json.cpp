@@ -208,7 +208,7 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   execution.accumulate_bytes = gradient_bytes(at, "grad_accum_precision", stack.accumulate_bytes, half);
   execution.graphs = at.text("cuda_graphs", "none") != "none";
   execution.optimizer = static_cast<StepOptimizer>(at.choice("optimizer", kStepOptimizerNames, 0));
-  execution.offload = at.text("offload", "none") != "none";
+  execution.place = static_cast<OptimizerPlace>(at.choice("offload", kOptimizerPlaceNames, 0));
   read_overlap(at, stack, assumed, execution);
 }
 

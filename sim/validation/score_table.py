@@ -1,21 +1,59 @@
-"""Writes the score of `meshwright validate` on the published runs into sim/validation/README.md.
+"""Writes the score of `meshwright validate` into sim/README.md: published runs with fitted constants, with each source left out of the fit,
+and runs to which nothing is fitted. From a clean clone: build the preset planner, then run this (two minutes).
 
 usage: score_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
+import json
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-README = ROOT / "sim" / "validation" / "README.md"
+README = ROOT / "sim" / "README.md"
+ROWS, CHECKS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json"))
+
+
+def score(program, *arguments):
+    return json.loads(subprocess.run([program, "validate", "--json", *arguments], text=True, capture_output=True, check=True).stdout)
+
+
+def percent(share):
+    return f"{100 * share:.1f}"
+
+
+def source_rows(fitted, left_out):
+    without = {source["source"]: source for source in left_out["sources"]}
+    yield "| source | rows | error % | left out % | bias % | in interval, left out % | worst % | worst row |\n|---|---|---|---|---|---|---|---|"
+    for source in fitted["sources"]:
+        other = without[source["source"]]
+        yield (f"| {source['source']} | {source['rows']} | {percent(source['mape'])} | {percent(other['mape'])} | {100 * source['bias']:+.1f} | "
+               f"{100 * other['coverage']:.0f} | {percent(source['worst'])} | `{source['worst_id']}` |")
+
+
+def summary_rows(fitted, left_out, checks):
+    yield "| what | fitted | each source left out | rows nothing is fitted to |\n|---|---|---|---|"
+    for name, key in (("step time: mean over sources of the mean error, %", "macro_mape"), ("the same over rows, %", "micro_mape"),
+                      ("median, %", "median"), ("90th percentile, %", "percentile90"), ("bias, %", "bias"),
+                      ("rows in the 80 % interval, mean over sources, %", "interval_coverage")):
+        yield f"| {name} | " + " | ".join(percent(one[key]) for one in (fitted, left_out, checks)) + " |"
+    yield "| Winkler score of the interval | " + " | ".join(f"{one['interval_score']:.2f}" for one in (fitted, left_out, checks)) + " |"
+    sweeps = [one["sweeps"] for one in (fitted, left_out)]
+    for name, key in (("sweeps, mean over sources: regret, %", "regret"), ("pick within 1 % of the best, %", "top1")):
+        yield f"| {name} | " + " | ".join(percent(one[key]) for one in sweeps) + " | |"
+    yield "| sweeps: Spearman | " + " | ".join(f"{one['spearman']:.2f}" for one in sweeps) + " | |"
+    yield f"| memory, % | {percent(fitted['memory_mape'])} | | {percent(checks['memory_mape'])} |"
+    yield f"| out-of-memory verdicts that are right, % | {percent(fitted['out_of_memory_accuracy'])} | | |"
+    yield f"| rows predicted / with an error | {fitted['rows_predicted']} / {fitted['rows_with_error']} | | {checks['rows_predicted']} / {checks['rows_with_error']} |"
 
 
 def main(program):
-    done = subprocess.run([program, "validate", ROOT / "profiles" / "published" / "rows.json"], text=True, capture_output=True, check=True)
+    fitted, left_out, checks = score(program, ROWS), score(program, ROWS, "--leave-out-each"), score(program, CHECKS)
+    table = "\n".join([*summary_rows(fitted, left_out, checks), "", *source_rows(fitted, left_out), "",
+                       "Not fitted: " + "; ".join(f"{one['source']} {percent(one['mape'])} % ({one['rows']})" for one in checks["sources"]) + "."])
     text = README.read_text()
-    table = f"<!-- score -->\n{done.stdout.strip()}\n<!-- end -->"
-    README.write_text(re.sub(r"<!-- score -->.*<!-- end -->", lambda _: table, text, flags=re.S))
+    README.write_text(re.sub(r"<!-- score.*?<!-- /score -->", lambda _: f"<!-- score: made by sim/validation/score_table.py -->\n{table}\n<!-- /score -->",
+                             text, flags=re.S))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "sim/validation/fit.h"
+#include "tests/sim/validation/rows.h"
+
+namespace sim {
+namespace {
+
+constexpr const char* kStack = "megatron-core";
+
+// Runs "measured" by the estimate itself, with a stack that reaches less of the products.
+MeasuredRuns made_runs(double matrix_share) {
+  MeasuredRuns made{{}, {}};
+  made.profiles.parts.emplace("a100-80gb-sxm", load_device("a100-80gb-sxm"));
+  const SoftwareCatalog catalog = load_software_catalog();
+  for (const char* name : {"plain", kStack}) made.profiles.stacks.emplace(name, catalog.named(name));
+  SoftwareStack truth = catalog.named(kStack);
+  truth.matrix_share = matrix_share;
+  for (const std::int64_t micro_batch : {1, 2, 4, 8}) {
+    RunDescription run = describe_row(valid_row(), "mine", catalog).run;
+    run.layout.micro_batch = micro_batch;
+    run.layout.microbatches = 8 / micro_batch;
+    const double time = estimate_step(run, {made.profiles.parts.at(run.machine.part), truth}).time.count();
+    made.runs.push_back({"r" + std::to_string(micro_batch), run,
+                         {.source = micro_batch < 4 ? "small" : "large", .sweep = {}, .time = time, .memory_gib = {}, .memory_kind = {},
+                          .out_of_memory = {}, .headline = true}});
+  }
+  return made;
+}
+
+double mean_error(const MeasuredRuns& measured, const FittedProfiles& profiles) {
+  double sum = 0;
+  for (const MeasuredRun& run : measured.runs)
+    sum += std::abs(std::log(
+        estimate_step(run.run, {profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)}).time.count() / *run.target.time));
+  return sum / static_cast<double>(measured.runs.size());
+}
+
+TEST(Fit, FindsWhatTheRunsWereMadeWith) {
+  const MeasuredRuns made = made_runs(0.8);
+  const FittedProfiles fitted = fit(made.runs, made.profiles);
+  EXPECT_GT(mean_error(made, made.profiles), 0.04);
+  EXPECT_LT(mean_error(made, fitted), 0.015);
+  EXPECT_LT(fitted.stacks.at(kStack).matrix_share * fitted.parts.at("a100-80gb-sxm").kernels.matrix_share,
+            0.95 * made.profiles.stacks.at(kStack).matrix_share * made.profiles.parts.at("a100-80gb-sxm").kernels.matrix_share);
+  EXPECT_THAT(fitted.sources.at(kStack), testing::UnorderedElementsAre("large", "small"));
+}
+
+TEST(Fit, SameRowsSameConstants) {
+  const MeasuredRuns made = made_runs(0.9);
+  EXPECT_EQ(fit(made.runs, made.profiles).stacks.at(kStack).matrix_share, fit(made.runs, made.profiles).stacks.at(kStack).matrix_share);
+}
+
+TEST(Fit, LeavingOutPredictsEverySource) {
+  const MeasuredRuns made = made_runs(0.8);
+  const ValidationRows rows = leave_out_each(made);
+  EXPECT_EQ(rows.predictions.size(), made.runs.size());
+  for (std::size_t at = 0; at < rows.predictions.size(); ++at)
+    EXPECT_NEAR(rows.predictions[at].estimate.time.count() / *rows.targets[at].time, 1, 0.06);
+}
+
+}  // namespace
+}  // namespace sim
