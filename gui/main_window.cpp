@@ -137,6 +137,12 @@ void MainWindow::linkSession() {
     trace_page_->setTrace(trace);
     pages_->setCurrentWidget(trace_page_);
   });
+  connect(&session_, &Session::snapshotReady, this, [this](const SharedSnapshot& snapshot) {
+    message_->hide();
+    statusBar()->clearMessage();
+    memory_page_->setSnapshot(snapshot);
+    pages_->setCurrentWidget(memory_page_);
+  });
   connect(&session_, &Session::failed, this, &MainWindow::tell);
 }
 
@@ -191,6 +197,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   PlanQuestion asked = question_->question();
   switch (kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
+    case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
     case FileKind::RunFolder: run_page_->follow(path); return session_.openRun(path);
     case FileKind::Plan: {
       undo_.clear();

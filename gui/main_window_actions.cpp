@@ -16,7 +16,8 @@ namespace gui {
 void MainWindow::addFileActions() {
   const QString file = tr("&File");
   QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
-    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"), tr("JSON (*.json *.json.gz);;All files (*)"), &MainWindow::open);
+    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"), tr("JSON, snapshots (*.json *.json.gz *.pickle *.pkl);;All files (*)"),
+           &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
