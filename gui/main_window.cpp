@@ -13,6 +13,7 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 
+#include "gui/answers_page.h"
 #include "gui/cluster_page.h"
 #include "gui/compare_page.h"
 #include "gui/core/cluster_load.h"
@@ -54,7 +55,8 @@ MainWindow::MainWindow(QWidget* parent)
       cluster_page_(new ClusterPage(this)),
       compare_page_(new ComparePage(this)),
       run_page_(new RunPage(this)),
-      trace_page_(new TracePage(this)) {
+      trace_page_(new TracePage(this)),
+      answers_page_(new AnswersPage(this)) {
   build();
   linkSession();
   linkPages();
@@ -76,6 +78,7 @@ void MainWindow::build() {
   pages_->addTab(compare_page_, tr("Compare"));
   pages_->addTab(run_page_, tr("Run"));
   pages_->addTab(trace_page_, tr("Trace"));
+  pages_->addTab(answers_page_, tr("Answers"));
   auto* center = new QWidget(this);
   auto* column = new QVBoxLayout(center);
   column->setContentsMargins(0, 0, 0, 0);
@@ -120,6 +123,7 @@ void MainWindow::linkSession() {
     timeline_page_->setPlan(now, before);
     memory_page_->setPlan(now);
     cluster_page_->setPlan(now);
+    answers_page_->setPlan(now);
     run_page_->setPlan(now->plan);
     knobs_->showEffect(now, before);
   });
@@ -157,13 +161,18 @@ void MainWindow::linkPages() {
     pages_->setCurrentWidget(timeline_page_);
     timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
   });
+  connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
   connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
 }
 
 void MainWindow::turn(const Knobs& knobs) {
-  if (session_.wanted()) undo_.push(new TurnCommand(session_, *session_.wanted(), turned(*session_.wanted(), knobs)));
+  if (session_.wanted()) edit(turned(*session_.wanted(), knobs));
+}
+
+void MainWindow::edit(const sim::ParallelPlan& plan) {
+  if (session_.wanted()) undo_.push(new TurnCommand(session_, *session_.wanted(), plan));
 }
 
 void MainWindow::tell(const Message& message) { message_->tell(message); }
@@ -241,6 +250,7 @@ TablePanel* MainWindow::shownTable() const {
   if (page == memory_page_) return memory_page_->alive();
   if (page == compare_page_) return compare_page_->errors();
   if (page == trace_page_) return trace_page_->statistics();
+  if (page == answers_page_) return answers_page_->table();
   return page == plan_page_ ? plan_page_->table() : timeline_page_->figures();
 }
 

@@ -14,6 +14,7 @@ class QTabWidget;
 
 namespace gui {
 
+class AnswersPage;
 class ClusterPage;
 class ComparePage;
 class KnobsPanel;
@@ -53,6 +54,7 @@ class MainWindow : public QMainWindow {
   ComparePage* comparePage() const { return compare_page_; }
   RunPage* runPage() const { return run_page_; }
   TracePage* tracePage() const { return trace_page_; }
+  AnswersPage* answersPage() const { return answers_page_; }
   MessageBar* message() const { return message_; }
   QUndoStack* undoStack() { return &undo_; }
   QTabWidget* pages() const { return pages_; }
@@ -72,6 +74,7 @@ class MainWindow : public QMainWindow {
   void addEditActions();
   void addViewActions();
   void turn(const Knobs& knobs);
+  void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
   void tell(const Message& message);
   template <class Action>
@@ -95,6 +98,7 @@ class MainWindow : public QMainWindow {
   ComparePage* compare_page_;
   RunPage* run_page_;
   TracePage* trace_page_;
+  AnswersPage* answers_page_;
   bool keeps_state_ = false;
 };
 
