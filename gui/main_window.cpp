@@ -15,6 +15,7 @@
 
 #include "gui/answers_page.h"
 #include "gui/cluster_page.h"
+#include "gui/command_palette.h"
 #include "gui/compare_page.h"
 #include "gui/core/cluster_load.h"
 #include "gui/knobs_panel.h"
@@ -45,6 +46,7 @@ constexpr int kStateVersion = 1;
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent),
+      commands_(new CommandPalette(actions_.all(), this)),
       pages_(new QTabWidget(this)),
       message_(new MessageBar(this)),
       question_(new QuestionPanel(this)),

@@ -16,6 +16,7 @@ namespace gui {
 
 class AnswersPage;
 class ClusterPage;
+class CommandPalette;
 class ComparePage;
 class KnobsPanel;
 class MemoryPage;
@@ -59,6 +60,7 @@ class MainWindow : public QMainWindow {
   QUndoStack* undoStack() { return &undo_; }
   QTabWidget* pages() const { return pages_; }
   const Actions& actions() const { return actions_; }
+  CommandPalette* commands() const { return commands_; }
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -87,6 +89,7 @@ class MainWindow : public QMainWindow {
   Session session_;
   QUndoStack undo_;
   Actions actions_{this};
+  CommandPalette* commands_;
   QTabWidget* pages_;
   MessageBar* message_;
   QuestionPanel* question_;

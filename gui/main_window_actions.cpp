@@ -3,6 +3,7 @@
 #include <QMessageBox>
 #include <QTabWidget>
 
+#include "gui/command_palette.h"
 #include "gui/main_window.h"
 #include "gui/memory_page.h"
 #include "gui/message_bar.h"
@@ -65,6 +66,7 @@ void MainWindow::addViewActions() {
   dark->setCheckable(true);
   connect(dark, &QAction::toggled, this, &MainWindow::setDark);
   actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
+  actions_.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { commands_->open(); });
   actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {
     auto* box =
         new QMessageBox(QMessageBox::NoIcon, tr("Keys"),
