@@ -6,8 +6,10 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "gui/core/critical_row.h"
 #include "gui/models/cells.h"
 #include "gui/models/comparison_tables.h"
+#include "gui/models/explanation_tables.h"
 #include "gui/table_panel.h"
 #include "gui/views/legend_view.h"
 #include "gui/views/timeline_view.h"
@@ -35,6 +37,7 @@ ComparePage::ComparePage(QWidget* parent)
       simulated_(new TimelineView(this)),
       measured_(new TimelineView(this)),
       errors_(new TablePanel(tr("Errors"), TablePanel::Filter::Shown, this)),
+      gap_(new TablePanel(tr("The gap, explained"), TablePanel::Filter::Hidden, this)),
       shares_(new TablePanel(tr("Shares"), TablePanel::Filter::Hidden, this)),
       unmatched_(new TablePanel(tr("Without a partner"), TablePanel::Filter::Hidden, this)) {
   build();
@@ -45,14 +48,17 @@ void ComparePage::build() {
   summary_->setContentsMargins(10, 8, 10, 6);
   summary_->setWordWrap(true);
   errors_->setStretchedColumn(0);
+  gap_->setStretchedColumn(0);
   shares_->setStretchedColumn(0);
   unmatched_->setStretchedColumn(1);
   auto* pictures = new QSplitter(Qt::Vertical, this);
   pictures->addWidget(titled(tr("Simulated"), simulated_, this));
   pictures->addWidget(titled(tr("Measured"), measured_, this));
-  auto* lower = new QSplitter(Qt::Vertical, this);
-  lower->addWidget(shares_);
-  lower->addWidget(unmatched_);
+  auto* lower = new QTabWidget(this);
+  lower->setDocumentMode(true);
+  lower->addTab(gap_, tr("Gap"));
+  lower->addTab(shares_, tr("Shares"));
+  lower->addTab(unmatched_, tr("Without a partner"));
   auto* tables = new QSplitter(Qt::Horizontal, this);
   tables->addWidget(errors_);
   tables->addWidget(lower);
@@ -94,14 +100,18 @@ void ComparePage::follow(TimelineView* from, TimelineView* to, const sim::Timeli
 
 void ComparePage::setRun(const SharedRun& run) {
   const sim::Timeline& simulated = run->simulated->result.timeline;
-  simulated_->setTimeline(TimelineCore(simulated), taskNames(simulated.spans));
-  measured_->setTimeline(TimelineCore(run->measured), taskNames(run->measured.spans));
+  TimelineCore there(simulated), here(run->measured);
+  there.setTopRow(criticalRow(simulated, run->simulated->critical));
+  here.setTopRow(criticalRow(run->measured, run->critical));
+  simulated_->setTimeline(std::move(there), taskNames(simulated.spans));
+  measured_->setTimeline(std::move(here), taskNames(run->measured.spans));
   run_ = run;
   const TimeRange whole{sim::SimTime(0), std::max(simulated_->core().range().end, measured_->core().range().end)};
   simulated_->setWhole(whole);
   measured_->setWhole(whole);
   const sim::Comparison& found = run->comparison;
   errors_->setTable(errorsTable(found));
+  gap_->setTable(gapTable(*run));
   shares_->setTable(sharesTable(found));
   unmatched_->setTable(unmatchedTable(found));
   const QString ledger = found.ledger_equal ? tr("The collectives are those predicted, entry by entry.")

@@ -20,6 +20,7 @@ class ComparePage : public QWidget {
   TimelineView* simulated() const { return simulated_; }
   TimelineView* measured() const { return measured_; }
   TablePanel* errors() const { return errors_; }
+  TablePanel* gap() const { return gap_; }
 
  private:
   void build();
@@ -29,7 +30,7 @@ class ComparePage : public QWidget {
   SharedRun run_;
   QLabel* summary_;
   TimelineView *simulated_, *measured_;
-  TablePanel *errors_, *shares_, *unmatched_;
+  TablePanel *errors_, *gap_, *shares_, *unmatched_;
   bool following_ = false;
 };
 

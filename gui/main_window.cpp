@@ -13,7 +13,9 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 
+#include "gui/answers_page.h"
 #include "gui/cluster_page.h"
+#include "gui/command_palette.h"
 #include "gui/compare_page.h"
 #include "gui/core/cluster_load.h"
 #include "gui/knobs_panel.h"
@@ -44,6 +46,7 @@ constexpr int kStateVersion = 1;
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent),
+      commands_(new CommandPalette(actions_.all(), this)),
       pages_(new QTabWidget(this)),
       message_(new MessageBar(this)),
       question_(new QuestionPanel(this)),
@@ -54,7 +57,8 @@ MainWindow::MainWindow(QWidget* parent)
       cluster_page_(new ClusterPage(this)),
       compare_page_(new ComparePage(this)),
       run_page_(new RunPage(this)),
-      trace_page_(new TracePage(this)) {
+      trace_page_(new TracePage(this)),
+      answers_page_(new AnswersPage(this)) {
   build();
   linkSession();
   linkPages();
@@ -76,6 +80,7 @@ void MainWindow::build() {
   pages_->addTab(compare_page_, tr("Compare"));
   pages_->addTab(run_page_, tr("Run"));
   pages_->addTab(trace_page_, tr("Trace"));
+  pages_->addTab(answers_page_, tr("Answers"));
   auto* center = new QWidget(this);
   auto* column = new QVBoxLayout(center);
   column->setContentsMargins(0, 0, 0, 0);
@@ -120,6 +125,7 @@ void MainWindow::linkSession() {
     timeline_page_->setPlan(now, before);
     memory_page_->setPlan(now);
     cluster_page_->setPlan(now);
+    answers_page_->setPlan(now);
     run_page_->setPlan(now->plan);
     knobs_->showEffect(now, before);
   });
@@ -137,6 +143,12 @@ void MainWindow::linkSession() {
     trace_page_->setTrace(trace);
     pages_->setCurrentWidget(trace_page_);
   });
+  connect(&session_, &Session::snapshotReady, this, [this](const SharedSnapshot& snapshot) {
+    message_->hide();
+    statusBar()->clearMessage();
+    memory_page_->setSnapshot(snapshot);
+    pages_->setCurrentWidget(memory_page_);
+  });
   connect(&session_, &Session::failed, this, &MainWindow::tell);
 }
 
@@ -151,13 +163,18 @@ void MainWindow::linkPages() {
     pages_->setCurrentWidget(timeline_page_);
     timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
   });
+  connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
   connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
 }
 
 void MainWindow::turn(const Knobs& knobs) {
-  if (session_.wanted()) undo_.push(new TurnCommand(session_, *session_.wanted(), turned(*session_.wanted(), knobs)));
+  if (session_.wanted()) edit(turned(*session_.wanted(), knobs));
+}
+
+void MainWindow::edit(const sim::ParallelPlan& plan) {
+  if (session_.wanted()) undo_.push(new TurnCommand(session_, *session_.wanted(), plan));
 }
 
 void MainWindow::tell(const Message& message) { message_->tell(message); }
@@ -191,6 +208,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   PlanQuestion asked = question_->question();
   switch (kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
+    case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
     case FileKind::RunFolder: run_page_->follow(path); return session_.openRun(path);
     case FileKind::Plan: {
       undo_.clear();
@@ -234,6 +252,7 @@ TablePanel* MainWindow::shownTable() const {
   if (page == memory_page_) return memory_page_->alive();
   if (page == compare_page_) return compare_page_->errors();
   if (page == trace_page_) return trace_page_->statistics();
+  if (page == answers_page_) return answers_page_->table();
   return page == plan_page_ ? plan_page_->table() : timeline_page_->figures();
 }
 

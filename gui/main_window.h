@@ -14,7 +14,9 @@ class QTabWidget;
 
 namespace gui {
 
+class AnswersPage;
 class ClusterPage;
+class CommandPalette;
 class ComparePage;
 class KnobsPanel;
 class MemoryPage;
@@ -53,10 +55,12 @@ class MainWindow : public QMainWindow {
   ComparePage* comparePage() const { return compare_page_; }
   RunPage* runPage() const { return run_page_; }
   TracePage* tracePage() const { return trace_page_; }
+  AnswersPage* answersPage() const { return answers_page_; }
   MessageBar* message() const { return message_; }
   QUndoStack* undoStack() { return &undo_; }
   QTabWidget* pages() const { return pages_; }
   const Actions& actions() const { return actions_; }
+  CommandPalette* commands() const { return commands_; }
 
  protected:
   void dragEnterEvent(QDragEnterEvent* event) override;
@@ -72,6 +76,7 @@ class MainWindow : public QMainWindow {
   void addEditActions();
   void addViewActions();
   void turn(const Knobs& knobs);
+  void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
   void tell(const Message& message);
   template <class Action>
@@ -84,6 +89,7 @@ class MainWindow : public QMainWindow {
   Session session_;
   QUndoStack undo_;
   Actions actions_{this};
+  CommandPalette* commands_;
   QTabWidget* pages_;
   MessageBar* message_;
   QuestionPanel* question_;
@@ -95,6 +101,7 @@ class MainWindow : public QMainWindow {
   ComparePage* compare_page_;
   RunPage* run_page_;
   TracePage* trace_page_;
+  AnswersPage* answers_page_;
   bool keeps_state_ = false;
 };
 

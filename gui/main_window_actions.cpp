@@ -3,6 +3,7 @@
 #include <QMessageBox>
 #include <QTabWidget>
 
+#include "gui/command_palette.h"
 #include "gui/main_window.h"
 #include "gui/memory_page.h"
 #include "gui/message_bar.h"
@@ -16,7 +17,8 @@ namespace gui {
 void MainWindow::addFileActions() {
   const QString file = tr("&File");
   QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
-    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"), tr("JSON (*.json *.json.gz);;All files (*)"), &MainWindow::open);
+    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"), tr("JSON, snapshots (*.json *.json.gz *.pickle *.pkl);;All files (*)"),
+           &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
@@ -64,6 +66,7 @@ void MainWindow::addViewActions() {
   dark->setCheckable(true);
   connect(dark, &QAction::toggled, this, &MainWindow::setDark);
   actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
+  actions_.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { commands_->open(); });
   actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {
     auto* box =
         new QMessageBox(QMessageBox::NoIcon, tr("Keys"),

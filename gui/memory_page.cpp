@@ -6,7 +6,6 @@
 #include <QSplitter>
 
 #include "gui/models/cells.h"
-#include "gui/models/plan_tables.h"
 #include "gui/table_panel.h"
 #include "gui/views/memory_view.h"
 
@@ -48,33 +47,32 @@ void MemoryPage::build() {
   column->addWidget(body, 1);
 }
 
-void MemoryPage::setPlan(const SharedPlan& plan) {
-  plan_ = plan;
+void MemoryPage::setPlan(const SharedPlan& plan) { show(memoryOfPlan(plan)); }
+void MemoryPage::setSnapshot(const SharedSnapshot& snapshot) { show(memoryOfSnapshot(snapshot)); }
+
+void MemoryPage::show(MemorySource source) {
+  source_ = std::move(source);
   const QSignalBlocker blocker(devices_);
   const int before = devices_->currentIndex();
   devices_->clear();
-  for (const sim::DeviceResult& device : plan->result.devices) {
-    const QString name = device.multiplicity > 1 ? tr("stage %1 (%2 ranks)").arg(device.stage.value()).arg(device.multiplicity)
-                                                 : tr("rank %1, stage %2").arg(device.representative.value()).arg(device.stage.value());
-    devices_->addItem(tr("%1: peak %2").arg(name, bytesCell(device.peak_memory).text));
-  }
+  devices_->addItems(source_.devices);
   const int device = before >= 0 && before < devices_->count() ? before : 0;
   devices_->setCurrentIndex(device);
   chooseDevice(device);
 }
 
 void MemoryPage::chooseDevice(int device) {
-  if (!plan_ || device < 0) return;
-  const sim::Bytes limit = plan_->plan.cluster.hardware.memory;
-  const MemoryCurve curve(plan_->result.timeline, sim::DeviceId(device));
-  view_->setPicture({curve, {sim::SimTime(0), plan_->result.step_time}, limit});
-  if (!curve.empty()) view_->chooseMoment(curve.peak().time);
+  if (device < 0 || device >= source_.devices.size()) return;
+  const MemoryPicture picture = source_.picture(device);
+  length_ = picture.all.end;
+  view_->setPicture(picture);
+  if (!picture.curve.empty()) view_->chooseMoment(picture.curve.peak().time);
 }
 
 void MemoryPage::showMoment(sim::SimTime time) {
-  const sim::DeviceId device(devices_->currentIndex());
-  alive_->setTable(aliveTable(aliveAt(*plan_, {device, time})));
-  moment_->setText(tr("at %1 of %2 (P: the peak)").arg(timeCell(time).text, timeCell(plan_->result.step_time).text));
+  alive_->setTable(source_.alive(devices_->currentIndex(), time));
+  const QString moment = tr("at %1 of %2 (P: the peak)").arg(timeCell(time).text, timeCell(length_).text);
+  moment_->setText(source_.note.isEmpty() ? moment : source_.note + QStringLiteral("   ") + moment);
 }
 
 }  // namespace gui

@@ -1,9 +1,10 @@
-// Journey 4: the memory of a device over the step, and what is alive at a moment. Shows one SharedPlan.
+// Journey 4: the memory of a device over the step, and what is alive at a moment. Planned, or recorded by
+// PyTorch.
 #pragma once
 
 #include <QWidget>
 
-#include "gui/core/simulated_plan.h"
+#include "gui/memory_source.h"
 
 class QComboBox;
 class QLabel;
@@ -18,6 +19,7 @@ class MemoryPage : public QWidget {
  public:
   explicit MemoryPage(QWidget* parent = nullptr);
   void setPlan(const SharedPlan& plan);
+  void setSnapshot(const SharedSnapshot& snapshot);
   void chooseDevice(int device);
   MemoryView* view() const { return view_; }
   TablePanel* alive() const { return alive_; }
@@ -25,9 +27,11 @@ class MemoryPage : public QWidget {
 
  private:
   void build();
+  void show(MemorySource source);
   void showMoment(sim::SimTime time);
 
-  SharedPlan plan_;
+  MemorySource source_;
+  sim::SimTime length_{};
   MemoryView* view_;
   TablePanel* alive_;
   QComboBox* devices_;

@@ -81,11 +81,22 @@ void Session::openRun(const QString& folder) {
   });
 }
 
-void Session::openTrace(const std::vector<std::string>& paths) {
+std::shared_ptr<LoadProgress> Session::beginOpening() {
   if (opening_) opening_->cancelled = true;
   opening_ = std::make_shared<LoadProgress>();
   opening_timer_.start();
-  loading_.start([this, paths, progress = opening_](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  return opening_;
+}
+
+void Session::openSnapshot(const std::string& path) {
+  loading_.start([this, path, progress = beginOpening()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const SharedSnapshot snapshot = importSnapshot(path, *progress);
+    return [this, snapshot] { Q_EMIT snapshotReady(snapshot); };
+  });
+}
+
+void Session::openTrace(const std::vector<std::string>& paths) {
+  loading_.start([this, paths, progress = beginOpening()](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const SharedTrace trace = importTrace(paths, *progress);
     return [this, trace] { Q_EMIT traceReady(trace); };
   });

@@ -10,6 +10,7 @@
 #include "gui/core/measured_run.h"
 #include "gui/core/plan_question.h"
 #include "gui/import/imported_trace.h"
+#include "gui/import/memory_snapshot.h"
 
 namespace gui {
 
@@ -38,6 +39,7 @@ class Session : public QObject {
   void openRun(const QString& folder);
   const SharedRun& run() const { return run_; }
   void openTrace(const std::vector<std::string>& paths);  // one a rank
+  void openSnapshot(const std::string& path);
 
  Q_SIGNALS:
   void searching(bool running);
@@ -49,10 +51,12 @@ class Session : public QObject {
   void runReady(const gui::SharedRun& run);
   void opening(double share);  // of a trace's bytes
   void traceReady(const gui::SharedTrace& trace);
+  void snapshotReady(const gui::SharedSnapshot& snapshot);
   void failed(const gui::Message& message);
 
  private:
   void simulateWanted(const SharedPlan& before);
+  std::shared_ptr<LoadProgress> beginOpening();
 
   BackgroundJob search_, simulation_, loading_;
   QTimer progress_timer_, opening_timer_;

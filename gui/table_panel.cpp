@@ -7,6 +7,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 namespace gui {
 namespace {
@@ -33,12 +34,10 @@ void arrange(QTableView* view) {
 TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
     : QWidget(parent),
       model_(new TableItemModel(this)),
-      filtered_(new TermsFilter(this)),
       view_(new QTableView(this)),
       filter_(new QLineEdit(this)),
       count_(new QLabel(this)) {
-  filtered_->setSourceModel(model_);
-  view_->setModel(filtered_);
+  view_->setModel(model_);
   view_->setAccessibleName(title);
   arrange(view_);
   filter_->setPlaceholderText(tr("Filter: words, or column:word"));
@@ -60,12 +59,15 @@ TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
   column->addLayout(head);
   column->addWidget(view_, 1);
   connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    filtered_->setTerms(text);
+    filtering_ = true;
+    model_->setFilter(text);
+  });
+  connect(model_, &TableItemModel::arrangementChanged, this, [this] {
     updateCount();
-    Q_EMIT filterChanged();
+    if (std::exchange(filtering_, false)) Q_EMIT filterChanged();
   });
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) Q_EMIT rowChosen(filtered_->mapToSource(current).row());
+    if (current.isValid()) Q_EMIT rowChosen(model_->positionOf(current.row()));
   });
 }
 
@@ -77,32 +79,29 @@ void TablePanel::setTable(Table table) {
 }
 
 void TablePanel::updateCount() {
-  const int all = model_->rowCount(), shown = filtered_->rowCount();
+  const int all = static_cast<int>(table().rows.size()), shown = model_->rowCount();
   count_->setText(all == 0 ? QString() : shown == all ? QStringLiteral("%L1").arg(all) : tr("%L1 of %L2").arg(shown).arg(all));
 }
 
 Table TablePanel::visibleTable() const {
   Table visible{table().headers, {}, {}};
-  for (int row = 0; row < filtered_->rowCount(); ++row)
-    visible.rows.push_back(table().rows[static_cast<std::size_t>(filtered_->mapToSource(filtered_->index(row, 0)).row())]);
+  for (const int position : model_->positions()) visible.rows.push_back(table().rows[static_cast<std::size_t>(position)]);
   return visible;
 }
 
 std::vector<bool> TablePanel::visibleRows() const {
   std::vector<bool> visible(table().rows.size());
-  for (int row = 0; row < filtered_->rowCount(); ++row)
-    visible[static_cast<std::size_t>(filtered_->mapToSource(filtered_->index(row, 0)).row())] = true;
+  for (const int position : model_->positions()) visible[static_cast<std::size_t>(position)] = true;
   return visible;
 }
 
 void TablePanel::choose(int position) {
-  const QModelIndex index = filtered_->mapFromSource(model_->index(position, 0));
-  if (index.isValid()) view_->setCurrentIndex(index);
+  if (const int row = model_->rowOf(position); row >= 0) view_->setCurrentIndex(model_->index(row, 0));
 }
 
 int TablePanel::chosen() const {
   const QModelIndex current = view_->currentIndex();
-  return current.isValid() ? filtered_->mapToSource(current).row() : -1;
+  return current.isValid() ? model_->positionOf(current.row()) : -1;
 }
 
 void TablePanel::setFilter(const QString& terms) { filter_->setText(terms); }

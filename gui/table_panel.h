@@ -4,7 +4,6 @@
 #include <QWidget>
 
 #include "gui/models/table_item_model.h"
-#include "gui/models/terms_filter.h"
 
 class QLabel;
 class QLineEdit;
@@ -37,8 +36,8 @@ class TablePanel : public QWidget {
   void updateCount();
   void arrangeColumns();
   int stretched_ = -1;
+  bool filtering_ = false;  // until the model has done it
   TableItemModel* model_;
-  TermsFilter* filtered_;
   QTableView* view_;
   QLineEdit* filter_;
   QLabel* count_;

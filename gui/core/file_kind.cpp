@@ -18,6 +18,8 @@ std::string headOf(const std::string& path) {
   return head;
 }
 
+bool isPickle(const std::string& head) { return head.size() > 1 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5; }
+
 // Of another program or of ours, plain or gzip.
 bool isTrace(const std::string& head) {
   if (head.rfind("\x1f\x8b", 0) == 0 || head.find("\"traceEvents\"") != std::string::npos) return true;
@@ -32,16 +34,19 @@ FileKind kindOfFile(const std::string& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return FileKind::RunFolder;
   if (!std::filesystem::is_regular_file(status))
-    throw sim::InputError(path, {{"", "is not there, or is no file",
-                                  "open a Hugging Face config.json, a plan file, a cluster file, a run folder or a profiler's trace"}});
+    throw sim::InputError(
+        path, {{"", "is not there, or is no file",
+                "open a Hugging Face config.json, a plan file, a cluster file, a run folder, or a trace or memory snapshot of PyTorch"}});
   const std::string head = headOf(path);
   if (isTrace(head)) return FileKind::Trace;
+  if (isPickle(head)) return FileKind::Snapshot;
   if (head.find("\"meshwright.plan/") != std::string::npos) return FileKind::Plan;
   if (head.find("\"meshwright.hardware/") != std::string::npos || head.find("\"meshwright.cluster/") != std::string::npos)
     return FileKind::Cluster;
   if (head.find("\"model_type\"") != std::string::npos) return FileKind::Model;
-  throw sim::InputError(path, {{"", "is nothing that can be opened: no model_type, and no format of Meshwright's own",
-                                "open a Hugging Face config.json, a plan file, a cluster file, a run folder or a profiler's trace"}});
+  throw sim::InputError(
+      path, {{"", "is nothing that can be opened: no model_type, and no format of Meshwright's own",
+              "open a Hugging Face config.json, a plan file, a cluster file, a run folder, or a trace or memory snapshot of PyTorch"}});
 }
 
 }  // namespace gui

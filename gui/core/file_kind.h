@@ -6,7 +6,7 @@
 
 namespace gui {
 
-enum class FileKind : std::uint8_t { Model, Cluster, Plan, RunFolder, Trace };
+enum class FileKind : std::uint8_t { Model, Cluster, Plan, RunFolder, Trace, Snapshot };
 FileKind kindOfFile(const std::string& path);  // throws sim::InputError that says what can be opened
 
 }  // namespace gui

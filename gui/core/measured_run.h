@@ -18,6 +18,8 @@ struct MeasuredRun {
   sim::Comparison comparison;
   std::int64_t step = 0;   // the one drawn: the median after warm-up
   sim::Timeline measured;  // of that step
+  sim::CriticalPath critical;
+  std::vector<sim::IdleTime> idle;  // measured, by rank
 };
 using SharedRun = std::shared_ptr<const MeasuredRun>;
 

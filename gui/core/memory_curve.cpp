@@ -5,11 +5,16 @@
 namespace gui {
 
 MemoryCurve::MemoryCurve(const sim::Timeline& timeline, sim::DeviceId device) {
-  for (const sim::MemorySample& sample : timeline.memory) {
-    if (sample.device != device) continue;
-    samples_.push_back(sample);
+  for (const sim::MemorySample& sample : timeline.memory)
+    if (sample.device == device) samples_.push_back(sample);
+  findPeak();
+}
+
+MemoryCurve::MemoryCurve(std::vector<sim::MemorySample> samples) : samples_(std::move(samples)) { findPeak(); }
+
+void MemoryCurve::findPeak() {
+  for (const sim::MemorySample& sample : samples_)
     if (const sim::Bytes sum = sim::total(sample.alive); sum > peak_.memory) peak_ = {sample.time, sum};
-  }
 }
 
 std::size_t MemoryCurve::before(sim::SimTime time) const {

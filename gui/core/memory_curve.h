@@ -20,6 +20,7 @@ class MemoryCurve {
  public:
   MemoryCurve() = default;
   MemoryCurve(const sim::Timeline& timeline, sim::DeviceId device);  // copies the device's samples
+  explicit MemoryCurve(std::vector<sim::MemorySample> samples);      // of one device, by time
 
   bool empty() const { return samples_.empty(); }
   const sim::MemoryBreakdown& at(sim::SimTime time) const;  // alive from the sample before on; not empty
@@ -28,6 +29,7 @@ class MemoryCurve {
 
  private:
   std::size_t before(sim::SimTime time) const;
+  void findPeak();
 
   std::vector<sim::MemorySample> samples_;
   MemoryPeak peak_;

@@ -26,19 +26,6 @@ using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 // Throws sim::InputError with every rule that the plan breaks.
 SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold = sim::Fold::Symmetric);
 
-// What is alive on a device at a moment, largest first.
-struct AliveItem {
-  sim::MemoryCategory category{};
-  sim::MicrobatchIndex microbatch = sim::MicrobatchIndex::none();  // whose; none: no microbatch's
-  sim::Bytes amount{};
-  bool operator==(const AliveItem&) const = default;
-};
-struct Moment {
-  sim::DeviceId device;
-  sim::SimTime time{};
-};
-std::vector<AliveItem> aliveAt(const SimulatedPlan& simulated, const Moment& moment);
-
 // "data 4 x tensor 2 x pipeline 2, 1f1b, 8 microbatches of 1, zero 0, recompute none"
 std::string summaryOf(const sim::ParallelPlan& plan);
 

@@ -78,10 +78,14 @@ TimelineCore::TimelineCore(const sim::Timeline& timeline) {
 
 TimelineCore::TimelineCore(std::vector<SliceRow> rows) : rows_(std::move(rows)) { measure(); }
 
-void TimelineCore::setTopRow(SliceRow row) { rows_.insert(rows_.begin(), std::move(row)); }
+void TimelineCore::setTopRow(SliceRow row) {
+  blocks_.insert(blocks_.begin(), SliceBlocks({row.start, row.end}));
+  rows_.insert(rows_.begin(), std::move(row));
+}
 
 void TimelineCore::measure() {
   std::int64_t last = 0;
+  for (const SliceRow& row : rows_) blocks_.emplace_back(SliceBlocks::Row{row.start, row.end});
   for (const SliceRow& row : rows_)
     if (!row.end.empty()) last = std::max(last, row.end.back());
   range_ = {sim::SimTime(0), sim::SimTime(last)};
@@ -93,8 +97,23 @@ std::size_t TimelineCore::numSlices() const {
   return sum;
 }
 
+// A pixel that holds several blocks ends at the border of one: what lies behind belongs to the next pixel, which is as good at that zoom.
+TimelineCore::Fold TimelineCore::fold(RowIndex index, std::size_t at, sim::SimTime until) const {
+  constexpr std::size_t kWorthBlocks = 2;
+  const SliceRow& row = rows_[index.value];
+  const SliceBlocks& blocks = blocks_[index.value];
+  const std::size_t first = at / SliceBlocks::kSize;
+  if (first + kWorthBlocks < blocks.end.size() && blocks.end[first + kWorthBlocks] <= until.count()) {
+    const std::size_t last = gallop(blocks.end, first, until.count());
+    return {std::min(last * SliceBlocks::kSize, row.end.size()), blocks.longestOf(first, last)};
+  }
+  const std::size_t next = std::max(at + 1, gallop(row.end, at, until.count()));
+  return {next, longestOf(row, at, next)};
+}
+
 template <class Sink>
-void TimelineCore::walk(const SliceRow& row, const TimeAxis& axis, Sink&& sink) const {
+void TimelineCore::walk(RowIndex index, const TimeAxis& axis, Sink&& sink) const {
+  const SliceRow& row = rows_[index.value];
   const TimeRange shown = axis.shown();
   const std::int32_t width = axis.width().value;
   std::size_t at = gallop(row.end, 0, shown.begin.count());
@@ -109,24 +128,22 @@ void TimelineCore::walk(const SliceRow& row, const TimeAxis& axis, Sink&& sink) 
       ++at;
       continue;
     }
-    const std::size_t next = std::max(at + 1, gallop(row.end, at, axis.toTime(left + 1).count()));
-    const std::uint32_t shows = longestOf(row, at, next);
-    sink(Run{left, left + 1, shows, static_cast<std::uint32_t>(next - at), row.kind[shows]});
+    const Fold folded = fold(index, at, axis.toTime(left + 1));
+    sink(Run{left, left + 1, folded.shows, static_cast<std::uint32_t>(folded.next - at), row.kind[folded.shows]});
     free = left + 1;
-    at = next;
+    at = folded.next;
   }
 }
 
-void TimelineCore::visit(RowIndex row, const TimeAxis& axis, const RunSink& sink) const { walk(rows_[row.value], axis, sink); }
+void TimelineCore::visit(RowIndex row, const TimeAxis& axis, const RunSink& sink) const { walk(row, axis, sink); }
 
 void TimelineCore::paint(RowIndex row, const TimeAxis& axis, std::span<std::uint32_t> line) const {
-  walk(rows_[row.value], axis,
-       [&](const Run& run) { std::fill(line.begin() + run.left, line.begin() + run.right, lookOf(run.kind).color.value); });
+  walk(row, axis, [&](const Run& run) { std::fill(line.begin() + run.left, line.begin() + run.right, lookOf(run.kind).color.value); });
 }
 
 std::optional<Slice> TimelineCore::at(RowIndex row, double x, const TimeAxis& axis) const {
   std::optional<Slice> found;
-  walk(rows_[row.value], axis, [&](const Run& run) {
+  walk(row, axis, [&](const Run& run) {
     if (x >= run.left && x < run.right) found = Slice{row, run.slice};
   });
   return found;

@@ -1,6 +1,6 @@
 // A timeline as rows of sorted columns, and what of it is visible at a zoom: the searching half of the timeline view, without any GUI type.
-// A row is a stream of a device, or one of several lanes where its spans overlap. Cost of a picture: rows x pixels x log(slices), however
-// many slices there are.
+// A row is a stream of a device, or one of several lanes where its spans overlap. Cost of a picture: rows x pixels x log(slices), and a
+// look at one of 16 slices.
 //
 //   slices   |F0|F1|..|| ||    |B0 |            x0           x1
 //   pixels    . . . . . . . . . . .    a run is [x0, x1): one slice, or several below a pixel that are folded, the longest showing
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/core/slice_blocks.h"
 #include "gui/core/time_axis.h"
 #include "gui/core/work_kind.h"
 #include "sim/timeline/timeline.h"
@@ -70,10 +71,16 @@ class TimelineCore {
 
  private:
   template <class Sink>
-  void walk(const SliceRow& row, const TimeAxis& axis, Sink&& sink) const;
+  void walk(RowIndex index, const TimeAxis& axis, Sink&& sink) const;
+  struct Fold {
+    std::size_t next = 0;     // the first slice behind the pixel
+    std::uint32_t shows = 0;  // the one that stands for those before
+  };
+  Fold fold(RowIndex index, std::size_t at, sim::SimTime until) const;
   void measure();
 
   std::vector<SliceRow> rows_;
+  std::vector<SliceBlocks> blocks_;  // by row
   TimeRange range_;
 };
 

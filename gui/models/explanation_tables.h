@@ -1,7 +1,8 @@
-// Why a step takes as long as it does, as tables: idle time by cause, the critical path by kind and link by link. Used by the Timeline page.
+// Why a step takes as long as it does, as tables: idle time by cause, the critical path by kind and link by link. Used by the Timeline and
+// Compare pages.
 #pragma once
 
-#include "gui/core/simulated_plan.h"
+#include "gui/core/measured_run.h"
 #include "gui/models/table_item_model.h"
 
 namespace gui {
@@ -10,5 +11,8 @@ QString causeName(sim::IdleCause cause);
 Table bubbleTable(const SimulatedPlan& simulated);         // all ranks first, in bold; then each device
 Table criticalKindsTable(const SimulatedPlan& simulated);  // adds up to the step
 Table criticalLinksTable(const SimulatedPlan& simulated);  // row = position in the path
+
+// Where the step's time goes, simulated and measured, mean of the ranks: the differences add up to the difference of the steps.
+Table gapTable(const MeasuredRun& run);
 
 }  // namespace gui

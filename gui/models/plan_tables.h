@@ -1,7 +1,7 @@
 // One simulated plan as tables: its figures, what a slice is, what is alive at a moment. Used by the Timeline and Memory pages.
 #pragma once
 
-#include "gui/core/simulated_plan.h"
+#include "gui/core/alive.h"
 #include "gui/models/table_item_model.h"
 
 namespace gui {

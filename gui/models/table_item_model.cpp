@@ -1,53 +1,87 @@
 #include "gui/models/table_item_model.h"
 
 #include <QFont>
+#include <numeric>
 
 namespace gui {
-namespace {
 
-bool isNumber(const Cell& cell) {
-  return cell.sort.typeId() == QMetaType::Double || cell.sort.typeId() == QMetaType::LongLong || cell.sort.typeId() == QMetaType::Int;
-}
-
-QString quoted(QString text) {
-  if (!text.contains(',') && !text.contains('"') && !text.contains('\n')) return text;
-  return '"' + text.replace(QStringLiteral("\""), QStringLiteral("\"\"")) + '"';
-}
-
-}  // namespace
-
-QString csvOf(const Table& table) {
-  QStringList lines, cells;
-  for (const QString& header : table.headers) cells << quoted(header);
-  lines << cells.join(',');
-  for (const std::vector<Cell>& row : table.rows) {
-    cells.clear();
-    for (const Cell& cell : row) cells << quoted(cell.text);
-    lines << cells.join(',');
-  }
-  return lines.join(QStringLiteral("\r\n")) + QStringLiteral("\r\n");
-}
+TableItemModel::TableItemModel(QObject* parent) : QAbstractTableModel(parent) { pool_.setMaxThreadCount(1); }
+TableItemModel::~TableItemModel() { pool_.waitForDone(); }
 
 void TableItemModel::setTable(Table table) {
   beginResetModel();
-  table_ = std::move(table);
+  table_ = std::make_shared<Table>(std::move(table));
+  wanted_.column = -1;
+  rows_.resize(table_->rows.size());
+  std::iota(rows_.begin(), rows_.end(), 0);
+  row_of_ = rows_;
+  ++asked_;
   endResetModel();
+  if (!wanted_.filter.isEmpty()) arrange();
 }
 
-int TableItemModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(table_.rows.size()); }
-int TableItemModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(table_.headers.size()); }
+void TableItemModel::setFilter(const QString& filter) {
+  wanted_.filter = filter;
+  arrange();
+}
+
+void TableItemModel::sort(int column, Qt::SortOrder order) {
+  if (wanted_.column == column && wanted_.order == order) return;
+  wanted_.column = column;
+  wanted_.order = order;
+  arrange();
+}
+
+void TableItemModel::arrange() {
+  const std::uint64_t number = ++asked_;
+  if (table_->rows.size() < kLarge) return adopt(arranged(*table_, wanted_));
+  pool_.start([this, number, table = table_, wanted = wanted_] {
+    std::vector<int> rows = arranged(*table, wanted);
+    QMetaObject::invokeMethod(
+        this,
+        [this, number, rows = std::move(rows)] {
+          if (number == asked_) adopt(rows);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+// What is selected stays selected, wherever it goes.
+void TableItemModel::adopt(std::vector<int> rows) {
+  Q_EMIT layoutAboutToBeChanged();
+  const QModelIndexList before = persistentIndexList();
+  std::vector<int> positions;
+  for (const QModelIndex& index : before) positions.push_back(positionOf(index.row()));
+  rows_ = std::move(rows);
+  row_of_.assign(table_->rows.size(), -1);
+  for (std::size_t row = 0; row < rows_.size(); ++row) row_of_[static_cast<std::size_t>(rows_[row])] = static_cast<int>(row);
+  QModelIndexList after;
+  for (qsizetype at = 0; at < before.size(); ++at) {
+    const int row = rowOf(positions[static_cast<std::size_t>(at)]);
+    after << (row < 0 ? QModelIndex() : createIndex(row, before[at].column()));
+  }
+  changePersistentIndexList(before, after);
+  Q_EMIT layoutChanged();
+  Q_EMIT arrangementChanged();
+}
+
+int TableItemModel::rowOf(int position) const {
+  return position >= 0 && static_cast<std::size_t>(position) < row_of_.size() ? row_of_[static_cast<std::size_t>(position)] : -1;
+}
+
+int TableItemModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }
+int TableItemModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(table_->headers.size()); }
 
 QVariant TableItemModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid()) return {};
-  const auto row = static_cast<std::size_t>(index.row());
-  const Cell& cell = table_.rows[row][static_cast<std::size_t>(index.column())];
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  const auto position = static_cast<std::size_t>(positionOf(index.row()));
+  const Cell& cell = table_->rows[position][static_cast<std::size_t>(index.column())];
   switch (role) {
     case Qt::DisplayRole:
     case Qt::ToolTipRole: return cell.text;
-    case kSortRole: return cell.sort.isValid() ? cell.sort : QVariant(cell.text);
     case Qt::TextAlignmentRole: return QVariant((isNumber(cell) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::FontRole:
-      if (row < table_.marked.size() && table_.marked[row]) {
+      if (position < table_->marked.size() && table_->marked[position]) {
         QFont bold;
         bold.setBold(true);
         return bold;
@@ -58,9 +92,9 @@ QVariant TableItemModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant TableItemModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section < 0 || section >= table_.headers.size()) return {};
-  if (role == Qt::DisplayRole) return table_.headers[section];
-  const bool right = !table_.rows.empty() && isNumber(table_.rows.front()[static_cast<std::size_t>(section)]);
+  if (orientation != Qt::Horizontal || section < 0 || section >= table_->headers.size()) return {};
+  if (role == Qt::DisplayRole) return table_->headers[section];
+  const bool right = !table_->rows.empty() && isNumber(table_->rows.front()[static_cast<std::size_t>(section)]);
   if (role == Qt::TextAlignmentRole) return QVariant((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   return {};
 }

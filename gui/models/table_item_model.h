@@ -1,41 +1,49 @@
-// Any table of the window as a Qt item model: cells of text, each with the value it sorts by. Used by every table; filled by the other
-// files of this room. Read only.
+// A table as a Qt item model that sorts and filters itself: small tables at once, large ones on a thread of their own. Rows are what is
+// visible; positions name rows of the table, however it is arranged. Used by every table panel. Read only.
 #pragma once
 
 #include <QAbstractTableModel>
-#include <QStringList>
-#include <QVariant>
+#include <QThreadPool>
+#include <memory>
 #include <vector>
 
-namespace gui {
+#include "gui/models/arrangement.h"
 
-struct Cell {
-  QString text;
-  QVariant sort;  // a number aligns to the right; invalid: the text itself
-};
-struct Table {
-  QStringList headers;
-  std::vector<std::vector<Cell>> rows;
-  std::vector<bool> marked;  // rows in bold; empty: none
-};
-QString csvOf(const Table& table);  // RFC 4180, the texts as shown
+namespace gui {
 
 class TableItemModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  static constexpr int kSortRole = Qt::UserRole;
-  using QAbstractTableModel::QAbstractTableModel;
+  static constexpr std::size_t kLarge = 5000;  // rows
 
-  void setTable(Table table);
-  const Table& table() const { return table_; }
+  explicit TableItemModel(QObject* parent = nullptr);
+  ~TableItemModel() override;
+  void setTable(Table table);  // unsorted; the filter stays
+  const Table& table() const { return *table_; }
+  void setFilter(const QString& filter);
+  void sort(int column, Qt::SortOrder order) override;
+
+  int positionOf(int row) const { return rows_[static_cast<std::size_t>(row)]; }
+  int rowOf(int position) const;  // -1: not visible
+  const std::vector<int>& positions() const { return rows_; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
+ Q_SIGNALS:
+  void arrangementChanged();
+
  private:
-  Table table_;
+  void arrange();
+  void adopt(std::vector<int> rows);
+
+  std::shared_ptr<const Table> table_ = std::make_shared<Table>();
+  Arrangement wanted_;
+  std::vector<int> rows_, row_of_;
+  std::uint64_t asked_ = 0;  // what is asked later makes an earlier answer void
+  QThreadPool pool_;
 };
 
 }  // namespace gui

@@ -24,6 +24,15 @@ Table statisticsTable(const std::vector<SliceStatistics>& statistics, const std:
   return table;
 }
 
+Table ownedTable(const std::vector<OwnedMemory>& owned, const std::vector<std::string>& owners, sim::Bytes before) {
+  Table table;
+  table.headers = {told("Allocated by"), told("Blocks"), told("Size")};
+  if (before > sim::Bytes(0)) table.rows.push_back({{told("before the recording"), {}}, {QStringLiteral("–"), 0}, bytesCell(before)});
+  for (const OwnedMemory& one : owned)
+    table.rows.push_back({{textOf(owners[one.owner]), {}}, countCell(one.allocations), bytesCell(one.size)});
+  return table;
+}
+
 Table membersTable(const std::vector<std::pair<std::string, std::string>>& members) {
   Table table;
   table.headers = {told("Event"), told("Value")};

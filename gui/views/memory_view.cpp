@@ -13,8 +13,10 @@ namespace {
 
 QString amountText(sim::Bytes bytes) { return QString::fromStdString(sim::to_text(bytes)); }
 
-std::vector<LegendEntry> memoryLegend() {
+std::vector<LegendEntry> memoryLegend(const MemoryPicture& picture) {
   std::vector<LegendEntry> entries;
+  for (const auto& [name, category] : picture.legend) entries.push_back({name, colorOf(memoryColor(category))});
+  if (!entries.empty()) return entries;
   for (std::size_t category = 0; category < sim::kNumMemoryCategories; ++category) {
     const std::string_view name = sim::kMemoryCategoryNames[category];
     entries.push_back({QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace('_', ' '),
@@ -109,7 +111,8 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
     painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
     painter.drawLine(QPointF(area.left(), limit), QPointF(area.right(), limit));
     painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight,
-                     tr("device limit %1").arg(amountText(picture_.limit)));
+                     (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1"))
+                         .arg(amountText(picture_.limit)));
   }
   const MemoryPeak peak = picture_.curve.peak();
   const double x = xOf(peak.time);
@@ -143,7 +146,7 @@ void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
   paintMarks(painter, area, axis, theme);
   painter.restore();
   paintTimes(painter, area, theme);
-  paintLegend(painter, {10, 6}, memoryLegend(), theme);
+  paintLegend(painter, {10, 6}, memoryLegend(picture_), theme);
 }
 
 void MemoryView::mousePressEvent(QMouseEvent* event) {

@@ -12,8 +12,10 @@ namespace gui {
 
 struct MemoryPicture {
   MemoryCurve curve;
-  TimeRange all;       // the step
-  sim::Bytes limit{};  // of the device
+  TimeRange all;                                                  // the step
+  sim::Bytes limit{};                                             // of the device
+  QString limit_name{};                                           // empty: the device's
+  std::vector<std::pair<QString, sim::MemoryCategory>> legend{};  // empty: the categories of a plan
 };
 
 class MemoryView : public View {

@@ -24,7 +24,7 @@ _SIM = {
     "sim_validation": ["sim_estimate"],
 }
 # Numbers below, then tables, then pictures, then the window.
-_GUI = {"gui_core": [], "gui_models": ["gui_core"], "gui_views": ["gui_core"], "gui_import": ["gui_core"],
+_GUI = {"gui_core": [], "gui_models": ["gui_core", "gui_import"], "gui_views": ["gui_core"], "gui_import": ["gui_core"],
         "gui": ["gui_models", "gui_views", "gui_import"]}
 _VOCABULARY = house.closure("sim_timeline", _SIM)
 

@@ -25,11 +25,14 @@ TEST_F(Compare, BothSidesShareTheAxis) {
 }
 
 TEST_F(Compare, ASelectedTaskHasItsPartner) {
-  page_.simulated()->select(Slice{{0}, 1});
+  page_.simulated()->select(Slice{{1}, 1});
   EXPECT_TRUE(page_.measured()->selected().has_value());
 }
 
-TEST_F(Compare, ErrorsAreListed) { EXPECT_GT(page_.errors()->table().rows.size(), 5u); }
+TEST_F(Compare, ErrorsAreListedAndTheGapIsExplained) {
+  EXPECT_GT(page_.errors()->table().rows.size(), 5u);
+  EXPECT_EQ(page_.gap()->table().rows.size(), 2 + sim::kNumIdleCauses);
+}
 
 }  // namespace
 }  // namespace gui

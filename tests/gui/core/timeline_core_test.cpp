@@ -54,6 +54,15 @@ TEST(TimelineCore, SlicesBelowAPixelFoldAndNoneIsLost) {
   EXPECT_LE(runs.size(), 100u);
 }
 
+// However many are folded, the one that takes the most room shows.
+TEST(TimelineCore, TheLongestOfAPixelShows) {
+  std::vector<Piece> pieces;
+  for (std::int64_t at = 0; at < 100'000; ++at)
+    pieces.push_back({at * 10, at * 10 + (at % 1000 == 517 ? 9 : 4), at % 1000 == 517 ? WorkKind::Optimizer : WorkKind::Forward});
+  const TimelineCore core = coreOf(pieces);
+  for (const gui::Run& run : runsOf(core, {core.range(), {100}})) EXPECT_EQ(run.kind, WorkKind::Optimizer) << run.left;
+}
+
 TEST(TimelineCore, AShortSliceBetweenLongOnesStaysVisible) {
   const TimelineCore core = coreOf({{0, 40'000}, {50'000, 50'001, WorkKind::Optimizer}, {60'000, 100'000}});
   const std::vector<gui::Run> runs = runsOf(core, {core.range(), {100}});

@@ -1,4 +1,4 @@
-// Opens a trace file and prints how long that took and what it costs in memory.   import_benchmark file...
+// Opens traces or a snapshot (.pickle) and prints how long that took and what it costs in memory.   import_benchmark file...
 #include <sys/resource.h>
 
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gui/import/imported_trace.h"
+#include "gui/import/memory_snapshot.h"
 #include "sim/units/input_error.h"
 
 namespace {
@@ -19,12 +20,24 @@ double anonymousMemory() {  // bytes of heap in use; mapped files do not count
   return 0;
 }
 
+double secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void measureSnapshot(const std::string& path) {
+  const auto begin = std::chrono::steady_clock::now();
+  gui::LoadProgress progress;
+  const gui::SharedSnapshot snapshot = gui::importSnapshot(path, progress);
+  std::printf("%.0f MB, %zu allocations: %.2f s\n", static_cast<double>(progress.all) / 1e6, snapshot->devices[0].allocations.size(),
+              secondsSince(begin));
+}
+
 void measure(const std::vector<std::string>& paths) {
   const double before = anonymousMemory();
   const auto begin = std::chrono::steady_clock::now();
   gui::LoadProgress progress;
   const gui::SharedTrace trace = gui::importTrace(paths, progress);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds = secondsSince(begin);
   double bytes = 0;
   for (const gui::TraceFile& file : trace->files) bytes += static_cast<double>(file.text->text().size());
   const auto slices = static_cast<double>(trace->name.size());
@@ -36,7 +49,8 @@ void measure(const std::vector<std::string>& paths) {
 
 int main(int argc, char** argv) {
   try {
-    measure({argv + 1, argv + argc});
+    const std::string first = argc > 1 ? argv[1] : "";
+    first.size() > 7 && first.substr(first.size() - 7) == ".pickle" ? measureSnapshot(first) : measure({argv + 1, argv + argc});
   } catch (const sim::InputError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 30;

@@ -1,4 +1,3 @@
-#include "gui/models/terms_filter.h"
 #include "gui/table_panel.h"
 #include "gui/views/scatter_view.h"
 #include "tests/gui/journeys/journey.h"

@@ -1,6 +1,8 @@
+#include "gui/memory_page.h"
 #include "gui/table_panel.h"
 #include "gui/trace_page.h"
 #include "gui/views/timeline_view.h"
+#include "tests/gui/import/snapshots.h"
 #include "tests/gui/journeys/journey.h"
 #include "tests/sim/timeline/timelines.h"
 
@@ -57,6 +59,15 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
   EXPECT_GT(page->event()->table().rows.size(), 6u);
   picture("trace");
   page->searchLine()->clear();
+}
+
+TEST_F(TraceJourney, AMemorySnapshotShowsWhoOwnsThePeak) {
+  const sim::testing::TemporaryFolder folder;
+  sim::testing::put(folder.file("snapshot.pickle"), smallSnapshot());
+  window_.open(QString::fromStdString(folder.file("snapshot.pickle")));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.pages()->currentWidget() == window_.memoryPage(); }, 5000));
+  EXPECT_EQ(window_.memoryPage()->alive()->table().rows.size(), 3u);
+  picture("snapshot");
 }
 
 TEST_F(TraceJourney, WhatIsNoTraceIsAnswered) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/cli/simulated_run.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {
@@ -31,6 +32,25 @@ TEST(ExplanationTables, TheCriticalPathAddsUpToTheStep) {
   EXPECT_NEAR(sum(kinds, 2), 1, 1e-12);
   EXPECT_EQ(sum(kinds, 1), static_cast<double>(simulated->result.step_time.count()));
   EXPECT_EQ(criticalLinksTable(*simulated).rows.size(), simulated->critical.links.size());
+}
+
+// Every picosecond of the difference between the steps has a cause (up to the rounding of a mean).
+TEST(ExplanationTables, TheGapAddsUp) {
+  MeasuredRun run = *loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_gap"));
+  for (sim::Span& span : run.measured.spans) span.start *= 2, span.end *= 2;  // a machine of half the speed
+  const sim::TaskGraph& graph = run.simulated->graph;
+  run.idle = sim::idle_times(sim::dependencies_of(graph, run.measured, sim::streams_of(run.simulated->plan)), graph);
+  const Table table = gapTable(run);
+  ASSERT_EQ(table.rows.size(), 2 + sim::kNumIdleCauses);
+  double parts = 0, shares = 0;
+  for (std::size_t row = 1; row < table.rows.size(); ++row) {
+    parts += table.rows[row][3].sort.toDouble();
+    shares += table.rows[row][4].sort.toDouble();
+  }
+  EXPECT_NEAR(parts, table.rows[0][3].sort.toDouble(), 8);
+  EXPECT_NEAR(shares, 1, 1e-9);
+  const double computing = table.rows[1][1].sort.toDouble();
+  EXPECT_NEAR(table.rows[1][3].sort.toDouble(), computing, 0.01 * computing);
 }
 
 }  // namespace

@@ -1,0 +1,88 @@
+#include "gui/core/alive.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/cost/memory_model.h"
+
+namespace gui {
+namespace {
+
+struct Owner {
+  sim::MemoryCategory category{};
+  sim::MicrobatchIndex microbatch;
+  sim::LayerIndex layer;
+  auto operator<=>(const Owner&) const = default;
+};
+using Owned = std::map<Owner, sim::Bytes>;
+
+void apply(Owned& owned, const std::vector<sim::MemoryChange>& changes, const sim::TaskKey& key) {
+  for (const sim::MemoryChange& change : changes) {
+    const bool of_step = change.category == sim::MemoryCategory::Gradients || change.category == sim::MemoryCategory::GatheredUnits;
+    owned[{change.category, of_step ? sim::MicrobatchIndex::none() : key.microbatch, key.layer}] += change.amount;
+  }
+}
+
+using SpanOf = std::map<std::pair<sim::DeviceId, sim::TaskKey>, const sim::Span*>;
+SpanOf spansByKey(const sim::Timeline& timeline) {
+  SpanOf spans;
+  for (const sim::Span& span : timeline.spans) spans.emplace(std::pair(span.device, span.key), &span);
+  return spans;
+}
+
+// As the memory tracker does it: taken at the start, freed at the end; the sender's buffer when the receive ended.
+Owned ownersAt(const SimulatedPlan& simulated, const Moment& moment) {
+  Owned owned;
+  const sim::MemoryModel memory(simulated.model, simulated.plan);
+  const SpanOf spans = spansByKey(simulated.result.timeline);
+  for (const sim::Task& task : simulated.graph.tasks()) {
+    const sim::Span& span = *spans.at({task.device, task.key});
+    const sim::MemoryEffect& effect = memory.effect(task, simulated.graph);
+    if (task.device == moment.device && span.start <= moment.time) apply(owned, effect.at_start, task.key);
+    if (task.device == moment.device && span.start <= moment.time && span.end > moment.time) apply(owned, effect.temporary, task.key);
+    if (task.device == moment.device && span.end <= moment.time) apply(owned, effect.at_end, task.key);
+    if (task.peer == moment.device && span.end <= moment.time) apply(owned, effect.on_sender, task.key);
+  }
+  const sim::StageIndex stage = simulated.graph.devices()[moment.device.position()].stage;
+  const sim::MemoryBreakdown resident = memory.resident(stage);
+  for (std::size_t category = 0; category < resident.size(); ++category)
+    owned[{static_cast<sim::MemoryCategory>(category), sim::MicrobatchIndex::none(), sim::LayerIndex::none()}] += resident[category];
+  return owned;
+}
+
+}  // namespace
+
+std::vector<AliveItem> aliveAt(const SimulatedPlan& simulated, const Moment& moment) {
+  std::map<std::pair<sim::MemoryCategory, sim::MicrobatchIndex>, sim::Bytes> sums;
+  for (const auto& [owner, amount] : ownersAt(simulated, moment)) sums[{owner.category, owner.microbatch}] += amount;
+  std::vector<AliveItem> items;
+  for (const auto& [owner, amount] : sums)
+    if (amount != sim::Bytes(0)) items.push_back({owner.first, owner.second, amount});
+  std::stable_sort(items.begin(), items.end(), [](const AliveItem& a, const AliveItem& b) { return a.amount > b.amount; });
+  return items;
+}
+
+std::vector<LayerMemory> aliveByLayer(const SimulatedPlan& simulated, const Moment& moment, sim::MemoryCategory category) {
+  std::map<sim::LayerIndex, sim::Bytes> sums;
+  for (const auto& [owner, amount] : ownersAt(simulated, moment))
+    if (owner.category == category) sums[owner.layer] += amount;
+  std::vector<LayerMemory> layers;
+  for (const auto& [layer, amount] : sums)
+    if (amount > sim::Bytes(0)) layers.push_back({layer, amount});
+  std::stable_sort(layers.begin(), layers.end(), [](const LayerMemory& a, const LayerMemory& b) { return a.amount > b.amount; });
+  return layers;
+}
+
+Moment peakOf(const SimulatedPlan& simulated) {
+  Moment peak{sim::DeviceId(0), {}};
+  sim::Bytes most{};
+  for (const sim::MemorySample& sample : simulated.result.timeline.memory) {
+    const sim::Bytes sum = sim::total(sample.alive);
+    if (sum <= most) continue;
+    most = sum;
+    peak = {sample.device, sample.time};
+  }
+  return peak;
+}
+
+}  // namespace gui

@@ -1,0 +1,65 @@
+#include "gui/memory_source.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+
+#include "gui/models/cells.h"
+#include "gui/models/plan_tables.h"
+#include "gui/models/trace_tables.h"
+
+namespace gui {
+namespace {
+
+QString phrase(const char* text) { return QCoreApplication::translate("MemorySource", text); }
+
+std::vector<std::pair<QString, sim::MemoryCategory>> snapshotLegend() {
+  return {{phrase("before the recording"), memoryOf(AllocatedIn::Before)},
+          {phrase("in forward"), memoryOf(AllocatedIn::Forward)},
+          {phrase("in backward"), memoryOf(AllocatedIn::Backward)},
+          {phrase("in the optimizer"), memoryOf(AllocatedIn::Optimizer)},
+          {phrase("elsewhere"), memoryOf(AllocatedIn::Elsewhere)}};
+}
+
+}  // namespace
+
+MemorySource memoryOfPlan(const SharedPlan& plan) {
+  MemorySource source;
+  for (const sim::DeviceResult& device : plan->result.devices) {
+    const QString name = device.multiplicity > 1 ? phrase("stage %1 (%2 ranks)").arg(device.stage.value()).arg(device.multiplicity)
+                                                 : phrase("rank %1, stage %2").arg(device.representative.value()).arg(device.stage.value());
+    source.devices << phrase("%1: peak %2").arg(name, bytesCell(device.peak_memory).text);
+  }
+  source.picture = [plan](int device) {
+    return MemoryPicture{MemoryCurve(plan->result.timeline, sim::DeviceId(device)),
+                         {sim::SimTime(0), plan->result.step_time},
+                         plan->plan.cluster.hardware.memory};
+  };
+  source.alive = [plan](int device, sim::SimTime time) { return aliveTable(aliveAt(*plan, {sim::DeviceId(device), time})); };
+  return source;
+}
+
+MemorySource memoryOfSnapshot(const SharedSnapshot& snapshot) {
+  MemorySource source;
+  std::int64_t malformed = 0;
+  for (const SnapshotDevice& device : snapshot->devices) {
+    source.devices << phrase("device %1: %L2 allocations").arg(device.number).arg(device.allocations.size());
+    malformed += device.malformed;
+  }
+  source.picture = [snapshot](int at) {
+    const SnapshotDevice& device = snapshot->devices[static_cast<std::size_t>(at)];
+    return MemoryPicture{MemoryCurve(device.curve),
+                         {sim::SimTime(0), device.length + sim::SimTime(1)},
+                         device.most_reserved,
+                         phrase("reserved from the driver"),
+                         snapshotLegend()};
+  };
+  source.alive = [snapshot](int at, sim::SimTime time) {
+    const SnapshotDevice& device = snapshot->devices[static_cast<std::size_t>(at)];
+    return ownedTable(aliveAt(device, time), snapshot->owners, device.before);
+  };
+  source.note = QFileInfo(QString::fromStdString(snapshot->path)).fileName();
+  if (malformed > 0) source.note += phrase(": %L1 malformed events were left out").arg(malformed);
+  return source;
+}
+
+}  // namespace gui

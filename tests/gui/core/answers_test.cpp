@@ -1,0 +1,74 @@
+#include "gui/core/answers.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+Answer answerTo(std::string_view begins, const SharedPlan& plan) {
+  const std::atomic<bool> cancelled{false};
+  for (const Question& question : allQuestions())
+    if (question.text.find(begins) != std::string_view::npos) return question.answer(*plan, cancelled);
+  ADD_FAILURE() << begins;
+  return {};
+}
+
+TEST(Answers, EveryQuestionHasOneWithAllItsArguments) {
+  const SharedPlan plan = test::exampleSimulation();
+  const std::atomic<bool> cancelled{false};
+  std::set<std::string_view> texts;
+  for (const Question& question : allQuestions()) {
+    EXPECT_TRUE(texts.insert(question.text).second);
+    const Answer answer = question.answer(*plan, cancelled);
+    EXPECT_FALSE(answer.sentence.empty()) << question.text;
+    EXPECT_EQ(answer.sentence.find("%" + std::to_string(answer.arguments.size() + 1)), std::string_view::npos) << answer.sentence;
+    EXPECT_TRUE(!answer.variants.empty() || !answer.parts.empty() || question.text.find("unsharded") != std::string_view::npos)
+        << question.text;
+  }
+  EXPECT_GE(texts.size(), 13u);
+}
+
+TEST(Answers, ThePlanAsItIsIsAmongTheVariantsWithItsOwnFigures) {
+  const SharedPlan plan = test::exampleSimulation();
+  for (const char* question : {"the microbatch", "recomputation", "ZeRO stage", "precision", "data ranks", "global batch", "schedule"}) {
+    int seen = 0;
+    for (const Variant& variant : answerTo(question, plan).variants) {
+      if (!variant.is_now) continue;
+      ++seen;
+      EXPECT_EQ(variant.step_time, plan->result.step_time) << question;
+      EXPECT_EQ(variant.peak_memory, plan->result.peak_memory) << question;
+    }
+    EXPECT_EQ(seen, 1) << question;
+  }
+}
+
+TEST(Answers, PartsOfThePeakAreThePeak) {
+  const SharedPlan plan = test::exampleSimulation();
+  sim::Bytes sum{};
+  for (const Part& part : answerTo("made of", plan).parts) sum += part.size;
+  EXPECT_EQ(sum, plan->result.peak_memory);
+}
+
+TEST(Answers, TheLongestSequenceIsTheLastThatFits) {
+  sim::ParallelPlan small = test::examplePlan();
+  small.cluster.hardware.memory = simulatePlan(small)->result.peak_memory;
+  const SharedPlan plan = simulatePlan(small);
+  const Answer answer = answerTo("long may", plan);
+  const std::int64_t longest = std::stoll(answer.arguments[0]);
+  EXPECT_GE(longest, 64);
+  for (const Variant& variant : answer.variants) EXPECT_EQ(variant.fits, variant.plan.workload.sequence <= longest) << variant.name;
+}
+
+TEST(Answers, AreCancelled) {
+  const std::atomic<bool> cancelled{true};
+  for (const Question& question : allQuestions())
+    for (const Variant& variant : question.answer(*test::exampleSimulation(), cancelled).variants)
+      EXPECT_TRUE(variant.step_time == sim::SimTime(0) || question.text.find("sequence") != std::string_view::npos);
+}
+
+}  // namespace
+}  // namespace gui
