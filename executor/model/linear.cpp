@@ -2,8 +2,9 @@
 
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/sum.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "executor/model/weight_gradients.h"
 
 namespace executor {
 namespace {
@@ -26,9 +27,10 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     const at::Tensor& gradient = gradients.front();
     const at::Tensor input = context->get_saved_variables().front();
     const at::Tensor input_gradient = at::mm(gradient, context->saved_data["weight"].toTensor());
-    add_product(context->saved_data["weight_gradient"].toTensor(), gradient.t(), input);
-    const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
-    if (bias_gradient.defined()) bias_gradient.add_(gradient.sum(0));
+    PutOff::sum_or_keep({.output_gradient = gradient,
+                         .input = input,
+                         .weight = context->saved_data["weight_gradient"].toTensor(),
+                         .bias = context->saved_data["bias_gradient"].toTensor()});
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
 };

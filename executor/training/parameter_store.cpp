@@ -36,8 +36,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer)
     if (plan.owns(stage, layer)) layers_[layer.position()].parameters = sim::parameters_of(model, plan, layer, stage);
   make_leaves();
-  const bool head_reads_embedding = plan.head_reads_embedding();
-  if (!head_reads_embedding) return;
+  if (!plan.head_reads_embedding() || !plan.owns(stage, model.head())) return;
   OwnedLayer& head = layers_.back();
   const OwnedLayer& embedding = layers_.front();
   head.parameters.push_back(embedding.parameters.front());

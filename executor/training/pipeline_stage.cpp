@@ -85,6 +85,9 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Backward, AttentionNorm, &Stage::segment_norm_backward},
       {Backward, EmbeddingPositions, &Stage::embedding_positions_backward},
       {Backward, Embedding, &Stage::embedding_backward},
+      {Weight, Head, &Stage::weights},
+      {Weight, Mlp, &Stage::weights},
+      {Weight, Attention, &Stage::weights},
   });
   const auto row = std::find_if(kRows.begin(), kRows.end(),
                                 [&](const Row& candidate) { return candidate.phase == key.phase && candidate.operation == key.operation; });
@@ -94,9 +97,25 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
 void PipelineStage::perform(const sim::TaskKey& key) {
   const Row* row = find_row(key);
   if (row == nullptr) throw std::logic_error("no function performs task " + sim::to_text(key));
+  turn_to(key);
   if (key.phase == sim::Phase::Backward) parameters_.start_gradients(key.layer);
   const c10::AutoGradMode unrecorded(false);  // pieces switch recording on for themselves
   (this->*row->perform)(key);
+}
+
+// In a V the last stage's chunks follow each other: the flow waits here until the next one's turn.
+void PipelineStage::turn_to(const sim::TaskKey& key) {
+  if (key.phase == sim::Phase::Weight) return;
+  const Visit now{.forward = key.phase == sim::Phase::Forward, .chunk = key.chunk, .microbatch = key.microbatch};
+  if (now == visit_) return;
+  if (flow_.defined()) handed_[{visit_.forward, visit_.microbatch}] = take_flow();
+  visit_ = now;
+  if (const auto waiting = handed_.find({now.forward, now.microbatch}); waiting != handed_.end()) flow_ = handed_.extract(waiting).mapped();
+}
+
+void PipelineStage::put_flow(at::Tensor received, const sim::TaskKey& key) {
+  turn_to(key);
+  flow_ = std::move(received);
 }
 
 void PipelineStage::begin_step(StepBatch batch) {

@@ -2,18 +2,20 @@
 // compute task of the graph and talks to nobody; what must be summed over tensor ranks, sent or received is handed over in between.
 //
 // One visit (a microbatch through a chunk, forward or backward) runs at a time: `flow` is the residual stream on the way forward and the
-// gradient on the way back; `partial` is what the tensor group sums next.
+// gradient on the way back; `partial` is what the tensor group sums next. What a visit leaves unsent is read by this stage's next chunk.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "executor/model/embedding.h"
 #include "executor/model/head.h"
 #include "executor/model/residual.h"
+#include "executor/model/weight_gradients.h"
 #include "executor/training/batch.h"
 #include "executor/training/mutation.h"
 #include "executor/training/parameter_store.h"
@@ -27,11 +29,11 @@ class PipelineStage {
                 Mutation mutation = Mutation::None);
 
   void begin_step(StepBatch batch);
-  void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward or Recompute
+  void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward, Recompute or Weight
   void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
   at::Tensor take_flow() { return std::exchange(flow_, {}); }  // to be sent on
-  void put_flow(at::Tensor received) { flow_ = std::move(received); }
+  void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
   at::Tensor& partial() { return partial_; }
 
   const std::vector<at::Tensor>& losses() const { return losses_; }  // [tokens] each, of the last stage, this step
@@ -56,6 +58,17 @@ class PipelineStage {
     Perform perform;
   };
   static const Row* find_row(const sim::TaskKey& key);
+  struct Visit {
+    bool forward = true;
+    sim::ChunkIndex chunk;
+    sim::MicrobatchIndex microbatch;
+    bool operator==(const Visit&) const = default;
+  };
+  void turn_to(const sim::TaskKey& key);
+  // Where the backward of a task leaves its weight gradients; nullptr: it computes them itself.
+  WeightGradients* later(const sim::TaskKey& key) { return plan_.splits_backward() ? &later_[later_key(key)] : nullptr; }
+  using LaterKey = std::tuple<sim::LayerIndex, sim::MicrobatchIndex, sim::Operation>;
+  static LaterKey later_key(const sim::TaskKey& key) { return {key.layer, key.microbatch, key.operation}; }
 
   void embedding(const sim::TaskKey& key);
   void embedding_positions(const sim::TaskKey& key);
@@ -74,6 +87,7 @@ class PipelineStage {
   void head_loss(const sim::TaskKey& key);
   void head_backward(const sim::TaskKey& key);
   void head_norm_backward(const sim::TaskKey& key);
+  void weights(const sim::TaskKey& key);
 
   bool shares_tensors() const { return tensor_.degree > 1; }
   bool shares_sequence() const { return plan_.sequence_parallel; }  // streams hold this rank's stretch of a microbatch's tokens
@@ -106,6 +120,9 @@ class PipelineStage {
   std::map<sim::LayerIndex, Block> blocks_;
   std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, BlockActivations> kept_;
   std::map<sim::MicrobatchIndex, HeadActivations> kept_head_;
+  std::map<LaterKey, WeightGradients> later_;
+  Visit visit_;
+  std::map<std::pair<bool, sim::MicrobatchIndex>, at::Tensor> handed_;  // by direction: from one chunk of this stage to the next
   StepBatch batch_;
   at::Tensor flow_, partial_, again_;  // again_: the stream while a block is recomputed
   std::vector<at::Tensor> losses_;

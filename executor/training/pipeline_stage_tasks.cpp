@@ -96,6 +96,7 @@ void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_residual_backward(key);
   const at::Tensor into_sum = std::exchange(partial_, {});
+  const PutOff put_off(later(key));
   at::Tensor gradient = kept_of(key).core.backward(into_sum);
   if (shares_tensors())
     partial_ = std::move(gradient);
@@ -139,13 +140,22 @@ void PipelineStage::head_loss(const sim::TaskKey& key) {
 }
 
 void PipelineStage::head_backward(const sim::TaskKey& key) {
-  partial_ = head_->product_backward(kept_head_[key.microbatch], loss_scale_);
+  {
+    const PutOff put_off(later(key));
+    partial_ = head_->product_backward(kept_head_[key.microbatch], loss_scale_);
+  }
   if (!shares_tensors()) head_norm_backward(key);
 }
 
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
   flow_ = head_->norm_backward(kept_head_[key.microbatch], std::exchange(partial_, {}));
   kept_head_.erase(key.microbatch);
+}
+
+void PipelineStage::weights(const sim::TaskKey& key) {
+  WeightGradients gradients = std::move(later_.at(later_key(key)));
+  later_.erase(later_key(key));
+  if (mutation_ != Mutation::ForgottenWeights || key.microbatch != sim::MicrobatchIndex(0)) gradients.perform();
 }
 
 }  // namespace executor

@@ -143,19 +143,18 @@ void TaskRunner::sum_replicated_gradients(const sim::Task& task) {
   for (const auto& part : parts) part.gradient.copy_(place(part));
 }
 
-// Transfers name the peer's own rank: the next stage or the one before, around the ring when chunks are interleaved.
+// Transfers name the peer's own rank: that of the next virtual stage or of the one before.
 sim::Rank TaskRunner::neighbour(const sim::Task& task) const {
   const bool is_forward = task.key.phase == sim::Phase::Forward, sends = task.key.operation == sim::Operation::Send;
   sim::MeshCoordinate place = plan_.mesh.coordinate(communicators_.rank());
-  const std::int32_t stages = plan_.mesh.pipeline;
-  place.stage = sim::StageIndex((place.stage.value() + (is_forward == sends ? 1 : stages - 1)) % stages);
+  place.stage = plan_.site(plan_.virtual_stage({task.key.stage, task.key.chunk}) + (is_forward == sends ? 1 : -1)).stage;
   return plan_.mesh.rank_of(place);
 }
 
 void TaskRunner::receive(const sim::Task& task) {
   const at::Tensor buffer = empty_stream(plan_.shard_shape().tokens() / (plan_.sequence_parallel ? plan_.mesh.tensor : 1));
   communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
-  stage_.put_flow(buffer);
+  stage_.put_flow(buffer, task.key);
   const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
   sent->second->wait();  // its gradient is here: it has arrived

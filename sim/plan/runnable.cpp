@@ -18,7 +18,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker runs on CPU ranks today", "plan for a measured machine (meshwright measure)"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
-    {"/schedule", [](const ParallelPlan& p) { return p.splits_backward(); }, "the worker runs the backward pass in one piece", "use 1f1b or interleaved"},
 });
 
 }  // namespace

@@ -113,6 +113,9 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
 
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage), "use 0, 1, 2 or 3");
+  rules.must(plan.accumulation == Accumulation::ReduceLast || !plan.splits_backward(), "/accumulation",
+             fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later", plan.schedule),
+             "use reduce_last, or 1f1b");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   rules.must(!plan.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/fp32_gradients",
              "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");

@@ -41,6 +41,12 @@ TEST_P(Compositions, ZeroStagesAreBitwiseEqual) {
 
 INSTANTIATE_TEST_SUITE_P(All, Compositions, testing::ValuesIn(compositions()), [](const auto& each) { return each.param.name; });
 
+// Tied embeddings of a V are summed on one stage, not over two: another order of the same sums.
+sim::ParallelPlan untied(sim::ParallelPlan plan) {
+  plan.model.tied_embeddings = false;
+  return plan;
+}
+
 // Accumulating in microbatch order, the schedules are bitwise equal among themselves.
 TEST(Schedules, AreBitwiseEqual) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
@@ -48,6 +54,13 @@ TEST(Schedules, AreBitwiseEqual) {
   const TrainingResult one_f_one_b = train({.plan = plan, .steps = kSteps});
   EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "gpipe", 1), .steps = kSteps}), one_f_one_b), "");
   EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "interleaved", 2), .steps = kSteps}), one_f_one_b), "");
+  for (const std::string name : {"zb-1p", "zb-2p"})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, name, 1), .steps = kSteps}), one_f_one_b), "") << name;
+  for (const std::string name : {"zbv", "v-half", "v-min"})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(untied(plan), name, 2), .steps = kSteps}), train({.plan = untied(plan), .steps = kSteps})), "") << name;
+  sim::ParallelPlan written = with_schedule(plan, "zb-1p", 1);
+  written.take_order(written.order_table());
+  EXPECT_EQ(bitwise_difference(train({.plan = written, .steps = kSteps}), one_f_one_b), "");
 }
 
 }  // namespace

@@ -48,6 +48,9 @@ TEST_F(Mutations, MissingTensorSum) {
   expect_caught_in_fp64(sequence_, Mutation::MissingTensorSum);
 }
 TEST_F(Mutations, MissingReplicatedSum) { expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum); }
+TEST_F(Mutations, ForgottenWeights) {
+  expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), Mutation::ForgottenWeights);
+}
 TEST_F(Mutations, LocalHeadMasks) { expect_caught_in_fp64(tensor_, Mutation::LocalHeadMasks); }
 TEST_F(Mutations, OtherMasksAgain) {
   sim::ParallelPlan plan = tensor_;

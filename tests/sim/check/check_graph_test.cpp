@@ -42,7 +42,6 @@ std::vector<ParallelPlan> many_plans() {
         plans.push_back(find_schedule(schedule)->placement == ChunkPlacement::V ? interleaved_plan(mesh, 2) : tiny_plan(mesh));
         plans.back().schedule = schedule;
         plans.back().zero_stage = zero;
-        plans.back().accumulation = zero == 1 ? Accumulation::ReduceEach : Accumulation::ReduceLast;
         plans.back().recompute = zero == 2 ? Recompute::Full : Recompute::None;
         plans.back().sequence_parallel = zero == 3 && mesh.tensor > 1;
       }

@@ -76,6 +76,14 @@ TEST(Violations, AWrittenOrderMustBeOfThePlansShapeAndEnd) {
   EXPECT_THAT(found({"0F0,0F1,3F0,3F1,3B0,3B1,0B0,0B1", "1F0,1F1,2F0,2F1,2B0,2B1,1B0,1B1"}), "");   // a V of two chunks
 }
 
+TEST(Violations, ASplitBackwardIsReducedAtTheEnd) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.schedule = "zb-1p";
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_THAT(violations(plan), broken("/accumulation", "weight gradients come later"));
+}
+
 TEST(Violations, ScheduleCsvNeedsItsOrder) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2});
   plan.schedule = "csv";

@@ -1,0 +1,33 @@
+#include "executor/model/weight_gradients.h"
+
+#include <ATen/ops/sum.h>
+
+#include <utility>
+
+namespace executor {
+namespace {
+
+thread_local WeightGradients* current = nullptr;
+
+}  // namespace
+
+void WeightGradients::sum(const Product& product) {
+  add_product(product.weight, product.output_gradient.t(), product.input);
+  if (product.bias.defined()) product.bias.add_(product.output_gradient.sum(0));
+}
+
+void WeightGradients::perform() {
+  for (const Product& product : std::exchange(products_, {})) sum(product);
+}
+
+PutOff::PutOff(WeightGradients* later) : before_(std::exchange(current, later)) {}
+PutOff::~PutOff() { current = before_; }
+
+void PutOff::sum_or_keep(WeightGradients::Product product) {
+  if (current == nullptr)
+    WeightGradients::sum(product);
+  else
+    current->add(std::move(product));
+}
+
+}  // namespace executor

@@ -1,0 +1,41 @@
+// Gradients of linear weights that a schedule puts off (zero bubble): a backward gives the gradient of its input at once, and leaves here what
+// those of the weights are made of. Sums of a weight come in the order of its microbatches, so that the bits are those of a backward in one piece.
+#pragma once
+
+#include <vector>
+
+#include "executor/model/leaf.h"
+
+namespace executor {
+
+class WeightGradients {
+ public:
+  // y = x W^T (+ b): W's gradient += y's^T x, b's += the sum of y's over tokens. A tensor that is given must not be written to afterwards.
+  struct Product {
+    at::Tensor output_gradient, input;       // [tokens, outputs], [tokens, inputs]
+    at::Tensor weight, bias;                 // the places of the gradients; without a bias: none
+  };
+  void add(Product product) { products_.push_back(std::move(product)); }
+  void perform();                            // all of them, and forgets them
+
+  static void sum(const Product& product);
+
+ private:
+  std::vector<Product> products_;
+};
+
+// While it lives, backwards on this thread put their weight gradients off into `later`; nullptr: they do not.
+class PutOff {
+ public:
+  explicit PutOff(WeightGradients* later);
+  ~PutOff();
+  PutOff(const PutOff&) = delete;
+  PutOff& operator=(const PutOff&) = delete;
+
+  static void sum_or_keep(WeightGradients::Product product);
+
+ private:
+  WeightGradients* before_;
+};
+
+}  // namespace executor

@@ -1,0 +1,53 @@
+#include "executor/model/weight_gradients.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include "executor/model/linear.h"
+#include "executor/model/piece.h"
+
+namespace executor {
+namespace {
+
+struct Layer {
+  Leaf weight{at::arange(6, at::kDouble).reshape({2, 3}), at::zeros({2, 3}, at::kDouble)};
+  Leaf bias{at::arange(2, at::kDouble), at::zeros({2}, at::kDouble)};
+};
+
+at::Tensor backward_through(const Layer& layer, Piece& piece) {
+  const at::Tensor input = at::arange(12, at::kDouble).reshape({4, 3}), above = at::arange(8, at::kDouble).reshape({4, 2});
+  piece.forward(input, [&](const at::Tensor& x) { return linear(x, layer.weight, layer.bias); });
+  return piece.backward(above);
+}
+
+TEST(WeightGradients, AreTheSameLaterAsAtOnce) {
+  const Layer at_once, put_off;
+  Piece one, other;
+  const at::Tensor expected = backward_through(at_once, one);
+  WeightGradients later;
+  at::Tensor input_gradient;
+  {
+    const PutOff scope(&later);
+    input_gradient = backward_through(put_off, other);
+  }
+  EXPECT_TRUE(input_gradient.equal(expected));
+  EXPECT_EQ(put_off.weight.gradient.count_nonzero().item<std::int64_t>(), 0);
+  later.perform();
+  EXPECT_TRUE(put_off.weight.gradient.equal(at_once.weight.gradient));
+  EXPECT_TRUE(put_off.bias.gradient.equal(at_once.bias.gradient));
+  later.perform();   // nothing is left
+  EXPECT_TRUE(put_off.weight.gradient.equal(at_once.weight.gradient));
+}
+
+TEST(WeightGradients, TheScopeEnds) {
+  const Layer layer;
+  WeightGradients later;
+  { const PutOff scope(&later); }
+  Piece piece;
+  backward_through(layer, piece);
+  EXPECT_GT(layer.weight.gradient.count_nonzero().item<std::int64_t>(), 0);
+}
+
+}  // namespace
+}  // namespace executor
