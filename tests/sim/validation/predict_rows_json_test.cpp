@@ -17,6 +17,25 @@ TEST(PredictRows, AContradictionStopsItsRowOnly) {
   EXPECT_NE(rows[2].error, "");
 }
 
+TEST(PredictRows, NumbersOutOfRangeAreNamed) {
+  const std::vector<std::tuple<const char*, const char*, Json>> faults = {
+      {"workload", "layers", 1'000'000'000}, {"workload", "hidden", -1}, {"workload", "seq_len", "long"}, {"plan", "tp", 0},
+      {"plan", "zero_stage", 7},             {"plan", "dp", 1e18},       {"hardware", "total_gpus", 1.5}, {"plan", "offload", "moon"}};
+  for (const auto& [block, key, value] : faults) {
+    Json wrong = valid_row();
+    wrong[block][key] = value;
+    const auto rows = predict({wrong, valid_row()});
+    EXPECT_THAT(rows[0].error, testing::HasSubstr(std::string("/") + block)) << key;
+    EXPECT_EQ(rows[1].error, "") << key;
+  }
+}
+
+TEST(PredictRows, WhatWouldNotEndIsRefused) {
+  Json endless = valid_row();
+  endless["plan"].update({{"dp", 1}, {"pp", 8}, {"schedule", "1f1b"}, {"micro_batch", 1}, {"global_batch", 1'000'000'000'000}, {"num_microbatches", nullptr}});
+  EXPECT_THAT(predict({endless})[0].error, testing::HasSubstr("passes"));
+}
+
 TEST(PredictRows, MeasurementsAreNotLookedAt) {
   const Json rows = load_json_file("profiles/published/rows.json");
   Json blind = Json::array();
