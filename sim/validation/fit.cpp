@@ -27,7 +27,7 @@ class Fit {
   void improve(std::span<const FittedConstant<Profile>> constants, const std::vector<Profile*>& profiles, const Profile& home, double step,
                Matches matches);
   void pool();
-  void part_from_part(double step);
+  void fit_parts(double step);
 
   FittedProfiles profiles_;
   std::vector<Row> rows_;
@@ -91,7 +91,7 @@ void Fit::pool() {
       improve(stack_constants(), all, home, step, [](const RunDescription&) { return true; });
 }
 
-void Fit::part_from_part(double step) {
+void Fit::fit_parts(double step) {
   for (auto& [name, part] : profiles_.parts)
     if (profiles_.sources.contains(name))
       improve(part_constants(), {&part.kernels}, homes_.at(name), step,
@@ -103,10 +103,10 @@ FittedProfiles Fit::run() {
   const std::map<std::string, SoftwareStack> homes = profiles_.stacks;
   for (const double step : kSteps)
     for (int round = 0; round < kRounds; ++round) {
-      part_from_part(step);
       for (auto& [name, stack] : profiles_.stacks)
         if (profiles_.sources.contains(name) && name != kPooled)
           improve(stack_constants(), {&stack}, homes.at(name), step, [&name](const RunDescription& run) { return run.stack == name; });
+      fit_parts(step);
     }
   for (const auto& [name, sources] : profiles_.sources) {
     if (profiles_.stacks.contains(name)) profiles_.stacks.at(name).interval = kStackInterval;
