@@ -14,6 +14,14 @@ constexpr int kRounds = 3;                     // of all constants, a step size
 constexpr double kStackInterval = 0.09, kPartInterval = 0.04;   // together: of the rows, each source left out of its fit, 87 % are inside
 constexpr std::string_view kPooled = "plain";  // the stack that holds what all have in common
 
+auto on_part(const std::string& name) {
+  return [&name](const RunDescription& run) { return run.machine.part == name; };
+}
+
+auto under(const std::string& stack) {
+  return [&stack](const RunDescription& run) { return run.stack == stack; };
+}
+
 class Fit {
  public:
   Fit(const std::vector<MeasuredRun>& runs, FittedProfiles profiles);
@@ -94,8 +102,7 @@ void Fit::pool() {
 void Fit::fit_parts(double step) {
   for (auto& [name, part] : profiles_.parts)
     if (profiles_.sources.contains(name))
-      improve(part_constants(), {&part.kernels}, homes_.at(name), step,
-              [&name](const RunDescription& run) { return run.machine.part == name; });
+      improve(part_constants(), {&part.kernels}, homes_.at(name), step, on_part(name));
 }
 
 FittedProfiles Fit::run() {
@@ -105,7 +112,7 @@ FittedProfiles Fit::run() {
     for (int round = 0; round < kRounds; ++round) {
       for (auto& [name, stack] : profiles_.stacks)
         if (profiles_.sources.contains(name) && name != kPooled)
-          improve(stack_constants(), {&stack}, homes.at(name), step, [&name](const RunDescription& run) { return run.stack == name; });
+          improve(stack_constants(), {&stack}, homes.at(name), step, under(name));
       fit_parts(step);
     }
   for (const auto& [name, sources] : profiles_.sources) {
