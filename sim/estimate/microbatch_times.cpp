@@ -30,7 +30,7 @@ MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives(BlockKind kind)
   }
   const double seen = run_.execution.overlap_tensor ? 1 - kHiddenByOverlap : 1;
   const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - kHiddenByAsync : 1;
-  const double sums = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;   // whole experts take tokens as they are cut
+  const double sums = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;  // whole experts take tokens as they are cut
   return {sums * once * seen, sums * (once + again) * seen_back};
 }
 

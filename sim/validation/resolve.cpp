@@ -10,8 +10,8 @@ namespace sim {
 namespace {
 
 constexpr std::int64_t kMostLayers = 100'000;
-constexpr double kMostPasses = 5e6;    // of microbatches through stages: what can be played in seconds
-constexpr double kMemoryDoubt = 1.2;   // of the estimate: a run that was made did fit
+constexpr double kMostPasses = 5e6;   // of microbatches through stages: what can be played in seconds
+constexpr double kMemoryDoubt = 1.2;  // of the estimate: a run that was made did fit
 
 }  // namespace
 
@@ -70,8 +70,9 @@ void find_excess(const RunDescription& run, std::vector<Violation>& found) {
     found.push_back({"/workload/layers", fmt::format("is {}, more than {}", run.network.layers, kMostLayers), "correct it"});
   const double passes = real(layout.pipeline) * real(layout.chunks) * real(layout.microbatches);
   if (layout.pipeline > 1 && passes > kMostPasses)
-    found.push_back({"/plan", fmt::format("pp {} x vpp {} x num_microbatches {} is more than {:.0e} passes", layout.pipeline, layout.chunks,
-                                          layout.microbatches, kMostPasses),
+    found.push_back({"/plan",
+                     fmt::format("pp {} x vpp {} x num_microbatches {} is more than {:.0e} passes", layout.pipeline, layout.chunks,
+                                 layout.microbatches, kMostPasses),
                      "correct them"});
 }
 

@@ -25,7 +25,8 @@ TEST(DeviceJson, NumbersNeedASource) {
 }
 
 TEST(DeviceJson, WhatRowsSayComesLastAndNeedsASource) {
-  Json json = Json::parse(R"({"kernels": {"source": "x", "matrix_share": 0.7, "fp8_peak": "1979 TFLOP/s"}, "fitted": {"matrix_share": 0.6}})");
+  Json json =
+      Json::parse(R"({"kernels": {"source": "x", "matrix_share": 0.7, "fp8_peak": "1979 TFLOP/s"}, "fitted": {"matrix_share": 0.6}})");
   EXPECT_THROW(kernel_traits_from_json(json, "f"), InputError);
   json["fitted"]["source"] = "rows of a";
   EXPECT_EQ(kernel_traits_from_json(json, "f").matrix_share, 0.6);

@@ -18,9 +18,14 @@ TEST(PredictRows, AContradictionStopsItsRowOnly) {
 }
 
 TEST(PredictRows, NumbersOutOfRangeAreNamed) {
-  const std::vector<std::tuple<const char*, const char*, Json>> faults = {
-      {"workload", "layers", 1'000'000'000}, {"workload", "hidden", -1}, {"workload", "seq_len", "long"}, {"plan", "tp", 0},
-      {"plan", "zero_stage", 7},             {"plan", "dp", 1e18},       {"hardware", "total_gpus", 1.5}, {"plan", "offload", "moon"}};
+  const std::vector<std::tuple<const char*, const char*, Json>> faults = {{"workload", "layers", 1'000'000'000},
+                                                                          {"workload", "hidden", -1},
+                                                                          {"workload", "seq_len", "long"},
+                                                                          {"plan", "tp", 0},
+                                                                          {"plan", "zero_stage", 7},
+                                                                          {"plan", "dp", 1e18},
+                                                                          {"hardware", "total_gpus", 1.5},
+                                                                          {"plan", "offload", "moon"}};
   for (const auto& [block, key, value] : faults) {
     Json wrong = valid_row();
     wrong[block][key] = value;
@@ -32,7 +37,8 @@ TEST(PredictRows, NumbersOutOfRangeAreNamed) {
 
 TEST(PredictRows, WhatWouldNotEndIsRefused) {
   Json endless = valid_row();
-  endless["plan"].update({{"dp", 1}, {"pp", 8}, {"schedule", "1f1b"}, {"micro_batch", 1}, {"global_batch", 1'000'000'000'000}, {"num_microbatches", nullptr}});
+  endless["plan"].update(
+      {{"dp", 1}, {"pp", 8}, {"schedule", "1f1b"}, {"micro_batch", 1}, {"global_batch", 1'000'000'000'000}, {"num_microbatches", nullptr}});
   EXPECT_THAT(predict({endless})[0].error, testing::HasSubstr("passes"));
 }
 
