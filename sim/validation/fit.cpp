@@ -52,7 +52,7 @@ Fit::Fit(const std::vector<MeasuredRun>& runs, FittedProfiles profiles) : profil
   for (const MeasuredRun& run : runs) {
     const std::string& source = run.target.source;
     rows_.push_back({&run, 1 / (counts[source] * static_cast<double>(counts.size())), 0});
-    for (const std::string& name : {run.run.stack, run.run.machine.part}) profiles_.sources[name].insert(source);
+    for (const std::string& name : {run.run.stack, run.run.machine.part, std::string(kPooled)}) profiles_.sources[name].insert(source);
   }
   for (const auto& [name, part] : profiles_.parts) homes_[name] = part.kernels;
 }
@@ -117,6 +117,7 @@ FittedProfiles Fit::run() {
       fit_parts(step);
     }
   for (const auto& [name, sources] : profiles_.sources) {
+    if (name == kPooled) continue;   // of an unknown stack: as wide as its file says
     if (profiles_.stacks.contains(name))
       profiles_.stacks.at(name).interval = kStackInterval;
     else
