@@ -79,6 +79,8 @@ struct Machine {
 struct Layout {
   std::int64_t data = 1, tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1;
   bool expert_tensor = true;  // the tensor group cuts experts, too; false: it is a part of the expert group
+  // ZeRO-3 in a pipeline: gathered once a step, whole gradients until its end; else each microbatch would gather again.
+  bool keeps_weights() const { return zero_stage == 3 && !reshard && pipeline > 1; }
   double expert_cut() const { return expert_tensor ? real(tensor) : 1; }
   bool sequence_parallel = false, context_all_to_all = false, context_ring = false, reshard = true, scatter_gather = false,
        async_tensor = false;
