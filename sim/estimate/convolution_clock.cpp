@@ -1,4 +1,5 @@
-// Convolutions as implicit matrix products; declared in kernel_clock.h. Constants: 188 points of DeepBench on V100 (Baidu Research).
+// Convolutions as implicit matrix products; declared in kernel_clock.h. Constants: 188 points of DeepBench on V100 (Baidu
+// Research) and the ResNet-50 rows of profiles/published/rows.json; those of groups: the ResNeXt rows of profiles/published/checks.json.
 #include <algorithm>
 
 #include "sim/estimate/kernel_clock.h"

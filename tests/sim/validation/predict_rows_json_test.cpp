@@ -58,7 +58,7 @@ double seconds(const Json& row) {
   return rows[0].estimate.time.count();
 }
 
-TEST(PredictRows, FormsOfTheHiddenSetGetSaneTimes) {
+TEST(PredictRows, FormsWithoutRowsGetSaneTimes) {
   const double dense = seconds(valid_row());
   Json mixture = valid_row(), adapted = valid_row(), latent = valid_row(), windowed = valid_row();
   mixture["workload"]["moe"] = {{"experts", 8}, {"topk", 2}, {"expert_ffn", 8192}, {"dispatch", "dropless"}};
