@@ -12,7 +12,9 @@ namespace {
 
 constexpr double kClasses = 1000;
 
-struct NamedSizes { double first = 0, second = 0; };   // the two numbers behind the colon of a name
+struct NamedSizes {
+  double first = 0, second = 0;
+};  // the two numbers behind the colon of a name
 
 NamedSizes sizes_of(const std::string& architecture) {
   const std::size_t colon = architecture.find(':'), comma = architecture.find(',');
@@ -21,20 +23,24 @@ NamedSizes sizes_of(const std::string& architecture) {
 }
 
 void classify(ConvolutionWriter& net) {
-  net.move({1, 1});                                      // mean over the map
+  net.move({1, 1});  // mean over the map
   net.cut();
-  net.cut();                                           // flatten
+  net.cut();  // flatten
   net.restart({net.map().channels, 1});
   net.convolve(kClasses);
 }
 
-struct Bottlenecks { int depth[4]; double groups = 1; bool squeeze = false; };
+struct Bottlenecks {
+  int depth[4];
+  double groups = 1;
+  bool squeeze = false;
+};
 
 // He et al. 2016 with the stride in the 3x3 convolution; Xie et al. 2017 with groups; Hu et al. 2018 with squeeze-and-excitation.
 // A unit an operator, as in torchgpipe: 11 of a block, 4 before, 3 behind.
 void bottleneck(ConvolutionWriter& net, const Bottlenecks& shape, double inner, double stride) {
   const FeatureMap before = net.map();
-  net.cut();                                           // keeps the input
+  net.cut();  // keeps the input
   const Filter filters[] = {{}, {3, 3, stride, shape.groups}, {}};
   const double outputs[] = {inner, inner, shape.groups > 1 ? 2 * inner : 4 * inner};
   for (int at = 0; at < 3; ++at) {
@@ -94,7 +100,7 @@ void inverted_bottleneck(ConvolutionWriter& net, const Mobile& block, const Filt
   net.convolve(block.outputs);
   net.norm();
   if (net.map().elements() == before.elements()) {
-    net.move({2, 2});                                    // some samples skip the block
+    net.move({2, 2});  // some samples skip the block
     net.add();
   }
   net.cut();
@@ -126,20 +132,24 @@ void activated_convolution(ConvolutionWriter& net, double outputs, Filter filter
   net.norm();
 }
 
-void crossed_convolution(ConvolutionWriter& net, double channels) {   // 1x7 and 7x1 inside a bottleneck of a quarter
+void crossed_convolution(ConvolutionWriter& net, double channels) {  // 1x7 and 7x1 inside a bottleneck of a quarter
   activated_convolution(net, channels / 4);
   activated_convolution(net, channels / 4, {1, 7});
   activated_convolution(net, channels / 4, {7, 1});
   activated_convolution(net, channels);
 }
 
-struct CellInputs { FeatureMap last, before_last; };
+struct CellInputs {
+  FeatureMap last, before_last;
+};
 
 // Real et al. 2019, table of torchgpipe's genotype: five sums of two operators each, then a concatenation.
 CellInputs amoeba_cell(ConvolutionWriter& net, const CellInputs& inputs, double channels, bool reduces) {
   net.restart(inputs.before_last);
-  if (inputs.before_last.size > inputs.last.size) activated_convolution(net, channels, {1, 1, 2});
-  else if (inputs.before_last.channels != channels) activated_convolution(net, channels);
+  if (inputs.before_last.size > inputs.last.size)
+    activated_convolution(net, channels, {1, 1, 2});
+  else if (inputs.before_last.channels != channels)
+    activated_convolution(net, channels);
   net.restart(inputs.last);
   activated_convolution(net, channels);
   const FeatureMap full = net.map(), half = {channels, full.size / 2};
@@ -183,13 +193,16 @@ ConvolutionalNetwork amoeba(const NamedSizes& shape, ConvolutionWriter net) {
   return net.take();
 }
 
-struct ConvolutionStack { double middle = 0, last = 0; int convolutions = 0; };
+struct ConvolutionStack {
+  double middle = 0, last = 0;
+  int convolutions = 0;
+};
 
 void stacked(ConvolutionWriter& net, const ConvolutionStack& stack) {
   for (int at = 1; at <= stack.convolutions; ++at) {
     net.convolve(at == stack.convolutions ? stack.last : stack.middle, {3, 3});
     net.cut();
-    net.move({2, 2});                                    // dropout of whole channels
+    net.move({2, 2});  // dropout of whole channels
     net.cut();
     net.norm();
     net.cut();
@@ -205,17 +218,17 @@ ConvolutionalNetwork u_shaped(const NamedSizes& shape, ConvolutionWriter net) {
   const auto width = [&](int level) { return shape.second * std::pow(2, level); };
   for (int level = 0; level < kLevels; ++level) {
     stacked(net, {width(level), width(level), count});
-    net.cut();                                         // put aside for the way up
+    net.cut();  // put aside for the way up
     net.pool(2);
     net.cut();
   }
   stacked(net, {width(kLevels), width(kLevels - 1), count});
   for (int level = kLevels - 1; level >= 0; --level) {
     net.restart({net.map().channels, net.map().size * 2});
-    net.move({1.25, 1.25});                              // to twice the size
+    net.move({1.25, 1.25});  // to twice the size
     net.cut();
     net.restart({width(level + 1), net.map().size});
-    net.move({2, 2});                                    // beside what came down
+    net.move({2, 2});  // beside what came down
     net.cut();
     const double out = std::floor(width(level) / 2);
     stacked(net, {out, out, count});

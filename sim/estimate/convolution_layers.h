@@ -24,11 +24,13 @@ struct ConvolutionalUnit {
   double weights() const;
 };
 
-enum class Pointwise : std::uint8_t { Separate, Fused };   // norm, activation and sum as kernels of their own, or one
+enum class Pointwise : std::uint8_t { Separate, Fused };  // norm, activation and sum as kernels of their own, or one
 
 using ConvolutionalNetwork = std::vector<ConvolutionalUnit>;
 
-struct ImageSize { std::int64_t pixels = 224; };           // height = width
+struct ImageSize {
+  std::int64_t pixels = 224;
+};  // height = width
 
 // Throws InputError for an unknown architecture.
 ConvolutionalNetwork make_convolutional(const std::string& architecture, ImageSize image, Pointwise pointwise);

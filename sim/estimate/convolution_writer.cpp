@@ -23,7 +23,7 @@ void ConvolutionWriter::move(const Moves& moves) {
   unit_.kernels += 1;
 }
 
-void ConvolutionWriter::norm() { move({3, 5}); }   // read for the moments, read and written; backward two tensors twice, and the result
+void ConvolutionWriter::norm() { move({3, 5}); }  // read for the moments, read and written; backward two tensors twice, and the result
 
 void ConvolutionWriter::activate() {
   if (!fused_) move({2, 3});
@@ -40,12 +40,12 @@ void ConvolutionWriter::add() { move(fused_ ? Moves{1, 1} : Moves{3, 3}); }
 void ConvolutionWriter::pool(double stride) {
   move({1, stride > 1 ? 1.0 : 3.0});
   map_.size /= stride;
-  move({2, 3});                              // the result, with the places it came from
+  move({2, 3});  // the result, with the places it came from
   unit_.kept += 2 * map_.elements();
 }
 
 void ConvolutionWriter::squeeze() {
-  move({5, 13});                             // mean, scale; backward both, and their sum
+  move({5, 13});  // mean, scale; backward both, and their sum
   unit_.kernels += 6;
   unit_.kept += map_.elements();
 }

@@ -5,9 +5,16 @@
 
 namespace sim {
 
-struct FeatureMap { double channels = 0, size = 0; double elements() const { return channels * size * size; } };
-struct Moves { double forward = 0, backward = 0; };   // elements through memory, in units of the map
-struct Filter { double height = 1, width = 1, stride = 1, groups = 1; };
+struct FeatureMap {
+  double channels = 0, size = 0;
+  double elements() const { return channels * size * size; }
+};
+struct Moves {
+  double forward = 0, backward = 0;
+};  // elements through memory, in units of the map
+struct Filter {
+  double height = 1, width = 1, stride = 1, groups = 1;
+};
 
 class ConvolutionWriter {
  public:
@@ -15,14 +22,14 @@ class ConvolutionWriter {
 
   void convolve(double outputs, Filter filter = {});
   void norm();
-  void activate();                       // keeps its output
-  void swish();                          // keeps its input, too
+  void activate();  // keeps its output
+  void swish();     // keeps its input, too
   void add();
   void pool(double stride);
-  void squeeze();                        // squeeze-and-excitation: means over the map, two small products, a scale
+  void squeeze();  // squeeze-and-excitation: means over the map, two small products, a scale
   void move(const Moves& moves);
   void restart(FeatureMap map) { map_ = map; }
-  void cut();                            // what comes next is a unit of its own
+  void cut();  // what comes next is a unit of its own
   const FeatureMap& map() const { return map_; }
   ConvolutionalNetwork take();
 

@@ -41,7 +41,10 @@ std::vector<std::int64_t> stage_sizes(const ConvolutionalNetwork& net, const Lay
   return sizes;
 }
 
-struct StageSum { Work forward, backward; double weights = 0, kept = 0, passed = 0; };
+struct StageSum {
+  Work forward, backward;
+  double weights = 0, kept = 0, passed = 0;
+};
 
 StageSum stage_sum(const KernelClock& clock, std::span<const ConvolutionalUnit> units, double batch) {
   StageSum sum;
@@ -72,14 +75,15 @@ std::vector<StageSum> stage_sums(const RunDescription& run, const Setting& setti
   return sums;
 }
 
-double recomputed_share(const RunDescription& run) {   // of the microbatches
+double recomputed_share(const RunDescription& run) {  // of the microbatches
   if (run.execution.recompute != RecomputeKind::Full) return 0;
   return run.execution.recompute_keeps_last ? 1 - 1 / real(run.layout.microbatches) : 1;
 }
 
 // Passes of a stage, with what the host cannot issue in time.
 StageTimes pass_times(const RunDescription& run, const KernelClock& clock, const StageSum& sum) {
-  const bool repacks = run.execution.format != NumberFormat::Fp32 && run.execution.format != NumberFormat::Tf32 && !run.execution.channels_last;
+  const bool repacks =
+      run.execution.format != NumberFormat::Fp32 && run.execution.format != NumberFormat::Tf32 && !run.execution.channels_last;
   const auto time = [&](const Work& work) { return std::max(work.device * (repacks ? kRepacked : 1), clock.host_time(work)); };
   const double forward = time(sum.forward);
   return {Seconds(forward), Seconds(time(sum.backward) + recomputed_share(run) * forward), Seconds(0)};
@@ -108,7 +112,8 @@ double pipeline_time(const RunDescription& run, const Setting& setting, const st
 // Images decoded on the host, while the device computes; a node whose other GPUs are idle clocks higher.
 double input_time(const RunDescription& run, const Setting& setting) {
   if (setting.stack.images_per_worker <= 0) return 0;
-  const double rate = setting.stack.images_per_worker * setting.device.kernels.loader_workers * (run.machine.gpus_per_node > 1 ? 1 : kAlone);
+  const double rate =
+      setting.stack.images_per_worker * setting.device.kernels.loader_workers * (run.machine.gpus_per_node > 1 ? 1 : kAlone);
   return real(run.layout.global_batch) / real(run.layout.data) / rate;
 }
 

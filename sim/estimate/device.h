@@ -19,10 +19,10 @@ struct KernelTraits {
   double inner_fill = 130;                 // elements of the inner dimension that filling and emptying the pipeline costs
   double smooth_waves = 0.6;               // 1: no wave quantization; 0: whole waves
   double flash1_share = 0.28, flash2_share = 0.55, flash3_share = 0.55, cudnn_share = 0.5;  // long sequences, forward and backward
-  double grouped_share = 0.75;             // of a single product's rate, for the products of many experts
-  double convolution_share = 0.8;          // of what matrix products reach
-  BytesPerSecond host_memory{25e9}, host_link{20e9}, drive{0.8e9};   // of a node, the share of one GPU; inferred from usual servers
-  double loader_workers = 8;               // processes of a GPU that prepare its input on the host
+  double grouped_share = 0.75;                                      // of a single product's rate, for the products of many experts
+  double convolution_share = 0.8;                                   // of what matrix products reach
+  BytesPerSecond host_memory{25e9}, host_link{20e9}, drive{0.8e9};  // of a node, the share of one GPU; inferred from usual servers
+  double loader_workers = 8;                                        // processes of a GPU that prepare its input on the host
   Seconds collective_start{15e-6};         // of one call
   Seconds collective_fill{60e-6};          // until long messages run at full rate
   double all_reduce_gain = 1.0;            // sums inside the switch

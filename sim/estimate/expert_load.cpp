@@ -6,7 +6,7 @@
 namespace sim {
 namespace {
 
-constexpr double kSpread = 0.3;   // of an expert's load around the mean, with an auxiliary loss; inferred, no published figure was found
+constexpr double kSpread = 0.3;  // of an expert's load around the mean, with an auxiliary loss; inferred, no published figure was found
 
 // Mean of min(X, limit) for X normal around 1.
 double clipped_mean(double limit) {
@@ -22,7 +22,7 @@ ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks) {
   if (form.dispatch == ExpertDispatch::Padded) return {form.capacity_factor > 0 ? limit : 1, form.forced_balance ? 1 : clipped_mean(limit)};
   if (form.forced_balance) return {std::min(1.0, limit), std::min(1.0, limit)};
   const double held = std::max(1.0, real(form.experts) / real(ranks));
-  const double fullest = 1 + kSpread / std::sqrt(held) * std::sqrt(2 * std::log(std::max(1.0, real(ranks))));   // largest of n normal ones
+  const double fullest = 1 + kSpread / std::sqrt(held) * std::sqrt(2 * std::log(std::max(1.0, real(ranks))));  // largest of n normal ones
   if (form.dispatch == ExpertDispatch::Dropless) return {fullest, 1};
   return {std::min(fullest, limit), clipped_mean(limit)};
 }

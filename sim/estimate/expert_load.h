@@ -6,8 +6,8 @@
 namespace sim {
 
 struct ExpertLoad {
-  double computed = 1;   // tokens on the fullest rank, in units of an even share
-  double kept = 1;       // share of the routed tokens that find a place
+  double computed = 1;  // tokens on the fullest rank, in units of an even share
+  double kept = 1;      // share of the routed tokens that find a place
 };
 
 // ranks: over which the experts are spread. Loads of single experts are taken as normal around the even share.

@@ -67,7 +67,8 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0)) compute /= kMisaligned;
   const double size = format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = format == NumberFormat::Fp8 ? (shape.rows + shape.columns) * shape.inner * cast_bytes(execution_.scales) / stream_rate() : 0;
+  const double casts =
+      format == NumberFormat::Fp8 ? (shape.rows + shape.columns) * shape.inner * cast_bytes(execution_.scales) / stream_rate() : 0;
   return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
               casts * (execution_.compiled ? 0.6 : 1),
           format == NumberFormat::Fp8 ? 3.0 : 1.0};

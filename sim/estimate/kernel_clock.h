@@ -21,7 +21,7 @@ struct KernelCount {
   KernelCount(double count) : value(count) {}
   double value;
 };
-enum class Gradient : std::uint8_t { None, Input, Weight };   // which of a convolution's three products
+enum class Gradient : std::uint8_t { None, Input, Weight };  // which of a convolution's three products
 struct MatrixShape { double rows = 0, columns = 0, inner = 0, batch = 1; };
 struct AttentionShape {
   double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees

@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-constexpr double kCastLaunches = 3;     // in fp8: each expert's share is scaled and cast beside its product
+constexpr double kCastLaunches = 3;  // in fp8: each expert's share is scaled and cast beside its product
 
 constexpr double kMaskedShare = 0.16;   // of the tokens of an encoder's sample: 15 % are masked (Devlin et al. 2019)
 
@@ -31,7 +31,7 @@ class BlockWriter {
  private:
   // tokens x inputs -> outputs; widths are this rank's. Gradients: to the input, and to the weight unless that is frozen.
   void linear(double inputs, double outputs, double tokens, double batch = 1);
-  void grouped(double inputs, double outputs, double tokens);   // tokens of one expert
+  void grouped(double inputs, double outputs, double tokens);  // tokens of one expert
   void latent_projections();
   void plain_projections();
   void adapters(double inputs, double outputs);

@@ -47,8 +47,7 @@ double LinkClock::start(CollectiveKind kind, const RankGroup& group, double payl
   const double nodes = group.ranks / members_on_node(group);
   const bool ring = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
   const double between = ring ? std::max(kNodeHop, kRingHop * nodes) : kNodeHop * (1 + std::log2(nodes));
-  return start_ + hop_ * members_on_node(group) + (nodes > 1 ? between : 0) +
-         fill_ * payload / (payload + kFillBytes);
+  return start_ + hop_ * members_on_node(group) + (nodes > 1 ? between : 0) + fill_ * payload / (payload + kFillBytes);
 }
 
 double LinkClock::collective(CollectiveKind kind, double payload, const RankGroup& group) const {
@@ -65,7 +64,8 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
 double LinkClock::all_to_all(double sent, const RankGroup& group) const {
   if (group.ranks <= 1 || sent <= 0) return 0;
   const double members = members_on_node(group), away = (group.ranks - members) / std::max(1.0, group.ranks - 1);
-  return start(CollectiveKind::SendReceive, group, sent) + std::max(sent * (1 - away) / link_rate_, sent * away * gpus_per_node_ / node_rate_);
+  return start(CollectiveKind::SendReceive, group, sent) +
+         std::max(sent * (1 - away) / link_rate_, sent * away * gpus_per_node_ / node_rate_);
 }
 
 double LinkClock::transfer(double payload, const RankGroup& pair) const {

@@ -61,7 +61,8 @@ double state_bytes(const RunDescription& run, const Setting& setting, const Rank
   const double weights = run.network.low_rank ? run.network.low_rank->base_bytes : half ? 2 : 4;
   const double weight_share = layout.zero_stage >= 3 ? shards : 1, gradient_share = layout.zero_stage >= 2 ? shards : 1;
   const double optimizer_share = layout.zero_stage >= 1 ? shards : 1;
-  if (layout.zero_stage == 3 && half) return rank.parameters * 4 / shards + rank.trained * (4 + moments) / shards;   // sharded in fp32
+  const double whole = layout.keeps_weights() ? rank.parameters * weights + rank.trained * run.execution.accumulate_bytes : 0;
+  if (layout.zero_stage == 3 && half) return whole + rank.parameters * 4 / shards + rank.trained * (4 + moments) / shards;   // sharded in fp32
   const double offload = run.execution.place == OptimizerPlace::Device ? 1 : 0;
   const double owned = layout.zero_stage >= 1 ? setting.stack.owner_gradient_bytes * rank.trained / optimizer_share : 0;
   return owned + rank.parameters * weights / weight_share + rank.trained * run.execution.accumulate_bytes / gradient_share +

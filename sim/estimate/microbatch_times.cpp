@@ -30,7 +30,7 @@ MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives(BlockKind kind)
   }
   const double seen = run_.execution.overlap_tensor ? 1 - kHiddenByOverlap : 1;
   const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - kHiddenByAsync : 1;
-  const double sums = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;   // whole experts take tokens as they are cut
+  const double sums = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;  // whole experts take tokens as they are cut
   return {sums * once * seen, sums * (once + again) * seen_back};
 }
 
@@ -69,13 +69,14 @@ MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters
   const Layout& layout = run_.layout;
   const RankGroup group{real(std::max<std::int64_t>(1, layout.zero_group)), real(layout.tensor)};
   const double weight_bytes = run_.execution.fp8_parameters ? 1 : kernels_.element();
-  const double gather = links_.collective(CollectiveKind::AllGather, parameters * weight_bytes, group);
+  const double times = layout.keeps_weights() ? 1 / real(layout.microbatches) : 1;
+  const double gather = times * links_.collective(CollectiveKind::AllGather, parameters * weight_bytes, group);
   double scatter = links_.collective(CollectiveKind::ReduceScatter, parameters * run_.execution.reduce_bytes, group);
   const double replicas = real(layout.data * layout.context) / group.ranks;
   if (replicas > 1)
     scatter += links_.collective(CollectiveKind::AllReduce, parameters * run_.execution.reduce_bytes / group.ranks,
                                  {replicas, group.ranks * group.stride});
-  const double slowdown = setting_.stack.overlap_slowdown, backward = (layout.reshard ? gather : 0) + scatter;
+  const double slowdown = setting_.stack.overlap_slowdown, backward = (layout.reshard ? gather : 0) + times * scatter;
   const double compute_back = pass.backward + pass.weight;
   pass.forward = std::max(pass.forward + slowdown * std::min(gather, pass.forward), gather);
   const double whole = std::max(compute_back + slowdown * std::min(backward, compute_back), backward);

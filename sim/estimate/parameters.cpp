@@ -31,7 +31,8 @@ ParameterCount block_parameters(const RunDescription& run, BlockKind kind) {
   count.dense = (attention_weights(net)) / tensor + real(net.hidden) * (net.bias ? 9 : 2);
   if (kind == BlockKind::Experts) {
     count.dense += matrices * real(net.hidden * net.experts->shared_ffn) / tensor + real(net.hidden * net.experts->experts);
-    count.experts = matrices * real(net.hidden * net.experts->expert_ffn * net.experts->experts) / run.layout.expert_cut() / real(run.layout.expert);
+    count.experts =
+        matrices * real(net.hidden * net.experts->expert_ffn * net.experts->experts) / run.layout.expert_cut() / real(run.layout.expert);
   } else {
     count.dense += matrices * real(net.hidden * net.ffn) / tensor;
   }

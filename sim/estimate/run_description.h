@@ -15,7 +15,7 @@ constexpr double real(std::int64_t count) { return static_cast<double>(count); }
 enum class NetworkKind : std::uint8_t { Decoder, Encoder, Convolutional, DecoderLayer };
 inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "cnn", "decoder_layer"};
 enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
-enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Blocks };   // where the scales of fp8 come from
+enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Blocks };  // where the scales of fp8 come from
 inline constexpr std::string_view kScaleRecipeNames[] = {"delayed", "tensorwise", "rowwise", "mx"};
 enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
 inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
@@ -23,10 +23,11 @@ enum class AttentionKind : std::uint8_t { Full, Latent, Sliding };
 // SaveProjections: outputs of the linear layers are kept, but for the widest, into the feed-forward; CheapOperators: those of every second
 // one, and attention's.
 enum class RecomputeKind : std::uint8_t { None, AttentionCore, SaveProjections, CheapOperators, EverySecondLayer, Full };
-inline constexpr std::string_view kRecomputeKindNames[] = {"none", "attention core", "save projections", "op", "every second layer", "full"};
+inline constexpr std::string_view kRecomputeKindNames[] = {"none", "attention core",     "save projections",
+                                                           "op",   "every second layer", "full"};
 enum class StepOptimizer : std::uint8_t { Adam, Lamb, Lars, SgdMomentum, RmsPropEma };
 inline constexpr std::string_view kStepOptimizerNames[] = {"adam", "lamb", "lars", "sgd_momentum", "rmsprop_ema"};
-enum class OptimizerPlace : std::uint8_t { Device, Host, Drive };   // where its states live, and who computes its step
+enum class OptimizerPlace : std::uint8_t { Device, Host, Drive };  // where its states live, and who computes its step
 inline constexpr std::string_view kOptimizerPlaceNames[] = {"none", "cpu", "nvme"};
 enum class CutKind : std::uint8_t { Uniform, FirstLastMinusOne, EndsAsLayers, Balance };
 inline constexpr std::string_view kCutKindNames[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
@@ -37,14 +38,14 @@ struct AttentionForm {
   std::int64_t q_lora = 0, kv_lora = 0, qk_nope = 0, qk_rope = 0, v_dim = 0;  // latent
 };
 
-enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };   // no capacity; the whole capacity computed; what is above it lost
+enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };  // no capacity; the whole capacity computed; what is above it lost
 inline constexpr std::string_view kExpertDispatchNames[] = {"dropless", "padded", "drop"};
 
 struct ExpertForm {
   std::int64_t experts = 1, shared_experts = 0, topk = 1, expert_ffn = 0, shared_ffn = 0, first_dense_layers = 0;
   double capacity_factor = 0;  // tokens an expert takes, in units of an even share; 0: no limit
   ExpertDispatch dispatch = ExpertDispatch::Dropless;
-  bool forced_balance = false; // the router is overruled: every expert gets its even share
+  bool forced_balance = false;  // the router is overruled: every expert gets its even share
 };
 
 struct LowRankForm {
@@ -77,9 +78,12 @@ struct Machine {
 
 struct Layout {
   std::int64_t data = 1, tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1;
-  bool expert_tensor = true;      // the tensor group cuts experts, too; false: it is a part of the expert group
+  bool expert_tensor = true;  // the tensor group cuts experts, too; false: it is a part of the expert group
+  // ZeRO-3 in a pipeline: gathered once a step, whole gradients until its end; else each microbatch would gather again.
+  bool keeps_weights() const { return zero_stage == 3 && !reshard && pipeline > 1; }
   double expert_cut() const { return expert_tensor ? real(tensor) : 1; }
-  bool sequence_parallel = false, context_all_to_all = false, context_ring = false, reshard = true, scatter_gather = false, async_tensor = false;
+  bool sequence_parallel = false, context_all_to_all = false, context_ring = false, reshard = true, scatter_gather = false,
+       async_tensor = false;
   std::int64_t zero_stage = 0, zero_group = 1, micro_batch = 1, global_batch = 1, microbatches = 1;
   std::string schedule = "none";
   CutKind cut = CutKind::Uniform;

@@ -25,7 +25,8 @@ Widths widths(const RunDescription& run, BlockKind kind) {
   const double query = real(net.heads) * real(latent ? net.attention.qk_nope + net.attention.qk_rope : net.head_dim);
   const double value = real(net.heads) * real(latent ? net.attention.v_dim : net.head_dim);
   const double qkv = latent ? 2 * query + value : query + 2 * real(net.kv_heads) * real(net.head_dim);
-  return {real(net.hidden) / (run.layout.sequence_parallel ? tensor : 1), value / tensor, qkv / tensor, mlp_inner(net, kind, load_of(run, kind)) / tensor};
+  return {real(net.hidden) / (run.layout.sequence_parallel ? tensor : 1), value / tensor, qkv / tensor,
+          mlp_inner(net, kind, load_of(run, kind)) / tensor};
 }
 
 // Elements a token that a block without recomputation keeps.
@@ -62,9 +63,7 @@ SavedActivations saved_activations(const RunDescription& run, const SoftwareStac
   switch (run.execution.recompute) {
     case RecomputeKind::None: saved.kept = saved.whole; break;
     case RecomputeKind::AttentionCore: saved.kept = saved.whole - scores; break;
-    case RecomputeKind::SaveProjections:
-      saved.kept = input + tokens * element * (w.stream + w.queries_keys_values + w.heads);
-      break;
+    case RecomputeKind::SaveProjections: saved.kept = input + tokens * element * (w.stream + w.queries_keys_values + w.heads); break;
     case RecomputeKind::CheapOperators:
       saved.kept = input + tokens * element * (w.stream + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + w.queries_keys_values / 2);
       break;

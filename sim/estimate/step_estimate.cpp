@@ -48,7 +48,7 @@ Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const L
   Exchange total;
   const auto add = [&](double count, const RankGroup& all) {
     const double payload = count * share * run.execution.reduce_bytes;
-    const RankGroup shards{std::min(all.ranks, real(layout.zero_group)), all.stride};   // replicas outside share the sums of each shard
+    const RankGroup shards{std::min(all.ranks, real(layout.zero_group)), all.stride};  // replicas outside share the sums of each shard
     const RankGroup replicas_outside{all.ranks / shards.ranks, all.stride * shards.ranks};
     if (scatters)
       total.reduce += links.collective(CollectiveKind::ReduceScatter, payload, shards) +
@@ -60,12 +60,14 @@ Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const L
     if (count > 0) total.gather += stack.broadcast_start.count() * shards.ranks;
   };
   add(parameters.dense, {replicas, real(layout.tensor)});
-  const double whole = real(layout.tensor) / layout.expert_cut();   // ranks of the tensor group that hold experts of their own
+  const double whole = real(layout.tensor) / layout.expert_cut();  // ranks of the tensor group that hold experts of their own
   add(parameters.experts, {std::max(1.0, replicas * whole / real(layout.expert)), layout.expert_cut() * real(layout.expert)});
   return total;
 }
 
-struct OwnedStates { double count = 0, bytes = 0; };   // parameters; what a step reads and writes of their states
+struct OwnedStates {
+  double count = 0, bytes = 0;
+};  // parameters; what a step reads and writes of their states
 
 // Gradients go down, the host steps through its memory, weights come up; from a drive all states are read and written first.
 double host_step(const RunDescription& run, const KernelTraits& traits, const OwnedStates& owned) {

@@ -144,7 +144,7 @@ void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescripti
   layout.context_ring = context_kind == "ring";
   layout.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
   layout.zero_group = at.size("zero_group", layout.data * layout.context, layout.zero_stage > 0);
-  layout.reshard = layout.zero_stage == 3 && at.flag("reshard_after_forward", true);
+  layout.reshard = layout.zero_stage == 3 && at.flag("reshard_after_forward", layout.pipeline == 1);
   layout.scatter_gather = layout.pipeline > 1 && layout.tensor > 1 && at.flag("p2p_scatter_gather", stack.scatter_gather);
   layout.async_tensor = layout.tensor > 1 && at.flag("async_tp", false);
   if (at.has("partition")) {

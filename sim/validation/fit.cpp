@@ -8,11 +8,19 @@
 namespace sim {
 namespace {
 
-constexpr double kPrice = 0.001;               // of moving a constant through its whole range
-constexpr double kSteps[] = {0.25, 0.12, 0.06, 0.25, 0.12, 0.06, 0.03, 0.015};   // of that range
-constexpr int kRounds = 3;                     // of all constants, a step size
-constexpr double kStackInterval = 0.09, kPartInterval = 0.04;   // together: of the rows, each source left out of its fit, 87 % are inside
-constexpr std::string_view kPooled = "plain";  // the stack that holds what all have in common
+constexpr double kPrice = 0.001;                                                // of moving a constant through its whole range
+constexpr double kSteps[] = {0.25, 0.12, 0.06, 0.25, 0.12, 0.06, 0.03, 0.015};  // of that range
+constexpr int kRounds = 3;                                                      // of all constants, a step size
+constexpr double kStackInterval = 0.09, kPartInterval = 0.04;  // together: of the rows, each source left out of its fit, 87 % are inside
+constexpr std::string_view kPooled = "plain";                  // the stack that holds what all have in common
+
+auto on_part(const std::string& name) {
+  return [&name](const RunDescription& run) { return run.machine.part == name; };
+}
+
+auto under(const std::string& stack) {
+  return [&stack](const RunDescription& run) { return run.stack == stack; };
+}
 
 class Fit {
  public:
@@ -20,14 +28,18 @@ class Fit {
   FittedProfiles run();
 
  private:
-  struct Row { const MeasuredRun* run; double weight, error; };
+  struct Row {
+    const MeasuredRun* run;
+    double weight, error;
+  };
   double error_of(const MeasuredRun& run) const;
-  template <typename Matches> double weighted(Matches matches);   // sum over those rows, computed again
+  template <typename Matches>
+  double weighted(Matches matches);  // sum over those rows, computed again
   template <typename Profile, typename Matches>
   void improve(std::span<const FittedConstant<Profile>> constants, const std::vector<Profile*>& profiles, const Profile& home, double step,
                Matches matches);
   void pool();
-  void part_from_part(double step);
+  void fit_parts(double step);
 
   FittedProfiles profiles_;
   std::vector<Row> rows_;
@@ -40,7 +52,7 @@ Fit::Fit(const std::vector<MeasuredRun>& runs, FittedProfiles profiles) : profil
   for (const MeasuredRun& run : runs) {
     const std::string& source = run.target.source;
     rows_.push_back({&run, 1 / (counts[source] * static_cast<double>(counts.size())), 0});
-    for (const std::string& name : {run.run.stack, run.run.machine.part}) profiles_.sources[name].insert(source);
+    for (const std::string& name : {run.run.stack, run.run.machine.part, std::string(kPooled)}) profiles_.sources[name].insert(source);
   }
   for (const auto& [name, part] : profiles_.parts) homes_[name] = part.kernels;
 }
@@ -87,15 +99,12 @@ void Fit::pool() {
     all.push_back(&stack);
   }
   for (const double step : kSteps)
-    for (int round = 0; round < kRounds; ++round)
-      improve(stack_constants(), all, home, step, [](const RunDescription&) { return true; });
+    for (int round = 0; round < kRounds; ++round) improve(stack_constants(), all, home, step, [](const RunDescription&) { return true; });
 }
 
-void Fit::part_from_part(double step) {
+void Fit::fit_parts(double step) {
   for (auto& [name, part] : profiles_.parts)
-    if (profiles_.sources.contains(name))
-      improve(part_constants(), {&part.kernels}, homes_.at(name), step,
-              [&name](const RunDescription& run) { return run.machine.part == name; });
+    if (profiles_.sources.contains(name)) improve(part_constants(), {&part.kernels}, homes_.at(name), step, on_part(name));
 }
 
 FittedProfiles Fit::run() {
@@ -103,14 +112,16 @@ FittedProfiles Fit::run() {
   const std::map<std::string, SoftwareStack> homes = profiles_.stacks;
   for (const double step : kSteps)
     for (int round = 0; round < kRounds; ++round) {
-      part_from_part(step);
       for (auto& [name, stack] : profiles_.stacks)
-        if (profiles_.sources.contains(name) && name != kPooled)
-          improve(stack_constants(), {&stack}, homes.at(name), step, [&name](const RunDescription& run) { return run.stack == name; });
+        if (profiles_.sources.contains(name) && name != kPooled) improve(stack_constants(), {&stack}, homes.at(name), step, under(name));
+      fit_parts(step);
     }
   for (const auto& [name, sources] : profiles_.sources) {
-    if (profiles_.stacks.contains(name)) profiles_.stacks.at(name).interval = kStackInterval;
-    else profiles_.parts.at(name).kernels.interval = kPartInterval;
+    if (name == kPooled) continue;   // of an unknown stack: as wide as its file says
+    if (profiles_.stacks.contains(name))
+      profiles_.stacks.at(name).interval = kStackInterval;
+    else
+      profiles_.parts.at(name).kernels.interval = kPartInterval;
   }
   profiles_.error = weighted([](const RunDescription&) { return true; });
   return profiles_;

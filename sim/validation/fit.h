@@ -15,8 +15,8 @@ namespace sim {
 struct FittedProfiles {
   std::map<std::string, Device> parts;
   std::map<std::string, SoftwareStack> stacks;
-  std::map<std::string, std::set<std::string>> sources;   // of stack or part: what it was fitted on
-  double error = 0;                                        // mean over sources of |log|
+  std::map<std::string, std::set<std::string>> sources;  // of stack or part: what it was fitted on
+  double error = 0;                                      // mean over sources of |log|
 };
 
 struct MeasuredRun {
@@ -25,9 +25,12 @@ struct MeasuredRun {
   RowTarget target;
 };
 
-struct MeasuredRuns { std::vector<MeasuredRun> runs; FittedProfiles profiles; };   // profiles: as they are on the disk
+struct MeasuredRuns {
+  std::vector<MeasuredRun> runs;
+  FittedProfiles profiles;
+};  // profiles: as they are on the disk
 
-MeasuredRuns load_measured_runs(const std::string& path);                          // headline rows; throws InputError
+MeasuredRuns load_measured_runs(const std::string& path);  // headline rows; throws InputError
 FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start);
 
 // Each source predicted with constants fitted without it, and with intervals from what is left.

@@ -1,6 +1,6 @@
 // Rows and profiles in, fitted profiles out. Declared in fit.h.
-#include <filesystem>
 #include <fmt/format.h>
+#include <filesystem>
 
 #include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
@@ -51,12 +51,15 @@ template <typename Profile>
 Json fitted_block(std::span<const FittedConstant<Profile>> constants, const Profile& profile, const std::set<std::string>& sources) {
   std::string names;
   for (const std::string& source : sources) names += (names.empty() ? "" : ", ") + source;
-  Json block = {{"source", "`meshwright validate --fit` on rows of " + names + " in profiles/published/rows.json: least mean over sources of "
-                           "|log(predicted / measured)|"}};
+  Json block = {{"source", "`meshwright validate --fit` on rows of " + names +
+                               " in profiles/published/rows.json: least mean over sources of "
+                               "|log(predicted / measured)|"}};
   for (const FittedConstant<Profile>& constant : constants) {
     const double value = constant.get(profile);
-    if (constant.unit.empty()) block[std::string(constant.name)] = rounded(value);
-    else block[std::string(constant.name)] = in_unit(value, constant.unit);
+    if (constant.unit.empty())
+      block[std::string(constant.name)] = rounded(value);
+    else
+      block[std::string(constant.name)] = in_unit(value, constant.unit);
   }
   block["interval"] = rounded(profile.interval);
   return block;

@@ -21,7 +21,8 @@ constexpr FittedConstant<Traits> kPartConstants[] = {
     {"matrix_share", "", 0.5, 0.95, [](const Traits& p) { return p.matrix_share; }, [](Traits& p, double x) { p.matrix_share = x; }},
     {"fp8_share", "", 0.35, 0.8, [](const Traits& p) { return p.fp8_share; }, [](Traits& p, double x) { p.fp8_share = x; }},
     {"single_share", "", 0.6, 1.1, [](const Traits& p) { return p.single_share; }, [](Traits& p, double x) { p.single_share = x; }},
-    {"convolution_share", "", 0.5, 1.1, [](const Traits& p) { return p.convolution_share; }, [](Traits& p, double x) { p.convolution_share = x; }},
+    {"convolution_share", "", 0.5, 1.1, [](const Traits& p) { return p.convolution_share; },
+     [](Traits& p, double x) { p.convolution_share = x; }},
     {"network_share", "", 0.5, 1.0, [](const Traits& p) { return p.network_share; }, [](Traits& p, double x) { p.network_share = x; }},
 };
 

@@ -12,9 +12,9 @@ namespace sim {
 
 template <typename Profile>
 struct FittedConstant {
-  std::string_view name;                 // as in the profile
-  std::string_view unit;                 // of its text there; empty: a plain number
-  double low, high;                      // searched between
+  std::string_view name;  // as in the profile
+  std::string_view unit;  // of its text there; empty: a plain number
+  double low, high;       // searched between
   double (*get)(const Profile&);
   void (*set)(Profile&, double);
 };

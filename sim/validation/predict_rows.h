@@ -23,7 +23,7 @@ struct ValidationRows {
 
 ValidationRows predict_file(const std::string& path);            // throws InputError where the file itself is none
 std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file);
-const Json& rows_of(const Json& document, const std::string& file);   // the array itself, or "rows" of an object; throws InputError
+const Json& rows_of(const Json& document, const std::string& file);  // the array itself, or "rows" of an object; throws InputError
 std::string predictions_document(const std::vector<PredictedRow>& rows);
 
 }  // namespace sim

@@ -9,7 +9,9 @@
 namespace sim {
 namespace {
 
-constexpr double kMemoryDoubt = 1.2;   // of the estimate: a run that was made did fit
+constexpr std::int64_t kMostLayers = 100'000;
+constexpr double kMostPasses = 5e6;   // of microbatches through stages: what can be played in seconds
+constexpr double kMemoryDoubt = 1.2;  // of the estimate: a run that was made did fit
 
 }  // namespace
 
@@ -59,8 +61,26 @@ void settle_recompute(DescribedRow& described, const Setting& setting) {
   described.assumed.push_back({"plan.recompute", std::string(kRecomputeKindNames[static_cast<std::size_t>(least)])});
 }
 
+namespace {
+
+// Numbers that no machine has; what is played pass by pass would not end.
+void find_excess(const RunDescription& run, std::vector<Violation>& found) {
+  const Layout& layout = run.layout;
+  if (run.network.layers > kMostLayers)
+    found.push_back({"/workload/layers", fmt::format("is {}, more than {}", run.network.layers, kMostLayers), "correct it"});
+  const double passes = real(layout.pipeline) * real(layout.chunks) * real(layout.microbatches);
+  if (layout.pipeline > 1 && passes > kMostPasses)
+    found.push_back({"/plan",
+                     fmt::format("pp {} x vpp {} x num_microbatches {} is more than {:.0e} passes", layout.pipeline, layout.chunks,
+                                 layout.microbatches, kMostPasses),
+                     "correct them"});
+}
+
+}  // namespace
+
 std::vector<Violation> contradictions(const RunDescription& run) {
   std::vector<Violation> found;
+  find_excess(run, found);
   const Layout& layout = run.layout;
   const std::int64_t degrees = layout.data * layout.tensor * layout.pipeline * layout.context;
   if (degrees != run.machine.gpus)

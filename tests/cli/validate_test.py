@@ -24,6 +24,16 @@ class Validate(program.ProgramTest):
         self.assertIn(rows[1]["id"], done.stderr)
         self.assertEqual([row["status"] for row in json.loads(out.read_text())["rows"]], ["ok", "error", "ok"])
 
+    def test_fit_writes_profiles_that_say_on_what(self):
+        rows = [row for row in json.loads(open(self.ROWS).read()) if row["source"]["key"] in ("fms-fsdp", "mlperf-3.0")]
+        file = self.write("rows.json", json.dumps(rows))
+        self.run_program("validate", file, "--fit", self.folder / "profiles")
+        stack = json.loads((self.folder / "profiles/software/fms-fsdp.json").read_text())
+        self.assertIn("fms-fsdp", stack["fitted"]["source"])
+        self.assertIn(" us", stack["fitted"]["host_per_kernel"])
+        left_out = self.document("validate", file, "--leave-out-each")
+        self.assertEqual(left_out["rows_predicted"], sum(row["headline"] for row in rows))
+
     def test_table(self):
         self.assertIn("macro MAPE", self.run_program("validate", self.ROWS).stdout)
 

@@ -42,7 +42,7 @@ TEST(ConvolutionLayers, PublishedParameters) {
   EXPECT_NEAR(million_weights("unet:6,72"), 362.2, 1);
 }
 
-TEST(ConvolutionLayers, UnitsOfTheFlattenedModel) {   // what the balances of torchgpipe's benchmarks sum up to
+TEST(ConvolutionLayers, UnitsOfTheFlattenedModel) {  // what the balances of torchgpipe's benchmarks sum up to
   EXPECT_EQ(network("resnet101").size(), 370u);
   EXPECT_EQ(network("unet:5,64", 192).size(), 241u);
   EXPECT_EQ(network("amoebanet-d:18,256").size(), 24u);

@@ -38,8 +38,14 @@ RunDescription pipelined(std::vector<std::int64_t> balance) {
   run.network.architecture = "resnet101";
   run.execution.format = NumberFormat::Fp32;
   run.machine = {.part = "p40-24gb", .gpus = 4, .gpus_per_node = 4};
-  run.layout = {.data = 1, .pipeline = 4, .micro_batch = 22, .global_batch = 704, .microbatches = 32, .schedule = "gpipe",
-                .cut = CutKind::Balance, .balance = std::move(balance)};
+  run.layout = {.data = 1,
+                .pipeline = 4,
+                .micro_batch = 22,
+                .global_batch = 704,
+                .microbatches = 32,
+                .schedule = "gpipe",
+                .cut = CutKind::Balance,
+                .balance = std::move(balance)};
   run.execution.recompute = RecomputeKind::Full;
   return run;
 }

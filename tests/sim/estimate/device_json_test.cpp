@@ -24,6 +24,15 @@ TEST(DeviceJson, NumbersNeedASource) {
   EXPECT_THROW(kernel_traits_from_json(Json::parse(R"({"kernels": {"source": "x", "matrix_share": -1}})"), "f"), InputError);
 }
 
+TEST(DeviceJson, WhatRowsSayComesLastAndNeedsASource) {
+  Json json =
+      Json::parse(R"({"kernels": {"source": "x", "matrix_share": 0.7, "fp8_peak": "1979 TFLOP/s"}, "fitted": {"matrix_share": 0.6}})");
+  EXPECT_THROW(kernel_traits_from_json(json, "f"), InputError);
+  json["fitted"]["source"] = "rows of a";
+  EXPECT_EQ(kernel_traits_from_json(json, "f").matrix_share, 0.6);
+  EXPECT_EQ(kernel_traits_from_json(json, "f").fp8_peak.value(), 1979e12);
+}
+
 TEST(DeviceJson, WithoutTheBlockDefaults) { EXPECT_EQ(kernel_traits_from_json(Json::object(), "f").interval, KernelTraits{}.interval); }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(ExpertLoad, ForcedBalanceIsEven) {
 
 TEST(ExpertLoad, ThinlySpreadExpertsAreUneven) {
   const ExpertForm dropless = form(ExpertDispatch::Dropless);
-  EXPECT_EQ(expert_load(dropless, 1).computed, 1);              // one rank has them all
+  EXPECT_EQ(expert_load(dropless, 1).computed, 1);  // one rank has them all
   EXPECT_GT(expert_load(dropless, 8).computed, 1.05);
   EXPECT_GT(expert_load(dropless, 64).computed, expert_load(dropless, 8).computed);
   EXPECT_LT(expert_load(dropless, 64).computed, 3);

@@ -31,5 +31,16 @@ TEST(SoftwareStackJson, FaultsAreNamed) {
   EXPECT_THROW(software_stack_from_json(json, "f"), InputError);
 }
 
+TEST(SoftwareStackJson, UnitsAndSourcesAreAskedFor) {
+  Json json = valid();
+  json["host_per_kernel"] = 9;
+  EXPECT_THROW(software_stack_from_json(json, "f"), InputError);
+  json = valid();
+  json["fitted"] = {{"matrix_share", 0.9}};
+  EXPECT_THROW(software_stack_from_json(json, "f"), InputError);
+  json["fitted"]["source"] = "rows of a and b";
+  EXPECT_EQ(software_stack_from_json(json, "f").matrix_share, 0.9);
+}
+
 }  // namespace
 }  // namespace sim

@@ -36,5 +36,26 @@ TEST(StepEstimate, IntervalHoldsThePrediction) {
   EXPECT_NEAR(estimate.parts.total(), estimate.time.count(), 1e-12);
 }
 
+TEST(StepEstimate, StatesShardedOverANodeAreGatheredInside) {
+  RunDescription all = gpt_run();
+  all.machine.gpus = 64;
+  all.layout.data = 64;
+  all.layout.zero_stage = 1;
+  all.layout.zero_group = 64;
+  RunDescription node = all;
+  node.layout.zero_group = 8;
+  EXPECT_LT(estimate_step(node, plain_setting()).parts.gather, 0.8 * estimate_step(all, plain_setting()).parts.gather);
+}
+
+TEST(StepEstimate, OffloadedStatesCostTheHostAndTheDrive) {
+  RunDescription run = gpt_run(), host = gpt_run(), drive = gpt_run();
+  host.execution.place = OptimizerPlace::Host;
+  drive.execution.place = OptimizerPlace::Drive;
+  const auto optimizer = [](const RunDescription& one) { return estimate_step(one, plain_setting()).parts.optimizer; };
+  EXPECT_GT(optimizer(host), 10 * optimizer(run));
+  EXPECT_GT(optimizer(drive), 3 * optimizer(host));
+  EXPECT_LT(estimate_step(host, plain_setting()).memory_gib, estimate_step(run, plain_setting()).memory_gib);
+}
+
 }  // namespace
 }  // namespace sim

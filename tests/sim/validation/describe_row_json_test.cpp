@@ -30,7 +30,7 @@ TEST(DescribeRow, NullsAreResolvedAndListed) {
   EXPECT_THAT(described.assumed, testing::Contains(testing::Field(&Assumption::field, "plan.overlap.grad_reduce")));
 }
 
-TEST(DescribeRow, FormsOfTheHiddenSet) {
+TEST(DescribeRow, FormsWithoutRows) {
   Json row = valid_row();
   row["workload"]["moe"] = {{"experts", 8}, {"topk", 2}, {"expert_ffn", 4096}, {"dispatch", "padded"}, {"capacity_factor", 1.25}};
   row["workload"]["lora"] = {{"rank", 8}, {"targets", "attention"}, {"base_precision", "int8"}};

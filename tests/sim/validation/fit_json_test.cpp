@@ -26,7 +26,7 @@ TEST(FitJson, WhatIsSavedSaysWhereItComesFromAndIsRead) {
   EXPECT_EQ(software_stack_from_json(load_json_file(software), software).network_share, 0.77);
   const Device part = load_device(folder + "/hardware/h100-80gb-sxm.json");
   EXPECT_EQ(part.kernels.matrix_share, 0.66);
-  EXPECT_GT(part.kernels.fp8_peak.value(), 1e15);                  // what is not fitted stays
+  EXPECT_GT(part.kernels.fp8_peak.value(), 1e15);  // what is not fitted stays
   EXPECT_THAT(load_json_file(software)["fitted"]["source"].get<std::string>(), testing::HasSubstr("torchtitan-a100"));
   std::filesystem::remove_all(folder);
 }

@@ -23,9 +23,15 @@ MeasuredRuns made_runs(double matrix_share) {
     run.layout.micro_batch = micro_batch;
     run.layout.microbatches = 8 / micro_batch;
     const double time = estimate_step(run, {made.profiles.parts.at(run.machine.part), truth}).time.count();
-    made.runs.push_back({"r" + std::to_string(micro_batch), run,
-                         {.source = micro_batch < 4 ? "small" : "large", .sweep = {}, .time = time, .memory_gib = {}, .memory_kind = {},
-                          .out_of_memory = {}, .headline = true}});
+    made.runs.push_back({"r" + std::to_string(micro_batch),
+                         run,
+                         {.source = micro_batch < 4 ? "small" : "large",
+                          .sweep = {},
+                          .time = time,
+                          .memory_gib = {},
+                          .memory_kind = {},
+                          .out_of_memory = {},
+                          .headline = true}});
   }
   return made;
 }
@@ -33,8 +39,9 @@ MeasuredRuns made_runs(double matrix_share) {
 double mean_error(const MeasuredRuns& measured, const FittedProfiles& profiles) {
   double sum = 0;
   for (const MeasuredRun& run : measured.runs)
-    sum += std::abs(std::log(
-        estimate_step(run.run, {profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)}).time.count() / *run.target.time));
+    sum += std::abs(
+        std::log(estimate_step(run.run, {profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)}).time.count() /
+                 *run.target.time));
   return sum / static_cast<double>(measured.runs.size());
 }
 

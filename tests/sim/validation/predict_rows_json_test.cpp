@@ -17,6 +17,31 @@ TEST(PredictRows, AContradictionStopsItsRowOnly) {
   EXPECT_NE(rows[2].error, "");
 }
 
+TEST(PredictRows, NumbersOutOfRangeAreNamed) {
+  const std::vector<std::tuple<const char*, const char*, Json>> faults = {{"workload", "layers", 1'000'000'000},
+                                                                          {"workload", "hidden", -1},
+                                                                          {"workload", "seq_len", "long"},
+                                                                          {"plan", "tp", 0},
+                                                                          {"plan", "zero_stage", 7},
+                                                                          {"plan", "dp", 1e18},
+                                                                          {"hardware", "total_gpus", 1.5},
+                                                                          {"plan", "offload", "moon"}};
+  for (const auto& [block, key, value] : faults) {
+    Json wrong = valid_row();
+    wrong[block][key] = value;
+    const auto rows = predict({wrong, valid_row()});
+    EXPECT_THAT(rows[0].error, testing::HasSubstr(std::string("/") + block)) << key;
+    EXPECT_EQ(rows[1].error, "") << key;
+  }
+}
+
+TEST(PredictRows, WhatWouldNotEndIsRefused) {
+  Json endless = valid_row();
+  endless["plan"].update(
+      {{"dp", 1}, {"pp", 8}, {"schedule", "1f1b"}, {"micro_batch", 1}, {"global_batch", 1'000'000'000'000}, {"num_microbatches", nullptr}});
+  EXPECT_THAT(predict({endless})[0].error, testing::HasSubstr("passes"));
+}
+
 TEST(PredictRows, MeasurementsAreNotLookedAt) {
   const Json rows = load_json_file("profiles/published/rows.json");
   Json blind = Json::array();
@@ -33,7 +58,7 @@ double seconds(const Json& row) {
   return rows[0].estimate.time.count();
 }
 
-TEST(PredictRows, FormsOfTheHiddenSetGetSaneTimes) {
+TEST(PredictRows, FormsWithoutRowsGetSaneTimes) {
   const double dense = seconds(valid_row());
   Json mixture = valid_row(), adapted = valid_row(), latent = valid_row(), windowed = valid_row();
   mixture["workload"]["moe"] = {{"experts", 8}, {"topk", 2}, {"expert_ffn", 8192}, {"dispatch", "dropless"}};

@@ -40,6 +40,25 @@ TEST(Resolve, ChunksDivideTheStage) {
   EXPECT_EQ(8 % resolve_chunks(pipelined), 0);
 }
 
+TEST(Resolve, LeastRecomputationThatFits) {
+  static const SoftwareCatalog catalog = load_software_catalog();
+  static const Device device = load_device("a100-80gb-sxm");
+  const Setting setting{device, catalog.named("plain")};
+  DescribedRow small{.run = run(), .recompute_open = true, .assumed = {}};
+  small.run.network.head_dim = 128;
+  small.run.network.heads = small.run.network.kv_heads = 32;
+  small.run.network.ffn = 11008;
+  small.run.layout.zero_stage = 3;
+  small.run.layout.zero_group = 8;
+  DescribedRow large = small;
+  large.run.layout.micro_batch = 16;
+  settle_recompute(small, setting);
+  settle_recompute(large, setting);
+  EXPECT_EQ(small.run.execution.recompute, RecomputeKind::None);
+  EXPECT_GT(large.run.execution.recompute, RecomputeKind::None);
+  EXPECT_THAT(large.assumed, testing::Contains(testing::Field(&Assumption::field, "plan.recompute")));
+}
+
 TEST(Resolve, Contradictions) {
   EXPECT_THAT(contradictions(run()), testing::IsEmpty());
   RunDescription wrong = run();
