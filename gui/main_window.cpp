@@ -209,7 +209,10 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   switch (kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
     case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
-    case FileKind::RunFolder: run_page_->follow(path); return session_.openRun(path);
+    case FileKind::RunFolder:
+      run_page_->follow(path);
+      if (!run_page_->process()->isAlive()) return session_.openRun(path);
+      return pages_->setCurrentWidget(run_page_);  // there is nothing to compare before it has ended
     case FileKind::Plan: {
       undo_.clear();
       session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);

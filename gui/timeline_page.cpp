@@ -69,6 +69,7 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   TimelineCore core(plan->result.timeline);
   core.setTopRow(criticalRow(plan->result.timeline, plan->critical));
   view_->setTimeline(std::move(core), taskNames(plan->result.timeline.spans));
+  view_->setExtras(countersOf(*plan), plan->flows);
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
   figures_->setTable(figuresTable(*plan));

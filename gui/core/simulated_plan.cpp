@@ -14,6 +14,7 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold) {
   const sim::Dependencies step = sim::dependencies_of(simulated->graph, simulated->result.timeline, sim::streams_of(plan));
   simulated->critical = sim::critical_path(step, simulated->result.timeline);
   simulated->idle = sim::idle_times(step, simulated->graph);
+  simulated->flows = flowsOf(simulated->graph, step);
   return simulated;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/core/flows.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/timeline/bubble.h"
@@ -20,6 +21,7 @@ struct SimulatedPlan {
   sim::SimulationResult result;  // with its timeline
   sim::CriticalPath critical;
   std::vector<sim::IdleTime> idle;  // by device
+  std::vector<Flow> flows;
 };
 using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gui/views/timeline_overlays.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -55,12 +56,15 @@ void TimelinePainter::paint() {
   painter_.save();
   painter_.setClipRect(
       QRect(TimelineView::kLabels, TimelineView::kRuler, size_.width() - TimelineView::kLabels, size_.height() - TimelineView::kRuler));
+  paintCounters();
+  paintFlows();
   paintMark(view_.hovered_, theme_.faint);
   paintMark(view_.selected_, theme_.text);
   paintGhost();
   paintMeasure();
   painter_.restore();
   paintRowNames();
+  paintCounterNames();
   paintRuler();
 }
 
@@ -169,6 +173,18 @@ void TimelinePainter::paintRowNames() {
   }
 }
 
+void TimelinePainter::paintCounterNames() {
+  painter_.setPen(theme_.faint);
+  for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
+    const Counter& counter = view_.counters_[at];
+    const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
+    if (top < TimelineView::kRuler || top >= size_.height()) continue;
+    const QString name =
+        QStringLiteral("%1 \u2264 %2").arg(TimelineView::tr(counter.name.c_str()), QString::fromStdString(counter.text(counter.most)));
+    painter_.drawText(QRect(10, top, TimelineView::kLabels - 18, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter, name);
+  }
+}
+
 void TimelinePainter::paintMark(const std::optional<Slice>& slice, const QColor& color) {
   if (!slice || !isVisible(slice->row)) return;
   const TimeRange extent = view_.core_.extent(*slice);
@@ -176,6 +192,35 @@ void TimelinePainter::paintMark(const std::optional<Slice>& slice, const QColor&
   painter_.setPen(QPen(color, 2));
   painter_.setBrush(Qt::NoBrush);
   painter_.drawRect(QRectF(left, screenTop(slice->row) - 1, std::max(2.0, right - left - 1), TimelineView::kRow - kSlim + 1));
+}
+
+void TimelinePainter::paintCounters() {
+  for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
+    const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
+    if (top + TimelineView::kRow <= TimelineView::kRuler || top >= size_.height()) continue;
+    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), view_.counters_[at], axis_,
+                 theme_);
+  }
+}
+
+// From the end of the slice that hands over to the beginning of the one that takes.
+void TimelinePainter::paintFlow(const Flow& flow) {
+  const std::optional<Slice> from = view_.core_.find(flow.from), to = view_.core_.find(flow.to);
+  if (!from || !to || (!isVisible(from->row) && !isVisible(to->row))) return;
+  const auto middle = [&](const Slice& slice) { return screenTop(slice.row) + (TimelineView::kRow - kSlim) / 2.0; };
+  const double left = TimelineView::kLabels + axis_.toX(view_.core_.extent(*from).end),
+               right = TimelineView::kLabels + axis_.toX(view_.core_.extent(*to).begin);
+  if (std::max(left, right) < TimelineView::kLabels || std::min(left, right) > size_.width()) return;
+  paintArrow(painter_, {left, middle(*from), right, middle(*to)}, theme_.warning);
+}
+
+void TimelinePainter::paintFlows() {
+  constexpr std::size_t kMost = 2000;
+  std::optional<std::uint32_t> selected;
+  if (view_.selected_) selected = view_.core_.row(view_.selected_->row).span[view_.selected_->position];
+  std::size_t painted = 0;
+  for (const Flow& flow : view_.flows_)
+    if ((view_.all_flows_ || flow.from == selected || flow.to == selected) && painted++ < kMost) paintFlow(flow);
 }
 
 void TimelinePainter::paintGhost() {

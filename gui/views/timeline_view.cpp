@@ -31,18 +31,44 @@ void TimelineView::setTimeline(TimelineCore core, SliceNames names) {
   matches_.reset();
   measured_.reset();
   ghost_.reset();
+  counters_.clear();
+  flows_.clear();
   layoutRows();
+  update();
+}
+
+void TimelineView::setExtras(std::vector<Counter> counters, std::vector<Flow> flows) {
+  counters_ = std::move(counters);
+  flows_ = std::move(flows);
+  layoutRows();
+  update();
+}
+
+void TimelineView::showAllFlows(bool all) {
+  all_flows_ = all;
   update();
 }
 
 void TimelineView::layoutRows() {
   tops_.clear();
-  int top = 0;
+  counter_tops_.clear();
+  int top = 0, device = -1;
+  const auto add_counters = [&] {  // those of the devices so far
+    while (counter_tops_.size() < counters_.size() && counters_[counter_tops_.size()].device.value() <= device) {
+      counter_tops_.push_back(top);
+      top += kRow;
+    }
+  };
   for (const SliceRow& row : core_.rows()) {
-    if (row.opens_device) top += kGap;
+    if (row.opens_device) {
+      add_counters();
+      top += kGap;
+      device += row.repeats ? 0 : 1;
+    }
     tops_.push_back(top);
     top += kRow;
   }
+  add_counters();
   const int room = std::max(1, height() - kRuler);
   scroll_->setRange(0, std::max(0, top + kGap - room));
   scroll_->setPageStep(room);
@@ -134,6 +160,13 @@ void TimelineView::step(int by) {
   if (const std::optional<Slice> next = core_.neighbor(*selected_, by)) select(next);
 }
 
+void TimelineView::hop(bool forward) {
+  if (!selected_) return;
+  const std::uint32_t span = core_.row(selected_->row).span[selected_->position];
+  for (const Flow& flow : flows_)
+    if ((forward ? flow.from : flow.to) == span) return select(core_.find(forward ? flow.to : flow.from));
+}
+
 // The selected slice, or, if that is what is shown, everything.
 void TimelineView::fit() {
   if (!selected_) return setShown(whole_);
@@ -153,6 +186,8 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_0: return setShown(whole_);
     case Qt::Key_Period: return step(1);
     case Qt::Key_Comma: return step(-1);
+    case Qt::Key_BracketRight: return hop(true);
+    case Qt::Key_BracketLeft: return hop(false);
     case Qt::Key_Up: return scroll_->setValue(scroll_->value() - kRow);
     case Qt::Key_Down: return scroll_->setValue(scroll_->value() + kRow);
     case Qt::Key_Escape: return select(std::nullopt);
