@@ -165,6 +165,9 @@ void MainWindow::linkPages() {
   });
   connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
+  connect(knobs_, &KnobsPanel::cutMoved, this, [this](const Boundary& boundary) {
+    if (session_.wanted()) edit(movedBoundary(*session_.wanted(), boundary));
+  });
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
   connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
 }

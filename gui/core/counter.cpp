@@ -34,7 +34,8 @@ Counter memoryOf(const SimulatedPlan& simulated, sim::DeviceId device) {
   return finished(std::move(counter));
 }
 
-// What the device's port carries: a task that has its share for itself takes it for its duration; squeezed by others it takes less for longer.
+// What the device's port carries: a task that has its share for itself takes it for its duration; squeezed by others it takes less for
+// longer, evenly as far as this row knows.
 std::vector<std::map<std::int64_t, double>> portChanges(const SimulatedPlan& simulated) {
   const sim::CostModel costs(simulated.model, simulated.plan);
   const sim::Placement placement(simulated.plan);
@@ -60,7 +61,7 @@ std::vector<std::map<std::int64_t, double>> portChanges(const SimulatedPlan& sim
 Counter loadOf(sim::DeviceId device, const std::map<std::int64_t, double>& changes) {
   Counter counter{.device = device, .name = "link load", .time = {}, .value = {}, .text = loadText};
   double load = 0;
-  for (const auto& [time, change] : changes) addMoment(counter, time, std::max(0.0, load += change));
+  for (const auto& [time, change] : changes) addMoment(counter, time, std::clamp(load += change, 0.0, 1.0));
   return finished(std::move(counter));
 }
 
