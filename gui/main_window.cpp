@@ -292,8 +292,9 @@ void MainWindow::choose(Dialog kind, const QString& title, const QString& filter
   dialog->open();
 }
 
-void MainWindow::setDark(bool dark) {
-  const QPalette palette = dark ? darkPalette() : lightPalette();
+void MainWindow::setDark(bool dark) { setColors(dark ? darkPalette() : lightPalette()); }
+
+void MainWindow::setColors(const QPalette& palette) {
   QApplication::setPalette(palette);
   for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) view->setPalette(palette);  // they do not follow by themselves
 }

@@ -11,7 +11,9 @@
 #include "gui/question_panel.h"
 #include "gui/table_panel.h"
 #include "gui/timeline_page.h"
+#include "gui/views/theme.h"
 #include "gui/views/timeline_view.h"
+#include "gui/views/translation.h"
 
 namespace gui {
 
@@ -69,6 +71,13 @@ void MainWindow::addViewActions() {
   QAction* dark = actions_.add({view, tr("&Dark theme"), tr("Ctrl+D")}, [] {});
   dark->setCheckable(true);
   connect(dark, &QAction::toggled, this, &MainWindow::setDark);
+  QAction* contrast = actions_.add({view, tr("&High contrast"), tr("Ctrl+Shift+D")}, [] {});
+  contrast->setCheckable(true);
+  connect(contrast, &QAction::toggled, this, [this](bool high) { setColors(high ? highContrastPalette() : lightPalette()); });
+  QAction* chinese = actions_.add({view, tr("&Chinese from the next start on (中文)"), tr("Ctrl+Shift+C")}, [] {});
+  chinese->setCheckable(true);
+  chinese->setChecked(wantsChinese());
+  connect(chinese, &QAction::toggled, this, &chooseChinese);
   actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
   actions_.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { commands_->open(); });
   actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {

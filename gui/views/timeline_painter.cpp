@@ -142,6 +142,11 @@ void TimelinePainter::paintLabels(RowIndex row) {
     const WorkKindLook& look = lookOf(label.kind);
     const QBrush pattern = patternBrush(look.pattern, look.color);
     if (pattern.style() != Qt::NoBrush) painter_.fillRect(label.box.adjusted(0, 0, -1, 0), pattern);
+    if (theme_.outlined) {
+      painter_.setPen(theme_.grid);
+      painter_.setBrush(Qt::NoBrush);
+      painter_.drawRect(label.box.adjusted(0, 0, -2, -1));
+    }
     if (label.box.width() < kTextWidth || !view_.names_) continue;
     const QString text = QString::fromStdString(view_.names_(slices.span[label.slice]));
     if (painter_.fontMetrics().horizontalAdvance(text) + 4 > label.box.width()) continue;
