@@ -7,7 +7,6 @@
 #include <QSplitter>
 #include <algorithm>
 
-#include "gui/core/critical_row.h"
 #include "gui/models/plan_tables.h"
 #include "gui/step_explanation.h"
 #include "gui/table_panel.h"
@@ -66,10 +65,8 @@ void TimelinePage::build() {
 }
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
-  TimelineCore core(plan->result.timeline);
-  core.setTopRow(criticalRow(plan->result.timeline, plan->critical));
-  view_->setTimeline(std::move(core), taskNames(plan->result.timeline.spans));
-  view_->setExtras(countersOf(*plan), plan->flows);
+  view_->setTimeline(plan->core, taskNames(plan->result.timeline.spans));
+  view_->setExtras(plan->counters, plan->flows);
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
   figures_->setTable(figuresTable(*plan));

@@ -27,28 +27,28 @@ Counter finished(Counter counter) {
   return counter;
 }
 
-Counter memoryOf(const SimulatedPlan& simulated, sim::DeviceId device) {
+Counter memoryOf(const SimulatedStep& step, sim::DeviceId device) {
   Counter counter{.device = device, .name = "memory", .time = {}, .value = {}, .text = memoryText};
-  for (const sim::MemorySample& sample : simulated.result.timeline.memory)
+  for (const sim::MemorySample& sample : step.timeline.memory)
     if (sample.device == device) addMoment(counter, sample.time.count(), static_cast<double>(sim::total(sample.alive).value()));
   return finished(std::move(counter));
 }
 
 // What the device's port carries: a task that has its share for itself takes it for its duration; squeezed by others it takes less for
 // longer, evenly as far as this row knows.
-std::vector<std::map<std::int64_t, double>> portChanges(const SimulatedPlan& simulated) {
-  const sim::CostModel costs(simulated.model, simulated.plan);
-  const sim::Placement placement(simulated.plan);
+std::vector<std::map<std::int64_t, double>> portChanges(const SimulatedStep& step) {
+  const sim::CostModel costs(step.model, step.plan);
+  const sim::Placement placement(step.plan);
   std::map<std::pair<sim::DeviceId, sim::TaskKey>, const sim::Task*> tasks;
-  for (const sim::Task& task : simulated.graph.tasks())
+  for (const sim::Task& task : step.graph.tasks())
     if (sim::is_communication(task.key.operation)) tasks.emplace(std::pair(task.device, task.key), &task);
-  std::vector<std::map<std::int64_t, double>> changes(simulated.graph.devices().size());
-  for (const sim::Span& span : simulated.result.timeline.spans) {
+  std::vector<std::map<std::int64_t, double>> changes(step.graph.devices().size());
+  for (const sim::Span& span : step.timeline.spans) {
     const auto found = tasks.find({span.device, span.key});
     if (found == tasks.end() || span.end <= span.start) continue;
-    const sim::TaskCost& cost = costs.cost(*found->second, simulated.graph);
+    const sim::TaskCost& cost = costs.cost(*found->second, step.graph);
     for (std::size_t at = 0; at < cost.num_uses; ++at) {
-      if (cost.uses[at].link != placement.port(simulated.graph.devices()[span.device.position()].representative)) continue;
+      if (cost.uses[at].link != placement.port(step.graph.devices()[span.device.position()].representative)) continue;
       const auto length = static_cast<double>((span.end - span.start).count());
       const double load = cost.uses[at].share * std::min(1.0, static_cast<double>(cost.duration.count()) / length);
       changes[span.device.position()][span.start.count()] += load;
@@ -74,11 +74,11 @@ double Counter::highest(TimeRange range) const {
   return highest;
 }
 
-std::vector<Counter> countersOf(const SimulatedPlan& simulated) {
-  const std::vector<std::map<std::int64_t, double>> changes = portChanges(simulated);
+std::vector<Counter> countersOf(const SimulatedStep& step) {
+  const std::vector<std::map<std::int64_t, double>> changes = portChanges(step);
   std::vector<Counter> counters;
-  for (sim::DeviceId device(0); device.position() < simulated.graph.devices().size(); ++device) {
-    counters.push_back(memoryOf(simulated, device));
+  for (sim::DeviceId device(0); device.position() < step.graph.devices().size(); ++device) {
+    counters.push_back(memoryOf(step, device));
     if (!changes[device.position()].empty()) counters.push_back(loadOf(device, changes[device.position()]));
   }
   return counters;

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "gui/core/simulated_plan.h"
 #include "gui/core/time_axis.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task_graph.h"
+#include "sim/timeline/timeline.h"
 
 namespace gui {
 
@@ -21,6 +23,12 @@ struct Counter {
 
   double highest(TimeRange range) const;  // 0 before the first moment
 };
-std::vector<Counter> countersOf(const SimulatedPlan& simulated);  // by device
+struct SimulatedStep {
+  const sim::ModelGraph& model;
+  const sim::ParallelPlan& plan;
+  const sim::TaskGraph& graph;
+  const sim::Timeline& timeline;
+};
+std::vector<Counter> countersOf(const SimulatedStep& step);  // by device
 
 }  // namespace gui

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "gui/core/counter.h"
 #include "gui/core/flows.h"
+#include "gui/core/timeline_core.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/timeline/bubble.h"
@@ -22,6 +24,8 @@ struct SimulatedPlan {
   sim::CriticalPath critical;
   std::vector<sim::IdleTime> idle;  // by device
   std::vector<Flow> flows;
+  std::vector<Counter> counters;
+  SharedCore core;  // the timeline as rows, the critical path on top
 };
 using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 

@@ -29,10 +29,10 @@ class TimelineView : public View {
   static constexpr int kLabels = 180, kRuler = 26, kRow = 22, kGap = 8;
 
   explicit TimelineView(QWidget* parent = nullptr);
-  void setTimeline(TimelineCore core, SliceNames names);
+  void setTimeline(SharedCore core, SliceNames names);
   void setExtras(std::vector<Counter> counters, std::vector<Flow> flows);  // of the timeline that was set; counters by device
   void showAllFlows(bool all);                                             // else those of the selected slice
-  const TimelineCore& core() const { return core_; }
+  const TimelineCore& core() const { return *core_; }
 
   void setShown(TimeRange range);
   TimeRange shown() const { return shown_; }
@@ -69,7 +69,7 @@ class TimelineView : public View {
   void layoutRows();
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 
-  TimelineCore core_;
+  SharedCore core_ = std::make_shared<TimelineCore>();
   SliceNames names_;
   std::vector<int> tops_, counter_tops_;
   std::vector<Counter> counters_;

@@ -20,7 +20,7 @@ TEST(Counter, ShowsTheHighestOfARange) {
 
 TEST(Counter, MemoryPeaksWhereTheSimulationSays) {
   const SharedPlan simulated = test::exampleSimulation();
-  for (const Counter& counter : countersOf(*simulated)) {
+  for (const Counter& counter : simulated->counters) {
     if (counter.name != "memory") continue;
     EXPECT_EQ(counter.most, static_cast<double>(simulated->result.devices[counter.device.position()].peak_memory.value()));
   }
@@ -31,7 +31,7 @@ TEST(Counter, LinkLoadAddsUp) {
   const SharedPlan simulated = test::exampleSimulation();
   const ClusterLoad load = clusterLoad(*simulated);
   int seen = 0;
-  for (const Counter& counter : countersOf(*simulated)) {
+  for (const Counter& counter : simulated->counters) {
     if (counter.name != "link load") continue;
     ++seen;
     double area = 0;

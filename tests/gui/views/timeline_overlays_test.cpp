@@ -26,8 +26,8 @@ TEST(TimelineOverlays, KeysFollowAFlow) {
   const SharedPlan simulated = test::exampleSimulation();
   TimelineView view;
   view.resize(900, 500);
-  view.setTimeline(TimelineCore(simulated->result.timeline), taskNames(simulated->result.timeline.spans));
-  view.setExtras(countersOf(*simulated), simulated->flows);
+  view.setTimeline(std::make_shared<TimelineCore>(simulated->result.timeline), taskNames(simulated->result.timeline.spans));
+  view.setExtras(simulated->counters, simulated->flows);
   const Flow flow = simulated->flows[1];
   view.select(view.core().find(flow.from));
   const QImage selected = view.grab().toImage();
