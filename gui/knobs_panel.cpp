@@ -56,8 +56,8 @@ KnobsPanel::KnobsPanel(QWidget* parent)
 
 void KnobsPanel::build() {
   auto* form = new QFormLayout(this);
-  form->setContentsMargins(12, 12, 12, 12);
-  form->setVerticalSpacing(8);
+  form->setContentsMargins(12, 6, 12, 6);
+  form->setVerticalSpacing(4);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(tr("Tensor"), tensor_);
   form->addRow(tr("Pipeline"), pipeline_);

@@ -168,7 +168,7 @@ void TimelinePainter::paintRowNames() {
       painter_.setPen(theme_.grid);
       painter_.drawLine(0, top - TimelineView::kGap / 2 - 1, size_.width(), top - TimelineView::kGap / 2 - 1);
       painter_.setPen(theme_.text);
-      const QString device = QString::fromStdString(slices.device);
+      const QString device = slices.repeats ? TimelineView::tr("critical path") : QString::fromStdString(slices.device);
       painter_.drawText(QRect(10, top, kDeviceWidth, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter,
                         painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth));
     }
