@@ -26,6 +26,7 @@ TimelinePage::TimelinePage(QWidget* parent)
       found_(new QLabel(this)) {
   build();
   connect(view_, &TimelineView::sliceSelected, this, &TimelinePage::showSlice);
+  connect(view_, &TimelineView::rangeMeasured, explanation_, &StepExplanation::addUp);
   connect(explanation_, &StepExplanation::spanChosen, this,
           [this](int span) { view_->select(view_->core().find(static_cast<std::uint32_t>(span))); });
   connect(search_, &QLineEdit::textChanged, this, &TimelinePage::search);
