@@ -6,7 +6,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "gui/core/critical_row.h"
 #include "gui/models/cells.h"
 #include "gui/models/comparison_tables.h"
 #include "gui/models/explanation_tables.h"
@@ -100,11 +99,8 @@ void ComparePage::follow(TimelineView* from, TimelineView* to, const sim::Timeli
 
 void ComparePage::setRun(const SharedRun& run) {
   const sim::Timeline& simulated = run->simulated->result.timeline;
-  TimelineCore there(simulated), here(run->measured);
-  there.setTopRow(criticalRow(simulated, run->simulated->critical));
-  here.setTopRow(criticalRow(run->measured, run->critical));
-  simulated_->setTimeline(std::move(there), taskNames(simulated.spans));
-  measured_->setTimeline(std::move(here), taskNames(run->measured.spans));
+  simulated_->setTimeline(run->simulated->core, taskNames(simulated.spans));
+  measured_->setTimeline(run->core, taskNames(run->measured.spans));
   run_ = run;
   const TimeRange whole{sim::SimTime(0), std::max(simulated_->core().range().end, measured_->core().range().end)};
   simulated_->setWhole(whole);

@@ -7,6 +7,7 @@
 #include <QSpinBox>
 
 #include "gui/models/cells.h"
+#include "gui/views/cut_view.h"
 
 namespace gui {
 namespace {
@@ -36,6 +37,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       schedule_(new QComboBox(this)),
       recompute_(new QComboBox(this)),
       sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
+      cut_(new CutView(this)),
       data_(new QLabel(this)),
       effect_(new QLabel(this)) {
   for (const sim::Schedule& schedule : sim::all_schedules()) {
@@ -48,13 +50,14 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_}) connect(box, &QSpinBox::valueChanged, this, turn);
   for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
   connect(sequence_parallel_, &QCheckBox::toggled, this, turn);
+  connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
   setEnabled(false);
 }
 
 void KnobsPanel::build() {
   auto* form = new QFormLayout(this);
-  form->setContentsMargins(12, 12, 12, 12);
-  form->setVerticalSpacing(8);
+  form->setContentsMargins(12, 6, 12, 6);
+  form->setVerticalSpacing(4);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(tr("Tensor"), tensor_);
   form->addRow(tr("Pipeline"), pipeline_);
@@ -65,6 +68,7 @@ void KnobsPanel::build() {
   form->addRow(tr("ZeRO stage"), zero_);
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
+  form->addRow(tr("Stage cut"), cut_);
   effect_->setWordWrap(true);
   effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
   effect_->setAlignment(Qt::AlignTop);
@@ -86,6 +90,7 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   schedule_->setCurrentText(QString::fromStdString(at.schedule));
   recompute_->setCurrentIndex(static_cast<int>(at.recompute));
   sequence_parallel_->setChecked(at.sequence_parallel);
+  cut_->setPlan(plan);
   data_->setText(tr("%1  (of %2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
 }
 

@@ -13,6 +13,8 @@ class QSpinBox;
 
 namespace gui {
 
+class CutView;
+
 class KnobsPanel : public QWidget {
   Q_OBJECT
  public:
@@ -21,15 +23,18 @@ class KnobsPanel : public QWidget {
   void showEffect(const SharedPlan& now, const SharedPlan& before);
   void showRefusal(const QString& why);
   Knobs knobs() const;
+  CutView* cut() const { return cut_; }
 
  Q_SIGNALS:
   void turned(const gui::Knobs& knobs);
+  void cutMoved(const gui::Boundary& boundary);
 
  private:
   void build();
   QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_;
   QComboBox *schedule_, *recompute_;
   QCheckBox* sequence_parallel_;
+  CutView* cut_;
   QLabel *data_, *effect_;
 };
 

@@ -1,13 +1,22 @@
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QLibraryInfo>
 
 #include "gui/main_window.h"
 #include "gui/question_panel.h"
 #include "gui/views/application.h"
+#include "gui/views/translation.h"
 
 int main(int argc, char** argv) {
   QApplication application(argc, argv);
   gui::styleApplication();
+  QTranslator of_qt;
+  gui::TableTranslator of_ours;
+  if (gui::wantsChinese()) {
+    if (of_qt.load(QStringLiteral("qtbase_zh_CN"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+      application.installTranslator(&of_qt);
+    application.installTranslator(&of_ours);
+  }
   QCommandLineParser parser;
   parser.setApplicationDescription(QApplication::translate("main", "Plan, see, run and compare distributed training."));
   parser.addHelpOption();

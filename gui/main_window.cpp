@@ -165,6 +165,9 @@ void MainWindow::linkPages() {
   });
   connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
+  connect(knobs_, &KnobsPanel::cutMoved, this, [this](const Boundary& boundary) {
+    if (session_.wanted()) edit(movedBoundary(*session_.wanted(), boundary));
+  });
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
   connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
 }
@@ -209,7 +212,10 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   switch (kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
     case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
-    case FileKind::RunFolder: run_page_->follow(path); return session_.openRun(path);
+    case FileKind::RunFolder:
+      run_page_->follow(path);
+      if (!run_page_->process()->isAlive()) return session_.openRun(path);
+      return pages_->setCurrentWidget(run_page_);  // there is nothing to compare before it has ended
     case FileKind::Plan: {
       undo_.clear();
       session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
@@ -286,8 +292,9 @@ void MainWindow::choose(Dialog kind, const QString& title, const QString& filter
   dialog->open();
 }
 
-void MainWindow::setDark(bool dark) {
-  const QPalette palette = dark ? darkPalette() : lightPalette();
+void MainWindow::setDark(bool dark) { setColors(dark ? darkPalette() : lightPalette()); }
+
+void MainWindow::setColors(const QPalette& palette) {
   QApplication::setPalette(palette);
   for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) view->setPalette(palette);  // they do not follow by themselves
 }

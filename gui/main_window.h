@@ -42,6 +42,7 @@ class MainWindow : public QMainWindow {
   void exportTable(const QString& path);
   void exportTrace(const QString& path);
   void setDark(bool dark);
+  void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
   void keepState() const;
 

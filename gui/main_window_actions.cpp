@@ -11,6 +11,9 @@
 #include "gui/question_panel.h"
 #include "gui/table_panel.h"
 #include "gui/timeline_page.h"
+#include "gui/views/theme.h"
+#include "gui/views/timeline_view.h"
+#include "gui/views/translation.h"
 
 namespace gui {
 
@@ -54,6 +57,9 @@ void MainWindow::addViewActions() {
   QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
   critical->setCheckable(true);
   connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
+  QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
+  flows->setCheckable(true);
+  connect(flows, &QAction::toggled, timeline_page_->view(), &TimelineView::showAllFlows);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     pages_->setCurrentWidget(timeline_page_);
     timeline_page_->searchLine()->setFocus();
@@ -65,14 +71,21 @@ void MainWindow::addViewActions() {
   QAction* dark = actions_.add({view, tr("&Dark theme"), tr("Ctrl+D")}, [] {});
   dark->setCheckable(true);
   connect(dark, &QAction::toggled, this, &MainWindow::setDark);
+  QAction* contrast = actions_.add({view, tr("&High contrast"), tr("Ctrl+Shift+D")}, [] {});
+  contrast->setCheckable(true);
+  connect(contrast, &QAction::toggled, this, [this](bool high) { setColors(high ? highContrastPalette() : lightPalette()); });
+  QAction* chinese = actions_.add({view, tr("&Chinese from the next start on (中文)"), tr("Ctrl+Shift+C")}, [] {});
+  chinese->setCheckable(true);
+  chinese->setChecked(wantsChinese());
+  connect(chinese, &QAction::toggled, this, &chooseChinese);
   actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
   actions_.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { commands_->open(); });
   actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {
-    auto* box =
-        new QMessageBox(QMessageBox::NoIcon, tr("Keys"),
-                        tr("<p>In a timeline: W S zoom, A D move, F fit, . , next and previous slice, wheel zoom, drag to measure.</p>") +
-                            actions_.keyList(),
-                        QMessageBox::Close, this);
+    auto* box = new QMessageBox(
+        QMessageBox::NoIcon, tr("Keys"),
+        tr("<p>In a timeline: W S zoom, A D move, F fit, . , next and previous slice, [ ] along a flow, wheel zoom, drag to measure.</p>") +
+            actions_.keyList(),
+        QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
   });

@@ -20,6 +20,9 @@ QByteArray startOf(qint64 pid) {
   return fields.size() > 19 && fields[0] != "Z" ? fields[19] : QByteArray();
 }
 
+// Beside the run folder, so that a window that is opened later finds the run: process id and start time.
+QString processFile(const QString& folder) { return folder + QStringLiteral(".process"); }
+
 QString besideUs(const QString& name) { return QCoreApplication::applicationDirPath() + '/' + name; }
 
 }  // namespace
@@ -64,6 +67,8 @@ void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request)
     return;
   }
   started_ = startOf(pid_);
+  QFile known(processFile(folder_));
+  if (known.open(QIODevice::WriteOnly)) known.write(QByteArray::number(pid_) + ' ' + started_ + '\n');
   was_alive_ = true;
   Q_EMIT changed();
 }
@@ -72,6 +77,11 @@ void RunProcess::follow(const QString& folder) {
   folder_ = folder;
   pid_ = 0;
   started_.clear();
+  if (QFile known(processFile(folder)); known.open(QIODevice::ReadOnly)) {
+    const QList<QByteArray> words = known.readAll().simplified().split(' ');
+    pid_ = words[0].toLongLong();
+    if (words.size() == 2) started_ = words[1];
+  }
   metrics_ = MetricsFollower(folder.toStdString());
   timer_.start();
   look();

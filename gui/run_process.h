@@ -26,7 +26,7 @@ class RunProcess : public QObject {
   QStringList command(const RunRequest& request) const;            // as a person would type it
 
   void start(const sim::ParallelPlan& plan, const RunRequest& request);
-  void follow(const QString& folder);  // of a run that somebody started
+  void follow(const QString& folder);  // of a run that somebody started, this window or an earlier one
   void stop();                         // asks it to write a checkpoint and end
   bool isAlive() const;
   const std::vector<StepMetrics>& steps() const { return metrics_.steps(); }

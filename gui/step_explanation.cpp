@@ -3,15 +3,18 @@
 #include <QSplitter>
 
 #include "gui/models/explanation_tables.h"
+#include "gui/models/trace_tables.h"
 #include "gui/table_panel.h"
 
 namespace gui {
 
 StepExplanation::StepExplanation(QWidget* parent)
     : QTabWidget(parent),
+      adding_(this),
       bubble_(new TablePanel(tr("Share of the step, by cause"), TablePanel::Filter::Hidden, this)),
       kinds_(new TablePanel(tr("By kind of task"), TablePanel::Filter::Hidden, this)),
-      links_(new TablePanel(tr("Task by task"), TablePanel::Filter::Shown, this)) {
+      links_(new TablePanel(tr("Task by task"), TablePanel::Filter::Shown, this)),
+      range_(new TablePanel(tr("By kind of task, in the measured range"), TablePanel::Filter::Shown, this)) {
   setDocumentMode(true);
   auto* path = new QSplitter(Qt::Horizontal, this);
   path->addWidget(kinds_);
@@ -22,6 +25,8 @@ StepExplanation::StepExplanation(QWidget* parent)
   bubble_->setStretchedColumn(0);
   addTab(bubble_, tr("Bubble"));
   addTab(path, tr("Critical path"));
+  addTab(range_, tr("Range"));
+  range_->setStretchedColumn(0);
   connect(links_, &TablePanel::rowChosen, this, [this](int row) {
     if (plan_) Q_EMIT spanChosen(static_cast<int>(plan_->critical.links[static_cast<std::size_t>(row)].span));
   });
@@ -32,6 +37,16 @@ void StepExplanation::setPlan(const SharedPlan& plan) {
   bubble_->setTable(bubbleTable(*plan));
   kinds_->setTable(criticalKindsTable(*plan));
   links_->setTable(criticalLinksTable(*plan));
+  addUp(plan->core->range());
+}
+
+void StepExplanation::addUp(TimeRange range) {
+  if (!plan_) return;
+  adding_.start([this, plan = plan_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const KindNumbers kinds = kindNumbers(plan->result.timeline);
+    const Table table = statisticsTable(statisticsOf(*plan->core, range, kinds.of_span), kinds.names);
+    return [this, table] { range_->setTable(table); };
+  });
 }
 
 }  // namespace gui

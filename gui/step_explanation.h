@@ -1,8 +1,10 @@
-// Below the timeline: idle time by cause, and the critical path by kind and link by link. Used by the Timeline page.
+// Below the timeline: idle time by cause, the critical path by kind and link by link, and what a range
+// adds up to. Used by the Timeline page.
 #pragma once
 
 #include <QTabWidget>
 
+#include "gui/background_job.h"
 #include "gui/core/simulated_plan.h"
 
 namespace gui {
@@ -14,16 +16,19 @@ class StepExplanation : public QTabWidget {
  public:
   explicit StepExplanation(QWidget* parent = nullptr);
   void setPlan(const SharedPlan& plan);
+  void addUp(TimeRange range);  // of the timeline, by kind of task
   TablePanel* bubble() const { return bubble_; }
   TablePanel* kinds() const { return kinds_; }
   TablePanel* links() const { return links_; }
+  TablePanel* range() const { return range_; }
 
  Q_SIGNALS:
   void spanChosen(int span);  // of the timeline
 
  private:
   SharedPlan plan_;
-  TablePanel *bubble_, *kinds_, *links_;
+  BackgroundJob adding_;
+  TablePanel *bubble_, *kinds_, *links_, *range_;
 };
 
 }  // namespace gui

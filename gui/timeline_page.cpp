@@ -7,7 +7,6 @@
 #include <QSplitter>
 #include <algorithm>
 
-#include "gui/core/critical_row.h"
 #include "gui/models/plan_tables.h"
 #include "gui/step_explanation.h"
 #include "gui/table_panel.h"
@@ -27,6 +26,7 @@ TimelinePage::TimelinePage(QWidget* parent)
       found_(new QLabel(this)) {
   build();
   connect(view_, &TimelineView::sliceSelected, this, &TimelinePage::showSlice);
+  connect(view_, &TimelineView::rangeMeasured, explanation_, &StepExplanation::addUp);
   connect(explanation_, &StepExplanation::spanChosen, this,
           [this](int span) { view_->select(view_->core().find(static_cast<std::uint32_t>(span))); });
   connect(search_, &QLineEdit::textChanged, this, &TimelinePage::search);
@@ -66,9 +66,8 @@ void TimelinePage::build() {
 }
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
-  TimelineCore core(plan->result.timeline);
-  core.setTopRow(criticalRow(plan->result.timeline, plan->critical));
-  view_->setTimeline(std::move(core), taskNames(plan->result.timeline.spans));
+  view_->setTimeline(plan->core, taskNames(plan->result.timeline.spans));
+  view_->setExtras(plan->counters, plan->flows);
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
   figures_->setTable(figuresTable(*plan));

@@ -85,7 +85,7 @@ QString TracePage::summaryText() const {
 
 void TracePage::setTrace(const SharedTrace& trace) {
   trace_ = trace;
-  view_->setTimeline(trace->core, [trace](std::uint32_t span) { return trace->nameOf(span); });
+  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return trace->nameOf(span); });
   summary_->setText(summaryText());
   event_->setTable(membersTable({{tr("Click one").toStdString(), ""}}));
   search(search_->text());

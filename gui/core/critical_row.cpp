@@ -17,4 +17,10 @@ SliceRow criticalRow(const sim::Timeline& timeline, const sim::CriticalPath& pat
   return row;
 }
 
+SharedCore coreWithPath(const sim::Timeline& timeline, const sim::CriticalPath& path) {
+  auto core = std::make_shared<TimelineCore>(timeline);
+  core->setTopRow(criticalRow(timeline, path));
+  return core;
+}
+
 }  // namespace gui

@@ -7,5 +7,6 @@
 namespace gui {
 
 SliceRow criticalRow(const sim::Timeline& timeline, const sim::CriticalPath& path);
+SharedCore coreWithPath(const sim::Timeline& timeline, const sim::CriticalPath& path);  // the path above the devices
 
 }  // namespace gui

@@ -32,4 +32,17 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   return plan;
 }
 
+sim::ParallelPlan movedBoundary(sim::ParallelPlan plan, const Boundary& boundary) {
+  std::vector<sim::LayerIndex>& first = plan.cut.first;
+  if (boundary.part == 0 || boundary.part >= first.size()) return plan;
+  const bool last = boundary.part + 1 == first.size();
+  const auto behind =
+      last ? static_cast<std::int32_t>(plan.model.layers) + 1 : first[boundary.part + 1].value();  // the head is behind the blocks
+  const std::int32_t least = first[boundary.part - 1].value() + 1, most = behind - 1;
+  if (least > most) return plan;
+  first[boundary.part] = sim::LayerIndex(std::clamp(boundary.first.value(), least, most));
+  plan.predictions.reset();
+  return plan;
+}
+
 }  // namespace gui

@@ -22,4 +22,11 @@ Knobs knobsOf(const sim::ParallelPlan& plan);
 // The stage cut is kept where stages and chunks are, and even otherwise. The result may break rules: sim::violations says which.
 sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs);
 
+// The boundary in front of virtual stage `part` moved to layer `first`, as far as its neighbors leave a layer each.
+struct Boundary {
+  std::size_t part = 1;
+  sim::LayerIndex first;
+};
+sim::ParallelPlan movedBoundary(sim::ParallelPlan plan, const Boundary& boundary);
+
 }  // namespace gui

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "gui/core/critical_row.h"
 #include "sim/timeline/measured_timeline.h"
 
 namespace gui {
@@ -33,6 +34,7 @@ SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up) {
   const sim::Dependencies step = sim::dependencies_of(run->simulated->graph, run->measured, sim::streams_of(plan));
   run->critical = sim::critical_path(step, run->measured);
   run->idle = sim::idle_times(step, run->simulated->graph);
+  run->core = coreWithPath(run->measured, run->critical);
   return run;
 }
 

@@ -20,6 +20,7 @@ struct MeasuredRun {
   sim::Timeline measured;  // of that step
   sim::CriticalPath critical;
   std::vector<sim::IdleTime> idle;  // measured, by rank
+  SharedCore core;                  // measured
 };
 using SharedRun = std::shared_ptr<const MeasuredRun>;
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "gui/core/critical_row.h"
+
 namespace gui {
 
 SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold) {
@@ -14,6 +16,9 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold) {
   const sim::Dependencies step = sim::dependencies_of(simulated->graph, simulated->result.timeline, sim::streams_of(plan));
   simulated->critical = sim::critical_path(step, simulated->result.timeline);
   simulated->idle = sim::idle_times(step, simulated->graph);
+  simulated->flows = flowsOf(simulated->graph, step);
+  simulated->counters = countersOf({simulated->model, simulated->plan, simulated->graph, simulated->result.timeline});
+  simulated->core = coreWithPath(simulated->result.timeline, simulated->critical);
   return simulated;
 }
 

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "gui/core/counter.h"
+#include "gui/core/flows.h"
+#include "gui/core/timeline_core.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/timeline/bubble.h"
@@ -20,6 +23,9 @@ struct SimulatedPlan {
   sim::SimulationResult result;  // with its timeline
   sim::CriticalPath critical;
   std::vector<sim::IdleTime> idle;  // by device
+  std::vector<Flow> flows;
+  std::vector<Counter> counters;
+  SharedCore core;  // the timeline as rows, the critical path on top
 };
 using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 

@@ -20,9 +20,9 @@ SliceBlocks::SliceBlocks(const Row& row) {
   }
 }
 
-std::uint32_t SliceBlocks::longestOf(std::size_t first, std::size_t last) const {
+std::uint32_t SliceBlocks::longestOf(Range blocks) const {
   const auto begin = length.begin();
-  const auto best = std::max_element(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last));
+  const auto best = std::max_element(begin + static_cast<std::ptrdiff_t>(blocks.first), begin + static_cast<std::ptrdiff_t>(blocks.last));
   return longest[static_cast<std::size_t>(best - begin)];
 }
 

@@ -19,7 +19,10 @@ struct SliceBlocks {
     std::span<const std::int64_t> start, end;
   };
   explicit SliceBlocks(const Row& row);
-  std::uint32_t longestOf(std::size_t first, std::size_t last) const;  // blocks; last excluded, at least one
+  struct Range {
+    std::size_t first = 0, last = 0;  // blocks; last excluded, at least one
+  };
+  std::uint32_t longestOf(Range blocks) const;
 };
 
 }  // namespace gui

@@ -1,6 +1,7 @@
 #include "gui/core/slice_statistics.h"
 
 #include <algorithm>
+#include <map>
 
 namespace gui {
 namespace {
@@ -30,6 +31,17 @@ std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange ra
   std::erase_if(sums, [](const SliceStatistics& one) { return one.slices == 0; });
   std::stable_sort(sums.begin(), sums.end(), [](const SliceStatistics& a, const SliceStatistics& b) { return a.total > b.total; });
   return sums;
+}
+
+KindNumbers kindNumbers(const sim::Timeline& timeline) {
+  KindNumbers kinds;
+  std::map<std::string, std::uint32_t> known;
+  for (const sim::Span& span : timeline.spans) {
+    const auto [entry, is_new] = known.try_emplace(sim::kind_text(span.key), static_cast<std::uint32_t>(kinds.names.size()));
+    if (is_new) kinds.names.push_back(entry->first);
+    kinds.of_span.push_back(entry->second);
+  }
+  return kinds;
 }
 
 }  // namespace gui

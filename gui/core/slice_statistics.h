@@ -16,4 +16,11 @@ struct SliceStatistics {
 // Largest total first; names without a slice are left out. Rows that repeat others do not count.
 std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange range, const std::vector<std::uint32_t>& name_of_span);
 
+// Kinds of task, numbered, for a simulated or measured timeline.
+struct KindNumbers {
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> of_span;
+};
+KindNumbers kindNumbers(const sim::Timeline& timeline);
+
 }  // namespace gui

@@ -105,7 +105,7 @@ TimelineCore::Fold TimelineCore::fold(RowIndex index, std::size_t at, sim::SimTi
   const std::size_t first = at / SliceBlocks::kSize;
   if (first + kWorthBlocks < blocks.end.size() && blocks.end[first + kWorthBlocks] <= until.count()) {
     const std::size_t last = gallop(blocks.end, first, until.count());
-    return {std::min(last * SliceBlocks::kSize, row.end.size()), blocks.longestOf(first, last)};
+    return {std::min(last * SliceBlocks::kSize, row.end.size()), blocks.longestOf({first, last})};
   }
   const std::size_t next = std::max(at + 1, gallop(row.end, at, until.count()));
   return {next, longestOf(row, at, next)};

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,5 +84,6 @@ class TimelineCore {
   std::vector<SliceBlocks> blocks_;  // by row
   TimeRange range_;
 };
+using SharedCore = std::shared_ptr<const TimelineCore>;
 
 }  // namespace gui

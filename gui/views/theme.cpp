@@ -29,8 +29,19 @@ QPalette paletteOf(const PaletteColors& colors) {
 QPalette lightPalette() { return paletteOf({"#f5f6f8", "#ffffff", "#f7f8fa", "#1d2330", "#6b7280", "#ffffff", "#2f6fde"}); }
 QPalette darkPalette() { return paletteOf({"#1e2128", "#16181d", "#1b1e24", "#e6e8ec", "#9aa1ad", "#2a2e37", "#3b7bea"}); }
 
+QPalette highContrastPalette() { return paletteOf({"#000000", "#000000", "#101010", "#ffffff", "#e8e8e8", "#000000", "#1a6dff"}); }
+
 Theme themeOf(const QPalette& palette) {
   const QColor base = palette.color(QPalette::Base);
+  if (base == QColor(Qt::black))
+    return {.background = base,
+            .band = QColor(0x10, 0x10, 0x10),
+            .grid = QColor(0xa0, 0xa0, 0xa0),
+            .text = Qt::white,
+            .faint = QColor(0xe8, 0xe8, 0xe8),
+            .accent = QColor(0x66, 0xb2, 0xff),
+            .warning = QColor(0xff, 0xd0, 0x40),
+            .outlined = true};
   const bool dark = base.lightness() < 128;
   return {.background = base,
           .band = dark ? QColor(0x22, 0x26, 0x2e) : QColor(0xf3, 0xf4, 0xf7),

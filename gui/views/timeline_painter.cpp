@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gui/views/timeline_overlays.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -29,7 +30,7 @@ TimelinePainter::TimelinePainter(const TimelineView& view, QPainter& painter, co
       size_(size),
       axis_(view.axis(size)),
       theme_(themeOf(view.palette())),
-      labels_(view.core_.rows().size()) {}
+      labels_(view.core_->rows().size()) {}
 
 bool TimelinePainter::isVector() const {
   const QPaintEngine* engine = painter_.paintEngine();
@@ -45,7 +46,7 @@ bool TimelinePainter::isVisible(RowIndex row) const {
 
 void TimelinePainter::paint() {
   painter_.fillRect(QRect(QPoint(0, 0), size_), theme_.background);
-  if (view_.core_.rows().empty()) {
+  if (view_.core_->rows().empty()) {
     painter_.setPen(theme_.faint);
     painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter, TimelineView::tr("Choose a plan to see its timeline"));
     return;
@@ -55,12 +56,15 @@ void TimelinePainter::paint() {
   painter_.save();
   painter_.setClipRect(
       QRect(TimelineView::kLabels, TimelineView::kRuler, size_.width() - TimelineView::kLabels, size_.height() - TimelineView::kRuler));
+  paintCounters();
+  paintFlows();
   paintMark(view_.hovered_, theme_.faint);
   paintMark(view_.selected_, theme_.text);
   paintGhost();
   paintMeasure();
   painter_.restore();
   paintRowNames();
+  paintCounterNames();
   paintRuler();
 }
 
@@ -92,8 +96,8 @@ void TimelinePainter::collect(RowIndex row, const Run& run) {
 // One line of pixels, copied to all lines of the row. A slice that is wide enough ends one pixel early, so that equal neighbors stay apart.
 void TimelinePainter::paintLine(QImage& image, RowIndex row, std::vector<std::uint32_t>& line) {
   std::fill(line.begin(), line.end(), theme_.band.rgb());
-  const SliceRow& slices = view_.core_.row(row);
-  view_.core_.visit(row, axis_, [&](const Run& run) {
+  const SliceRow& slices = view_.core_->row(row);
+  view_.core_->visit(row, axis_, [&](const Run& run) {
     const std::int32_t right = run.right - run.left >= kPatternWidth ? run.right - 1 : run.right;
     std::fill(line.begin() + run.left, line.begin() + right, colorOfRun(slices, run));
     collect(row, run);
@@ -104,10 +108,10 @@ void TimelinePainter::paintLine(QImage& image, RowIndex row, std::vector<std::ui
 }
 
 void TimelinePainter::paintRuns(RowIndex row) {
-  const SliceRow& slices = view_.core_.row(row);
+  const SliceRow& slices = view_.core_->row(row);
   const int top = screenTop(row);
   painter_.fillRect(QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), theme_.band);
-  view_.core_.visit(row, axis_, [&](const Run& run) {
+  view_.core_->visit(row, axis_, [&](const Run& run) {
     const int gap = run.right - run.left >= kPatternWidth ? 1 : 0;
     painter_.fillRect(QRect(TimelineView::kLabels + run.left, top, run.right - run.left - gap, TimelineView::kRow - kSlim),
                       QColor::fromRgb(colorOfRun(slices, run)));
@@ -116,7 +120,7 @@ void TimelinePainter::paintRuns(RowIndex row) {
 }
 
 void TimelinePainter::paintRows() {
-  const std::size_t num_rows = view_.core_.rows().size();
+  const std::size_t num_rows = view_.core_->rows().size();
   if (isVector()) {
     for (RowIndex row{0}; row.value < num_rows; ++row.value)
       if (isVisible(row)) paintRuns(row);
@@ -133,11 +137,16 @@ void TimelinePainter::paintRows() {
 }
 
 void TimelinePainter::paintLabels(RowIndex row) {
-  const SliceRow& slices = view_.core_.row(row);
+  const SliceRow& slices = view_.core_->row(row);
   for (const Label& label : labels_[row.value]) {
     const WorkKindLook& look = lookOf(label.kind);
     const QBrush pattern = patternBrush(look.pattern, look.color);
     if (pattern.style() != Qt::NoBrush) painter_.fillRect(label.box.adjusted(0, 0, -1, 0), pattern);
+    if (theme_.outlined) {
+      painter_.setPen(theme_.grid);
+      painter_.setBrush(Qt::NoBrush);
+      painter_.drawRect(label.box.adjusted(0, 0, -2, -1));
+    }
     if (label.box.width() < kTextWidth || !view_.names_) continue;
     const QString text = QString::fromStdString(view_.names_(slices.span[label.slice]));
     if (painter_.fontMetrics().horizontalAdvance(text) + 4 > label.box.width()) continue;
@@ -151,15 +160,15 @@ void TimelinePainter::paintRowNames() {
   painter_.fillRect(QRect(0, TimelineView::kRuler, TimelineView::kLabels - 1, size_.height() - TimelineView::kRuler), theme_.background);
   painter_.setPen(theme_.grid);
   painter_.drawLine(TimelineView::kLabels - 1, 0, TimelineView::kLabels - 1, size_.height());
-  for (RowIndex row{0}; row.value < view_.core_.rows().size(); ++row.value) {
+  for (RowIndex row{0}; row.value < view_.core_->rows().size(); ++row.value) {
     if (!isVisible(row)) continue;
-    const SliceRow& slices = view_.core_.row(row);
+    const SliceRow& slices = view_.core_->row(row);
     const int top = screenTop(row);
     if (slices.opens_device) {
       painter_.setPen(theme_.grid);
       painter_.drawLine(0, top - TimelineView::kGap / 2 - 1, size_.width(), top - TimelineView::kGap / 2 - 1);
       painter_.setPen(theme_.text);
-      const QString device = QString::fromStdString(slices.device);
+      const QString device = slices.repeats ? TimelineView::tr("critical path") : QString::fromStdString(slices.device);
       painter_.drawText(QRect(10, top, kDeviceWidth, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter,
                         painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth));
     }
@@ -169,13 +178,54 @@ void TimelinePainter::paintRowNames() {
   }
 }
 
+void TimelinePainter::paintCounterNames() {
+  painter_.setPen(theme_.faint);
+  for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
+    const Counter& counter = view_.counters_[at];
+    const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
+    if (top < TimelineView::kRuler || top >= size_.height()) continue;
+    const QString name =
+        QStringLiteral("%1 \u2264 %2").arg(TimelineView::tr(counter.name.c_str()), QString::fromStdString(counter.text(counter.most)));
+    painter_.drawText(QRect(10, top, TimelineView::kLabels - 18, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter, name);
+  }
+}
+
 void TimelinePainter::paintMark(const std::optional<Slice>& slice, const QColor& color) {
   if (!slice || !isVisible(slice->row)) return;
-  const TimeRange extent = view_.core_.extent(*slice);
+  const TimeRange extent = view_.core_->extent(*slice);
   const double left = TimelineView::kLabels + axis_.toX(extent.begin), right = TimelineView::kLabels + axis_.toX(extent.end);
   painter_.setPen(QPen(color, 2));
   painter_.setBrush(Qt::NoBrush);
   painter_.drawRect(QRectF(left, screenTop(slice->row) - 1, std::max(2.0, right - left - 1), TimelineView::kRow - kSlim + 1));
+}
+
+void TimelinePainter::paintCounters() {
+  for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
+    const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
+    if (top + TimelineView::kRow <= TimelineView::kRuler || top >= size_.height()) continue;
+    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), view_.counters_[at], axis_,
+                 theme_);
+  }
+}
+
+// From the end of the slice that hands over to the beginning of the one that takes.
+void TimelinePainter::paintFlow(const Flow& flow) {
+  const std::optional<Slice> from = view_.core_->find(flow.from), to = view_.core_->find(flow.to);
+  if (!from || !to || (!isVisible(from->row) && !isVisible(to->row))) return;
+  const auto middle = [&](const Slice& slice) { return screenTop(slice.row) + (TimelineView::kRow - kSlim) / 2.0; };
+  const double left = TimelineView::kLabels + axis_.toX(view_.core_->extent(*from).end),
+               right = TimelineView::kLabels + axis_.toX(view_.core_->extent(*to).begin);
+  if (std::max(left, right) < TimelineView::kLabels || std::min(left, right) > size_.width()) return;
+  paintArrow(painter_, {left, middle(*from), right, middle(*to)}, theme_.warning);
+}
+
+void TimelinePainter::paintFlows() {
+  constexpr std::size_t kMost = 2000;
+  std::optional<std::uint32_t> selected;
+  if (view_.selected_) selected = view_.core_->row(view_.selected_->row).span[view_.selected_->position];
+  std::size_t painted = 0;
+  for (const Flow& flow : view_.flows_)
+    if ((view_.all_flows_ || flow.from == selected || flow.to == selected) && painted++ < kMost) paintFlow(flow);
 }
 
 void TimelinePainter::paintGhost() {

@@ -28,8 +28,12 @@ class TimelinePainter {
   void collect(RowIndex row, const Run& run);
   void paintLabels(RowIndex row);
   void paintRowNames();
+  void paintCounterNames();
   void paintMark(const std::optional<Slice>& slice, const QColor& color);
   void paintGhost();
+  void paintCounters();
+  void paintFlows();
+  void paintFlow(const Flow& flow);
   void paintMeasure();
   std::uint32_t colorOfRun(const SliceRow& row, const Run& run) const;
 

@@ -22,27 +22,53 @@ SliceNames taskNames(const std::vector<sim::Span>& spans) {
   return [&spans](std::uint32_t span) { return shortName(spans[span].key); };
 }
 
-void TimelineView::setTimeline(TimelineCore core, SliceNames names) {
+void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   core_ = std::move(core);
   names_ = std::move(names);
-  shown_ = whole_ = core_.range();
+  shown_ = whole_ = core_->range();
   selected_.reset();
   hovered_.reset();
   matches_.reset();
   measured_.reset();
   ghost_.reset();
+  counters_.clear();
+  flows_.clear();
   layoutRows();
+  update();
+}
+
+void TimelineView::setExtras(std::vector<Counter> counters, std::vector<Flow> flows) {
+  counters_ = std::move(counters);
+  flows_ = std::move(flows);
+  layoutRows();
+  update();
+}
+
+void TimelineView::showAllFlows(bool all) {
+  all_flows_ = all;
   update();
 }
 
 void TimelineView::layoutRows() {
   tops_.clear();
-  int top = 0;
-  for (const SliceRow& row : core_.rows()) {
-    if (row.opens_device) top += kGap;
+  counter_tops_.clear();
+  int top = 0, device = -1;
+  const auto add_counters = [&] {  // those of the devices so far
+    while (counter_tops_.size() < counters_.size() && counters_[counter_tops_.size()].device.value() <= device) {
+      counter_tops_.push_back(top);
+      top += kRow;
+    }
+  };
+  for (const SliceRow& row : core_->rows()) {
+    if (row.opens_device) {
+      add_counters();
+      top += kGap;
+      device += row.repeats ? 0 : 1;
+    }
     tops_.push_back(top);
     top += kRow;
   }
+  add_counters();
   const int room = std::max(1, height() - kRuler);
   scroll_->setRange(0, std::max(0, top + kGap - room));
   scroll_->setPageStep(room);
@@ -81,14 +107,14 @@ void TimelineView::setGhost(std::optional<sim::SimTime> end) {
 void TimelineView::select(std::optional<Slice> slice) {
   selected_ = slice;
   if (slice) {
-    const TimeRange extent = core_.extent(*slice);
+    const TimeRange extent = core_->extent(*slice);
     if (extent.end < shown_.begin || extent.begin > shown_.end)
       setShown(panned(shown_, extent.begin - shown_.begin - shown_.length() / 2, whole_));
     const int top = topOf(slice->row);
     if (top < scroll_->value() || top + kRow > scroll_->value() + height() - kRuler) scroll_->setValue(top - (height() - kRuler) / 2);
   }
   update();
-  Q_EMIT sliceSelected(slice ? static_cast<int>(core_.row(slice->row).span[slice->position]) : -1);
+  Q_EMIT sliceSelected(slice ? static_cast<int>(core_->row(slice->row).span[slice->position]) : -1);
 }
 
 void TimelineView::setMatches(std::optional<std::vector<std::uint32_t>> spans) {
@@ -101,7 +127,7 @@ bool TimelineView::fades(const SliceRow& row, std::uint32_t slice) const {
 }
 
 QPointF TimelineView::centerOf(const Slice& slice) const {
-  const TimeRange extent = core_.extent(slice);
+  const TimeRange extent = core_->extent(slice);
   const TimeAxis times = axis(size());
   return {kLabels + (times.toX(extent.begin) + times.toX(extent.end)) / 2, topOf(slice.row) + kRuler - scroll_->value() + kRow / 2.0 - 1};
 }
@@ -117,7 +143,7 @@ std::optional<RowIndex> TimelineView::rowAt(double y) const {
 
 std::optional<Slice> TimelineView::sliceAt(const QPointF& position) const {
   const std::optional<RowIndex> row = rowAt(position.y());
-  return row && position.x() >= kLabels ? core_.at(*row, position.x() - kLabels, axis(size())) : std::nullopt;
+  return row && position.x() >= kLabels ? core_->at(*row, position.x() - kLabels, axis(size())) : std::nullopt;
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {
@@ -131,13 +157,20 @@ void TimelineView::wheelEvent(QWheelEvent* event) {
 
 void TimelineView::step(int by) {
   if (!selected_) return;
-  if (const std::optional<Slice> next = core_.neighbor(*selected_, by)) select(next);
+  if (const std::optional<Slice> next = core_->neighbor(*selected_, by)) select(next);
+}
+
+void TimelineView::hop(bool forward) {
+  if (!selected_) return;
+  const std::uint32_t span = core_->row(selected_->row).span[selected_->position];
+  for (const Flow& flow : flows_)
+    if ((forward ? flow.from : flow.to) == span) return select(core_->find(forward ? flow.to : flow.from));
 }
 
 // The selected slice, or, if that is what is shown, everything.
 void TimelineView::fit() {
   if (!selected_) return setShown(whole_);
-  const TimeRange closer = around(core_.extent(*selected_), whole_);
+  const TimeRange closer = around(core_->extent(*selected_), whole_);
   setShown(closer == shown_ ? whole_ : closer);
 }
 
@@ -153,6 +186,8 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_0: return setShown(whole_);
     case Qt::Key_Period: return step(1);
     case Qt::Key_Comma: return step(-1);
+    case Qt::Key_BracketRight: return hop(true);
+    case Qt::Key_BracketLeft: return hop(false);
     case Qt::Key_Up: return scroll_->setValue(scroll_->value() - kRow);
     case Qt::Key_Down: return scroll_->setValue(scroll_->value() + kRow);
     case Qt::Key_Escape: return select(std::nullopt);
@@ -188,7 +223,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (drag_ && !measured_ && event->button() == Qt::LeftButton) {
     std::optional<Slice> slice = sliceAt(event->position());
-    if (slice && core_.row(slice->row).repeats) slice = core_.find(core_.row(slice->row).span[slice->position]);
+    if (slice && core_->row(slice->row).repeats) slice = core_->find(core_->row(slice->row).span[slice->position]);
     select(slice);
   }
   if (drag_ && event->button() == Qt::LeftButton) Q_EMIT rangeMeasured(measured_.value_or(whole_));

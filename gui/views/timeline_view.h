@@ -10,6 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "gui/core/counter.h"
+#include "gui/core/flows.h"
 #include "gui/core/timeline_core.h"
 #include "gui/views/theme.h"
 #include "gui/views/view.h"
@@ -27,8 +29,10 @@ class TimelineView : public View {
   static constexpr int kLabels = 180, kRuler = 26, kRow = 22, kGap = 8;
 
   explicit TimelineView(QWidget* parent = nullptr);
-  void setTimeline(TimelineCore core, SliceNames names);
-  const TimelineCore& core() const { return core_; }
+  void setTimeline(SharedCore core, SliceNames names);
+  void setExtras(std::vector<Counter> counters, std::vector<Flow> flows);  // of the timeline that was set; counters by device
+  void showAllFlows(bool all);                                             // else those of the selected slice
+  const TimelineCore& core() const { return *core_; }
 
   void setShown(TimeRange range);
   TimeRange shown() const { return shown_; }
@@ -60,13 +64,17 @@ class TimelineView : public View {
   std::optional<RowIndex> rowAt(double y) const;
   std::optional<Slice> sliceAt(const QPointF& position) const;
   void step(int by);
+  void hop(bool forward);  // along a flow
   void fit();
   void layoutRows();
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 
-  TimelineCore core_;
+  SharedCore core_ = std::make_shared<TimelineCore>();
   SliceNames names_;
-  std::vector<int> tops_;
+  std::vector<int> tops_, counter_tops_;
+  std::vector<Counter> counters_;
+  std::vector<Flow> flows_;
+  bool all_flows_ = false;
   TimeRange shown_, whole_;
   std::optional<sim::SimTime> ghost_;
   std::optional<Slice> selected_, hovered_;

@@ -46,6 +46,31 @@ TEST_F(Started, OutlivesTheWindowAndIsStoppedByAnInterrupt) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return !process.isAlive(); }));
 }
 
+TEST_F(Started, IsFoundAgainByALaterWindow) {
+  {
+    RunProcess first;
+    first.setProgram(program("mkdir -p " + request_.folder + "; trap 'exit 0' INT; while :; do sleep 0.05; done"));
+    first.start(test::runnablePlan(), request_);
+    QTest::qWait(200);
+  }
+  RunProcess later;
+  later.follow(request_.folder);
+  ASSERT_TRUE(later.isAlive());
+  later.stop();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !later.isAlive(); }));
+}
+
+// The same process id at another start time is another process.
+TEST_F(Started, AReusedProcessIdIsNotTheRun) {
+  QFile known(request_.folder + ".process");
+  ASSERT_TRUE(known.open(QIODevice::WriteOnly));
+  known.write(QByteArray::number(QCoreApplication::applicationPid()) + " 1\n");
+  known.close();
+  RunProcess process;
+  process.follow(request_.folder);
+  EXPECT_FALSE(process.isAlive());
+}
+
 TEST_F(Started, AMissingProgramIsTold) {
   RunProcess process;
   QString told;

@@ -30,5 +30,15 @@ TEST(Knobs, WhatCannotBeIsLeftToTheRules) {
   EXPECT_THAT(sim::violations(turned(test::examplePlan(), knobs)), testing::Not(testing::IsEmpty()));
 }
 
+TEST(Knobs, ABoundaryMovesBetweenItsNeighbors) {
+  const sim::ParallelPlan plan = test::examplePlan();  // two stages
+  const std::int32_t layers = static_cast<std::int32_t>(plan.model.layers);
+  EXPECT_EQ(movedBoundary(plan, {1, sim::LayerIndex(1)}).cut.first[1], sim::LayerIndex(1));
+  EXPECT_EQ(movedBoundary(plan, {1, sim::LayerIndex(-5)}).cut.first[1], sim::LayerIndex(1));
+  EXPECT_EQ(movedBoundary(plan, {1, sim::LayerIndex(99)}).cut.first[1], sim::LayerIndex(layers));
+  EXPECT_EQ(movedBoundary(plan, {0, sim::LayerIndex(1)}).cut.first[0], sim::LayerIndex(0));
+  EXPECT_TRUE(sim::violations(movedBoundary(plan, {1, sim::LayerIndex(1)})).empty());
+}
+
 }  // namespace
 }  // namespace gui

@@ -15,9 +15,9 @@ TEST(SliceBlocks, EndWhereTheirLastSliceEndsAndKnowTheLongest) {
   ASSERT_EQ(blocks.end.size(), 7u);  // of 16, the last of 4
   EXPECT_EQ(blocks.end[0], 1510);
   EXPECT_EQ(blocks.end[6], 9910);
-  EXPECT_EQ(blocks.longestOf(0, 7), 37u);
-  EXPECT_EQ(blocks.longestOf(3, 7), 70u);
-  EXPECT_EQ(blocks.longestOf(6, 7), 96u);
+  EXPECT_EQ(blocks.longestOf({0, 7}), 37u);
+  EXPECT_EQ(blocks.longestOf({3, 7}), 70u);
+  EXPECT_EQ(blocks.longestOf({6, 7}), 96u);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "gui/knobs_panel.h"
 #include "gui/timeline_page.h"
+#include "gui/views/cut_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/journeys/journey.h"
 
@@ -39,6 +40,22 @@ TEST_F(EditJourney, AnIllegalTurnSaysWhyAndIsUndone) {
   trigger("Ctrl+Z");
   waitForPlan();
   EXPECT_EQ(sim::plan_hash(window_.session()->plan()->plan), sim::plan_hash(before->plan));
+}
+
+TEST_F(EditJourney, AStageBoundaryIsDraggedAndTakenBack) {
+  planGpt2();
+  choosePipelined(4);
+  const std::vector<sim::LayerIndex> before = window_.session()->plan()->plan.cut.first;
+  CutView* cut = window_.knobs()->cut();
+  const QPoint at(static_cast<int>(cut->xOf(before[1])), 15), to(static_cast<int>(cut->xOf(sim::LayerIndex(before[1].value() - 1))), 15);
+  QTest::mousePress(cut, Qt::LeftButton, {}, at);
+  QTest::mouseMove(cut, to);
+  QTest::mouseRelease(cut, Qt::LeftButton, {}, to);
+  waitForPlan();
+  EXPECT_EQ(window_.session()->plan()->plan.cut.first[1].value(), before[1].value() - 1);
+  trigger("Ctrl+Z");
+  waitForPlan();
+  EXPECT_EQ(window_.session()->plan()->plan.cut.first, before);
 }
 
 }  // namespace

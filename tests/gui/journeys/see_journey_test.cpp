@@ -14,6 +14,10 @@ TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   choosePipelined(4);
   trigger("Ctrl+2");
   TimelineView* view = window_.timelinePage()->view();
+  trigger("Ctrl+L");
+  QTest::qWait(10);
+  picture("timeline_flows");
+  trigger("Ctrl+L");
   picture("timeline");
   for (int times = 0; times < 6; ++times) key(view, Qt::Key_W);
   EXPECT_LT(view->shown().length(), view->core().range().length());

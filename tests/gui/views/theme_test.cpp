@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 namespace gui {
 namespace {
 
@@ -33,6 +35,20 @@ TEST(Theme, LabelsOnSlicesContrast) {
 TEST(Theme, Patterns) {
   EXPECT_EQ(patternBrush(Pattern::None, {0xffffffff}).style(), Qt::NoBrush);
   EXPECT_EQ(patternBrush(Pattern::Rising, {0xffffffff}).style(), Qt::BDiagPattern);
+}
+
+double lightness(const QColor& color) {
+  const auto linear = [](double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); };
+  return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
+// At least 7 to 1 in high contrast, and slices have an outline.
+TEST(Theme, HighContrast) {
+  const Theme theme = themeOf(highContrastPalette());
+  EXPECT_TRUE(theme.outlined);
+  EXPECT_FALSE(themeOf(darkPalette()).outlined);
+  for (const QColor& color : {theme.text, theme.faint, theme.accent, theme.warning, theme.grid})
+    EXPECT_GE((lightness(color) + 0.05) / (lightness(theme.background) + 0.05), 7.0) << color.name().toStdString();
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ class Painted : public testing::Test {
  protected:
   Painted() {
     view_.resize(1000, 400);
-    view_.setTimeline(TimelineCore(simulated_->result.timeline), taskNames(simulated_->result.timeline.spans));
+    view_.setTimeline(std::make_shared<TimelineCore>(simulated_->result.timeline), taskNames(simulated_->result.timeline.spans));
   }
   QImage image() { return view_.grab().toImage(); }
   SharedPlan simulated_ = test::exampleSimulation();

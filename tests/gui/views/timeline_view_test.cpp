@@ -14,7 +14,7 @@ class Timeline : public testing::Test {
  protected:
   Timeline() {
     view_.resize(1000, 400);
-    view_.setTimeline(TimelineCore(simulated_->result.timeline), taskNames(simulated_->result.timeline.spans));
+    view_.setTimeline(std::make_shared<TimelineCore>(simulated_->result.timeline), taskNames(simulated_->result.timeline.spans));
     view_.grab();
   }
   SharedPlan simulated_ = test::exampleSimulation();

@@ -1,0 +1,87 @@
+#include "gui/core/counter.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/cost/cost_model.h"
+#include "sim/cost/placement.h"
+#include "sim/units/unit_text.h"
+
+namespace gui {
+namespace {
+
+std::string memoryText(double bytes) { return sim::to_text(sim::Bytes(static_cast<std::int64_t>(bytes))); }
+std::string loadText(double share) { return sim::percent(share); }
+
+void addMoment(Counter& counter, std::int64_t time, double value) {
+  if (!counter.time.empty() && counter.time.back() == time) {
+    counter.value.back() = value;
+  } else {
+    counter.time.push_back(time);
+    counter.value.push_back(value);
+  }
+}
+
+Counter finished(Counter counter) {
+  for (const double value : counter.value) counter.most = std::max(counter.most, value);
+  return counter;
+}
+
+Counter memoryOf(const SimulatedStep& step, sim::DeviceId device) {
+  Counter counter{.device = device, .name = "memory", .time = {}, .value = {}, .text = memoryText};
+  for (const sim::MemorySample& sample : step.timeline.memory)
+    if (sample.device == device) addMoment(counter, sample.time.count(), static_cast<double>(sim::total(sample.alive).value()));
+  return finished(std::move(counter));
+}
+
+// What the device's port carries: a task that has its share for itself takes it for its duration; squeezed by others it takes less for
+// longer, evenly as far as this row knows.
+std::vector<std::map<std::int64_t, double>> portChanges(const SimulatedStep& step) {
+  const sim::CostModel costs(step.model, step.plan);
+  const sim::Placement placement(step.plan);
+  std::map<std::pair<sim::DeviceId, sim::TaskKey>, const sim::Task*> tasks;
+  for (const sim::Task& task : step.graph.tasks())
+    if (sim::is_communication(task.key.operation)) tasks.emplace(std::pair(task.device, task.key), &task);
+  std::vector<std::map<std::int64_t, double>> changes(step.graph.devices().size());
+  for (const sim::Span& span : step.timeline.spans) {
+    const auto found = tasks.find({span.device, span.key});
+    if (found == tasks.end() || span.end <= span.start) continue;
+    const sim::TaskCost& cost = costs.cost(*found->second, step.graph);
+    for (std::size_t at = 0; at < cost.num_uses; ++at) {
+      if (cost.uses[at].link != placement.port(step.graph.devices()[span.device.position()].representative)) continue;
+      const auto length = static_cast<double>((span.end - span.start).count());
+      const double load = cost.uses[at].share * std::min(1.0, static_cast<double>(cost.duration.count()) / length);
+      changes[span.device.position()][span.start.count()] += load;
+      changes[span.device.position()][span.end.count()] -= load;
+    }
+  }
+  return changes;
+}
+
+Counter loadOf(sim::DeviceId device, const std::map<std::int64_t, double>& changes) {
+  Counter counter{.device = device, .name = "link load", .time = {}, .value = {}, .text = loadText};
+  double load = 0;
+  for (const auto& [time, change] : changes) addMoment(counter, time, std::clamp(load += change, 0.0, 1.0));
+  return finished(std::move(counter));
+}
+
+}  // namespace
+
+double Counter::highest(TimeRange range) const {
+  auto at = std::upper_bound(time.begin(), time.end(), range.begin.count());
+  double highest = at == time.begin() ? 0 : value[static_cast<std::size_t>(at - time.begin()) - 1];
+  for (; at != time.end() && *at < range.end.count(); ++at) highest = std::max(highest, value[static_cast<std::size_t>(at - time.begin())]);
+  return highest;
+}
+
+std::vector<Counter> countersOf(const SimulatedStep& step) {
+  const std::vector<std::map<std::int64_t, double>> changes = portChanges(step);
+  std::vector<Counter> counters;
+  for (sim::DeviceId device(0); device.position() < step.graph.devices().size(); ++device) {
+    counters.push_back(memoryOf(step, device));
+    if (!changes[device.position()].empty()) counters.push_back(loadOf(device, changes[device.position()]));
+  }
+  return counters;
+}
+
+}  // namespace gui

@@ -1,0 +1,47 @@
+#include "gui/core/counter.h"
+
+#include <gmock/gmock.h>
+
+#include "gui/core/cluster_load.h"
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+TEST(Counter, ShowsTheHighestOfARange) {
+  const Counter counter{.device = sim::DeviceId(0), .name = "a", .time = {10, 20, 30}, .value = {1, 5, 2}, .most = 5};
+  const auto at = [&](std::int64_t begin, std::int64_t end) { return counter.highest({sim::SimTime(begin), sim::SimTime(end)}); };
+  EXPECT_EQ(at(0, 10), 0);
+  EXPECT_EQ(at(0, 11), 1);
+  EXPECT_EQ(at(12, 15), 1);
+  EXPECT_EQ(at(12, 25), 5);
+  EXPECT_EQ(at(35, 90), 2);
+}
+
+TEST(Counter, MemoryPeaksWhereTheSimulationSays) {
+  const SharedPlan simulated = test::exampleSimulation();
+  for (const Counter& counter : simulated->counters) {
+    if (counter.name != "memory") continue;
+    EXPECT_EQ(counter.most, static_cast<double>(simulated->result.devices[counter.device.position()].peak_memory.value()));
+  }
+}
+
+// The link's load over the step, integrated, is what the Cluster page says of the port.
+TEST(Counter, LinkLoadAddsUp) {
+  const SharedPlan simulated = test::exampleSimulation();
+  const ClusterLoad load = clusterLoad(*simulated);
+  int seen = 0;
+  for (const Counter& counter : simulated->counters) {
+    if (counter.name != "link load") continue;
+    ++seen;
+    double area = 0;
+    for (std::size_t at = 0; at + 1 < counter.time.size(); ++at)
+      area += counter.value[at] * static_cast<double>(counter.time[at + 1] - counter.time[at]);
+    const auto rank = simulated->graph.devices()[counter.device.position()].representative.position();
+    EXPECT_NEAR(area / static_cast<double>(simulated->result.step_time.count()), load.port[rank], 0.05 * load.port[rank]);
+  }
+  EXPECT_EQ(seen, 2);
+}
+
+}  // namespace
+}  // namespace gui

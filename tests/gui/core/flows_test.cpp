@@ -1,0 +1,23 @@
+#include "gui/core/flows.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+TEST(Flows, LeadFromSendsToTheirReceives) {
+  const SharedPlan simulated = test::exampleSimulation();
+  const std::vector<sim::Span>& spans = simulated->result.timeline.spans;
+  ASSERT_EQ(simulated->flows.size(), 8u);  // four microbatches, forward and backward
+  for (const Flow& flow : simulated->flows) {
+    EXPECT_EQ(spans[flow.from].key.operation, sim::Operation::Send);
+    EXPECT_EQ(spans[flow.to].key.operation, sim::Operation::Receive);
+    EXPECT_NE(spans[flow.from].device, spans[flow.to].device);
+    EXPECT_LE(spans[flow.from].start, spans[flow.to].start);
+  }
+}
+
+}  // namespace
+}  // namespace gui
