@@ -22,11 +22,12 @@ enum class Mutation : std::uint8_t {
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
   SkippedCollective,     // rank 1 leaves out its first reduction of gradients, and its peers wait for another operation
   MissingReplicaSum,     // HSDP: shards are not summed over replicas
+  SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
 };
 inline constexpr std::string_view kMutationNames[] = {"none",          "wrong_average",        "missing_tensor_sum",     "shifted_shard",
                                                       "stale_weights", "shared_counted_twice", "last_bucket_not_reduced", "missing_replicated_sum",
-                                                      "other_masks_again", "clip_before_unscale", "stale_master", "skipped_collective",     "missing_replica_sum",
+                                                      "other_masks_again", "clip_before_unscale", "stale_master", "skipped_collective",     "missing_replica_sum",    "swapped_microbatches",
                                                       "local_head_masks"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

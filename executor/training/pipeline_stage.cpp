@@ -1,5 +1,6 @@
 #include "executor/training/pipeline_stage.h"
 
+#include <ATen/ops/cat.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -101,6 +102,8 @@ void PipelineStage::perform(const sim::TaskKey& key) {
 
 void PipelineStage::begin_step(StepBatch batch) {
   batch_ = std::move(batch);
+  if (mutation_ == Mutation::SwappedMicrobatches)
+    for (at::Tensor* rows : {&batch_.ids, &batch_.targets}) *rows = at::cat({rows->narrow(0, 1, 1), rows->narrow(0, 0, 1), rows->slice(0, 2)});
   losses_.clear();
 }
 

@@ -41,6 +41,15 @@ TEST_P(Compositions, ZeroStagesAreBitwiseEqual) {
 
 INSTANTIATE_TEST_SUITE_P(All, Compositions, testing::ValuesIn(compositions()), [](const auto& each) { return each.param.name; });
 
+// Whoever comes first: sends overtake, collectives wait.
+TEST(Dawdling, ChangesNoBit) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = 2, .tensor = 2}, sim::DeviceMesh{.data = 2, .pipeline = 2}, sim::DeviceMesh{.pipeline = 2, .tensor = 2}}) {
+    const sim::ParallelPlan plan = with_zero(tiny_plan(tiny_gpt2(), mesh), mesh.data > 1 ? 3 : 0);
+    EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2, .dawdle = true}), train({.plan = plan, .steps = 2})), "");
+  }
+}
+
 // Accumulating in microbatch order, the schedules are bitwise equal among themselves.
 TEST(Schedules, AreBitwiseEqual) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";

@@ -48,6 +48,10 @@ TEST_F(Mutations, MissingTensorSum) {
   expect_caught_in_fp64(sequence_, Mutation::MissingTensorSum);
 }
 TEST_F(Mutations, MissingReplicatedSum) { expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum); }
+TEST_F(Mutations, SwappedMicrobatches) {
+  expect_caught_in_fp64(data_, Mutation::SwappedMicrobatches);
+  expect_caught_in_fp64(pipeline_, Mutation::SwappedMicrobatches);
+}
 TEST_F(Mutations, LocalHeadMasks) { expect_caught_in_fp64(tensor_, Mutation::LocalHeadMasks); }
 TEST_F(Mutations, OtherMasksAgain) {
   sim::ParallelPlan plan = tensor_;
