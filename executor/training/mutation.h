@@ -25,9 +25,20 @@ enum class Mutation : std::uint8_t {
   SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
 };
-inline constexpr std::string_view kMutationNames[] = {"none",          "wrong_average",        "missing_tensor_sum",     "shifted_shard",
-                                                      "stale_weights", "shared_counted_twice", "last_bucket_not_reduced", "missing_replicated_sum",
-                                                      "other_masks_again", "clip_before_unscale", "stale_master", "skipped_collective",     "missing_replica_sum",    "swapped_microbatches",
+inline constexpr std::string_view kMutationNames[] = {"none",
+                                                      "wrong_average",
+                                                      "missing_tensor_sum",
+                                                      "shifted_shard",
+                                                      "stale_weights",
+                                                      "shared_counted_twice",
+                                                      "last_bucket_not_reduced",
+                                                      "missing_replicated_sum",
+                                                      "other_masks_again",
+                                                      "clip_before_unscale",
+                                                      "stale_master",
+                                                      "skipped_collective",
+                                                      "missing_replica_sum",
+                                                      "swapped_microbatches",
                                                       "local_head_masks"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

@@ -41,7 +41,8 @@ void expect_within_band(const sim::ParallelPlan& plan) {
 TEST_P(Precisions, LiesInTheBandOfOneProcess) {
   const int ranks = num_ranks();
   if (ranks == 1) GTEST_SKIP() << "needs several ranks";
-  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2}, sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}}) {
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2},
+                                     sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}}) {
     SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.tensor, mesh.pipeline)));
     sim::ParallelPlan plan = plan_in(GetParam(), mesh, tiny_gpt2());
     expect_within_band(plan);
@@ -80,7 +81,8 @@ TEST(LossScale, AllRanksSkipTheSameSteps) {
 TEST(PrecisionMutations, AreCaught) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
   const auto caught = [](const sim::ParallelPlan& plan, executor::Mutation mutation) {
-    const TrainingResult right = train({.plan = plan, .steps = kPrecisionSteps}), wrong = train({.plan = plan, .steps = kPrecisionSteps, .mutation = mutation});
+    const TrainingResult right = train({.plan = plan, .steps = kPrecisionSteps}),
+                         wrong = train({.plan = plan, .steps = kPrecisionSteps, .mutation = mutation});
     return bitwise_difference(wrong, right) != "";
   };
   EXPECT_TRUE(caught(plan_in(Precision::Fp16, {.data = 2}, tiny_gpt2()), executor::Mutation::ClipBeforeUnscale));
