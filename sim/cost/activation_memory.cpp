@@ -105,7 +105,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
     memory.backward_temporary += memory.stream;
   }
-  if (plan.fp32_gradients) memory.backward_temporary = std::max(memory.backward_temporary, weight_product(size, config, segment));
+  if (plan.workload.fp32_gradients) memory.backward_temporary = std::max(memory.backward_temporary, weight_product(size, config, segment));
   return memory;
 }
 

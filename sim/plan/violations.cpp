@@ -92,7 +92,7 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage), "use 0, 1, 2 or 3");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
-  rules.must(!plan.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/fp32_gradients",
+  rules.must(!plan.workload.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/workload/fp32_gradients",
              "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");
   const std::size_t precision = static_cast<std::size_t>(plan.workload.precision);
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",
