@@ -50,6 +50,7 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
   command->add_option("--precision", plan.precision, "fp64, fp32, tf32, bf16 or fp16; default: bf16 on GPUs, fp32 on CPUs");
+  command->add_flag("--fp32-gradients", plan.fp32_gradients, "With bf16 and fp16: gradients are summed and reduced in fp32");
   command->add_option("--optimizer", plan.optimizer, "adamw or sgd")->capture_default_str();
   command->add_option("--vocabulary-multiple", plan.vocabulary_multiple, "The vocabulary is padded up to a multiple of this")
       ->check(CLI::PositiveNumber)->capture_default_str();

@@ -20,6 +20,7 @@ struct PlanOptions {
   std::int32_t devices = 0;                  // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0;
   std::string memory_limit, precision, optimizer = "adamw";
+  bool fp32_gradients = false;
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;

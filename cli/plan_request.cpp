@@ -53,7 +53,10 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices});
   request.workload = {.sequence = options.sequence, .global_batch = options.global_batch,
                       .precision = precision_of(options, request.cluster, violations),
-                      .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
+                      .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations)),
+                      .fp32_gradients = options.fp32_gradients};
+  if (options.fp32_gradients && !sim::is_sixteen_bit(request.workload.precision))
+    violations.push_back({"--fp32-gradients", "gradients have the precision of the weights already", "leave it out, or give --precision bf16"});
   request.memory_limit = memory_limit_of(options, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});

@@ -9,8 +9,8 @@
 namespace executor {
 namespace {
 
-constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World, sim::MeshAxis::Data, sim::MeshAxis::Tensor, sim::MeshAxis::Pipeline,
-                                   sim::MeshAxis::Embedding, sim::MeshAxis::Replica};
+constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,    sim::MeshAxis::Data,      sim::MeshAxis::Tensor,
+                                   sim::MeshAxis::Pipeline, sim::MeshAxis::Embedding, sim::MeshAxis::Replica};
 
 // How many ranks the largest group along an axis has: the same on every rank, so all decide alike whether a group is made.
 std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {

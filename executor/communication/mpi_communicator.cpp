@@ -11,8 +11,21 @@
 namespace executor {
 namespace {
 
-constexpr std::int32_t kTransferTags = 1 << 28;  // above those of collectives
-constexpr Tag payload(Tag header) { return {header.value + 1}; }
+constexpr std::int32_t kTransferTags = 1 << 28;                   // above those of collectives
+constexpr Tag payload(Tag header) { return {header.value + 1}; }  // of a transfer
+
+// A payload of another size has another tag: it never arrives in a buffer of this size (a truncated message leaves Open MPI 4.1 with a damaged
+// heap), and the headers can tell what is wrong.
+struct CollectiveTags {
+  Tag header, payload;
+};
+CollectiveTags tags_of(const OperationHeader& header, std::int64_t sequence) {
+  constexpr std::int64_t kSequences = 1 << 13;
+  constexpr std::int32_t kSizeBits = 14;
+  const std::uint64_t mixed = static_cast<std::uint64_t>(header.bytes) * 0x9e3779b97f4a7c15ULL;
+  const auto number = static_cast<std::int32_t>(2 * (sequence % kSequences));
+  return {{number}, {number + 1 + static_cast<std::int32_t>(mixed >> (64 - kSizeBits)) * static_cast<std::int32_t>(2 * kSequences)}};
+}
 
 void require(const at::Tensor& tensor, const sim::TaskKey& key) {
   if (tensor.is_contiguous() && tensor.device().is_cpu()) return;
@@ -56,8 +69,6 @@ MpiCommunicator::MpiCommunicator(std::shared_ptr<MpiSession> session, const std:
 // The MPI communicator is not freed: that is collective, and a failed run would hang in it. MPI_Finalize does it.
 MpiCommunicator::~MpiCommunicator() = default;
 
-Tag MpiCommunicator::next_tag() const { return {static_cast<std::int32_t>(2 * (sequence_ % (kTransferTags / 2)))}; }
-
 std::vector<Peer> MpiCommunicator::others() const {
   std::vector<Peer> peers;
   for (std::int32_t rank = 0; rank < size(); ++rank) {
@@ -70,7 +81,8 @@ void MpiCommunicator::record(const OperationHeader& header, std::int32_t group_s
   if (ledger_) ledger_->push_back({.key = header.key, .group_size = group_size, .payload = sim::Bytes(header.bytes)});
 }
 
-WorkHandle MpiCommunicator::collective(OperationHeader header, Tag tag, Rounds rounds) {
+WorkHandle MpiCommunicator::collective(OperationHeader header, Rounds rounds) {
+  const Tag tag = tags_of(header, sequence_).header;
   header.sequence = sequence_++;
   if (header.kind != OperationKind::Barrier) record(header, size());
   const HeaderExchange exchange{.send_to = others(), .receive_from = others(), .tag = tag};
@@ -80,47 +92,49 @@ WorkHandle MpiCommunicator::collective(OperationHeader header, Tag tag, Rounds r
 WorkHandle MpiCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) {
   auto header = header_of(OperationKind::AllReduce, buffer, key);
   header.reduction = operation;
-  const Tag tag = next_tag();
-  const auto exchange = std::make_shared<DirectExchange>(*group_, buffer, payload(tag));
+  const Tag tag = tags_of(header, sequence_).payload;
+  const auto exchange = std::make_shared<DirectExchange>(*group_, buffer, tag);
   Rounds rounds;
   rounds.push_back([exchange](MpiMessages& messages) { exchange->post(messages); });
   rounds.push_back([exchange, operation, group = group_, buffer, tag](MpiMessages& messages) {
     exchange->reduce_into(exchange->own_chunk(), operation);
-    post_gather(messages, *group, buffer, payload(tag));
+    post_gather(messages, *group, buffer, tag);
   });
-  return collective(header, tag, std::move(rounds));
+  return collective(header, std::move(rounds));
 }
 
 WorkHandle MpiCommunicator::reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) {
   require_shard(shard, full, size(), key);
-  const Tag tag = next_tag();
-  const auto exchange = std::make_shared<DirectExchange>(*group_, full, payload(tag));
+  const OperationHeader header = header_of(OperationKind::ReduceScatter, full, key);
+  const auto exchange = std::make_shared<DirectExchange>(*group_, full, tags_of(header, sequence_).payload);
   Rounds rounds;
   rounds.push_back([exchange](MpiMessages& messages) { exchange->post(messages); });
   rounds.push_back([exchange, shard](MpiMessages&) { exchange->reduce_into(bytes_of(shard), ReduceOperation::Sum); });
-  return collective(header_of(OperationKind::ReduceScatter, full, key), tag, std::move(rounds));
+  return collective(header, std::move(rounds));
 }
 
 WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) {
   require_shard(shard, full, size(), key);
   const auto mine = Chunks(full, {size()}).of({rank()});
   if (mine.data() != shard.data_ptr()) std::ranges::copy(bytes_of(shard), mine.data());
-  const Tag tag = next_tag();
+  const OperationHeader header = header_of(OperationKind::AllGather, full, key);
   Rounds rounds;
-  rounds.push_back([group = group_, full, tag](MpiMessages& messages) { post_gather(messages, *group, full, payload(tag)); });
-  return collective(header_of(OperationKind::AllGather, full, key), tag, std::move(rounds));
+  rounds.push_back([group = group_, full, tag = tags_of(header, sequence_).payload](MpiMessages& messages) {
+    post_gather(messages, *group, full, tag);
+  });
+  return collective(header, std::move(rounds));
 }
 
 WorkHandle MpiCommunicator::broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) {
   auto header = header_of(OperationKind::Broadcast, buffer, key);
   header.root = root;
-  const Tag tag = next_tag();
+  const Tag tag = tags_of(header, sequence_).payload;
   Rounds rounds;
   rounds.push_back([group = group_, buffer, root, tag, peers = others()](MpiMessages& messages) {
-    if (group->rank != root) return messages.receive(bytes_of(buffer), {root}, payload(tag));
-    for (const Peer peer : peers) messages.send(bytes_of(buffer), peer, payload(tag));
+    if (group->rank != root) return messages.receive(bytes_of(buffer), {root}, tag);
+    for (const Peer peer : peers) messages.send(bytes_of(buffer), peer, tag);
   });
-  return collective(header, tag, std::move(rounds));
+  return collective(header, std::move(rounds));
 }
 
 WorkHandle MpiCommunicator::transfer(OperationHeader header, Peer peer, TransferEnd end, const at::Tensor& buffer) {
@@ -153,6 +167,6 @@ WorkHandle MpiCommunicator::receive(at::Tensor buffer, std::int32_t from, const 
   return transfer(header_of(OperationKind::Transfer, buffer, key), {from}, TransferEnd::Receiver, buffer);
 }
 
-void MpiCommunicator::barrier() { collective({.kind = OperationKind::Barrier}, next_tag(), {})->wait(); }
+void MpiCommunicator::barrier() { collective({.kind = OperationKind::Barrier}, {})->wait(); }
 
 }  // namespace executor

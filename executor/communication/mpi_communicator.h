@@ -35,9 +35,8 @@ class MpiCommunicator final : public Communicator {
  private:
   using Rounds = std::deque<MpiOperation::Round>;
   std::vector<Peer> others() const;
-  WorkHandle collective(OperationHeader header, Tag tag, Rounds rounds);
+  WorkHandle collective(OperationHeader header, Rounds rounds);
   WorkHandle transfer(OperationHeader header, Peer peer, TransferEnd end, const at::Tensor& buffer);
-  Tag next_tag() const;
   void record(const OperationHeader& header, std::int32_t group_size);
 
   std::shared_ptr<MpiGroup> group_;

@@ -24,7 +24,7 @@ struct MpiGroup {
   std::string name;  // "data group, ranks 0 2"
 };
 
-// Whom to exchange headers with, under which tag; the payload's tag is the next one.
+// Whom to exchange headers with, under which tag.
 struct HeaderExchange {
   std::vector<Peer> send_to, receive_from;
   Tag tag;

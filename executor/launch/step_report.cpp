@@ -29,7 +29,8 @@ std::string lines_up_to(const std::string& path, CompletedSteps last) {
 
 std::string metrics_line(const StepFigures& figures) {
   const StepSummary& summary = figures.summary;  // the scale of fp16 alone is worth a word
-  const std::string scale = summary.loss_scale == 1 ? "" : fmt::format(R"(,"loss_scale":{},"skipped":{})", number(summary.loss_scale), summary.skipped);
+  const std::string scale =
+      summary.loss_scale == 1 ? "" : fmt::format(R"(,"loss_scale":{},"skipped":{})", number(summary.loss_scale), summary.skipped);
   return fmt::format(
       R"({{"step":{},"loss":{},"grad_norm":{},"lr":{},"tokens_per_second":{},"step_time_seconds":{},"memory_allocated_bytes":{}{}}})",
       figures.steps.value, number(figures.summary.loss), number(figures.summary.gradient_norm), number(figures.learning_rate),

@@ -81,7 +81,9 @@ std::string missing(const WorkerOptions& options) {
 
 ParsedOptions parse_options(const std::vector<std::string>& words) {
   if (words.empty() || std::find(kCommands.begin(), kCommands.end(), words.front()) == kCommands.end())
-    return {.options = {}, .problem = "meshwright-worker run | measure | report | export; start it with: meshwright run, meshwright measure, meshwright export"};
+    return {.options = {},
+            .problem =
+                "meshwright-worker run | measure | report | export; start it with: meshwright run, meshwright measure, meshwright export"};
   WorkerOptions options;
   options.command = words.front();
   for (std::size_t at = 1; at < words.size(); ++at) {

@@ -99,7 +99,8 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
     context->save_for_backward({queries, keys, values});
     context->saved_data["probabilities"] = kept;
     context->saved_data["heads"] = std::vector<std::int64_t>{masks.heads, masks.first_head};
-    context->saved_data["dropout"] = std::vector<std::int64_t>{static_cast<std::int64_t>(dropout.key.value), static_cast<std::int64_t>(dropout.first_element)};
+    context->saved_data["dropout"] =
+        std::vector<std::int64_t>{static_cast<std::int64_t>(dropout.key.value), static_cast<std::int64_t>(dropout.first_element)};
     context->saved_data["probability"] = dropout.probability;
     return output.view({samples * sequence, heads * width});
   }
@@ -114,8 +115,7 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
                           .first_element = static_cast<std::uint64_t>(named[1])};
     const auto& queries = operands.queries;
     const at::Tensor out = gradients.front().view({queries.size(0), queries.size(2), queries.size(1), queries.size(3)}).transpose(1, 2);
-    const HeadOperands result =
-        DroppedAttention(operands, masks, dropout).gradients(out, context->saved_data["probabilities"].toTensor());
+    const HeadOperands result = DroppedAttention(operands, masks, dropout).gradients(out, context->saved_data["probabilities"].toTensor());
     return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor()};
   }
 };

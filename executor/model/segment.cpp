@@ -52,7 +52,8 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                         .kv_heads = config.kv_heads / settings.tensor.degree,
                         .head_dim = config.head_dim,
                         .sequence = settings.sequence};
-  const AttentionMasks masks{.heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
+  const AttentionMasks masks{
+      .heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
   return BlockSegment(config, segment_leaves(layer, "attention", "qkv", "projection"),
                       [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
                         return causal_attention(split_heads(joint, shape, rotary), masks, scores);

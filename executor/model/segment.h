@@ -31,7 +31,8 @@ class BlockSegment {
   at::Tensor norm(const at::Tensor& input) const;       // [tokens, hidden]
   // Up to the output product, without its bias: a part of the sum over T.
   at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;
-  at::Tensor whole(const at::Tensor& input, const Dropout& scores = {}) const;  // norm, core and output bias: all that a single tensor rank does
+  at::Tensor whole(const at::Tensor& input,
+                   const Dropout& scores = {}) const;  // norm, core and output bias: all that a single tensor rank does
   const Leaf& out_bias() const { return leaves_.out_bias; }
 
  private:

@@ -152,7 +152,8 @@ RunState Checkpoints::load(ParameterStore& parameters) {
 void Checkpoints::load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {
   const SavedState saved(index, folder);
   for (const StatePart& part : state_parts(parameters, plan_))
-    take_part(part.values, saved.whole(part.kind, saved.parameter(part.parameter->name)), TensorPart(*part.parameter, part.tensor), part.from);
+    take_part(part.values, saved.whole(part.kind, saved.parameter(part.parameter->name)), TensorPart(*part.parameter, part.tensor),
+              part.from);
 }
 
 void Checkpoints::load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {

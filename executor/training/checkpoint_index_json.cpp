@@ -23,8 +23,13 @@ void save_index(const CheckpointIndex& index, const std::string& path) {
   sim::Json files = sim::Json::object();
   for (const auto& [file, tensors] : index.hashes)
     for (const auto& [name, hash] : tensors) files[file][name] = hash;
-  sim::save_json_file(
-      {{"format", kFormat}, {"steps", index.state.steps.value}, {"loss_scale", loss_scale_json(index.state.loss_scale)}, {"hash", "xxh64"}, {"plan", sim::to_json(index.plan)}, {"files", files}}, path);
+  sim::save_json_file({{"format", kFormat},
+                       {"steps", index.state.steps.value},
+                       {"loss_scale", loss_scale_json(index.state.loss_scale)},
+                       {"hash", "xxh64"},
+                       {"plan", sim::to_json(index.plan)},
+                       {"files", files}},
+                      path);
 }
 
 CheckpointIndex load_index(const std::string& path) {

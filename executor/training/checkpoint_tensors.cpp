@@ -11,7 +11,8 @@ std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::Parall
       const auto [range, from] = ParameterStore::meet(slot, bucket.own_shard());
       if (range.count == 0) continue;
       const auto add = [&, range = range, from = from](std::string_view kind, const at::Tensor& values) {
-        parts.push_back({.kind = kind, .parameter = &parameters.parameter(slot), .tensor = parameters.tensor(), .from = from, .values = values});
+        parts.push_back(
+            {.kind = kind, .parameter = &parameters.parameter(slot), .tensor = parameters.tensor(), .from = from, .values = values});
       };
       add("weight", bucket.master(range));
       add("moment1", bucket.moment(0, range));

@@ -22,8 +22,8 @@ namespace executor {
 struct BucketPlan {
   bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
   bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
-  std::int64_t data_rank = 0;  // among the shards
-  at::TensorOptions options;  // precision of the weights, device
+  std::int64_t data_rank = 0;      // among the shards
+  at::TensorOptions options;       // precision of the weights, device
   at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat;
   std::int64_t moments = 2;   // tensors of optimizer state
 };

@@ -96,7 +96,8 @@ class Weights {
     }
     const at::Tensor whole = at::cat(pieces);
     if (whole.size(0) == rows && whole.size(1) == parameter.columns) return whole;
-    return refuse(source.names.front(), fmt::format("is {} x {} for {}, the model's config says {} x {}", whole.size(0), whole.size(1), parameter.name, rows, parameter.columns));
+    return refuse(source.names.front(), fmt::format("is {} x {} for {}, the model's config says {} x {}", whole.size(0), whole.size(1),
+                                                    parameter.name, rows, parameter.columns));
   }
   void require_clean() {
     if (!violations_.empty()) throw sim::InputError(path_, violations_);
@@ -124,7 +125,8 @@ std::int64_t rows_without_padding(const sim::ModelConfig& config, const sim::Par
   return is_over_vocabulary ? config.vocabulary : parameter.rows;
 }
 
-void add_pieces(std::vector<NamedTensor>& tensors, const sim::ModelConfig& config, const sim::Parameter& parameter, const at::Tensor& flat) {
+void add_pieces(std::vector<NamedTensor>& tensors, const sim::ModelConfig& config, const sim::Parameter& parameter,
+                const at::Tensor& flat) {
   const at::Tensor whole = flat.view({parameter.rows, parameter.columns});
   const HuggingFaceSource source = hugging_face_source(config, parameter);
   const std::int64_t rows = rows_without_padding(config, parameter);

@@ -15,9 +15,9 @@ namespace executor {
 
 struct LossScaleState {
   double scale = 1;
-  std::int64_t good_steps = 0;      // since the last overflow or doubling
-  std::int64_t forgiven = 0;        // overflows since the last doubling that did not shrink it
-  std::int64_t skipped_steps = 0;   // of the whole run: the optimizer has not counted them
+  std::int64_t good_steps = 0;     // since the last overflow or doubling
+  std::int64_t forgiven = 0;       // overflows since the last doubling that did not shrink it
+  std::int64_t skipped_steps = 0;  // of the whole run: the optimizer has not counted them
   bool operator==(const LossScaleState&) const = default;
 };
 

@@ -23,12 +23,25 @@ enum class Mutation : std::uint8_t {
   SkippedCollective,     // rank 1 leaves out its first reduction of gradients, and its peers wait for another operation
   MissingReplicaSum,     // HSDP: shards are not summed over replicas
   ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed
+  SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
 };
-inline constexpr std::string_view kMutationNames[] = {"none",          "wrong_average",        "missing_tensor_sum",     "shifted_shard",
-                                                      "stale_weights", "shared_counted_twice", "last_bucket_not_reduced", "missing_replicated_sum",
-                                                      "other_masks_again", "clip_before_unscale", "stale_master", "skipped_collective",     "missing_replica_sum",
-                                                      "forgotten_weights", "local_head_masks"};
+inline constexpr std::string_view kMutationNames[] = {"none",
+                                                      "wrong_average",
+                                                      "missing_tensor_sum",
+                                                      "shifted_shard",
+                                                      "stale_weights",
+                                                      "shared_counted_twice",
+                                                      "last_bucket_not_reduced",
+                                                      "missing_replicated_sum",
+                                                      "other_masks_again",
+                                                      "clip_before_unscale",
+                                                      "stale_master",
+                                                      "skipped_collective",
+                                                      "missing_replica_sum",
+                                                      "forgotten_weights",
+                                                      "swapped_microbatches",
+                                                      "local_head_masks"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

@@ -16,7 +16,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .sums_microbatches = shards && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
           .data_rank = plan.mesh.coordinate(rank).data % plan.mesh.shards(),
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision)).device(device),
-          .gradient_type = plan.fp32_gradients ? at::kFloat : scalar_type(plan.workload.precision),
+          .gradient_type = plan.workload.fp32_gradients ? at::kFloat : scalar_type(plan.workload.precision),
           .master_type = master_type(plan.workload.precision),
           .moments = plan.workload.optimizer == sim::OptimizerKind::AdamW ? 2 : 1};
 }

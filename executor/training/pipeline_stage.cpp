@@ -1,5 +1,6 @@
 #include "executor/training/pipeline_stage.h"
 
+#include <ATen/ops/cat.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -120,6 +121,9 @@ void PipelineStage::put_flow(at::Tensor received, const sim::TaskKey& key) {
 
 void PipelineStage::begin_step(StepBatch batch) {
   batch_ = std::move(batch);
+  if (mutation_ == Mutation::SwappedMicrobatches)
+    for (at::Tensor* rows : {&batch_.ids, &batch_.targets})
+      *rows = at::cat({rows->narrow(0, 1, 1), rows->narrow(0, 0, 1), rows->slice(0, 2)});
   losses_.clear();
 }
 
@@ -149,7 +153,8 @@ Dropout PipelineStage::score_dropout(const sim::TaskKey& key) const {
   if (part_of(key.operation) != Part::Attention) return {};
   const std::int64_t pairs = plan_.workload.sequence * plan_.workload.sequence;
   Dropout result = dropout(plan_.model.attention_dropout, key, "scores", plan_.model.heads * pairs);
-  if (mutation_ == Mutation::LocalHeadMasks) result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
+  if (mutation_ == Mutation::LocalHeadMasks)
+    result.first_element -= static_cast<std::uint64_t>(tensor_.rank * plan_.model.heads / tensor_.degree * pairs);
   return result;
 }
 

@@ -114,7 +114,7 @@ class PipelineStage {
   Mutation mutation_;
   std::int64_t hidden_ = 0;
   std::int64_t first_token_ = 0;  // of this rank's stretch
-  double loss_scale_ = 1;  // holds 1 / tokens of the global batch: the only averaging there is
+  double loss_scale_ = 1;         // holds 1 / tokens of the global batch: the only averaging there is
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;
   std::map<sim::LayerIndex, Block> blocks_;

@@ -60,7 +60,8 @@ void PipelineStage::enter_block(const sim::TaskKey& key) {
 
 void PipelineStage::segment_norm(const sim::TaskKey& key) {
   enter_block(key);
-  partial_ = run(kept_of(key).norm, stream(key), [&](const at::Tensor& x) { return segment_of(key).norm(x); }, key);
+  partial_ = run(
+      kept_of(key).norm, stream(key), [&](const at::Tensor& x) { return segment_of(key).norm(x); }, key);
 }
 
 // Up to the sum over tensor ranks; with one of them, all of it.
@@ -69,11 +70,14 @@ void PipelineStage::segment(const sim::TaskKey& key) {
   const Dropout scores = score_dropout(key);
   if (!shares_tensors()) {
     enter_block(key);
-    return finish_segment(run(kept_of(key).core, stream(key), [&](const at::Tensor& x) { return segment.whole(x, scores); }, key), key);
+    return finish_segment(run(
+                              kept_of(key).core, stream(key), [&](const at::Tensor& x) { return segment.whole(x, scores); }, key),
+                          key);
   }
   if (!shares_sequence()) segment_norm(key);
   const at::Tensor normalized = std::exchange(partial_, {});
-  partial_ = run(kept_of(key).core, normalized, [&](const at::Tensor& x) { return segment.core(x, scores); }, key);
+  partial_ = run(
+      kept_of(key).core, normalized, [&](const at::Tensor& x) { return segment.core(x, scores); }, key);
   if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp) {
     partial_.reset();  // the block's output is not needed
     again_.reset();

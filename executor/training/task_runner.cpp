@@ -17,8 +17,7 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       options_(options),
       stage_(model, plan, communicators.rank(), parameters, options.mutation),
       optimizer_(plan, communicators.rank(), parameters, options.mutation),
-      slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {
-}
+      slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {}
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   step_ = batch.step;

@@ -33,7 +33,7 @@ class StageWork {
         stage_(stage),
         buckets_(buckets),
         element_(bytes_per_element(plan.workload.precision)),
-        gradient_(plan.fp32_gradients ? Bytes(4) : element_),
+        gradient_(plan.workload.fp32_gradients ? Bytes(4) : element_),
         hidden_(element_ * (plan.microbatch_size * plan.workload.sequence * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {

@@ -63,7 +63,7 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
 constexpr std::int64_t kScoreMatrices = 4;
 
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Recompute recompute) {
-  const bool repeats = config.kv_heads < config.heads, drops = config.attention_dropout > 0;
+  const bool repeats = config.kv_heads<config.heads, drops = config.attention_dropout> 0;
   const bool keeps_scores = drops && recompute != Recompute::Selective;
   const std::int64_t joint = size.query + 2 * size.key_value;
   memory.kept = memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query);
@@ -86,7 +86,9 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
 // Gradients kept wider than the products: the largest weight's product stands beside its sum.
 Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segment) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
-  const std::int64_t width = segment == Segment::Attention ? size.query + 2 * size.key_value : segment == Segment::Mlp ? gates * size.ffn : size.vocabulary;
+  const std::int64_t width = segment == Segment::Attention ? size.query + 2 * size.key_value
+                             : segment == Segment::Mlp     ? gates * size.ffn
+                                                           : size.vocabulary;
   return size.element * (width * config.hidden);
 }
 
@@ -112,7 +114,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
     memory.backward_temporary += memory.stream;
   }
-  if (plan.fp32_gradients) memory.backward_temporary = std::max(memory.backward_temporary, weight_product(size, config, segment));
+  if (plan.workload.fp32_gradients) memory.backward_temporary = std::max(memory.backward_temporary, weight_product(size, config, segment));
   return memory;
 }
 

@@ -113,7 +113,8 @@ Bytes MemoryEffects::sum_of(Segment segment) const { return cuts_sequence() ? hi
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const bool drops = model_.config.residual_dropout > 0;
-  if (is_residual(key.operation) && drops) effect.take(kTemporaries, memory_of(Segment::Mlp).stream);  // through the dropout, until it is gathered
+  if (is_residual(key.operation) && drops)
+    effect.take(kTemporaries, memory_of(Segment::Mlp).stream);  // through the dropout, until it is gathered
   if (const auto segment = core_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
     const bool norm_apart = cuts_segments() && *segment != Segment::Embedding;

@@ -44,7 +44,8 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const Bytes element = bytes_per_element(plan.workload.precision);
   MemoryBreakdown memory{};
   of(memory, MemoryCategory::Parameters) = element * (strategy.shards_parameters ? elements.owned : elements.all);
-  of(memory, MemoryCategory::Gradients) = bytes_per_gradient(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
+  of(memory, MemoryCategory::Gradients) =
+      bytes_per_gradient(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
   of(memory, MemoryCategory::OptimizerState) =
       optimizer_bytes_per_element(plan.workload) * (strategy.shards_optimizer ? elements.owned : elements.all);
   return memory;

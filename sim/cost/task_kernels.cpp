@@ -41,7 +41,9 @@ class Writer {
   LocalShape local(const Operator& op) const;
   void attention_forward();
   void attention_backward();
-  void score_dropout(Kernel kernel) { add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence}); }
+  void score_dropout(Kernel kernel) {
+    add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
+  }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && model_.config.gated_mlp; }
   std::array<std::int64_t, 4> attention_shape() const {
     return {shape_.microbatch, model_.config.heads / shape_.tensor, shape_.sequence, model_.config.head_dim};

@@ -68,7 +68,7 @@ ModelGraph make_model_graph(const ParallelPlan& plan) {
 }
 
 Bytes bytes_per_gradient(const ParallelPlan& plan) {
-  return plan.fp32_gradients ? Bytes(4) : bytes_per_element(plan.workload.precision);
+  return plan.workload.fp32_gradients ? Bytes(4) : bytes_per_element(plan.workload.precision);
 }
 
 StageCut even_cut(std::int64_t num_blocks, PipelineShape shape) {

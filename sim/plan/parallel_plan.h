@@ -34,6 +34,7 @@ struct Workload {
   std::int64_t global_batch = 1;   // samples a step
   Precision precision = Precision::Fp32;
   OptimizerKind optimizer = OptimizerKind::AdamW;
+  bool fp32_gradients = false;     // 16-bit precision: gradients are summed and reduced in fp32
 };
 
 // One entry a virtual stage in model order (ChunkPlacement says whose chunk each is). `first` .. next entry's first - 1.
@@ -79,7 +80,6 @@ struct ParallelPlan {
   bool prefetch = true;                          // stage 3: gather the next unit while this one computes
   Bytes bucket_size{25 << 20};                   // of gradients, stages 0-2
   Accumulation accumulation = Accumulation::ReduceLast;
-  bool fp32_gradients = false;                   // 16-bit precision: gradients are summed and reduced in fp32
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
   TrainingSettings training;

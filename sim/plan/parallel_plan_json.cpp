@@ -45,6 +45,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["model"] = to_json(plan.model);
   json["cluster"] = to_json(plan.cluster);
   json["workload"] = workload_json(plan.workload);
+  if (plan.workload.fp32_gradients) json["workload"]["fp32_gradients"] = true;
   json["mesh"] = {{"data", plan.mesh.data}, {"pipeline", plan.mesh.pipeline}, {"tensor", plan.mesh.tensor}};
   if (plan.mesh.replicas > 1) json["mesh"]["replicas"] = plan.mesh.replicas;
   json["vocabulary_multiple"] = plan.vocabulary_multiple;
@@ -59,7 +60,6 @@ Json priced_json(const ParallelPlan& plan) {
   json["prefetch"] = plan.prefetch;
   json["bucket_size"] = to_exact_text(plan.bucket_size);
   json["accumulation"] = name_of(plan.accumulation, kAccumulationNames);
-  if (plan.fp32_gradients) json["fp32_gradients"] = true;
   json["sequence_parallel"] = plan.sequence_parallel;
   json["recompute"] = name_of(plan.recompute, kRecomputeNames);
   return json;
@@ -71,6 +71,7 @@ Workload workload_from(const JsonReader& json) {
   work.global_batch = json.integer("global_batch", {}, {1, 1e9});
   work.precision = static_cast<Precision>(json.choice("precision", kPrecisionNames, 1));
   work.optimizer = static_cast<OptimizerKind>(json.choice("optimizer", kOptimizerNames, 0));
+  work.fp32_gradients = json.boolean("fp32_gradients", false);
   return work;
 }
 
@@ -125,7 +126,6 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.prefetch = json.boolean("prefetch", true);
   plan.bucket_size = json.bytes("bucket_size", plan.bucket_size);
   plan.accumulation = static_cast<Accumulation>(json.choice("accumulation", kAccumulationNames, 0));
-  plan.fp32_gradients = json.boolean("fp32_gradients", false);
   plan.sequence_parallel = json.boolean("sequence_parallel", false);
   plan.recompute = static_cast<Recompute>(json.choice("recompute", kRecomputeNames, 0));
 }

@@ -7,7 +7,7 @@
 namespace sim {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTraining = {"model", "workload", "fp32_gradients", "training"};
+constexpr std::array<std::string_view, 3> kTraining = {"model", "workload", "training"};
 constexpr std::array<std::string_view, 2> kOfNoConsequence = {"checkpoint_interval", "keep_last"};
 
 void collect(const std::string& pointer, const Json& before, const Json& now, std::vector<std::string>& found) {

@@ -117,7 +117,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later", plan.schedule),
              "use reduce_last, or 1f1b");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
-  rules.must(!plan.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/fp32_gradients",
+  rules.must(!plan.workload.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/workload/fp32_gradients",
              "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");
   const std::size_t precision = static_cast<std::size_t>(plan.workload.precision);
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",

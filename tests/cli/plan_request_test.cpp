@@ -24,6 +24,14 @@ TEST(PlanRequest, PrecisionFollowsTheDevice) {
   EXPECT_EQ(search_request(chosen).workload.precision, sim::Precision::Fp32);
 }
 
+TEST(PlanRequest, WiderGradientsNeedSixteenBits) {
+  PlanOptions chosen = plan_options();
+  chosen.fp32_gradients = true;
+  EXPECT_TRUE(search_request(chosen).workload.fp32_gradients);
+  chosen.precision = "fp32";
+  EXPECT_THROW(search_request(chosen), sim::InputError);
+}
+
 TEST(PlanRequest, MemoryLimitHasAUnit) {
   PlanOptions limited = plan_options();
   limited.memory_limit = "2 GiB";

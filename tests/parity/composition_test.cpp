@@ -1,4 +1,5 @@
-// Every composition against one process, in fp64: relative L2 of every gradient and weight <= 1e-10. Within it, DDP = ZeRO-1 = 2 = 3 bit for bit.
+// Every composition against one process, in fp64: relative L2 of every gradient and weight <= 1e-10. Within it, DDP = ZeRO-1 = 2 = 3 bit for
+// bit.
 #include <gtest/gtest.h>
 
 #include "tests/parity/compositions.h"
@@ -45,6 +46,16 @@ INSTANTIATE_TEST_SUITE_P(All, Compositions, testing::ValuesIn(compositions()), [
 sim::ParallelPlan untied(sim::ParallelPlan plan) {
   plan.model.tied_embeddings = false;
   return plan;
+}
+
+// Whoever comes first: sends overtake, collectives wait.
+TEST(Dawdling, ChangesNoBit) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  for (const sim::DeviceMesh mesh :
+       {sim::DeviceMesh{.data = 2, .tensor = 2}, sim::DeviceMesh{.data = 2, .pipeline = 2}, sim::DeviceMesh{.pipeline = 2, .tensor = 2}}) {
+    const sim::ParallelPlan plan = with_zero(tiny_plan(tiny_gpt2(), mesh), mesh.data > 1 ? 3 : 0);
+    EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2, .dawdle = true}), train({.plan = plan, .steps = 2})), "");
+  }
 }
 
 // Accumulating in microbatch order, the schedules are bitwise equal among themselves.

@@ -74,7 +74,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.accumulation = composition.accumulation;
   plan.sequence_parallel = composition.sequence_parallel;
   plan.workload.precision = composition.precision;
-  plan.fp32_gradients = composition.fp32_gradients;
+  plan.workload.fp32_gradients = composition.fp32_gradients;
   return with_schedule(plan, composition.schedule, composition.chunks);
 }
 

@@ -51,6 +51,10 @@ TEST_F(Mutations, MissingReplicatedSum) { expect_caught_in_fp64(sequence_, Mutat
 TEST_F(Mutations, ForgottenWeights) {
   expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), Mutation::ForgottenWeights);
 }
+TEST_F(Mutations, SwappedMicrobatches) {
+  expect_caught_in_fp64(data_, Mutation::SwappedMicrobatches);
+  expect_caught_in_fp64(pipeline_, Mutation::SwappedMicrobatches);
+}
 TEST_F(Mutations, LocalHeadMasks) { expect_caught_in_fp64(tensor_, Mutation::LocalHeadMasks); }
 TEST_F(Mutations, OtherMasksAgain) {
   sim::ParallelPlan plan = tensor_;

@@ -38,7 +38,8 @@ ScratchOfJob::~ScratchOfJob() {
 int main(int argc, char** argv) {
   const executor::RankEnvironment place = executor::read_rank_environment();
   if (place.rank.value() != 0)  // one report a job
-    argc = static_cast<int>(std::remove_if(argv, argv + argc, [](std::string_view word) { return word.starts_with("--gtest_output"); }) - argv);
+    argc = static_cast<int>(std::remove_if(argv, argv + argc, [](std::string_view word) { return word.starts_with("--gtest_output"); }) -
+                            argv);
   testing::InitGoogleTest(&argc, argv);
   executor::install_counting_allocator();
   at::set_num_threads(1);

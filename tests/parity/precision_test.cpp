@@ -28,7 +28,7 @@ sim::ParallelPlan plan_in(Precision precision, sim::DeviceMesh mesh, const sim::
 void expect_within_band(const sim::ParallelPlan& plan) {
   const sim::ParallelPlan alone = on_one_rank(plan);
   sim::ParallelPlan exact = with_precision(alone, Precision::Fp64);
-  exact.fp32_gradients = false;
+  exact.workload.fp32_gradients = false;
   const auto run = [](const sim::ParallelPlan& of, Ranks ranks) { return train({.plan = of, .steps = kPrecisionSteps, .ranks = ranks}); };
   const TrainingResult reference = run(exact, Ranks::Alone);
   const Distance band = distance(run(alone, Ranks::Alone), reference), here = distance(run(plan, Ranks::All), reference);
@@ -41,11 +41,12 @@ void expect_within_band(const sim::ParallelPlan& plan) {
 TEST_P(Precisions, LiesInTheBandOfOneProcess) {
   const int ranks = num_ranks();
   if (ranks == 1) GTEST_SKIP() << "needs several ranks";
-  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2}, sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}}) {
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = ranks}, sim::DeviceMesh{.data = ranks / 2, .tensor = 2},
+                                     sim::DeviceMesh{.data = ranks / 2, .pipeline = 2}}) {
     SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.tensor, mesh.pipeline)));
     sim::ParallelPlan plan = plan_in(GetParam(), mesh, tiny_gpt2());
     expect_within_band(plan);
-    plan.fp32_gradients = true;
+    plan.workload.fp32_gradients = true;
     expect_within_band(plan);
     expect_within_band(plan_in(GetParam(), mesh, tiny_llama()));
   }
@@ -55,7 +56,7 @@ TEST_P(Precisions, ZeroStagesAreBitwiseEqual) {
   if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";
   for (const bool fp32_gradients : {false, true}) {
     sim::ParallelPlan plan = plan_in(GetParam(), {.data = num_ranks()}, tiny_llama());
-    plan.fp32_gradients = fp32_gradients;
+    plan.workload.fp32_gradients = fp32_gradients;
     const TrainingResult ddp = train({.plan = plan, .steps = kPrecisionSteps});
     for (const std::int32_t stage : {1, 2, 3})
       EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = kPrecisionSteps}), ddp), "") << "zero" << stage;
@@ -80,7 +81,8 @@ TEST(LossScale, AllRanksSkipTheSameSteps) {
 TEST(PrecisionMutations, AreCaught) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
   const auto caught = [](const sim::ParallelPlan& plan, executor::Mutation mutation) {
-    const TrainingResult right = train({.plan = plan, .steps = kPrecisionSteps}), wrong = train({.plan = plan, .steps = kPrecisionSteps, .mutation = mutation});
+    const TrainingResult right = train({.plan = plan, .steps = kPrecisionSteps}),
+                         wrong = train({.plan = plan, .steps = kPrecisionSteps, .mutation = mutation});
     return bitwise_difference(wrong, right) != "";
   };
   EXPECT_TRUE(caught(plan_in(Precision::Fp16, {.data = 2}, tiny_gpt2()), executor::Mutation::ClipBeforeUnscale));

@@ -76,7 +76,7 @@ sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
 
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision) {
   plan.workload.precision = precision;
-  plan.fp32_gradients = plan.fp32_gradients && sim::is_sixteen_bit(precision);
+  plan.workload.fp32_gradients = plan.workload.fp32_gradients && sim::is_sixteen_bit(precision);
   return plan;
 }
 

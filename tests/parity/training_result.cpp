@@ -118,8 +118,9 @@ TrainingResult train(const TrainingRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(plan);
   executor::MeshCommunicators communicators(plan.mesh, request.ranks == Ranks::All ? session() : nullptr);
   ParameterStore parameters(model, plan, communicators.rank(), c10::kCPU);
-  executor::TaskRunner runner(model, plan, communicators, parameters, {.mutation = request.mutation});
-  executor::FaultPoints faults;
+  const auto rank = static_cast<std::uint64_t>(communicators.rank().value());
+  executor::FaultPoints faults = request.dawdle ? executor::FaultPoints::dawdling(executor::random_key({rank})) : executor::FaultPoints();
+  executor::TaskRunner runner(model, plan, communicators, parameters, {.mutation = request.mutation, .faults = &faults});
   executor::RunState state{.steps = {}, .loss_scale = runner.optimizer().loss_scale()};
   parameters.fill_initial_values();
   if (!request.load_from.empty()) {

@@ -30,6 +30,7 @@ struct TrainingRequest {
   executor::Mutation mutation = executor::Mutation::None;
   Ranks ranks = Ranks::All;
   std::string load_from = {}, save_to = {};  // folders of checkpoints
+  bool dawdle = false;                       // each rank rests here and there
 };
 TrainingResult train(const TrainingRequest& request);
 

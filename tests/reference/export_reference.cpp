@@ -69,7 +69,7 @@ void export_case(const std::string& folder, const std::string& name, const sim::
 }
 
 sim::ParallelPlan reference_plan(sim::ModelConfig model, sim::Precision precision) {
-  model.embedding_dropout = model.residual_dropout = 0;  // PyTorch draws other masks
+  model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;  // PyTorch draws other masks
   sim::ParallelPlan plan = parity::with_precision(parity::tiny_plan(model, {}), precision);
   plan.microbatch_size = 2;
   return plan;

@@ -7,7 +7,10 @@ namespace {
 
 TEST(CheckpointIndex, RoundTrip) {
   const ScratchFolder folder;
-  save_index({.state = {.steps = {7}, .loss_scale = {.scale = 512, .good_steps = 3, .forgiven = 1, .skipped_steps = 2}}, .plan = tiny_plan(), .hashes = {{"rank_0.safetensors", {{"weight:a", "00ff"}}}}}, folder.file("index.json"));
+  save_index({.state = {.steps = {7}, .loss_scale = {.scale = 512, .good_steps = 3, .forgiven = 1, .skipped_steps = 2}},
+              .plan = tiny_plan(),
+              .hashes = {{"rank_0.safetensors", {{"weight:a", "00ff"}}}}},
+             folder.file("index.json"));
   const CheckpointIndex index = load_index(folder.file("index.json"));
   EXPECT_EQ(index.state.steps.value, 7);
   EXPECT_EQ(index.state.loss_scale, (LossScaleState{.scale = 512, .good_steps = 3, .forgiven = 1, .skipped_steps = 2}));

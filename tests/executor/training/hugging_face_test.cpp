@@ -61,8 +61,9 @@ TEST(HuggingFace, EveryMissingTensorIsNamed) {
   write_safetensors(folder.file("model.safetensors"), std::vector<NamedTensor>{{.name = "wte.weight", .values = at::ones({12, 16})}});
   Training training(tiny_plan());
   EXPECT_THAT([&] { load_hugging_face(training.parameters, training.plan.model, folder.file("model.safetensors")); },
-              testing::ThrowsMessage<sim::InputError>(testing::AllOf(testing::HasSubstr("transformer.h.0.attn.c_attn.weight"),
-                                                                     testing::HasSubstr("is 12 x 16 for embedding.tokens.weight, the model's config says 13 x 16"))));
+              testing::ThrowsMessage<sim::InputError>(
+                  testing::AllOf(testing::HasSubstr("transformer.h.0.attn.c_attn.weight"),
+                                 testing::HasSubstr("is 12 x 16 for embedding.tokens.weight, the model's config says 13 x 16"))));
 }
 
 }  // namespace

@@ -17,9 +17,12 @@ sim::ParallelPlan otherwise() {
 
 struct Job {
   explicit Job(const sim::ParallelPlan& plan) : training(plan) {}
-  RunState load(const std::string& folder) { return Checkpoints(folder, training.plan, training.communicators, faults).load(training.parameters); }
+  RunState load(const std::string& folder) {
+    return Checkpoints(folder, training.plan, training.communicators, faults).load(training.parameters);
+  }
   void save(const std::string& folder) {
-    Checkpoints(folder, training.plan, training.communicators, faults).save(training.parameters, {.steps = {1}, .loss_scale = {.scale = 4}});
+    Checkpoints(folder, training.plan, training.communicators, faults)
+        .save(training.parameters, {.steps = {1}, .loss_scale = {.scale = 4}});
   }
   std::map<std::string, at::Tensor> tensors() {
     std::map<std::string, at::Tensor> all;
@@ -52,7 +55,8 @@ TEST(SavedState, AMissingTensorIsNamed) {
   CheckpointIndex index = load_index(folder.file("a/step_00000001/index.json"));
   index.hashes.at("rank_0.safetensors").erase("moment2:head.norm.bias");
   save_index(index, folder.file("a/step_00000001/index.json"));
-  EXPECT_THAT([&] { other.load(folder.file("a")); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("moment2:head.norm.bias is missing")));
+  EXPECT_THAT([&] { other.load(folder.file("a")); },
+              testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("moment2:head.norm.bias is missing")));
 }
 
 }  // namespace

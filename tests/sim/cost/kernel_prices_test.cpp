@@ -49,7 +49,8 @@ TEST(KernelPrices, AnotherPrecisionBendsAlikeWhereMemoryBounds) {
   hardware.peak[static_cast<std::size_t>(Precision::Bf16)] = FlopsPerSecond(2e12);
   const KernelPrices without(hardware, Precision::Bf16, {1}), fp32(hardware, Precision::Fp32, {1});
   const KernelCall residual{Kernel::ResidualForward, {1000, 1000}}, product{Kernel::LinearForward, {64, 256, 64}};
-  hardware.measured.push_back({.kernel = Kernel::ResidualForward, .shape = {1000, 1000}, .time = fp32.time(residual, CallKind::Plain) * 3.0});
+  hardware.measured.push_back(
+      {.kernel = Kernel::ResidualForward, .shape = {1000, 1000}, .time = fp32.time(residual, CallKind::Plain) * 3.0});
   hardware.measured.push_back({.kernel = Kernel::LinearForward, .shape = {64, 256, 64}, .time = Seconds(1)});
   const KernelPrices prices(hardware, Precision::Bf16, {1});
   EXPECT_NEAR(prices.time(residual, CallKind::Plain) / without.time(residual, CallKind::Plain), 3.0, 1e-9);

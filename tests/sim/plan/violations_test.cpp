@@ -37,6 +37,21 @@ TEST(Violations, AllAreReportedAtOnce) {
   EXPECT_THAT(violations(plan), SizeIs(::testing::Ge(4u)));   // batch, heads, kv heads, ffn, vocabulary, stage
 }
 
+TEST(Violations, ReplicasCutTheDataRanks) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1, .replicas = 2});
+  EXPECT_THAT(violations(plan), IsEmpty());
+  for (const std::int32_t replicas : {0, 3, 4}) {
+    plan.mesh.replicas = replicas;
+    EXPECT_THAT(violations(plan), broken("/mesh/replicas", "do not cut 4 data ranks"));
+  }
+}
+
+TEST(Violations, WiderGradientsNeedSixteenBits) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.fp32_gradients = true;
+  EXPECT_THAT(violations(plan), broken("/workload/fp32_gradients", "already"));
+}
+
 TEST(Violations, BatchMustDivide) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 1})), broken("/microbatch_size", "global batch 8 is not divisible"));
 }
