@@ -1,5 +1,5 @@
 """Writes the score of `meshwright validate` into sim/README.md: published runs with fitted constants, with each source left out of the fit,
-and runs to which nothing is fitted. From a clean clone: build the preset planner, then run this (two minutes).
+and runs to which nothing is fitted; and what simulating costs. From a clean clone: build the preset planner, then run this (two minutes).
 
 usage: score_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
@@ -8,6 +8,8 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import engine_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "sim" / "README.md"
@@ -47,13 +49,20 @@ def summary_rows(fitted, left_out, checks):
     yield f"| rows predicted / with an error | {fitted['rows_predicted']} / {fitted['rows_with_error']} | | {checks['rows_predicted']} / {checks['rows_with_error']} |"
 
 
+def write(name, table):
+    """Between <!-- name ... --> and <!-- /name --> of README."""
+    pattern = rf"<!-- {name}:.*?<!-- /{name} -->"
+    text, count = re.subn(pattern, lambda _: f"<!-- {name}: made by sim/validation/score_table.py -->\n{table}\n<!-- /{name} -->", README.read_text(), flags=re.S)
+    if count != 1:
+        raise SystemExit(f"{README}: the place of {name} is missing")
+    README.write_text(text)
+
+
 def main(program):
     fitted, left_out, checks = score(program, ROWS), score(program, ROWS, "--leave-out-each"), score(program, CHECKS)
-    table = "\n".join([*summary_rows(fitted, left_out, checks), "", *source_rows(fitted, left_out), "",
-                       "Not fitted: " + "; ".join(f"{one['source']} {percent(one['mape'])} % ({one['rows']})" for one in checks["sources"]) + "."])
-    text = README.read_text()
-    README.write_text(re.sub(r"<!-- score.*?<!-- /score -->", lambda _: f"<!-- score: made by sim/validation/score_table.py -->\n{table}\n<!-- /score -->",
-                             text, flags=re.S))
+    write("score", "\n".join([*summary_rows(fitted, left_out, checks), "", *source_rows(fitted, left_out), "",
+                              "Not fitted: " + "; ".join(f"{one['source']} {percent(one['mape'])} % ({one['rows']})" for one in checks["sources"]) + "."]))
+    write("engine", "\n".join(engine_table.rows(program)))
 
 
 if __name__ == "__main__":

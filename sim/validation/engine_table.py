@@ -1,0 +1,58 @@
+"""What simulating costs: every rank of a large plan by itself, the same folded, a hundred thousand GPUs, a slow rank. Rows for sim/README.md,
+written by score_table.py. Wall time and memory of the whole program, one thread, best of three.
+"""
+import json
+import pathlib
+import resource
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / "profiles" / "models"
+LLAMA = dict(model="llama-3-70b", devices=1024, batch=256, sequence=4096, fix=dict(data=32, tensor=8, pipeline=4, microbatch=1, schedule="1f1b", zero=1))
+TRILLION = dict(model="gpt-1t", devices=100352, batch=196 * 256, sequence=2048,
+                fix=dict(data=196, tensor=8, pipeline=64, microbatch=1, schedule="1f1b", zero=1, sequence_parallel="true", recompute="full"))
+
+
+def plan(program, folder, question):
+    path = folder / (question["model"] + ".json")
+    fixed = [word for axis, value in question["fix"].items() for word in ("--fix", f"{axis}={value}")]
+    subprocess.run([program, "plan", "--model", MODELS / (question["model"] + ".json"), "--cluster", "h100-80gb-sxm", "--devices", str(question["devices"]),
+                    "--global-batch", str(question["batch"]), "--sequence", str(question["sequence"]), *fixed, "--top", "1", "-o", path],
+                   check=True, capture_output=True)
+    return path
+
+
+def simulated(program, path, *options):
+    """(seconds, MiB, result); memory of the largest child so far, so ask for small ones first."""
+    best = float("inf")
+    for _ in range(3):
+        start = time.monotonic()
+        done = subprocess.run([program, "simulate", path, "--json", *options], check=True, capture_output=True, text=True)
+        best = min(best, time.monotonic() - start)
+    return best, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, json.loads(done.stdout)["result"]
+
+
+def equal(folded, unfolded):
+    by_stage = {device["stage"]: device for device in folded["devices"]}
+    same = all(device[key] == by_stage[device["stage"]][key] for device in unfolded["devices"]
+               for key in ("busy_seconds", "communication_seconds", "exposed_communication_seconds", "peak_memory_bytes"))
+    return same and folded["step_time_seconds"] == unfolded["step_time_seconds"]
+
+
+def rows(program):
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        llama, trillion = plan(program, folder, LLAMA), plan(program, folder, TRILLION)
+        folded_s, folded_mib, folded = simulated(program, llama)
+        slow_s, slow_mib, slow = simulated(program, llama, "--slow-rank", "300=1.5")
+        large_s, large_mib, large = simulated(program, trillion)
+        every_s, every_mib, every = simulated(program, llama, "--every-rank")
+    yield "| simulated | tasks | seconds | MiB | |\n|---|---|---|---|---|"
+    yield (f"| 1,024 ranks (80 layers, hidden 8192, D32 T8 P4, 8 microbatches), each by itself | {every['tasks']:,} | {every_s:.2f} | {every_mib:.0f} | |")
+    yield (f"| the same, folded | {folded['tasks']:,} | {folded_s:.3f} | {folded_mib:.0f} | "
+           f"step, busy and communication times and memory peaks of every rank {'equal' if equal(folded, every) else 'NOT EQUAL'} |")
+    yield (f"| the same with rank 300 computing 1.5 times as long | {slow['tasks']:,} | {slow_s:.3f} | {slow_mib:.0f} | step "
+           f"{slow['undisturbed_step_time_seconds']:.3f} s -> {slow['step_time_seconds']:.3f} s |")
+    yield f"| 100,352 GPUs (1T parameters, D196 T8 P64, 256 microbatches), folded | {large['tasks']:,} | {large_s:.2f} | {large_mib:.0f} | |"
