@@ -3,12 +3,14 @@
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QCloseEvent>
+#include <QCryptographicHash>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QMimeData>
 #include <QScrollArea>
 #include <QSettings>
+#include <QStandardPaths>
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
@@ -18,6 +20,7 @@
 #include "gui/command_palette.h"
 #include "gui/compare_page.h"
 #include "gui/core/cluster_load.h"
+#include "gui/import/run_bundle.h"
 #include "gui/knobs_panel.h"
 #include "gui/memory_page.h"
 #include "gui/message_bar.h"
@@ -211,6 +214,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   PlanQuestion asked = question_->question();
   switch (kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
+    case FileKind::Bundle: return openBundle(path);
     case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
     case FileKind::RunFolder:
       run_page_->follow(path);
@@ -230,6 +234,17 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   question_->setQuestion(asked);
   message_->hide();
   statusBar()->showMessage(tr("%1 is opened; press Plan (Ctrl+Return).").arg(path));
+}
+
+// Beside the window's other caches, in a folder of the bundle's content: opened again, it is the same run.
+void MainWindow::openBundle(const QString& path) {
+  QFile file(path);
+  QCryptographicHash hash(QCryptographicHash::Sha1);
+  if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file)) return tell({tr("%1 cannot be read.").arg(path), QString()});
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/bundles/") +
+                         QString::fromLatin1(hash.result().toHex());
+  unpackBundle(path.toStdString(), folder.toStdString());
+  openOne(folder, FileKind::RunFolder);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
@@ -278,6 +293,13 @@ void MainWindow::exportTrace(const QString& path) {
   attempt([&] {
     if (!session_.plan()) return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
     sim::write_chrome_trace(session_.plan()->result.timeline, "simulated: " + summaryOf(session_.plan()->plan), path.toStdString());
+  });
+}
+
+void MainWindow::exportBundle(const QString& path) {
+  attempt([&] {
+    if (!session_.run()) return tell({tr("There is no run to export."), tr("open a run folder first")});
+    writeBundle(session_.run()->folder, path.toStdString());
   });
 }
 

@@ -41,6 +41,7 @@ class MainWindow : public QMainWindow {
   void exportPicture(const QString& path);
   void exportTable(const QString& path);
   void exportTrace(const QString& path);
+  void exportBundle(const QString& path);  // of the run that is compared
   void setDark(bool dark);
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
@@ -79,6 +80,7 @@ class MainWindow : public QMainWindow {
   void turn(const Knobs& knobs);
   void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
+  void openBundle(const QString& path);
   void tell(const Message& message);
   template <class Action>
   void attempt(Action&& action);  // what it throws is told

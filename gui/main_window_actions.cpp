@@ -20,8 +20,8 @@ namespace gui {
 void MainWindow::addFileActions() {
   const QString file = tr("&File");
   QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
-    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"), tr("JSON, snapshots (*.json *.json.gz *.pickle *.pkl);;All files (*)"),
-           &MainWindow::open);
+    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"),
+           tr("JSON, snapshots (*.json *.json.gz *.pickle *.pkl *.zip);;All files (*)"), &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
@@ -35,6 +35,8 @@ void MainWindow::addFileActions() {
                [this] { choose(Dialog::Save, tr("Export the table"), tr("CSV (*.csv)"), &MainWindow::exportTable); });
   actions_.add({file, tr("Export a &Chrome trace…"), tr("Ctrl+T")},
                [this] { choose(Dialog::Save, tr("Export a Chrome trace"), tr("Chrome trace (*.json)"), &MainWindow::exportTrace); });
+  actions_.add({file, tr("Export the run as a &bundle…"), tr("Ctrl+B")},
+               [this] { choose(Dialog::Save, tr("Export the run as a bundle"), tr("Bundle (*.zip)"), &MainWindow::exportBundle); });
   actions_.add({file, tr("&Quit"), tr("Ctrl+Q")}, [this] { close(); });
 }
 

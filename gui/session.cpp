@@ -25,14 +25,15 @@ Session::Session(QObject* parent) : QObject(parent) {
   });
   connect(&search_, &BackgroundJob::failed, this, &Session::failed);
   connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
-  connect(&loading_, &BackgroundJob::failed, this, &Session::failed);
+  for (BackgroundJob* job : {&loading_, &reading_}) connect(job, &BackgroundJob::failed, this, &Session::failed);
 }
 
 Session::~Session() { cancel(); }
 
 void Session::cancel() {
   search_.cancel();
-  if (opening_) opening_->cancelled = true;
+  for (const std::shared_ptr<LoadProgress>& progress : {opening_, snapshot_})
+    if (progress) progress->cancelled = true;
 }
 
 void Session::ask(const PlanQuestion& question) {
@@ -81,22 +82,21 @@ void Session::openRun(const QString& folder) {
   });
 }
 
-std::shared_ptr<LoadProgress> Session::beginOpening() {
-  if (opening_) opening_->cancelled = true;
-  opening_ = std::make_shared<LoadProgress>();
-  opening_timer_.start();
-  return opening_;
+std::shared_ptr<LoadProgress> Session::begin(std::shared_ptr<LoadProgress>& progress) {
+  if (progress) progress->cancelled = true;
+  return progress = std::make_shared<LoadProgress>();
 }
 
 void Session::openSnapshot(const std::string& path) {
-  loading_.start([this, path, progress = beginOpening()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  reading_.start([this, path, progress = begin(snapshot_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const SharedSnapshot snapshot = importSnapshot(path, *progress);
     return [this, snapshot] { Q_EMIT snapshotReady(snapshot); };
   });
 }
 
 void Session::openTrace(const std::vector<std::string>& paths) {
-  loading_.start([this, paths, progress = beginOpening()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  opening_timer_.start();
+  loading_.start([this, paths, progress = begin(opening_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const SharedTrace trace = importTrace(paths, *progress);
     return [this, trace] { Q_EMIT traceReady(trace); };
   });

@@ -56,11 +56,11 @@ class Session : public QObject {
 
  private:
   void simulateWanted(const SharedPlan& before);
-  std::shared_ptr<LoadProgress> beginOpening();
+  std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
 
-  BackgroundJob search_, simulation_, loading_;
+  BackgroundJob search_, simulation_, loading_, reading_;  // reading: a snapshot, beside a trace or run that is loaded
   QTimer progress_timer_, opening_timer_;
-  std::shared_ptr<LoadProgress> opening_;
+  std::shared_ptr<LoadProgress> opening_, snapshot_;
   std::atomic<std::int64_t> done_{0}, all_{0};
   std::optional<sim::ParallelPlan> wanted_;
   SharedPlan plan_;

@@ -40,6 +40,7 @@ FileKind kindOfFile(const std::string& path) {
   const std::string head = headOf(path);
   if (isTrace(head)) return FileKind::Trace;
   if (isPickle(head)) return FileKind::Snapshot;
+  if (head.rfind("PK\x03\x04", 0) == 0) return FileKind::Bundle;
   if (head.find("\"meshwright.plan/") != std::string::npos) return FileKind::Plan;
   if (head.find("\"meshwright.hardware/") != std::string::npos || head.find("\"meshwright.cluster/") != std::string::npos)
     return FileKind::Cluster;

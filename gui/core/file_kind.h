@@ -6,7 +6,7 @@
 
 namespace gui {
 
-enum class FileKind : std::uint8_t { Model, Cluster, Plan, RunFolder, Trace, Snapshot };
+enum class FileKind : std::uint8_t { Model, Cluster, Plan, RunFolder, Trace, Snapshot, Bundle };
 FileKind kindOfFile(const std::string& path);  // throws sim::InputError that says what can be opened
 
 }  // namespace gui

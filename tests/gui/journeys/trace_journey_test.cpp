@@ -64,8 +64,13 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
 TEST_F(TraceJourney, AMemorySnapshotShowsWhoOwnsThePeak) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("snapshot.pickle"), smallSnapshot());
-  window_.open(QString::fromStdString(folder.file("snapshot.pickle")));
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.pages()->currentWidget() == window_.memoryPage(); }, 5000));
+  sim::testing::put(folder.file("rank0.json"), profiledStep(0));
+  int ready = 0;  // both, although they were opened together
+  QObject::connect(window_.session(), &Session::traceReady, [&] { ++ready; });
+  QObject::connect(window_.session(), &Session::snapshotReady, [&] { ++ready; });
+  window_.openAll({QString::fromStdString(folder.file("snapshot.pickle")), QString::fromStdString(folder.file("rank0.json"))});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return ready == 2; }, 5000));
+  window_.pages()->setCurrentWidget(window_.memoryPage());
   EXPECT_EQ(window_.memoryPage()->alive()->table().rows.size(), 3u);
   picture("snapshot");
 }

@@ -1,0 +1,14 @@
+// A run folder as one file that opens elsewhere: a .zip (PKWARE's format, deflate) of its files, without checkpoints. Reading trusts nothing:
+// names are plain, sizes are what was promised, sums agree. Used by the window's share and open.
+#pragma once
+
+#include <string>
+
+namespace gui {
+
+// Written aside, then renamed. Throws sim::InputError: not readable, nothing to pack, no room, more than 4 GiB.
+void writeBundle(const std::string& run_folder, const std::string& path);
+// Into a folder, which is made. Throws sim::InputError: no zip, cut, a name that leaves the folder, a sum that does not agree.
+void unpackBundle(const std::string& path, const std::string& folder);
+
+}  // namespace gui
