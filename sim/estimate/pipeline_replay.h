@@ -18,7 +18,7 @@ struct StageTimes {              // of one chunk and one microbatch
 
 struct PipelineRun {
   PipelineShape shape;
-  std::string schedule = "1f1b";          // or zb-1p, zb-2p, zb-2p-sync, zbv, ... (unknown: 1f1b)
+  std::string schedule = "1f1b";          // a row of all_schedules(), or zb-2p-sync (unknown: 1f1b); zb-2p: steps that wait for no common norm
   std::vector<StageTimes> chunks;         // by virtual stage
   Seconds transfer{};                     // between neighbors
   bool transfer_blocks = false;           // the sender waits until it is through

@@ -22,9 +22,12 @@ TEST(PipelineReplay, InterleavingDividesTheBubble) {   // (m + (p - 1) / v) x (F
   EXPECT_NEAR(replay(even("interleaved", {4, 6, 2})).count(), (6 + 1.5) * 3, 1e-6);   // rounds that do not come out even
 }
 
-TEST(PipelineReplay, ZeroBubbleSchedulesHaveSmallerBubbles) {   // zb-1p: (p - 1)(F + B - W), zb-2p: (p - 1)(F + B - 2 W)
-  EXPECT_NEAR(replay(even("zb-1p", {4, 16, 1})).count(), 16 * 3 + 3, 2.01);
-  EXPECT_NEAR(replay(even("zb-2p", {4, 16, 1})).count(), 16 * 3, 3.01);
+TEST(PipelineReplay, ZeroBubbleSchedulesHaveSmallerBubbles) {   // zb-1p: (p - 1)(F + B - W), zb-2p: (p - 1)(F + B - 2 W), where nothing waits for all
+  EXPECT_NEAR(replay(even("zb-1p", {4, 16, 1})).count(), 16 * 3 + 3, 1e-9);
+  EXPECT_NEAR(replay(even("zb-2p", {4, 16, 1})).count(), 16 * 3, 1e-9);
+  EXPECT_NEAR(replay(even("zb-2p-sync", {4, 16, 1})).count(), 16 * 3 + 3, 1e-9);
+  EXPECT_LE(replay(even("zbv", {4, 16, 2})).count(), 16 * 3 + 3);
+  EXPECT_LE(replay(even("v-min", {4, 16, 2})).count(), 16 * 3 + 6);
 }
 
 TEST(PipelineReplay, ASlowStageSetsThePace) {
@@ -94,10 +97,10 @@ TEST(PipelineReplay, ProfiledPassesGiveTheMeasuredStep) {
   double sum = 0;
   for (const Profiled& row : kProfiled) {
     const double error = replay(run_of(row)).count() / row.measured - 1;
-    EXPECT_NEAR(error, 0, 0.07) << row.schedule << " " << row.layers << " " << row.microbatches;
+    EXPECT_NEAR(error, 0, 0.06) << row.schedule << " " << row.layers << " " << row.microbatches;
     sum += std::abs(error) / std::size(kProfiled);
   }
-  EXPECT_LE(sum, 0.03);
+  EXPECT_LE(sum, 0.02);
 }
 
 }  // namespace
