@@ -83,6 +83,7 @@ constexpr Profiled kProfiled[] = {
 PipelineRun run_of(const Profiled& row) {
   PipelineRun run{
       .shape = {8, row.microbatches, row.chunks}, .schedule = row.schedule, .chunks = {}, .transfer = Seconds(row.transfer * 1e-3)};
+  run.transfer_blocks = row.chunks > 1;   // Megatron-LM's interleaved transfers are waited for
   const int pieces = 8 * row.chunks;
   for (int at = 0; at < pieces; ++at) {   // interleaved: a layer a chunk, the last has the rest
     const bool is_end = at == 0 || at == pieces - 1;
