@@ -1,28 +1,18 @@
-// Counter-based random numbers: a number is a function of a key and an index, so that it does not depend on who draws it, when, or in which
-// order. Keys are made from the run's seed and labels. Used for initial weights, dropout masks and the sample order.
-// The generator is SplitMix64 (Steele et al., OOPSLA 2014) with the counter in place of its state.
+// Counter-based random numbers (sim/units/random_bits.h): keys made from the run's seed and labels, and numbers of other kinds. Used for
+// initial weights, dropout masks and the sample order.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
+#include "sim/units/random_bits.h"
+
 namespace executor {
 
-struct RandomKey {
-  std::uint64_t value = 0;
-};
-
-constexpr std::uint64_t mix_bits(std::uint64_t bits) {
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-  return bits ^ (bits >> 31);
-}
-
-// 64 independent bits for each (key, index).
-constexpr std::uint64_t random_bits(RandomKey key, std::uint64_t index) {
-  return mix_bits(key.value + (index + 1) * 0x9e3779b97f4a7c15ULL);
-}
+using sim::mix_bits;
+using sim::random_bits;
+using sim::RandomKey;
 
 // The key of a purpose: labels in a fixed order (seed, what for, step, ...). Different lists give unrelated keys.
 constexpr RandomKey random_key(std::initializer_list<std::uint64_t> labels) {

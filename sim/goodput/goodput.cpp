@@ -5,27 +5,14 @@
 #include <limits>
 #include <queue>
 
+#include "sim/units/random_bits.h"
+
 namespace sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kPatience = 100;    // times the useful time
 constexpr double kSecondsADay = 86400;
-
-// splitmix64: the same numbers with every compiler and library.
-class Numbers {
- public:
-  explicit Numbers(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 struct Outcome {
   double time = 0, slowed = 0, saving = 0, lost = 0, restarting = 0;
@@ -37,7 +24,7 @@ struct Outcome {
 class Run {
  public:
   Run(const Training& training, std::uint64_t seed)
-      : training_(training), random_(seed), give_up_(kPatience * static_cast<double>(training.steps) * training.step.usual.count()) {
+      : training_(training), key_{seed}, give_up_(kPatience * static_cast<double>(training.steps) * training.step.usual.count()) {
     const Reliability& rates = training.reliability;
     const double mtbf = rates.mean_time_between_failures.count();
     failure_gap_ = mtbf > 0 ? mtbf / training.devices : kNever;
@@ -64,7 +51,7 @@ class Run {
   // From a number uniform over (0, 1], 53 bits of it.
   double draw(double mean) {
     if (mean == kNever) return kNever;
-    const double uniform = (static_cast<double>(random_.next() >> 11) + 1) * 0x1p-53;
+    const double uniform = (static_cast<double>(random_bits(key_, drawn_++) >> 11) + 1) * 0x1p-53;
     return -std::log(uniform) * mean;
   }
   double step_time() const {
@@ -86,7 +73,8 @@ class Run {
   void start_straggler();
 
   const Training& training_;
-  Numbers random_;
+  RandomKey key_;
+  std::uint64_t drawn_ = 0;
   double give_up_;
   double failure_gap_, straggler_gap_, next_failure_, next_straggler_;
   double progress_ = 0, saved_ = 0, begun_ = 0;   // begun_: when the steps since the checkpoint began
@@ -154,7 +142,7 @@ void Run::fail() {
 
 // On the stage of a rank drawn evenly: every stage has as many.
 void Run::start_straggler() {
-  const auto stage = static_cast<std::size_t>(random_.next() % active_.size());
+  const auto stage = static_cast<std::size_t>(random_bits(key_, drawn_++) % active_.size());
   stragglers_.push({outcome_.time + draw(training_.reliability.straggling.count()), stage});
   ++active_[stage];
   next_straggler_ = outcome_.time + draw(straggler_gap_);

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "sim/units/random_bits.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim::testing {
@@ -30,7 +31,7 @@ inline HardwareProfile small_gpu() {
 
 class PlanGenerator {
  public:
-  explicit PlanGenerator(std::uint64_t seed) : state_(seed) {}
+  explicit PlanGenerator(std::uint64_t seed) : key_{seed} {}
 
   // Draws until the rules are kept.
   ParallelPlan next(DeviceKind kind) {
@@ -41,12 +42,7 @@ class PlanGenerator {
   }
 
  private:
-  std::uint64_t bits() {  // splitmix64
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t bits() { return random_bits(key_, drawn_++); }
   template <class Value>
   Value one_of(std::initializer_list<Value> values) {
     return values.begin()[bits() % values.size()];
@@ -79,7 +75,8 @@ class PlanGenerator {
     return plan;
   }
 
-  std::uint64_t state_;
+  RandomKey key_;
+  std::uint64_t drawn_ = 0;
 };
 
 inline std::string describe(const ParallelPlan& plan) {
