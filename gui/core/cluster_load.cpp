@@ -31,8 +31,7 @@ std::vector<RankLoad> loadsByDevice(const SimulatedPlan& simulated) {
 }  // namespace
 
 sim::DeviceId deviceOf(const SimulatedPlan& simulated, sim::Rank rank) {
-  const bool folded = static_cast<std::int32_t>(simulated.graph.devices().size()) < simulated.plan.mesh.ranks();
-  return sim::DeviceId(folded ? simulated.plan.mesh.coordinate(rank).stage.value() : rank.value());
+  return sim::device_of(simulated.graph.fold(), simulated.plan.mesh, rank);
 }
 
 ClusterLoad clusterLoad(const SimulatedPlan& simulated) {

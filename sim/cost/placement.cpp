@@ -1,7 +1,6 @@
 #include "sim/cost/placement.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace sim {
 namespace {
@@ -55,14 +54,11 @@ GroupPlacement Placement::group(Rank member, MeshAxis axis) const {
 GroupPlacement Placement::pair(Rank a, Rank b) const { return {2, node(a) == node(b) ? 2 : 1}; }
 
 std::int32_t Placement::alike_on_node(const GraphDevice& device, const Fold& fold) const {
-  const auto classes = [&](Rank rank) {
-    const MeshCoordinate at = mesh_.coordinate(rank);
-    return std::tuple(at.stage, fold.data.class_of(at.data), fold.tensor.class_of(at.tensor));
-  };
+  const DeviceId own = device_of(fold, mesh_, device.representative);
   const std::int32_t begin = node(device.representative) * devices_per_node_;
   std::int32_t count = 0;
   for (Rank rank(begin); rank.value() < std::min(begin + devices_per_node_, mesh_.ranks()); ++rank)
-    count += classes(rank) == classes(device.representative) ? 1 : 0;
+    count += device_of(fold, mesh_, rank) == own ? 1 : 0;
   return count;
 }
 

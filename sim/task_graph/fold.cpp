@@ -34,4 +34,15 @@ std::int32_t AxisFold::class_of(std::int32_t index) const {
   return below + (rest < index ? 1 : 0);
 }
 
+std::int32_t AxisFold::num_classes(std::int32_t degree) const {
+  const auto alone = static_cast<std::int32_t>(apart.size());
+  return all_apart || alone == degree ? degree : alone + 1;
+}
+
+DeviceId device_of(const Fold& fold, const DeviceMesh& mesh, Rank rank) {
+  const MeshCoordinate at = mesh.coordinate(rank);
+  const std::int32_t data = at.stage.value() * fold.data.num_classes(mesh.data) + fold.data.class_of(at.data);
+  return DeviceId(data * fold.tensor.num_classes(mesh.tensor) + fold.tensor.class_of(at.tensor));
+}
+
 }  // namespace sim

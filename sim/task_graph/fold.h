@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/plan/device_mesh.h"
+
 namespace sim {
 
 struct IndexClass {         // indices of an axis that stay together, named by the lowest
@@ -21,6 +23,7 @@ struct AxisFold {
   std::vector<std::int32_t> apart;  // ascending; the others stay together
 
   std::vector<IndexClass> classes(std::int32_t degree) const;  // ascending by `first`
+  std::int32_t num_classes(std::int32_t degree) const;
   std::int32_t class_of(std::int32_t index) const;             // its position there
   bool operator==(const AxisFold&) const = default;
 };
@@ -31,6 +34,9 @@ struct Fold {
   static const Fold Symmetric;  // a device a pipeline stage
   static const Fold None;       // a device a rank
 };
+
+// The device of the graph that stands for the rank: stage by stage, data classes, then tensor classes.
+DeviceId device_of(const Fold& fold, const DeviceMesh& mesh, Rank rank);
 
 inline const Fold Fold::Symmetric{};
 inline const Fold Fold::None{{.all_apart = true, .apart = {}}, {.all_apart = true, .apart = {}}};

@@ -23,12 +23,8 @@ SimulationResult disturbed(const ParallelPlan& plan, const Disturbances& disturb
 void expect_equal(const SimulationResult& folded, const SimulationResult& unfolded, const ParallelPlan& plan, const Fold& fold) {
   EXPECT_EQ(folded.step_time, unfolded.step_time);
   EXPECT_EQ(folded.peak_memory, unfolded.peak_memory);
-  const auto per_stage = static_cast<std::int32_t>(fold.data.classes(plan.mesh.data).size() * fold.tensor.classes(plan.mesh.tensor).size());
   for (const DeviceResult& device : unfolded.devices) {
-    const MeshCoordinate at = plan.mesh.coordinate(device.representative);
-    const auto tensor_classes = static_cast<std::int32_t>(fold.tensor.classes(plan.mesh.tensor).size());
-    const std::int32_t place = at.stage.value() * per_stage + fold.data.class_of(at.data) * tensor_classes + fold.tensor.class_of(at.tensor);
-    const DeviceResult& one = folded.devices[static_cast<std::size_t>(place)];
+    const DeviceResult& one = folded.devices[device_of(fold, plan.mesh, device.representative).position()];
     EXPECT_EQ(device.busy, one.busy) << "rank " << device.representative.value();
     EXPECT_EQ(device.communication, one.communication) << "rank " << device.representative.value();
     EXPECT_EQ(device.exposed_communication, one.exposed_communication) << "rank " << device.representative.value();

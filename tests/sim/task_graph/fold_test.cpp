@@ -42,5 +42,17 @@ TEST(Fold, EveryIndexIsInTheClassThatHoldsIt) {
   }
 }
 
+TEST(Fold, DevicesAreNumberedAsLowerPlacesThem) {
+  const DeviceMesh mesh{.data = 4, .pipeline = 2, .tensor = 2};
+  const Fold one_apart{.data = {.all_apart = false, .apart = {1}}, .tensor = {}};
+  for (Rank rank(0); rank.value() < mesh.ranks(); ++rank) {
+    EXPECT_EQ(device_of(Fold::Symmetric, mesh, rank), DeviceId(mesh.coordinate(rank).stage.value()));
+    EXPECT_EQ(device_of(Fold::None, mesh, rank), DeviceId(rank.value()));
+  }
+  EXPECT_EQ(device_of(one_apart, mesh, Rank(2)), DeviceId(1));
+  EXPECT_EQ(device_of(one_apart, mesh, Rank(8)), DeviceId(2));
+  EXPECT_EQ(static_cast<std::size_t>(one_apart.data.num_classes(4)), one_apart.data.classes(4).size());
+}
+
 }  // namespace
 }  // namespace sim
