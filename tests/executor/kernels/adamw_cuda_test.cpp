@@ -1,26 +1,12 @@
 #include "executor/kernels/adamw_cuda.h"
 
-#include <array>
-
 #include "tests/executor/kernels/device_array.h"
+#include "tests/executor/kernels/kernel_values.h"
 
 namespace executor {
 namespace {
 
 constexpr std::int64_t kElements = 5003;
-
-template <class Number>
-std::vector<Number> ramp(double scale, std::int64_t stride) {
-  std::vector<Number> values(kElements);
-  for (std::int64_t i = 0; i < kElements; ++i) {
-    const double value = scale * static_cast<double>((i * stride) % 1009 - 500);
-    if constexpr (sizeof(Number) == 2)
-      store(values[static_cast<std::size_t>(i)], static_cast<float>(value));
-    else
-      values[static_cast<std::size_t>(i)] = static_cast<Number>(value);
-  }
-  return values;
-}
 
 template <class Number>
 std::vector<Number> squares(std::vector<Number> values) {
@@ -34,16 +20,11 @@ constexpr AdamWFactors<Master> factors(Master keep) {
           .step_size = Master(3e-3), .root_correction = Master(4.4721), .epsilon = Master(1e-8), .gradient_factor = Master(0.37)};
 }
 
-template <class Number>
-std::string bytes(const std::vector<Number>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number)};
-}
-
 template <class Master, class Gradient, class Rounded>
 struct State {
-  std::vector<Master> master = ramp<Master>(0.01, 7919), first = ramp<Master>(0.0007, 31), second = squares(ramp<Master>(0.001, 57));
-  std::vector<Gradient> gradient = ramp<Gradient>(0.003, 101);
-  std::vector<Rounded> rounded = ramp<Rounded>(1, 1);
+  std::vector<Master> master = ramp<Master>({.count = kElements, .stride = 7919, .scale = 0.01}), first = ramp<Master>({.count = kElements, .stride = 31, .scale = 0.0007}), second = squares(ramp<Master>({.count = kElements, .stride = 57, .scale = 0.001}));
+  std::vector<Gradient> gradient = ramp<Gradient>({.count = kElements, .stride = 101, .scale = 0.003});
+  std::vector<Rounded> rounded = ramp<Rounded>({.count = kElements, .stride = 1, .scale = 1});
 };
 
 template <class Master, class Gradient, class Rounded>

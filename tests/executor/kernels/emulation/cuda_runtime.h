@@ -7,6 +7,7 @@
 // Offers what the kernels of executor/kernels use, no more.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -61,6 +62,8 @@ Value __shfl_xor_sync(unsigned lanes, Value value, unsigned mask) {
   return __shfl_sync(lanes, value, (threadIdx.x % warpSize) ^ mask);
 }
 
+inline float __expf(float x) { return std::exp(x); }
+
 template <class Value>
 void __stcg(Value* to, Value value) {
   *to = value;
@@ -91,6 +94,9 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes);
 cudaError_t cudaFree(void* memory);
 inline const char* cudaGetErrorString(cudaError_t) { return "emulated"; }
 inline cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 1, cudaSuccess; }  // one: blocks take turns at little work
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   std::memcpy(to, from, bytes);

@@ -1,3 +1,4 @@
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -20,11 +21,14 @@ constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 
 enum class State { Ready, AtBlockBarrier, AtWarpBarrier, Done };
 
+// Made once and used by block after block: only its very first start goes through ucontext, which calls the kernel at every switch.
 struct Fiber {
-  ucontext_t context;
+  ucontext_t start;
+  jmp_buf registers;
   std::unique_ptr<unsigned char[]> stack{new unsigned char[kStackBytes]};
+  bool is_started = false;
   State state = State::Ready;
-  unsigned lanes = 0;         // named at the warp barrier
+  unsigned lanes = 0;       // named at the warp barrier
   std::uint64_t given = 0;  // to a shuffle
 };
 
@@ -36,31 +40,36 @@ Order order_of_threads() {
 
 const Order order = order_of_threads();
 std::vector<Fiber> fibers;
+std::vector<unsigned> turns;  // of the threads of a block
 unsigned threads = 0, current = 0;
-ucontext_t scheduler;
+jmp_buf scheduler;
 const std::function<void()>* body = nullptr;
 
-void enter() {
-  (*body)();
-  fibers[current].state = State::Done;
-  swapcontext(&fibers[current].context, &scheduler);
-}
-
 void yield(State state) {
-  fibers[current].state = state;
-  swapcontext(&fibers[current].context, &scheduler);
+  Fiber& fiber = fibers[current];
+  fiber.state = state;
+  if (_setjmp(fiber.registers) == 0) _longjmp(scheduler, 1);
 }
 
-void prepare(Fiber& fiber) {
-  getcontext(&fiber.context);
-  fiber.context.uc_stack = {.ss_sp = fiber.stack.get(), .ss_flags = 0, .ss_size = kStackBytes};
-  fiber.context.uc_link = nullptr;
-  makecontext(&fiber.context, enter, 0);
-  fiber.state = State::Ready;
+void run_threads() {
+  for (;;) {
+    (*body)();
+    yield(State::Done);
+  }
 }
 
-std::vector<unsigned> turns() {
-  std::vector<unsigned> result(threads);
+void resume(Fiber& fiber) {
+  if (_setjmp(scheduler) != 0) return;
+  if (fiber.is_started) _longjmp(fiber.registers, 1);
+  fiber.is_started = true;
+  getcontext(&fiber.start);
+  fiber.start.uc_stack = {.ss_sp = fiber.stack.get(), .ss_flags = 0, .ss_size = kStackBytes};
+  makecontext(&fiber.start, run_threads, 0);
+  setcontext(&fiber.start);
+}
+
+std::vector<unsigned> turns_of(unsigned count) {
+  std::vector<unsigned> result(count);
   std::iota(result.begin(), result.end(), 0U);
   if (order == Order::Backward) std::reverse(result.begin(), result.end());
   if (order == Order::Mixed) std::sort(result.begin(), result.end(), [](unsigned a, unsigned b) { return a * 40503U % 65521U < b * 40503U % 65521U; });
@@ -95,6 +104,7 @@ bool release_warps() {
 
 void release_block() {
   if (!all(State::AtBlockBarrier)) {
+    fibers.clear();  // they stand amid a kernel
     throw std::logic_error("threads of block " + std::to_string(blockIdx.x) + " wait for each other: not all reach the same barrier");
   }
   for (unsigned i = 0; i < threads; ++i)
@@ -102,17 +112,17 @@ void release_block() {
 }
 
 void run_ready() {
-  for (const unsigned i : turns()) {
+  for (const unsigned i : turns) {
     if (fibers[i].state != State::Ready) continue;
     current = i;
     threadIdx = {.x = i, .y = 0, .z = 0};
-    swapcontext(&scheduler, &fibers[i].context);
+    resume(fibers[i]);
   }
 }
 
 void run_block() {
   if (__start_emulated_shared != nullptr) std::fill(__start_emulated_shared, __stop_emulated_shared, static_cast<unsigned char>(0xff));
-  std::for_each(fibers.begin(), fibers.begin() + threads, prepare);
+  for (unsigned i = 0; i < threads; ++i) fibers[i].state = State::Ready;
   for (run_ready(); !all(State::Done); run_ready())
     if (!release_warps()) release_block();
 }
@@ -136,6 +146,7 @@ std::uint64_t exchange(unsigned lanes, std::uint64_t mine, unsigned source) {
 
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& thread) {
   threads = block.x;
+  turns = turns_of(threads);
   if (fibers.size() < threads) fibers.resize(threads);
   body = &thread;
   gridDim = grid;
