@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/estimate/operator_clock.h"
+
 namespace sim {
 namespace {
 
@@ -87,9 +89,7 @@ MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters
 // Gradients of this microbatch are added to those before: one pass over both.
 double MicrobatchTimes::accumulation(double parameters) const {
   if (gathers_weights() || run_.layout.microbatches <= 1 || run_.network.low_rank) return 0;
-  const double sum = run_.execution.accumulate_bytes;
-  return kernels_.bytes(parameters * (setting_.stack.fused_accumulation ? 2 * sum - kernels_.element() : 2 * sum + kernels_.element()))
-      .device;
+  return OperatorClock(kernels_, setting_.stack, run_.execution).accumulation(parameters).device;
 }
 
 double MicrobatchTimes::gathered_logits() const {
