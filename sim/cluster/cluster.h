@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/cluster/software_stack.h"
 #include "sim/units/index.h"
 
 namespace sim {
@@ -17,6 +18,7 @@ namespace sim {
 struct Cluster {
   HardwareProfile hardware;
   std::int32_t devices = 1;                  // = ranks
+  SoftwareStack software;                    // what runs on it; without a name: plain
   std::int32_t devices_per_node() const;     // at most `devices`
   std::int32_t nodes() const;
   NodeIndex node_of(Rank rank) const;

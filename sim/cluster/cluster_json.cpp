@@ -23,6 +23,14 @@ HardwareProfile read_hardware(const JsonReader& reader, const std::string& file)
   return hardware_profile_from_json(hardware.json(), file + ": /hardware");
 }
 
+SoftwareStack read_software(const JsonReader& reader, const std::string& file) {
+  if (!reader.has("software")) return {};
+  if (reader.json()["software"].is_string()) return load_software(reader.text("software"));
+  const JsonReader software = reader.child("software");
+  reader.finish();
+  return software_stack_from_json(software.json(), file + ": /software");
+}
+
 // Several nodes need a link between them.
 void check_links(const Cluster& cluster, const std::string& file) {
   if (cluster.nodes() > 1 && cluster.hardware.inter_node.type.empty())
@@ -35,7 +43,7 @@ Cluster cluster_of(HardwareProfile hardware, DeviceCount devices, const std::str
   if (devices.value == 0)
     throw InputError(file, {{"", "is a hardware profile, which does not say how many devices there are",
                              fmt::format("add --devices N (a node has {})", hardware.devices_per_node)}});
-  Cluster cluster{std::move(hardware), devices.value};
+  Cluster cluster{std::move(hardware), devices.value, {}};
   check_links(cluster, file);
   return cluster;
 }
@@ -53,13 +61,15 @@ Cluster cluster_from_json(const Json& json, const std::string& file) {
   reader.choice("format", std::span(&kClusterFormat, 1));
   const auto devices = static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
   reader.finish();
-  Cluster cluster{read_hardware(reader, file), devices};
+  Cluster cluster{read_hardware(reader, file), devices, read_software(reader, file)};
   check_links(cluster, file);
   return cluster;
 }
 
 Json to_json(const Cluster& cluster) {
-  return {{"format", kClusterFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
+  Json json = {{"format", kClusterFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
+  if (!cluster.software.name.empty()) json["software"] = to_json(cluster.software);
+  return json;
 }
 
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {

@@ -35,7 +35,8 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       plan_(plan),
       placement_(plan),
       kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
-      collectives_(plan.cluster.hardware, kernels_, plan.workload.precision, {placement_.busy_ranks()}) {
+      collectives_(plan.cluster, kernels_, plan.workload.precision, {placement_.busy_ranks()}) {
+  if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
   classify_layers();
 }
 
@@ -58,18 +59,23 @@ SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
   return to_sim_time(time);
 }
 
-SimTime TaskPrices::layer_task(const LayerTask& task) {
-  const TaskKernels kernels = kernels_of(model_, plan_, task);
+Seconds TaskPrices::sum_of(const TaskKernels& kernels) const {
+  if (modelled_) {
+    Work work;
+    for (const KernelCall& call : kernels.calls) work += modelled_->work(call);
+    return modelled_->time(work);
+  }
   Seconds time{};
   for (const KernelCall& call : kernels.calls) time += kernels_.time(call, kernels.kind);
-  return corrected({.phase = task.phase, .operation = task.operation}, time);
+  return time;
+}
+
+SimTime TaskPrices::layer_task(const LayerTask& task) {
+  return corrected({.phase = task.phase, .operation = task.operation}, sum_of(kernels_of(model_, plan_, task)));
 }
 
 SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
-  const TaskKernels kernels = flat_kernels(plan_, key.operation, elements);
-  Seconds time{};
-  for (const KernelCall& call : kernels.calls) time += kernels_.time(call, kernels.kind);
-  return corrected(key, time);
+  return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
 
 Elements TaskPrices::updated(const Bucket& bucket) const {

@@ -13,6 +13,9 @@ struct RankGroup {
   double stride = 1;       // ranks between two members
 };
 
+// How often the payload crosses a member's link.
+double crossings(CollectiveKind kind, const RankGroup& group);
+
 class LinkClock {
  public:
   LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine);
@@ -21,6 +24,7 @@ class LinkClock {
   double collective(CollectiveKind kind, double payload, const RankGroup& group) const;
   double all_to_all(double sent, const RankGroup& group) const;   // sent by one rank to the others together
   double transfer(double payload, const RankGroup& pair) const;   // all ranks of the node send at once
+  double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
 
  private:

@@ -15,7 +15,7 @@ _SIM = {
     "sim_sharding": ["sim_plan"],
     "sim_task_graph": ["sim_sharding"],
     "sim_timeline": ["sim_task_graph"],
-    "sim_cost": ["sim_timeline"],
+    "sim_cost": ["sim_timeline", "sim_estimate"],
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
