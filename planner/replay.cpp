@@ -33,7 +33,7 @@ class Replay {
   const LayerPrice& price(const ReplayStage& stage, LayerIndex layer) const {
     return price_of(prices_.layers[static_cast<std::size_t>(stage.index)], model_, layer);
   }
-  SimTime& free(ReplayStage& stage, Stream stream) { return stage.free[in_order_ ? 0 : static_cast<std::size_t>(stream)]; }
+  SimTime& free(ReplayStage& stage, Stream stream) { return stage.free[static_cast<std::size_t>(sim::queue_of(stream_order_, stream))]; }
   SimTime perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration);
   SimTime& sent(const StageAction& action, std::int32_t virtual_stage);
 
@@ -58,7 +58,8 @@ class Replay {
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
   const PlanPrices& prices_;
-  bool in_order_, gathers_, reduces_;
+  sim::StreamOrder stream_order_;
+  bool gathers_, reduces_;
   ActionKind completes_gradients_;
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
@@ -72,7 +73,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
     : model_(model),
       plan_(plan),
       prices_(prices),
-      in_order_(sim::stream_order(plan) == sim::StreamOrder::InOrder),
+      stream_order_(sim::stream_order(plan)),
       gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
       reduces_(plan.mesh.data > 1),
       completes_gradients_(plan.completes_gradients()),

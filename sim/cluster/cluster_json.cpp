@@ -1,6 +1,8 @@
 // Cluster <-> JSON ("format": "meshwright.cluster/1"): hardware, in full or by its name, and how many devices.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
@@ -48,6 +50,12 @@ Cluster cluster_of(HardwareProfile hardware, DeviceCount devices, const std::str
   return cluster;
 }
 
+// On devices whose kernels are described it matters what issues them; nothing said: our own worker.
+Cluster with_software(Cluster cluster) {
+  if (cluster.hardware.kernels && cluster.software.name.empty()) cluster.software = load_software("meshwright");
+  return cluster;
+}
+
 void take_part(Cluster& cluster, DeviceCount devices, const std::string& file) {
   if (devices.value > cluster.devices)
     throw InputError(file, {{"/devices", fmt::format("is {}, and {} are asked for", cluster.devices, devices.value), "ask for fewer"}});
@@ -77,10 +85,10 @@ Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {
     throw InputError("--devices", {{"", fmt::format("is {}, expected 1 to {}", devices.value, kDevices.high), "correct it"}});
   const std::string path = find_profile(path_or_name, {"clusters", "hardware"});
   const Json json = load_json_file(path);
-  if (!is_cluster(json)) return cluster_of(hardware_profile_from_json(json, path), devices, path);
+  if (!is_cluster(json)) return with_software(cluster_of(hardware_profile_from_json(json, path), devices, path));
   Cluster cluster = cluster_from_json(json, path);
   take_part(cluster, devices, path);
-  return cluster;
+  return with_software(std::move(cluster));
 }
 
 }  // namespace sim

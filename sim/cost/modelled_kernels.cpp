@@ -102,7 +102,7 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::EmbeddingForward:
     case Kernel::EmbeddingBackward: return operators_.embedding(bytes, pass);
     case Kernel::CrossEntropyForward:
-    case Kernel::CrossEntropyBackward: return operators_.cross_entropy(elements, pass);
+    case Kernel::CrossEntropyBackward: return operators_.cross_entropy(elements * (plan_.cluster.software.vocabulary_parallel ? 1 : plan_.mesh.tensor), pass);
     case Kernel::RotaryForward:
     case Kernel::RotaryBackward: return operators_.rotary(bytes);
     case Kernel::DropoutForward:

@@ -16,6 +16,13 @@ CollectiveKind kind_of(Operation operation) {
   }
 }
 
+// What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
+double exposed_share(const TaskKey& key, const SoftwareStack& software) {
+  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? 1 - kHiddenByOverlap : 1;
+  const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
+  return is_new_weights && software.overlap_gather ? kBucketTail : 1;
+}
+
 bool equal(const Operator& a, const Operator& b) {
   return a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs && a.split == b.split && a.bias == b.bias;
 }
@@ -83,8 +90,10 @@ Elements TaskPrices::updated(const Bucket& bucket) const {
 }
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
-  const CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, payload}, group);
+  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, payload}, group);
   if (price.time.count() <= 0) return {};
+  const double exposed = modelled_ ? exposed_share(key, plan_.cluster.software) : 1;
+  price = {exposed * price.time, exposed * price.port_time, exposed * price.uplink_time};
   // Members of the group on one node load its uplink together: each carries its part.
   return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};
 }

@@ -13,6 +13,9 @@ struct RankGroup {
   double stride = 1;       // ranks between two members
 };
 
+inline constexpr double kHiddenByOverlap = 0.8;   // of tensor collectives that are split along a product
+inline constexpr double kBucketTail = 0.06;       // of an overlapped exchange: the last bucket has nothing left to hide behind
+
 // How often the payload crosses a member's link.
 double crossings(CollectiveKind kind, const RankGroup& group);
 

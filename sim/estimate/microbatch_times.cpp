@@ -8,7 +8,6 @@
 namespace sim {
 namespace {
 
-constexpr double kHiddenByOverlap = 0.8;       // of tensor collectives that are split along a product
 constexpr double kHiddenByAsync = 0.35;        // where only the backward's collective meets a product
 
 }  // namespace

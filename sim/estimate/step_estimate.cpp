@@ -12,7 +12,6 @@ namespace sim {
 namespace {
 
 constexpr double kDriveBytes = 24;       // of a parameter: master weight and two moments, in and out
-constexpr double kBucketTail = 0.06;     // of an overlapped gradient exchange: the last bucket has nothing left to hide behind
 
 struct RankParameters { double dense = 0, experts = 0, trained = 0; };
 

@@ -21,7 +21,7 @@ _SIM = {
     "sim_goodput": ["sim_units"],
     "sim_calibration": ["sim_cost", "sim_timeline"],
     "sim_estimate": ["sim_cluster", "sim_schedule", "sim_collective"],
-    "sim_validation": ["sim_estimate"],
+    "sim_validation": ["sim_estimate", "sim_engine"],
 }
 # Numbers below, then tables, then pictures, then the window.
 _GUI = {"gui_core": [], "gui_models": ["gui_core", "gui_import"], "gui_views": ["gui_core"], "gui_import": ["gui_core"],
