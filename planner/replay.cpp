@@ -91,6 +91,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
 SimTime Replay::perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration) {
   SimTime& stream_free = free(stage, stream);
   stream_free = std::max(stream_free, after) + duration;
+  if (stream == Stream::Compute) stage.computed = stream_free;
   return stream_free;
 }
 
@@ -182,7 +183,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet)
-      there = perform(stage, Stream::Gather, free(stage, Stream::Compute),
+      there = perform(stage, Stream::Gather, stage.computed,
                       visit.kind == ActionKind::Forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
     all = std::max(all, there);
   }
@@ -207,7 +208,7 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
-    perform(stage, Stream::Reduce, free(stage, Stream::Compute), bucket.reduce);
+    perform(stage, Stream::Reduce, stage.computed, bucket.reduce);
   }
 }
 
@@ -216,23 +217,23 @@ void Replay::send(ReplayStage& stage, const StageAction& action) {
   const std::int32_t virtual_stage = virtual_stage_of(stage, action), receiver = virtual_stage + (forward ? 1 : -1);
   if (virtual_stage == (forward ? virtual_stages_ - 1 : 0)) return;
   if (is_local(stage, receiver)) {
-    sent(action, receiver) = free(stage, Stream::Compute);
+    sent(action, receiver) = stage.computed;
     return;
   }
   const TransferPrices& prices = transfers(stage, action);
-  const SimTime posted = perform(stage, Stream::Send, free(stage, Stream::Compute), forward ? prices.forward_post : prices.backward_post);
+  const SimTime posted = perform(stage, Stream::Send, stage.computed, forward ? prices.forward_post : prices.backward_post);
   sent(action, receiver) = posted;
 }
 
 void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_)
     if (plan_.sequence_parallel)
-      perform(stage, Stream::Reduce, free(stage, Stream::Compute), prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum);
+      perform(stage, Stream::Reduce, stage.computed, prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
   if (first == last || !plan_.ties_across_stages()) return;
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, last}) {
-    start = std::max({start, free(*stage, Stream::Reduce), free(*stage, Stream::Compute)});
+    start = std::max({start, free(*stage, Stream::Reduce), stage->computed});
     duration = std::max(duration, prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back().embedding_sum);
   }
   for (ReplayStage* stage : {first, last}) {

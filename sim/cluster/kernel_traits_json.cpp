@@ -1,6 +1,6 @@
 // Blocks "kernels" and "fitted" of a hardware profile <-> JSON.
 #include "sim/cluster/kernel_traits.h"
-#include "sim/cluster/profile_fields.h"
+#include "sim/cluster/profile_fields_json.h"
 
 namespace sim {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sim/cluster/profile_fields.h"
+#include "sim/cluster/profile_fields_json.h"
 #include "sim/cluster/profile_search.h"
 #include "sim/cluster/software_stack.h"
 

@@ -52,7 +52,7 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       execution_(execution_of(plan)),
       clock_(device_, plan.cluster.software, execution_),
       operators_(clock_, plan.cluster.software, execution_),
-      accumulates_(plan.num_microbatches() > 1 && plan.zero_stage < 3) {}
+      accumulates_(plan.num_microbatches() > 1 && plan.accumulation == Accumulation::ReduceLast) {}
 
 Work ModelledKernels::work(const KernelCall& call) const {
   switch (family_of(call.kernel)) {

@@ -31,7 +31,7 @@ Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTrack
   for (std::size_t at = 0; at < graph.tasks().size(); ++at) {
     const Task& task = graph.tasks()[at];
     const TaskTimes& times = run.tasks[at];
-    const bool from_issue = is_communication(task.key.operation) && queue_of(order, task.stream) == Stream::Compute;
+    const bool from_issue = order == StreamOrder::InOrder && is_communication(task.key.operation);
     timeline.spans.push_back({task.device, task.stream, task.key, from_issue ? times.headed : times.started, times.ended});
   }
   std::sort(timeline.spans.begin(), timeline.spans.end(),

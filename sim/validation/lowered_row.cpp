@@ -116,6 +116,7 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   plan.microbatch_size = layout.micro_batch;
   plan.zero_stage = layout.data > 1 ? small(layout.zero_stage) : 0;
   plan.reshard_after_forward = layout.reshard;
+  if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;   // shards of each microbatch are added
   plan.sequence_parallel = layout.sequence_parallel;
   plan.recompute = recompute_of(run.execution.recompute);
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError("plan", std::move(found));
