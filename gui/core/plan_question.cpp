@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "gui/core/file_kind.h"
 #include "planner/constraints.h"
 #include "sim/units/unit_text.h"
 
@@ -19,6 +20,10 @@ std::optional<sim::Bytes> limitOf(const std::string& text, Violations& violation
   return limit;
 }
 
+sim::ModelConfig modelOf(const std::string& path) {
+  return kindOfFile(path) == FileKind::Plan ? sim::load_plan(path).model : sim::load_model_config(path);
+}
+
 }  // namespace
 
 planner::SearchRequest searchRequest(const PlanQuestion& question) {
@@ -26,7 +31,7 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
     throw sim::InputError("", {{"model", "no model is chosen", "open a Hugging Face config.json, or drop one on the window"}});
   Violations violations;
   planner::SearchRequest request;
-  request.model = sim::load_model_config(question.model);
+  request.model = modelOf(question.model);
   request.cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
   const bool cpu = request.cluster.hardware.kind == sim::DeviceKind::Cpu;
   request.workload = {.sequence = question.sequence,
