@@ -143,6 +143,7 @@ void ComparePage::build() {
 void ComparePage::link() {
   const std::vector<TimelineView*> views = {left_, right_, overlay_, difference_};
   for (TimelineView* view : views) {
+    view->setEmptyText(tr("Open a run folder to see it here"));
     for (TimelineView* other : views)
       if (other != view) connect(view, &TimelineView::rangeChanged, other, &TimelineView::setShown);
     connect(view, &TimelineView::sliceSelected, this, [this, view](int span) { follow(view, span); });

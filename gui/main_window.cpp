@@ -335,6 +335,18 @@ void MainWindow::restoreLast() {
   const QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
   QMainWindow::restoreState(settings.value(QStringLiteral("window/docks")).toByteArray(), kStateVersion);
+  findRunAgain(settings.value(QStringLiteral("run/folder")).toString());
+}
+
+// The run that an earlier window started and that goes on.
+void MainWindow::findRunAgain(const QString& folder) {
+  if (folder.isEmpty()) return;
+  RunProcess known;
+  known.follow(folder);
+  if (!known.isAlive()) return;
+  run_page_->follow(folder);
+  pages_->setCurrentWidget(run_page_);
+  statusBar()->showMessage(tr("The run in %1 is still going on.").arg(folder));
 }
 
 void MainWindow::keepState() const {

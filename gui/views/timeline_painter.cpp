@@ -46,9 +46,9 @@ bool TimelinePainter::isVisible(RowIndex row) const {
 
 void TimelinePainter::paint() {
   painter_.fillRect(QRect(QPoint(0, 0), size_), theme_.background);
-  if (view_.core_->rows().empty()) {
+  if (view_.core_->numSlices() == 0) {
     painter_.setPen(theme_.faint);
-    painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter, TimelineView::tr("Choose a plan to see its timeline"));
+    painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter, view_.empty_text_);
     return;
   }
   painter_.setClipRect(QRect(QPoint(0, 0), size_));
