@@ -116,6 +116,4 @@ std::string export_document(const ExportOptions& options) {
 
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
 
-void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path) { sim::save_json_file(sim::to_json(profile), path); }
-
 }  // namespace cli

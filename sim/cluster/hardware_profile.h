@@ -111,6 +111,7 @@ struct HardwareProfile {
 // Accepts a path or a name in profiles/hardware ("a100-80gb-sxm"). Throws InputError: missing unit, missing source, ...
 HardwareProfile load_hardware_profile(const std::string& path_or_name);
 Json to_json(const HardwareProfile& profile);
+void save_hardware_profile(const HardwareProfile& profile, const std::string& path);
 HardwareProfile hardware_profile_from_json(const Json& json, const std::string& file);
 
 }  // namespace sim

@@ -165,6 +165,8 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   return profile;
 }
 
+void save_hardware_profile(const HardwareProfile& profile, const std::string& path) { save_json_file(to_json(profile), path); }
+
 Json to_json(const HardwareProfile& profile) {
   Json json = {{"format", kHardwareFormat}, {"name", profile.name}, {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
                {"source", profile.source}, {"date", profile.date}, {"memory", to_exact_text(profile.memory)},
