@@ -2,6 +2,7 @@
 # Installs what a fresh Debian 12 lacks to build and run Meshwright; run again, it costs nothing and needs no network.
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
+#   cmake/setup.sh tests      that, and Hugging Face transformers (CPU, 0.2 GB), which one test asks; without it that test is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #
 # Each missing thing is named by its package. The CUDA compiler is never needed.
@@ -13,9 +14,11 @@ planner_packages=(ca-certificates clang cmake g++ ninja-build python3 libboost-g
 executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
 gui_packages=(fonts-dejavu-core qt6-base-dev qt6-svg-dev qt6-qpa-plugins libgl-dev zlib1g-dev)
 wheels=(torch==2.11.0 numpy)
+test_wheels=(transformers==5.23.0)
 wheels_mib=7500  # unpacked and on the way
 venv=.deps/venv
 stamp=$venv/ready
+test_stamp=$venv/ready-for-tests
 
 say() { echo "set-up: $*" >&2; }
 fail() { echo "set-up: $*" >&2; exit 1; }
@@ -62,9 +65,20 @@ install_wheels() {
   echo "${wheels[*]}" >$stamp
 }
 
+install_test_wheels() {
+  [ "$(cat $test_stamp 2>/dev/null)" = "${test_wheels[*]}" ] && return 0
+  say "missing Python packages: ${test_wheels[*]} (0.2 GB)"
+  if $venv/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check "${test_wheels[@]}" >&2; then
+    echo "${test_wheels[*]}" >$test_stamp
+  else
+    say "pip could not install ${test_wheels[*]}: transformers_test will be skipped"
+  fi
+}
+
 if [ "${1:-}" = planner ]; then
   install_packages "${planner_packages[@]}"
 else
   install_packages "${planner_packages[@]}" "${executor_packages[@]}" "${gui_packages[@]}"
   install_wheels
+  [ "${1:-}" != tests ] || install_test_wheels
 fi
