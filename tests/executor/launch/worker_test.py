@@ -126,6 +126,9 @@ class Worker(unittest.TestCase):
         ended = run("zero3", folder, 2, ranks=2, data=self.root / "none.bin")
         self.assertEqual(ended.returncode, 30)
         self.assertIn("cannot be read", (folder / "stderr.0.txt").read_text())
+        ended = run("zero3", folder, 2)   # a plan for two
+        self.assertEqual(ended.returncode, 30)
+        self.assertIn("/mesh: has 2 ranks, but 1 were started; start it with:  meshwright run, or mpirun -np 2", ended.stderr)
         self.assertEqual(subprocess.run([WORKER, "run"], capture_output=True).returncode, 2)
         ended = run("solo", folder, 2, "--resume")
         self.assertEqual(ended.returncode, 30)
