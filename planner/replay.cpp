@@ -209,6 +209,7 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
     perform(stage, Stream::Reduce, stage.computed, bucket.reduce);
+    perform(stage, Stream::Reduce, SimTime{}, bucket.replica_sum);
   }
 }
 
@@ -238,7 +239,8 @@ void Replay::finish_gradients() {
   }
   for (ReplayStage* stage : {first, last}) {
     perform(*stage, Stream::Reduce, start, duration);
-    if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back().reduce);
+    const BucketPrice& tied = prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back();
+    if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, tied.reduce + tied.replica_sum);
   }
 }
 
