@@ -2,6 +2,7 @@
 # Installs what a fresh Debian 12 lacks to build and run Meshwright; run again, it costs nothing and needs no network.
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
+#   cmake/setup.sh tests      that, and Hugging Face transformers (CPU, 0.2 GB), which one test asks; without it that test is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #   cmake/setup.sh cuda       everything, and the CUDA 13 compiler for `cmake --preset cuda` if the machine has none
 #
@@ -14,6 +15,7 @@ planner_packages=(ca-certificates clang cmake g++ ninja-build python3 libboost-g
 executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
 gui_packages=(fonts-dejavu-core qt6-base-dev qt6-svg-dev qt6-qpa-plugins libgl-dev zlib1g-dev)
 wheels=(torch==2.11.0 numpy)
+test_wheels=(transformers==5.23.0)
 wheels_mib=7500  # unpacked and on the way
 nvcc_wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-cccl==13.0.85)  # 300 MB unpacked
 venv=.deps/venv
@@ -85,5 +87,8 @@ else
   install_wheels ready "${wheels[@]}"
   if [ "${1:-}" = cuda ] && ! has_nvcc; then
     install_wheels nvcc "${nvcc_wheels[@]}"
+  fi
+  if [ "${1:-}" = tests ]; then
+    (install_wheels tests "${test_wheels[@]}") || say "transformers_test will be skipped"
   fi
 fi

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/communication/solo_communicator.h"
+#include "sim/units/input_error.h"
 
 namespace executor {
 namespace {
@@ -42,7 +43,8 @@ MeshCommunicators::MeshCommunicators(const sim::DeviceMesh& mesh, std::shared_pt
     check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
   }
   if (ranks != mesh.ranks()) {
-    throw CollectiveError(fmt::format("the plan's mesh has {} ranks, but {} were started", mesh.ranks(), ranks));
+    throw sim::InputError("", {{"/mesh", fmt::format("has {} ranks, but {} were started", mesh.ranks(), ranks),
+                                fmt::format("start it with:  meshwright run, or mpirun -np {}", mesh.ranks())}});
   }
   rank_ = sim::Rank(rank);
   for (const sim::MeshAxis axis : kAxes) axes_[static_cast<std::size_t>(axis)] = make(axis);

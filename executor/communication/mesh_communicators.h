@@ -12,7 +12,7 @@ namespace executor {
 
 class MeshCommunicators {
  public:
-  // Collective over all ranks of the job. session may be null for a mesh of one rank. Throws CollectiveError if the job has another number of ranks.
+  // Collective over all ranks of the job. session may be null for a mesh of one rank. Throws sim::InputError if the job has another number of ranks.
   MeshCommunicators(const sim::DeviceMesh& mesh, std::shared_ptr<MpiSession> session);
   MeshCommunicators(const MeshCommunicators&) = delete;
   MeshCommunicators& operator=(const MeshCommunicators&) = delete;

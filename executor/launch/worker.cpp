@@ -94,7 +94,7 @@ void Worker::require_finite(CompletedSteps done) const {
 }
 
 void Worker::one_step(CompletedSteps done) {
-  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested()});
+  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested(), .has_written = checkpoints_.has_written()});
   require_finite(done);
   const sim::MeasuredStep& measured = recorder_.last();
   if (report_) {
@@ -106,15 +106,18 @@ void Worker::one_step(CompletedSteps done) {
                   .tokens_per_second = tokens / sim::to_seconds(measured.duration).count(),
                   .memory = measured.peak_memory});
   }
+  checkpoints_.end_step(summary_.saved);
   if (!is_checkpoint_due(done)) return;
-  heartbeat_.begin_activity("writing a checkpoint");
-  checkpoints_.save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  heartbeat_.begin_activity("copying the state for a checkpoint");
+  checkpoints_.begin_save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  heartbeat_.begin_activity("writing the trace");
+  write_trace();  // with every checkpoint: who watches the run sees its tasks, and a crash leaves them
 }
 
 RunEnd Worker::run() {
   for (CompletedSteps done{start_.value + 1}; done.value <= options_.steps && !summary_.stop_requested; ++done.value) one_step(done);
-  heartbeat_.begin_activity("writing the trace");
-  if (start_.value < options_.steps) write_trace();
+  heartbeat_.begin_activity("writing a checkpoint");
+  checkpoints_.finish_save();
   heartbeat_.begin_activity("ended");
   return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;
 }

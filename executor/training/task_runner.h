@@ -40,6 +40,7 @@ class TaskRunner {
   static Perform find(const sim::TaskKey& key);  // nullptr: a compute task of the stage
   void perform(const sim::Task& task);
 
+  void wait(Work& work, const at::Tensor& result) const;
   void sum_over_tensor_ranks(const sim::Task& task);
   void gather_over_tensor_ranks(const sim::Task& task);
   void scatter_over_tensor_ranks(const sim::Task& task);
