@@ -110,14 +110,14 @@ void Worker::one_step(CompletedSteps done) {
   if (!is_checkpoint_due(done)) return;
   heartbeat_.begin_activity("copying the state for a checkpoint");
   checkpoints_.begin_save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  heartbeat_.begin_activity("writing the trace");
+  write_trace();  // with every checkpoint: who watches the run sees its tasks, and a crash leaves them
 }
 
 RunEnd Worker::run() {
   for (CompletedSteps done{start_.value + 1}; done.value <= options_.steps && !summary_.stop_requested; ++done.value) one_step(done);
   heartbeat_.begin_activity("writing a checkpoint");
   checkpoints_.finish_save();
-  heartbeat_.begin_activity("writing the trace");
-  if (start_.value < options_.steps) write_trace();
   heartbeat_.begin_activity("ended");
   return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;
 }

@@ -59,6 +59,11 @@ inline SearchRequest random_request(std::mt19937& random) {
     hardware.overlaps_communication = false;
     hardware.cores_per_node = number(pick({0, 1, 2, 4}));
     request.workload.precision = sim::Precision::Fp32;
+  } else if (random() % 2 == 0) {
+    hardware.kernels = sim::KernelTraits{};
+    request.cluster.software.name = "test-program";
+    request.cluster.software.overlap_reduce = random() % 2 == 0;
+    request.cluster.software.overlap_gather = random() % 2 == 0;
   }
   if (random() % 3 == 0) hardware.corrections = {{"forward.mlp", 1.7, 3}, {"gradients.all_reduce.data", 0.6, 3}, {"step.update", 2.5, 3}};
   request.top = number(pick({1, 3, 10}));
