@@ -27,6 +27,7 @@ enum class Mutation : std::uint8_t {
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
   DividedTwice,          // the loss is averaged over the global batch and over the ranks once more
   LocalVocabulary,       // the softmax of the loss is over this tensor rank's part of the vocabulary
+  OtherGroup,            // rank 1 scatters its gradients in the world's group, and its peers in that of the data ranks
   EarlyRead,             // what a communication brings is read before it is there
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
@@ -47,6 +48,7 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "local_head_masks",
                                                       "divided_twice",
                                                       "local_vocabulary",
+                                                      "other_group",
                                                       "early_read"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
