@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "executor/kernels/composed.h"
 #include "executor/kernels/square_sums.h"
 
 namespace executor {
@@ -111,8 +112,16 @@ void ExactSum::add(const ExactSum& other) {
   if (++adds_since_carry_ == kAddsBeforeCarry) normalise();
 }
 
-void ExactSum::add_values(const at::Tensor& values) {
-  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+void ExactSum::add_limbs(const at::Tensor& limbs) {
+  const at::Tensor host = limbs.cpu();
+  ExactSum other;
+  std::copy_n(host.const_data_ptr<std::int64_t>(), kLimbs, other.limbs_.begin());
+  add(other);
+}
+
+void ExactSum::add_values(const at::Tensor& device_values) {
+  TORCH_CHECK(device_values.is_contiguous(), "an exact sum takes contiguous tensors");
+  const at::Tensor values = device_values.cpu();
   const auto add_all = [&](const auto* numbers) {
     for (std::int64_t i = 0; i < values.numel(); ++i) add(static_cast<double>(numbers[i]));
   };
@@ -123,7 +132,8 @@ void ExactSum::add_values(const at::Tensor& values) {
 }
 
 void ExactSum::add_squares(const at::Tensor& values) {
-  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+  TORCH_CHECK(values.is_contiguous(), "an exact sum takes contiguous tensors");
+  if (!values.is_cpu()) return add_limbs(composed::exact_limbs(composed::square_sums(values)));
   const void* memory = values.data_ptr();
   switch (values.scalar_type()) {
     case at::kFloat: return add_block_sums(*this, static_cast<const float*>(memory), values.numel());

@@ -20,6 +20,7 @@ class ExactSum {
 
   void add(double value);
   void add(const ExactSum& other);
+  void add_limbs(const at::Tensor& limbs);  // int64 [kLimbs], of any device: waits for it
   // Values of a contiguous fp32 or fp64 tensor, each exactly.
   void add_values(const at::Tensor& values);
   // Squares of a flat contiguous tensor in blocks of kBlock from its start (the last may be short). Layout-independent if every slot of

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "executor/kernels/composed.h"
 #include "executor/kernels/numbers.h"
 #include "executor/kernels/optimizer_loops.h"
 
@@ -98,8 +99,9 @@ void step_any(const Shard& shard, std::span<const DecayRange> ranges, const Sett
 
 void require_equal(std::initializer_list<at::Tensor> tensors) {
   for (const at::Tensor& tensor : tensors) {
-    TORCH_CHECK(!tensor.defined() || (tensor.is_contiguous() && tensor.device().is_cpu() && tensor.numel() == tensors.begin()->numel()),
-                "an optimizer steps flat contiguous CPU tensors of equal length");
+    const at::Tensor& first = *tensors.begin();
+    TORCH_CHECK(!tensor.defined() || (tensor.is_contiguous() && tensor.device() == first.device() && tensor.numel() == first.numel()),
+                "an optimizer steps flat contiguous tensors of equal length on one device");
   }
 }
 
@@ -107,12 +109,14 @@ void require_equal(std::initializer_list<at::Tensor> tensors) {
 
 void step_adamw(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
   require_equal({shard.master, shard.gradient, shard.first_moment, shard.second_moment, shard.rounded});
-  step_any(shard, ranges, settings);
+  if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
+  for (const DecayRange& range : ranges) composed::step_adamw(shard, range, settings);
 }
 
 void step_sgd(const SgdShard& shard, std::span<const DecayRange> ranges, const SgdSettings& settings) {
   require_equal({shard.master, shard.gradient, shard.velocity, shard.rounded});
-  step_any(shard, ranges, settings);
+  if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
+  for (const DecayRange& range : ranges) composed::step_sgd(shard, range, settings);
 }
 
 }  // namespace executor

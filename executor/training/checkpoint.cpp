@@ -78,7 +78,8 @@ void Checkpoints::save(ParameterStore& parameters, const RunState& state) {
   std::error_code error;
   if (leads) fs::create_directories(folder_, error);
   communicators_.of(sim::MeshAxis::World).barrier();
-  const std::vector<NamedTensor> tensors = checkpoint_tensors(parameters, plan_);
+  std::vector<NamedTensor> tensors = checkpoint_tensors(parameters, plan_);
+  for (NamedTensor& tensor : tensors) tensor.values = tensor.values.cpu();
   require_space(safetensors_bytes(tensors));
   if (leads) {
     fs::remove_all(aside, error);  // of a run that died here

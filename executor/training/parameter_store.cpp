@@ -24,7 +24,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
 }  // namespace
 
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
-    : model_(model), tensor_{.degree = plan.mesh.tensor, .rank = plan.mesh.coordinate(rank).tensor}, seed_(plan.training.seed) {
+    : model_(model), tensor_{.degree = plan.mesh.tensor, .rank = plan.mesh.coordinate(rank).tensor}, device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {

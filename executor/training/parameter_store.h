@@ -21,6 +21,7 @@ class ParameterStore {
   const LayerLeaves& leaves(sim::LayerIndex layer) const { return layers_[layer.position()].leaves; }
   const sim::Parameter& parameter(const sim::BucketSlot& slot) const;
   TensorPosition tensor() const { return tensor_; }
+  c10::Device device() const { return device_; }
 
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
@@ -49,6 +50,7 @@ class ParameterStore {
 
   const sim::ModelGraph& model_;
   TensorPosition tensor_;
+  c10::Device device_;
   std::uint64_t seed_;
   std::vector<FlatBucket> buckets_;
   std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty

@@ -1,10 +1,12 @@
 #include "tests/executor/checked_device/checked_device.h"
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/view_native.h>
+#include <c10/core/DeviceType.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
@@ -73,6 +75,14 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, CheckedGuard)
 
+// By these LibTorch's autograd finds streams to run a backward on, as on a GPU.
+struct CheckedHooks final : at::PrivateUse1HooksInterface {
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  c10::DeviceIndex deviceCount() const override { return 1; }
+};
+
 void use(const at::Tensor& tensor, StreamOrder::Use how) {
   if (!tensor.is_privateuseone() || tensor.numel() == 0) return;
   std::int64_t last = 0;
@@ -97,22 +107,36 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   return to;
 }
 
+const at::Tensor& grow(const at::Tensor& self, at::IntArrayRef size, std::optional<at::MemoryFormat>) {
+  self.unsafeGetTensorImpl()->set_sizes_contiguous(size);
+  c10::StorageImpl& storage = *self.storage().unsafeGetStorageImpl();
+  const std::size_t bytes = static_cast<std::size_t>(self.numel()) * self.element_size();
+  if (storage.nbytes() >= bytes) return self;
+  storage.set_data_ptr_noswap(memory().allocate(bytes));
+  storage.set_nbytes(bytes);
+  return self;
+}
+
 at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
-  if (from.sizes() != to.sizes()) const_cast<at::Tensor&>(to).resize_(from.sizes());
+  if (from.sizes() != to.sizes()) grow(to, from.sizes(), {});
   return copy_from(from, to, false);
 }
 
-at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>, std::optional<at::Device>,
+at::Tensor make_empty(at::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>, std::optional<at::Device>,
                  std::optional<bool>, std::optional<at::MemoryFormat> format) {
   return at::detail::empty_generic(size, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type.value_or(at::kFloat), format);
 }
-at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> type, std::optional<at::Layout>,
+at::Tensor make_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> type, std::optional<at::Layout>,
                          std::optional<at::Device>, std::optional<bool>) {
   return at::detail::empty_strided_generic(size, stride, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
                                            type.value_or(at::kFloat));
 }
-at::Tensor as_strided(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride, std::optional<std::int64_t> offset) {
+at::Tensor strided(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride, std::optional<std::int64_t> offset) {
   return at::native::as_strided_tensorimpl(self, size, stride, offset);
+}
+
+at::Tensor reshape_alias(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride) {
+  return strided(self, size, stride, self.storage_offset());
 }
 
 void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
@@ -128,10 +152,12 @@ void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, registry) {
-  registry.impl("empty.memory_format", &empty);
-  registry.impl("empty_strided", &empty_strided);
-  registry.impl("as_strided", &as_strided);
+  registry.impl("empty.memory_format", &make_empty);
+  registry.impl("empty_strided", &make_strided);
+  registry.impl("as_strided", &strided);
+  registry.impl("_reshape_alias", &reshape_alias);
   registry.impl("view", &at::native::view);
+  registry.impl("resize_", &grow);
   registry.impl("_copy_from", &copy_from);
   registry.impl("_copy_from_and_resize", &copy_from_and_resize);
 }
@@ -141,7 +167,10 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, registry) { registry.fallback(torch::CppFunct
 
 c10::Device checked_device() {
   static const bool once = [] {
+    static CheckedHooks hooks;
+    c10::register_privateuse1_backend("checked");
     c10::SetAllocator(kType, &memory());
+    at::RegisterPrivateUse1HooksInterface(&hooks);
     return true;
   }();
   static_cast<void>(once);
