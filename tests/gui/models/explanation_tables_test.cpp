@@ -39,7 +39,7 @@ TEST(ExplanationTables, TheGapAddsUp) {
   MeasuredRun run = *loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_gap"));
   for (sim::Span& span : run.measured.spans) span.start *= 2, span.end *= 2;  // a machine of half the speed
   const sim::TaskGraph& graph = run.simulated->graph;
-  run.idle = sim::idle_times(sim::dependencies_of(graph, run.measured, sim::streams_of(run.simulated->plan)), graph);
+  run.idle = sim::idle_times(sim::dependencies_of(graph, run.measured, sim::stream_order(run.simulated->plan)), graph);
   const Table table = gapTable(run);
   ASSERT_EQ(table.rows.size(), 2 + sim::kNumIdleCauses);
   double parts = 0, shares = 0;
