@@ -39,11 +39,11 @@ NcclSession::~NcclSession() {
       settings_.library->abort(group.handle);
 }
 
-NcclGroup NcclSession::make_group(const std::vector<sim::Rank>& members, const std::string& name) {
+const NcclGroup* NcclSession::make_group(const std::vector<sim::Rank>& members, const std::string& name) {
   NcclGroup group{.handle = nullptr, .members = members, .rank = 0, .name = name_of_group(members, name)};
   const std::string id_name = fmt::format("id/{}/{}", groups_made_++, members.front().value());
   const auto self = std::find(members.begin(), members.end(), rank());
-  if (self == members.end()) return group;
+  if (self == members.end()) return nullptr;
   group.rank = static_cast<std::int32_t>(self - members.begin());
   NcclId id;
   if (group.rank == 0) {
@@ -55,8 +55,7 @@ NcclGroup NcclSession::make_group(const std::vector<sim::Rank>& members, const s
   }
   const NcclStatus status = settings_.library->start(group.handle, id, {.rank = group.rank, .size = static_cast<std::int32_t>(members.size())});
   settle(status, group, "making its communicator");
-  groups_.push_back(group);
-  return group;
+  return &groups_.emplace_back(group);
 }
 
 void NcclSession::settle(NcclStatus status, const NcclGroup& group, const std::string& what) {

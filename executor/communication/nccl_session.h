@@ -6,12 +6,12 @@
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>
 
+#include <chrono>
 #include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "executor/communication/mpi_session.h"
 #include "executor/communication/nccl_library.h"
 #include "executor/communication/operation_header.h"
 #include "executor/communication/rendezvous.h"
@@ -20,7 +20,7 @@
 namespace executor {
 
 struct NcclGroup {
-  NcclHandle handle = nullptr;  // null: not a member
+  NcclHandle handle = nullptr;
   std::vector<sim::Rank> members;
   std::int32_t rank = 0;  // inside the group
   std::string name;       // "data group of ranks 0 2"
@@ -43,7 +43,8 @@ class NcclSession {
 
   const Settings& settings() const { return settings_; }
   // Every rank of the job makes the same groups in the same order, also those that it is no member of. Throws CollectiveError.
-  NcclGroup make_group(const std::vector<sim::Rank>& members, const std::string& name);
+  // nullptr: this rank is no member. The group lives as long as the session.
+  const NcclGroup* make_group(const std::vector<sim::Rank>& members, const std::string& name);
 
   // After a call to the library: waits while it is in progress, throws CollectiveError if it failed.
   void settle(NcclStatus status, const NcclGroup& group, const std::string& what);

@@ -14,7 +14,7 @@
 namespace executor {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kStorePatience = std::chrono::seconds(60);
 
 template <class Function>
 auto speak(const std::string& what, const Function& function) {
@@ -36,7 +36,7 @@ OpenStore open_store(const StoreAddress& address, sim::Rank rank) {
     options.port = address.port;
     options.isServer = rank == sim::Rank(0);
     options.waitWorkers = false;
-    options.timeout = kPatience;
+    options.timeout = kStorePatience;
     return c10::make_intrusive<c10d::TCPStore>(address.host, options);
   });
   const auto name_of = [](const std::string& name) { return "meshwright/" + name; };

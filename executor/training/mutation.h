@@ -25,6 +25,8 @@ enum class Mutation : std::uint8_t {
   ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed
   SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
+  MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
+  EarlyFree,             // on a device: gradients are freed while their reduction may still read them
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "wrong_average",
@@ -41,7 +43,9 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "missing_replica_sum",
                                                       "forgotten_weights",
                                                       "swapped_microbatches",
-                                                      "local_head_masks"};
+                                                      "local_head_masks",
+                                                      "missing_wait",
+                                                      "early_free"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

@@ -59,6 +59,15 @@ void ParameterStore::make_leaves() {
     }
 }
 
+FlatBucket::Bytes ParameterStore::bytes() const {
+  FlatBucket::Bytes all;
+  for (const FlatBucket& bucket : buckets_) {
+    const FlatBucket::Bytes held = bucket.bytes();
+    all = {.weights = all.weights + held.weights, .gradients = all.gradients + held.gradients, .optimizer = all.optimizer + held.optimizer};
+  }
+  return all;
+}
+
 const sim::Parameter& ParameterStore::parameter(const sim::BucketSlot& slot) const {
   return layers_[slot.layer.position()].parameters[static_cast<std::size_t>(slot.parameter)];
 }

@@ -16,9 +16,12 @@ class ParameterStore {
 
   void fill_initial_values();  // of all resident weights
   std::vector<FlatBucket>& buckets() { return buckets_; }
+  const std::vector<FlatBucket>& buckets() const { return buckets_; }
+  FlatBucket::Bytes bytes() const;
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
   const LayerLeaves& leaves(sim::LayerIndex layer) const { return layers_[layer.position()].leaves; }
+  const std::vector<std::size_t>& buckets_of(sim::LayerIndex layer) const { return layers_[layer.position()].buckets; }
   const sim::Parameter& parameter(const sim::BucketSlot& slot) const;
   TensorPosition tensor() const { return tensor_; }
   c10::Device device() const { return device_; }

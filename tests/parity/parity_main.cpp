@@ -10,16 +10,24 @@
 
 #include "executor/kernels/counting_allocator.h"
 #include "executor/launch/rank_environment.h"
+#include "tests/executor/checked_device/checked_device.h"
 #include "tests/parity/parity_job.h"
 
 namespace parity {
 namespace {
 
 std::shared_ptr<executor::MpiSession> the_session;
+c10::Device the_device = c10::kCPU;
+
+c10::Device device_named(std::string_view name) {
+  if (name == "checked") return executor::checked_device();
+  return c10::Device(std::string(name));
+}
 
 }  // namespace
 
 std::shared_ptr<executor::MpiSession> session() { return the_session; }
+c10::Device device() { return the_device; }
 int num_ranks() { return executor::read_rank_environment().size; }
 
 ScratchOfJob::ScratchOfJob() {
@@ -42,6 +50,8 @@ int main(int argc, char** argv) {
                             argv);
   testing::InitGoogleTest(&argc, argv);
   executor::install_counting_allocator();
+  for (int at = 1; at + 1 < argc; ++at)
+    if (std::string_view(argv[at]) == "--device") parity::the_device = parity::device_named(argv[at + 1]);
   at::set_num_threads(1);
   if (place.is_launched) parity::the_session = executor::MpiSession::start();
   if (place.rank.value() != 0)

@@ -10,7 +10,9 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "tests/executor/checked_device/closed_memory.h"
 #include "tests/executor/checked_device/stream_order.h"
@@ -35,9 +37,16 @@ ClosedMemory& memory() {
 c10::Stream stream_of(std::size_t number) { return c10::Stream(c10::Stream::UNSAFE, kDevice, static_cast<c10::StreamId>(number)); }
 std::size_t number_of(const c10::Stream& stream) { return static_cast<std::size_t>(stream.id()); }
 
+using Holds = std::vector<std::function<bool()>>;
+thread_local std::map<std::size_t, Holds> holds;  // by stream of this thread
+bool all_ended(const Holds& held) {
+  return std::all_of(held.begin(), held.end(), [](const auto& ended) { return ended(); });
+}
+
 struct Event {
   StreamOrder::Clock clock{};
   std::chrono::steady_clock::time_point time;
+  Holds held;
 };
 
 struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
@@ -49,6 +58,7 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
   c10::Stream getStream(c10::Device) const override { return stream_of(current_stream); }
   c10::Stream getDefaultStream(c10::Device) const override { return stream_of(0); }
+  void* getStreamNativeHandle(const c10::Stream stream) const override { return reinterpret_cast<void*>(number_of(stream)); }
   c10::Stream getStreamFromGlobalPool(c10::Device, bool) const override {
     static std::size_t next = 0;
     next = next % (StreamOrder::kStreams - 1) + 1;
@@ -57,13 +67,14 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream exchangeStream(c10::Stream stream) const override { return stream_of(std::exchange(current_stream, number_of(stream))); }
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex, c10::EventFlag) const override {
     if (*event == nullptr) *event = new Event;
-    *static_cast<Event*>(*event) = {.clock = order().record(number_of(stream)), .time = std::chrono::steady_clock::now()};
+    *static_cast<Event*>(*event) = {.clock = order().record(number_of(stream)), .time = std::chrono::steady_clock::now(),
+                                      .held = holds[number_of(stream)]};
   }
   void destroyEvent(void* event, c10::DeviceIndex) const noexcept override { delete static_cast<Event*>(event); }
   void block(void* event, const c10::Stream& stream) const override {
     order().block(number_of(stream), static_cast<Event*>(event)->clock);
   }
-  bool queryEvent(void*) const override { return true; }
+  bool queryEvent(void* event) const override { return all_ended(static_cast<Event*>(event)->held); }
   void synchronizeEvent(void* event) const override { order().host_waits(static_cast<Event*>(event)->clock); }
   void synchronizeStream(const c10::Stream& stream) const override { order().host_waits_for(number_of(stream)); }
   void synchronizeDevice(c10::DeviceIndex) const override {
@@ -177,8 +188,22 @@ c10::Device checked_device() {
   return kDevice;
 }
 
-std::int64_t checked_alive_bytes() { return memory().getDeviceStats(0).allocated_bytes[0].current; }
-std::int64_t checked_peak_bytes() { return memory().getDeviceStats(0).allocated_bytes[0].peak; }
+void use_on_current_stream(const CheckedUse& use) {
+  if (use.bytes == 0 || !ClosedMemory::Opened(use.address).is_device()) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(use.address);
+  order().use(current_stream, {begin, begin + use.bytes}, use.writes ? StreamOrder::Use::Write : StreamOrder::Use::Read);
+}
+
+void copy_checked(void* to, const void* from, std::size_t bytes) { memory().copy_data(to, from, bytes); }
+
+void hold_current_stream(std::function<bool()> ended) {
+  Holds& held = holds[current_stream];
+  std::erase_if(held, [](const auto& before) { return before(); });
+  held.push_back(std::move(ended));
+}
+
+std::int64_t checked_alive_bytes() { return memory().getDeviceStats(0).requested_bytes[0].current; }
+std::int64_t checked_peak_bytes() { return memory().getDeviceStats(0).requested_bytes[0].peak; }
 void reset_checked_peak() { memory().resetPeakStats(0); }
 
 }  // namespace executor

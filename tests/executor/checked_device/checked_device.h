@@ -11,11 +11,24 @@
 
 #include <c10/core/Device.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace executor {
 
 c10::Device checked_device();  // made by the first call
+
+// For a library that is given addresses on it, as NCCL is. Memory of the host passes.
+struct CheckedUse {
+  const void* address;
+  std::size_t bytes;
+  bool writes = false;
+};
+void use_on_current_stream(const CheckedUse& use);
+void copy_checked(void* to, const void* from, std::size_t bytes);  // as soon as it is called, without a stream
+// Events that the current stream records from now on have not happened before `ended` says so.
+void hold_current_stream(std::function<bool()> ended);
 
 // Of its tensors: what was asked for and not given back, and the highest that this was.
 std::int64_t checked_alive_bytes();

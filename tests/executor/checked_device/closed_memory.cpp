@@ -27,8 +27,9 @@ c10::DataPtr ClosedMemory::allocate(std::size_t bytes) {
     base = pool.back();
     pool.pop_back();
   }
-  blocks_[base] = {.asked = bytes, .bytes = rounded, .stream = stream};
-  stats_.allocated_bytes[0].increase(bytes);
+  Block& block = blocks_[base];
+  block = {.asked = bytes, .bytes = rounded, .stream = stream, .opened = block.opened};
+  stats_.requested_bytes[0].increase(bytes);
   stats_.reserved_bytes[0].increase(pool.empty() ? rounded : 0);
   return {base, base, raw_deleter(), device};
 }
@@ -41,8 +42,8 @@ c10::DeleterFnPtr ClosedMemory::raw_deleter() const {
 
 void ClosedMemory::give_back(void* base) {
   const std::lock_guard lock(mutex_);
-  const Block block = blocks_.extract(base).mapped();
-  stats_.allocated_bytes[0].decrease(block.asked);
+  const Block& block = blocks_.at(base);  // it stays: an operation that is late may still use it, as on a GPU
+  stats_.requested_bytes[0].decrease(block.asked);
   free_[{block.stream, block.bytes}].push_back(base);
 }
 
@@ -51,22 +52,24 @@ void ClosedMemory::copy_data(void* to, const void* from, std::size_t bytes) cons
   std::memcpy(to, from, bytes);
 }
 
-void ClosedMemory::resetPeakStats(c10::DeviceIndex) { stats_.allocated_bytes[0].reset_peak(); }
+void ClosedMemory::resetPeakStats(c10::DeviceIndex) { stats_.requested_bytes[0].reset_peak(); }
 
 ClosedMemory::Opened::Opened(const void* inside) {
   if (the_memory == nullptr || inside == nullptr) return;
   const std::lock_guard lock(the_memory->mutex_);
   auto after = the_memory->blocks_.upper_bound(const_cast<void*>(inside));
   if (after == the_memory->blocks_.begin()) return;
-  const auto& [base, block] = *--after;
+  auto& [base, block] = *--after;
   if (static_cast<const char*>(inside) >= static_cast<char*>(base) + block.bytes) return;
   base_ = base;
-  bytes_ = block.bytes;
-  mprotect(base_, bytes_, PROT_READ | PROT_WRITE);
+  if (++block.opened == 1) mprotect(base_, block.bytes, PROT_READ | PROT_WRITE);
 }
 
 ClosedMemory::Opened::~Opened() {
-  if (base_) mprotect(base_, bytes_, PROT_NONE);
+  if (base_ == nullptr) return;
+  const std::lock_guard lock(the_memory->mutex_);
+  Block& block = the_memory->blocks_.at(base_);
+  if (--block.opened == 0) mprotect(base_, block.bytes, PROT_NONE);
 }
 
 }  // namespace executor

@@ -32,20 +32,20 @@ class ClosedMemory final : public c10::DeviceAllocator {
    public:
     explicit Opened(const void* inside);
     ~Opened();
+    bool is_device() const { return base_ != nullptr; }
     Opened(const Opened&) = delete;
     Opened& operator=(const Opened&) = delete;
 
    private:
     void* base_ = nullptr;
-    std::size_t bytes_ = 0;
   };
 
  private:
   struct Block {
-    std::size_t asked, bytes, stream;
+    std::size_t asked = 0, bytes = 0, stream = 0;
+    std::int32_t opened = 0;
   };
   void give_back(void* base);
-  void count(std::int64_t bytes);
 
   StreamNow stream_;
   std::mutex mutex_;
