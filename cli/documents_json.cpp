@@ -32,7 +32,7 @@ Json result_json(const sim::SimulationResult& result) {
 }
 
 Json shape_json(const sim::ParallelPlan& plan) {
-  return {{"data", plan.mesh.data}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
+  return {{"data", plan.mesh.data}, {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
           {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel},
           {"plan_hash", sim::plan_hash(plan)}};
@@ -115,7 +115,5 @@ std::string export_document(const ExportOptions& options) {
 }
 
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
-
-void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path) { sim::save_json_file(sim::to_json(profile), path); }
 
 }  // namespace cli

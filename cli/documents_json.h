@@ -25,6 +25,4 @@ std::string run_document(const RunOptions& options, const std::vector<StepMetric
 std::string export_document(const ExportOptions& options);
 std::string profile_document(const sim::HardwareProfile& profile);
 
-void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path);
-
 }  // namespace cli

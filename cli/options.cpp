@@ -49,6 +49,7 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
   command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
+  command->add_option("--software", plan.software, "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
   command->add_option("--precision", plan.precision, "fp64, fp32, tf32, bf16 or fp16; default: bf16 on GPUs, fp32 on CPUs");
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "With bf16 and fp16: gradients are summed and reduced in fp32");
   command->add_option("--optimizer", plan.optimizer, "adamw or sgd")->capture_default_str();
@@ -68,7 +69,7 @@ void declare_plan(CLI::App& app, Values& values) {
                                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command->add_option("--fix", values.fixed, "axis=value, repeated: data, tensor, pipeline, chunks, zero, sequence_parallel, recompute, "
+  command->add_option("--fix", values.fixed, "axis=value, repeated: data, tensor, pipeline, replicas, chunks, zero, sequence_parallel, recompute, "
                                              "microbatch, schedule")->expected(1)->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
@@ -155,6 +156,7 @@ void declare_validate(CLI::App& app, Values& values) {
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
   command->add_option("--fit", values.validate.fit, "Fit software and hardware constants to the rows; write the profiles into this folder");
+  command->add_flag("--engine", values.validate.by_engine, "Predict as the planner does: lowered to tasks and simulated event by event, where a row can be");
   command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it");
 }
 

@@ -19,7 +19,7 @@ struct PlanOptions {
   std::string model, cluster, output;
   std::int32_t devices = 0;                  // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0;
-  std::string memory_limit, precision, optimizer = "adamw";
+  std::string memory_limit, software, precision, optimizer = "adamw";
   bool fp32_gradients = false;
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
@@ -82,6 +82,7 @@ struct CalibrateOptions {
 struct ValidateOptions {
   std::string rows, output;                  // output: predictions; empty: none are written
   std::string fit;                           // folder for profiles fitted to the rows; empty: no fit
+  bool by_engine = false;                    // predicted as the planner does
   bool leave_out_each = false;               // each source predicted with constants fitted without it
 };
 

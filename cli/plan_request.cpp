@@ -42,6 +42,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   planner::SearchRequest request;
   request.model = sim::load_model_config(options.model);
   request.cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices});
+  if (!options.software.empty()) request.cluster.software = sim::load_software(options.software);
   request.workload = {.sequence = options.sequence, .global_batch = options.global_batch,
                       .precision = precision_of(options, request.cluster, violations),
                       .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations)),

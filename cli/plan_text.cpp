@@ -17,9 +17,10 @@ constexpr std::size_t kShownOfFront = 8;
 
 std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
 
-// "3 kept": gathered weights stay until the backward.
+// "3 kept": gathered weights stay until the backward. "3 of 8": shards of 8 ranks, replicated.
 std::string zero_name(const sim::ParallelPlan& plan) {
-  return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "");
+  return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "") +
+         (plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : "");
 }
 
 Row header() {
@@ -82,7 +83,8 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
 }
 
 std::string plan_summary(const sim::ParallelPlan& plan) {
-  return fmt::format("data {} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, plan.mesh.tensor,
+  const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
+  return fmt::format("data {}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
                      plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan));
 }

@@ -7,9 +7,9 @@ if(NOT EXISTS ${MESHWRIGHT_TORCH}/lib/libtorch_cuda.so)
   message(FATAL_ERROR "${MESHWRIGHT_TORCH} is a LibTorch for CPUs only: install torch 2.11.0 for CUDA 13, or leave MESHWRIGHT_CUDA off")
 endif()
 
-# nvcc: CMAKE_CUDA_COMPILER, CUDACXX, the PATH, /usr/local/cuda, or the wheel nvidia-cuda-nvcc (cmake/setup.sh cuda).
+# nvcc: CMAKE_CUDA_COMPILER, CUDACXX, the wheel nvidia-cuda-nvcc (cmake/setup.sh cuda), the PATH, /usr/local/cuda.
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  find_program(MESHWRIGHT_NVCC nvcc HINTS /usr/local/cuda/bin ${wheels}/cu13/bin)
+  find_program(MESHWRIGHT_NVCC nvcc HINTS ${wheels}/cu13/bin PATHS /usr/local/cuda/bin)
   if(NOT MESHWRIGHT_NVCC)
     message(FATAL_ERROR "nvcc is missing: run cmake/setup.sh cuda, or pass -DCMAKE_CUDA_COMPILER=<path of nvcc 13>")
   endif()

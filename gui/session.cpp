@@ -82,6 +82,16 @@ void Session::openRun(const QString& folder) {
   });
 }
 
+void Session::calibrate(const SharedRun& run) {
+  loading_.start([this, run](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const Calibration calibration = calibrateBy(*run);
+    return [this, calibration] {
+      Q_EMIT calibrated(calibration);
+      ask(calibration.next);
+    };
+  });
+}
+
 std::shared_ptr<LoadProgress> Session::begin(std::shared_ptr<LoadProgress>& progress) {
   if (progress) progress->cancelled = true;
   return progress = std::make_shared<LoadProgress>();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/communication/solo_communicator.h"
+#include "sim/units/input_error.h"
 
 namespace executor {
 namespace {
@@ -36,7 +37,8 @@ std::vector<sim::Rank> members(const sim::DeviceMesh& mesh, sim::Rank rank, sim:
 MeshCommunicators::MeshCommunicators(const sim::DeviceMesh& mesh, Transport transport) : mesh_(mesh), transport_(std::move(transport)) {
   const auto [rank, ranks] = transport_.place();
   if (ranks != mesh.ranks()) {
-    throw CollectiveError(fmt::format("the plan's mesh has {} ranks, but {} were started", mesh.ranks(), ranks));
+    throw sim::InputError("", {{"/mesh", fmt::format("has {} ranks, but {} were started", mesh.ranks(), ranks),
+                                fmt::format("start it with:  meshwright run, or mpirun -np {}", mesh.ranks())}});
   }
   rank_ = sim::Rank(rank);
   for (const sim::MeshAxis axis : kAxes) axes_[static_cast<std::size_t>(axis)] = make(axis);

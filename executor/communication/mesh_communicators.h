@@ -12,7 +12,7 @@ namespace executor {
 
 class MeshCommunicators {
  public:
-  // Collective over all ranks of the job. A mesh of one rank needs no transport. Throws CollectiveError if the job has another number of ranks.
+  // Collective over all ranks of the job. A mesh of one rank needs no transport. Throws sim::InputError if the job has another number of ranks.
   MeshCommunicators(const sim::DeviceMesh& mesh, Transport transport);
   MeshCommunicators(const MeshCommunicators&) = delete;
   MeshCommunicators& operator=(const MeshCommunicators&) = delete;

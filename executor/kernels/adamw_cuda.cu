@@ -1,8 +1,7 @@
 #include "executor/kernels/adamw_cuda.h"
 
-#include <algorithm>
-
 #include "executor/kernels/adamw_update.h"
+#include "executor/kernels/chunk_table.cuh"
 #include "executor/kernels/cuda_block.cuh"
 
 namespace executor {
@@ -10,14 +9,6 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr std::int64_t kChunk = kThreads * 8;  // elements that a block steps at a time, of one range
-constexpr int kMostRanges = 96;                // of one launch: the table travels with the kernel's parameters (4 KB)
-
-template <class Master>
-struct RangeTable {
-  KeepRange<Master> ranges[kMostRanges];
-  std::int64_t first_chunk[kMostRanges + 1];  // of each range; the last entry is the number of chunks
-  int count;
-};
 
 template <class Master, class Gradient, class Rounded>
 __device__ __forceinline__ void step_eight(const AdamWMemory<Master, Gradient, Rounded>& memory, std::int64_t at, const AdamWFactors<Master>& by) {
@@ -57,9 +48,9 @@ __device__ __forceinline__ bool is_aligned_at(const AdamWMemory<Master, Gradient
 
 template <class Master, class Gradient, class Rounded>
 __global__ void __launch_bounds__(kThreads)
-    adamw_kernel(const AdamWMemory<Master, Gradient, Rounded> memory, const RangeTable<Master> table, AdamWFactors<Master> by) {
+    adamw_kernel(const AdamWMemory<Master, Gradient, Rounded> memory, const ChunkTable<KeepRange<Master>> table, AdamWFactors<Master> by) {
   int range = 0;
-  for (std::int64_t chunk = blockIdx.x; chunk < table.first_chunk[table.count]; chunk += gridDim.x) {
+  for (std::int64_t chunk = blockIdx.x; chunk < table.chunks(); chunk += gridDim.x) {
     while (chunk >= table.first_chunk[range + 1]) ++range;
     const std::int64_t begin = table.ranges[range].begin + (chunk - table.first_chunk[range]) * kChunk + threadIdx.x * 8,
                        end = table.ranges[range].end;
@@ -75,15 +66,9 @@ __global__ void __launch_bounds__(kThreads)
 template <class Master, class Gradient, class Rounded>
 void launch_ranges(const AdamWMemory<Master, Gradient, Rounded>& memory, std::span<const KeepRange<Master>> ranges,
                    const AdamWFactors<Master>& by, CudaStream stream) {
-  for (; !ranges.empty(); ranges = ranges.subspan(std::min<std::size_t>(ranges.size(), kMostRanges))) {
-    RangeTable<Master> table{};
-    for (const KeepRange<Master>& range : ranges.first(std::min<std::size_t>(ranges.size(), kMostRanges))) {
-      table.ranges[table.count] = range;
-      table.first_chunk[table.count + 1] = table.first_chunk[table.count] + (range.end - range.begin + kChunk - 1) / kChunk;
-      ++table.count;
-    }
-    const std::int64_t chunks = table.first_chunk[table.count];
-    if (chunks > 0) launch("adamw", adamw_kernel<Master, Gradient, Rounded>, over(chunks, kThreads), stream, memory, table, by);
+  while (!ranges.empty()) {
+    const auto table = ChunkTable<KeepRange<Master>>::take(ranges, kChunk);
+    if (table.chunks() > 0) launch("adamw", adamw_kernel<Master, Gradient, Rounded>, over(table.chunks(), kThreads), stream, memory, table, by);
   }
 }
 

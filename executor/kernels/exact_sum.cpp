@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "executor/kernels/composed.h"
+#include "executor/kernels/exact_limbs.h"
 #include "executor/kernels/square_sums.h"
 
 namespace executor {
@@ -17,24 +18,13 @@ static_assert(ExactSum::kBlock == kSquareBlock);
 
 using Limbs = std::array<std::int64_t, ExactSum::kLimbs>;
 
-constexpr std::int32_t kLimbBits = 32;
-constexpr std::uint64_t kLimbMask = 0xffffffffULL;
-constexpr std::int32_t kMantissaBits = 53;
-constexpr std::int32_t kLowestExponent = -1074;     // of bit 0 of limb 0
-constexpr std::size_t kTop = ExactSum::kLimbs - 2;  // holds the sign after carrying
-constexpr std::size_t kNotFinite = ExactSum::kLimbs - 1;
-constexpr std::int32_t kAddsBeforeCarry = 1 << 29;  // each adds less than 2^33 to a limb of 63 bits
+static_assert(ExactSum::kLimbs == kLimbs);
 
-// Afterwards all limbs below the top one are digits, 0 .. 2^32 - 1.
-void carry(Limbs& limbs) {
-  std::int64_t over = 0;
-  for (std::size_t i = 0; i < kTop; ++i) {
-    const std::int64_t sum = limbs[i] + over;
-    over = sum >> kLimbBits;  // towards minus infinity
-    limbs[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) & kLimbMask);
-  }
-  limbs[kTop] += over;
-}
+constexpr std::int32_t kMantissaBits = 53;
+constexpr std::int32_t kLowestExponent = -1074;  // of bit 0 of limb 0
+constexpr std::size_t kTop = kTopLimb;
+constexpr std::size_t kNotFinite = kNotFiniteLimb;
+constexpr std::int32_t kAddsBeforeCarry = 1 << 29;  // each adds less than 2^33 to a limb of 63 bits
 
 bool bit(const Limbs& digits, std::int32_t position) {
   return (static_cast<std::uint64_t>(digits[static_cast<std::size_t>(position / kLimbBits)]) >> (position % kLimbBits)) & 1U;
@@ -88,20 +78,15 @@ void add_block_sums(ExactSum& sum, const Number* values, std::int64_t elements) 
 }  // namespace
 
 void ExactSum::add(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const auto exponent = static_cast<std::int32_t>(bits >> 52 & 0x7ff);
-  if (exponent == 0x7ff) {
+  if (!is_finite(value)) {
     ++limbs_[kNotFinite];
     return;
   }
-  const std::uint64_t mantissa = (bits & 0xfffffffffffffULL) | (exponent == 0 ? 0 : 1ULL << 52);
-  const std::int32_t position = std::max(exponent, 1) - 1;
-  const auto limb = static_cast<std::size_t>(position / kLimbBits);
-  const std::uint64_t low = (mantissa & kLimbMask) << position % kLimbBits, high = (mantissa >> kLimbBits) << position % kLimbBits;
-  const std::int64_t sign = value < 0 ? -1 : 1;
-  limbs_[limb] += sign * static_cast<std::int64_t>(low & kLimbMask);
-  limbs_[limb + 1] += sign * static_cast<std::int64_t>((low >> kLimbBits) + (high & kLimbMask));
-  limbs_[limb + 2] += sign * static_cast<std::int64_t>(high >> kLimbBits);
+  const LimbParts parts = limb_parts(value);
+  const auto first = static_cast<std::size_t>(parts.first);
+  limbs_[first] += parts.low;
+  limbs_[first + 1] += parts.middle;
+  limbs_[first + 2] += parts.high;
   if (++adds_since_carry_ == kAddsBeforeCarry) normalise();
 }
 
@@ -145,18 +130,18 @@ void ExactSum::add_squares(const at::Tensor& values) {
 }
 
 void ExactSum::normalise() {
-  carry(limbs_);
+  carry(limbs_.data());
   adds_since_carry_ = 0;
 }
 
 double ExactSum::value() const {
   if (limbs_[kNotFinite] != 0) return std::numeric_limits<double>::quiet_NaN();
   Limbs digits = limbs_;
-  carry(digits);
+  carry(digits.data());
   const bool negative = digits[kTop] < 0;
   if (negative) {
     for (auto& digit : digits) digit = -digit;
-    carry(digits);
+    carry(digits.data());
   }
   return negative ? -round_digits(digits) : round_digits(digits);
 }

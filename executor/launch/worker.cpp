@@ -99,7 +99,7 @@ void Worker::require_finite(CompletedSteps done) const {
 }
 
 void Worker::one_step(CompletedSteps done) {
-  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested()});
+  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested(), .has_written = checkpoints_.has_written()});
   require_finite(done);
   const sim::MeasuredStep& measured = recorder_.last();
   if (report_) {
@@ -111,9 +111,12 @@ void Worker::one_step(CompletedSteps done) {
                   .tokens_per_second = tokens / sim::to_seconds(measured.duration).count(),
                   .memory = recorder_.memory()});
   }
+  checkpoints_.end_step(summary_.saved);
   if (!is_checkpoint_due(done)) return;
-  heartbeat_.begin_activity("writing a checkpoint");
-  checkpoints_.save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  heartbeat_.begin_activity("copying the state for a checkpoint");
+  checkpoints_.begin_save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  heartbeat_.begin_activity("writing the trace");
+  write_trace();  // with every checkpoint: who watches the run sees its tasks, and a crash leaves them
 }
 
 void Worker::guarded_step(CompletedSteps done) try {
@@ -125,9 +128,9 @@ void Worker::guarded_step(CompletedSteps done) try {
 RunEnd Worker::run() {
   if (!options_.memory_snapshot.empty()) start_memory_history(device_);
   for (CompletedSteps done{start_.value + 1}; done.value <= options_.steps && !summary_.stop_requested; ++done.value) guarded_step(done);
+  heartbeat_.begin_activity("writing a checkpoint");
+  checkpoints_.finish_save();
   if (!options_.memory_snapshot.empty()) write_memory_snapshot(options_.memory_snapshot);
-  heartbeat_.begin_activity("writing the trace");
-  if (start_.value < options_.steps) write_trace();
   heartbeat_.begin_activity("ended");
   return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;
 }

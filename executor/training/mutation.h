@@ -25,6 +25,9 @@ enum class Mutation : std::uint8_t {
   ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed
   SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
+  DividedTwice,          // the loss is averaged over the global batch and over the ranks once more
+  LocalVocabulary,       // the softmax of the loss is over this tensor rank's part of the vocabulary
+  EarlyRead,             // what a communication brings is read before it is there
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
   EarlyFree,             // on a device: gradients are freed while their reduction may still read them
 };
@@ -44,6 +47,9 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "forgotten_weights",
                                                       "swapped_microbatches",
                                                       "local_head_masks",
+                                                      "divided_twice",
+                                                      "local_vocabulary",
+                                                      "early_read",
                                                       "missing_wait",
                                                       "early_free"};
 

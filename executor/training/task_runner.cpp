@@ -45,7 +45,9 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   request_ = request;
   communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
-  const std::int64_t samples = options_.mutation == Mutation::WrongAverage ? plan_.microbatch_size : plan_.workload.global_batch;
+  const std::int64_t samples = options_.mutation == Mutation::WrongAverage   ? plan_.microbatch_size
+                               : options_.mutation == Mutation::DividedTwice ? plan_.workload.global_batch * plan_.mesh.ranks()
+                                                                             : plan_.workload.global_batch;
   stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(samples * plan_.workload.sequence));
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
@@ -169,10 +171,17 @@ void TaskRunner::perform(const sim::Task& task) {
     stage_.perform(task.key);
 }
 
+// Who reads too early finds fresh memory.
+void TaskRunner::wait(Work& work, const at::Tensor& result) const {
+  work.wait();
+  if (options_.mutation == Mutation::EarlyRead) result.zero_();
+}
+
 // In the head's forward the first of two is a maximum.
 void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
-  const bool is_maximum =
-      task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1 && task.key.sequence == 0;
+  const bool is_loss = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1;
+  const bool is_maximum = is_loss && task.key.sequence == 0;
+  if (options_.mutation == Mutation::LocalVocabulary && is_loss && !is_maximum) return;
   if (options_.mutation == Mutation::MissingTensorSum && task.key.phase == sim::Phase::Backward) return;
   communicators_.of(sim::MeshAxis::Tensor)
       .all_reduce(stage_.partial(), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
@@ -223,7 +232,7 @@ void TaskRunner::receive(const sim::Task& task) {
   take_back();
   const at::Tensor buffer = empty_stream(plan_.shard_shape().tokens() / (plan_.sequence_parallel ? plan_.mesh.tensor : 1));
   if (streams_.are_concurrent()) received_.push_back(buffer);
-  communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
+  wait(*communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key), buffer);
   stage_.put_flow(buffer, task.key);
   const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
@@ -271,7 +280,7 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
   if (is_unreduced_by_mutation(task))
     bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
   else
-    communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
+    wait(*communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
   reducing_.push_back(task.bucket);
   if (!streams_.are_concurrent() || options_.mutation == Mutation::EarlyFree) finish_reductions();
 }

@@ -49,6 +49,7 @@ class TaskRunner {
   void take_back();
   void end_step();
 
+  void wait(Work& work, const at::Tensor& result) const;
   void sum_over_tensor_ranks(const sim::Task& task);
   void gather_over_tensor_ranks(const sim::Task& task);
   void scatter_over_tensor_ranks(const sim::Task& task);

@@ -3,16 +3,24 @@
 #include <filesystem>
 #include <set>
 
+#include "gui/core/file_kind.h"
 #include "planner/constraints.h"
 
 namespace gui {
+namespace {
+
+sim::ModelConfig modelOf(const std::string& path) {
+  return kindOfFile(path) == FileKind::Plan ? sim::load_plan(path).model : sim::load_model_config(path);
+}
+
+}  // namespace
 
 planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (question.model.empty())
     throw sim::InputError("", {{"model", "no model is chosen", "open a Hugging Face config.json, or drop one on the window"}});
   std::vector<sim::Violation> violations;
   planner::SearchRequest request;
-  request.model = sim::load_model_config(question.model);
+  request.model = modelOf(question.model);
   request.cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
   const bool cpu = request.cluster.hardware.kind == sim::DeviceKind::Cpu;
   request.workload = {.sequence = question.sequence,

@@ -14,13 +14,12 @@ constexpr double kTransferShare = 0.21;
 constexpr double kPlainTransfer = 20e9;   // that much one message gets from slower links, too
 constexpr double kCubeMeshShare = 0.75;   // of the links, where no switch joins them
 
-// How often the payload crosses a rank's link.
-double volume(CollectiveKind kind, double ranks) {
-  const double once = (ranks - 1) / ranks;
+}  // namespace
+
+double crossings(CollectiveKind kind, const RankGroup& group) {
+  const double once = (group.ranks - 1) / group.ranks;
   return kind == CollectiveKind::AllReduce ? 2 * once : kind == CollectiveKind::SendReceive ? 1 : once;
 }
-
-}  // namespace
 
 LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine)
     : gpus_per_node_(static_cast<double>(machine.gpus_per_node)) {
@@ -52,7 +51,7 @@ double LinkClock::start(CollectiveKind kind, const RankGroup& group, double payl
 
 double LinkClock::collective(CollectiveKind kind, double payload, const RankGroup& group) const {
   if (group.ranks <= 1 || payload <= 0) return 0;
-  const double members = members_on_node(group), crossing = volume(kind, group.ranks) * payload;
+  const double members = members_on_node(group), crossing = crossings(kind, group) * payload;
   const bool leaves = group.ranks > members;
   const double gain = kind == CollectiveKind::AllReduce && !leaves ? gain_ : 1;
   const double inside = members > 1 ? crossing / (link_rate_ * gain) : 0;

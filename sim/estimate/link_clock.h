@@ -4,7 +4,7 @@
 
 #include "sim/collective/collective.h"
 #include "sim/estimate/device.h"
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 
 namespace sim {
 
@@ -12,6 +12,12 @@ struct RankGroup {
   double ranks = 1;        // members
   double stride = 1;       // ranks between two members
 };
+
+inline constexpr double kHiddenByOverlap = 0.8;   // of tensor collectives that are split along a product
+inline constexpr double kBucketTail = 0.06;       // of an overlapped exchange: the last bucket has nothing left to hide behind
+
+// How often the payload crosses a member's link.
+double crossings(CollectiveKind kind, const RankGroup& group);
 
 class LinkClock {
  public:
@@ -21,6 +27,7 @@ class LinkClock {
   double collective(CollectiveKind kind, double payload, const RankGroup& group) const;
   double all_to_all(double sent, const RankGroup& group) const;   // sent by one rank to the others together
   double transfer(double payload, const RankGroup& pair) const;   // all ranks of the node send at once
+  double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
 
  private:

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/estimate/operator_clock.h"
+
 namespace sim {
 namespace {
 
-constexpr double kHiddenByOverlap = 0.8;       // of tensor collectives that are split along a product
 constexpr double kHiddenByAsync = 0.35;        // where only the backward's collective meets a product
 
 }  // namespace
@@ -87,9 +88,7 @@ MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters
 // Gradients of this microbatch are added to those before: one pass over both.
 double MicrobatchTimes::accumulation(double parameters) const {
   if (gathers_weights() || run_.layout.microbatches <= 1 || run_.network.low_rank) return 0;
-  const double sum = run_.execution.accumulate_bytes;
-  return kernels_.bytes(parameters * (setting_.stack.fused_accumulation ? 2 * sum - kernels_.element() : 2 * sum + kernels_.element()))
-      .device;
+  return OperatorClock(kernels_, setting_.stack, run_.execution).accumulation(parameters).device;
 }
 
 double MicrobatchTimes::gathered_logits() const {

@@ -6,12 +6,12 @@
 #include "sim/estimate/convolutional_step.h"
 #include "sim/estimate/memory_estimate.h"
 #include "sim/estimate/microbatch_times.h"
+#include "sim/estimate/operator_clock.h"
 
 namespace sim {
 namespace {
 
 constexpr double kDriveBytes = 24;       // of a parameter: master weight and two moments, in and out
-constexpr double kBucketTail = 0.06;     // of an overlapped gradient exchange: the last bucket has nothing left to hide behind
 
 struct RankParameters { double dense = 0, experts = 0, trained = 0; };
 
@@ -76,16 +76,14 @@ double host_step(const RunDescription& run, const KernelTraits& traits, const Ow
   return link + owned.bytes / traits.host_memory.value() + drive;
 }
 
-// Reads gradient, master weight and two moments, writes them back with the 16-bit copy; and the norm before it.
 double optimizer_time(const RunDescription& run, const KernelClock& kernels, const SoftwareStack& stack, const RankParameters& parameters) {
   const Layout& layout = run.layout;
   const bool sharded = layout.zero_stage >= 1;
   const double shards = sharded ? real(std::max<std::int64_t>(1, layout.zero_group)) : 1;
-  const double moments = run.execution.optimizer == StepOptimizer::Adam || run.execution.optimizer == StepOptimizer::Lamb ? 2 : 1;
-  const double bytes = 8 + 8 * moments + 6 + (stack.fused_optimizer ? 12 : 30) + (run.execution.optimizer == StepOptimizer::Lamb ? 16 : 0);
   const double owned = parameters.trained / shards;
-  return run.execution.place == OptimizerPlace::Device ? kernels.bytes(owned * bytes).device
-                                                       : host_step(run, kernels.traits(), {owned, owned * bytes});
+  const OperatorClock operators(kernels, stack, run.execution);
+  if (run.execution.place == OptimizerPlace::Device) return operators.optimizer(owned).device;
+  return host_step(run, kernels.traits(), {owned, owned * operators.optimizer_bytes()});
 }
 
 StepParts transformer_parts(const RunDescription& run, const Setting& setting) {

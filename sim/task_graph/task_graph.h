@@ -43,7 +43,9 @@ class TaskGraph {
 };
 
 inline StreamOrder stream_order(const ParallelPlan& plan) {
-  return plan.cluster.hardware.overlaps_communication ? StreamOrder::Overlapping : StreamOrder::InOrder;
+  if (!plan.cluster.hardware.overlaps_communication) return StreamOrder::InOrder;
+  const SoftwareStack& software = plan.cluster.software;   // without a name: ours, which overlaps
+  return software.name.empty() || software.overlap_reduce ? StreamOrder::Overlapping : StreamOrder::ReduceInOrder;
 }
 
 // Deterministic and free of costs. The plan must have no violations().

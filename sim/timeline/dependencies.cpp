@@ -39,7 +39,7 @@ std::vector<Edge> all_edges(const TaskGraph& graph, StreamOrder order) {
     std::array<TaskId, kNumStreams> last;
     last.fill(TaskId::none());
     for (const TaskId task : graph.issue_order(device)) {
-      TaskId& before = last[order == StreamOrder::InOrder ? 0 : static_cast<std::size_t>(graph.task(task).stream)];
+      TaskId& before = last[static_cast<std::size_t>(queue_of(order, graph.task(task).stream))];
       if (before.exists()) edges.emplace_back(before.position(), task.position());
       before = task;
     }

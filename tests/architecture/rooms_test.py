@@ -15,13 +15,13 @@ _SIM = {
     "sim_sharding": ["sim_plan"],
     "sim_task_graph": ["sim_sharding"],
     "sim_timeline": ["sim_task_graph"],
-    "sim_cost": ["sim_timeline"],
+    "sim_cost": ["sim_timeline", "sim_estimate"],
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
     "sim_calibration": ["sim_cost", "sim_timeline"],
     "sim_estimate": ["sim_cluster", "sim_schedule", "sim_collective"],
-    "sim_validation": ["sim_estimate"],
+    "sim_validation": ["sim_estimate", "sim_engine"],
 }
 # Numbers below, then tables, then pictures, then the window.
 _GUI = {"gui_core": [], "gui_models": ["gui_core", "gui_import"], "gui_views": ["gui_core"], "gui_import": ["gui_core"],

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 #include "sim/units/input_error.h"
 #include "sim/units/json_reader.h"
 
@@ -40,6 +40,15 @@ TEST(SoftwareStackJson, UnitsAndSourcesAreAskedFor) {
   EXPECT_THROW(software_stack_from_json(json, "f"), InputError);
   json["fitted"]["source"] = "rows of a and b";
   EXPECT_EQ(software_stack_from_json(json, "f").matrix_share, 0.9);
+}
+
+TEST(SoftwareStackJson, WhatIsWrittenIsReadAgain) {
+  for (const char* name : {"plain", "megatron-core", "fsdp1"}) {
+    const SoftwareStack stack = load_software(name);
+    const Json written = to_json(stack);
+    EXPECT_EQ(to_json(software_stack_from_json(written, name)).dump(), written.dump()) << name;
+    EXPECT_EQ(written["name"], name);
+  }
 }
 
 }  // namespace

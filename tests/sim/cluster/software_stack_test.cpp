@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
@@ -17,6 +17,16 @@ TEST(SoftwareStack, UnknownOnesArePlainAndUncertain) {
   EXPECT_EQ(catalog.find({"in-house", 2024}).name, "plain");
   EXPECT_GT(catalog.find({"", 0}).interval, catalog.named("megatron-core").interval);
   EXPECT_THROW(catalog.named("nothing"), InputError);
+}
+
+TEST(SoftwareStack, KnowsWhatFlashMeansThere) {
+  SoftwareStack stack;
+  stack.flash = "cudnn";
+  stack.fused_softmax = true;
+  EXPECT_EQ(attention_kernel(stack, "flash"), AttentionKernel::Cudnn);
+  EXPECT_EQ(attention_kernel(stack, "no_flash"), AttentionKernel::FusedSoftmax);
+  EXPECT_EQ(attention_kernel(stack, "unfused"), AttentionKernel::Unfused);
+  EXPECT_EQ(attention_kernel(stack, ""), AttentionKernel::Flash2);
 }
 
 }  // namespace

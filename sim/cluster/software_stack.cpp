@@ -1,10 +1,19 @@
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 
 #include <algorithm>
 
 #include "sim/units/input_error.h"
 
 namespace sim {
+
+AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated) {
+  std::string name = stated.empty() ? stack.attention : stated;
+  if (name == "flash") name = stack.flash;
+  if (name == "no_flash") name = stack.fused_softmax ? "fused_softmax" : "unfused";
+  const auto* found = std::find(std::begin(kAttentionKernelNames), std::end(kAttentionKernelNames), name);
+  return found == std::end(kAttentionKernelNames) ? AttentionKernel::Flash2
+                                                  : static_cast<AttentionKernel>(found - std::begin(kAttentionKernelNames));
+}
 
 const SoftwareStack& SoftwareCatalog::named(const std::string& name) const {
   const auto found = std::find_if(stacks_.begin(), stacks_.end(), [&](const SoftwareStack& stack) { return stack.name == name; });

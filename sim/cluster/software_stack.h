@@ -4,12 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/units/json_fwd.h"
 #include "sim/units/sim_time.h"
 
 namespace sim {
+
+enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
+inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
 
 struct SoftwareStack {
   std::string name, source;
@@ -44,6 +48,8 @@ struct SoftwareStack {
   double fragmentation = 0.05;              // share of the activations that the allocator holds without use
 };
 
+AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");   // "flash", "no_flash": what they mean there
+
 // The stack of a framework in a year. Throws InputError for a broken profile; never for an unknown framework.
 struct FrameworkVersion { std::string framework; std::int64_t year = 0; };
 class SoftwareCatalog {
@@ -57,6 +63,8 @@ class SoftwareCatalog {
 };
 
 SoftwareCatalog load_software_catalog();    // profiles/software
+SoftwareStack load_software(const std::string& path_or_name);
 SoftwareStack software_stack_from_json(const Json& json, const std::string& file);
+Json to_json(const SoftwareStack& stack);
 
 }  // namespace sim
