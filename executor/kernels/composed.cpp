@@ -54,6 +54,8 @@ void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, c
   sums.select(0, 1).copy_(at::where(is_here.squeeze(1), shifted, at::zeros({}, sums.options())));
 }
 
+at::Tensor token_losses(const at::Tensor& sums) { return sums.select(0, 0).log().sub_(sums.select(0, 1)); }
+
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
   const at::Tensor gradient = at::zeros(at.logits.sizes(), sums.options());
   if (shard.real > 0)
@@ -118,5 +120,7 @@ at::Tensor exact_limbs(const at::Tensor& values) {
   limbs.select(0, static_cast<std::int64_t>(ExactSum::kLimbs) - 1).add_(is_finite.logical_not().sum());
   return limbs;
 }
+
+void add_squares(const at::Tensor& limbs, const at::Tensor& values) { limbs.add_(exact_limbs(square_sums(values))); }
 
 }  // namespace executor::composed

@@ -10,6 +10,7 @@ namespace executor::composed {
 
 void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard);
 void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard);
+at::Tensor token_losses(const at::Tensor& sums);
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);
 
 void step_adamw(const AdamWShard& shard, const DecayRange& range, const AdamWSettings& settings);
@@ -19,5 +20,6 @@ void step_sgd(const SgdShard& shard, const DecayRange& range, const SgdSettings&
 at::Tensor square_sums(const at::Tensor& values);
 // ExactSum's limbs of fp64 values that are not negative: int64 [ExactSum::kLimbs]; their sum is exact.
 at::Tensor exact_limbs(const at::Tensor& values);
+void add_squares(const at::Tensor& limbs, const at::Tensor& values);
 
 }  // namespace executor::composed

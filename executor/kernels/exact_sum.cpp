@@ -1,5 +1,6 @@
 #include "executor/kernels/exact_sum.h"
 
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "executor/kernels/composed.h"
 #include "executor/kernels/exact_limbs.h"
+#include "executor/kernels/on_device.h"
 #include "executor/kernels/square_sums.h"
 
 namespace executor {
@@ -118,7 +119,11 @@ void ExactSum::add_values(const at::Tensor& device_values) {
 
 void ExactSum::add_squares(const at::Tensor& values) {
   TORCH_CHECK(values.is_contiguous(), "an exact sum takes contiguous tensors");
-  if (!values.is_cpu()) return add_limbs(composed::exact_limbs(composed::square_sums(values)));
+  if (!values.is_cpu()) {
+    SquareSum squares;
+    squares.add(values);
+    return add(squares.total());
+  }
   const void* memory = values.data_ptr();
   switch (values.scalar_type()) {
     case at::kFloat: return add_block_sums(*this, static_cast<const float*>(memory), values.numel());
@@ -144,6 +149,18 @@ double ExactSum::value() const {
     carry(digits.data());
   }
   return negative ? -round_digits(digits) : round_digits(digits);
+}
+
+void SquareSum::add(const at::Tensor& values) {
+  if (values.is_cpu()) return here_.add_squares(values);
+  if (!there_.defined()) there_ = at::zeros({static_cast<std::int64_t>(ExactSum::kLimbs)}, values.options().dtype(at::kLong));
+  on_device::add_squares(there_, values);
+}
+
+ExactSum SquareSum::total() const {
+  ExactSum sum = here_;
+  if (there_.defined()) sum.add_limbs(there_);
+  return sum;
 }
 
 }  // namespace executor

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "executor/kernels/counting_allocator.h"
+#include "executor/launch/device_choice.h"
 #include "executor/launch/rank_environment.h"
 #include "tests/executor/checked_device/checked_device.h"
 #include "tests/parity/parity_job.h"
@@ -56,6 +57,11 @@ int main(int argc, char** argv) {
   if (place.is_launched) parity::the_session = executor::MpiSession::start();
   if (place.rank.value() != 0)
     delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  if (parity::device().is_cuda() && executor::look_around(place, false).gpus == 0) {
+    std::puts("no GPU: CUDA finds no device on this machine");
+    parity::the_session.reset();
+    return 0;
+  }
   const int failed = RUN_ALL_TESTS();
   if (failed != 0 && place.is_launched) executor::MpiSession::abort(failed);
   parity::the_session.reset();
