@@ -39,6 +39,7 @@ void declare_measure(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "measure", "Measure this machine: kernels, memory, collectives -> a hardware profile",
                                   "meshwright measure -o this_machine.json --ranks 1,2,4");
   add_output(command, values.measure.output, "Hardware profile to write");
+  command->add_option("--device", values.measure.device, "What is measured: auto (the CPU), cuda, cuda:0; a GPU with --ranks 1")->capture_default_str();
   command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")->delimiter(',')->check(CLI::Range(1, 256));
 }
 
@@ -129,6 +130,9 @@ void declare_run(CLI::App& app, Values& values) {
   command->add_option("--max-restarts", values.run.max_restarts, "After a rank failed, start again from the last checkpoint, so many times")
       ->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart");
+  command->add_option("--device", values.run.device, "What ranks compute on: auto (as the plan says), cpu, cuda, cuda:0")->capture_default_str();
+  command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")->capture_default_str();
+  command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");
   add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");
 }
 

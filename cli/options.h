@@ -13,6 +13,7 @@ namespace cli {
 struct MeasureOptions {
   std::string output;
   std::vector<std::int32_t> ranks;
+  std::string device = "auto";
 };
 
 struct PlanOptions {
@@ -60,7 +61,10 @@ struct RunOptions {
   std::string fallback;                      // plan for the ranks that are left after a failure; empty: the same plan
   std::int64_t steps = 0;
   std::int64_t max_restarts = 0;
+  std::string device = "auto";               // what ranks compute on: auto, cpu, cuda, cuda:0
+  std::string launcher = "mpirun";
   bool resume = false;
+  bool dry_run = false;                      // shows how the ranks would be started
 };
 
 struct ExportOptions {
