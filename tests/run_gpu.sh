@@ -2,7 +2,7 @@
 # Builds preset cuda, runs every test labelled gpu and times the kernels, on a machine that has a GPU, torch 2.11, CUDA 13, g++ and CMake, and
 # perhaps nothing else: no network, MPI, Qt, ninja or packages. One JSON report.
 #
-#   tests/run_gpu.sh --pack   on a machine where cmake/setup.sh ran: the headers and libraries that such a machine lacks -> .deps/carry (10 MB);
+#   tests/run_gpu.sh --pack   on a machine where cmake/setup.sh ran: the headers and libraries that such a machine lacks -> .deps/carry (17 MB);
 #                             take that folder along beside the source
 #   tests/run_gpu.sh          the report goes to $OUT/gpu_report.json, or build/cuda/gpu_report.json
 #
