@@ -20,6 +20,7 @@ struct Values {
   CalibrateOptions calibrate;
   ValidateOptions validate;
   ExportOptions exported;
+  EstimateOptions estimate;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -92,6 +93,20 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
   command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->check(CLI::Range(1.0, 1e6))->capture_default_str();
   command->add_option("--draws", training.draws, "How many trainings are drawn")->check(CLI::Range(1, 100000))->capture_default_str();
   command->add_option("--seed", training.seed, "Of the draws")->capture_default_str();
+}
+
+void declare_estimate(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "estimate", "Rank layouts of networks that plan cannot lower yet (experts, context parallelism, fp8), in closed form",
+                                  "meshwright estimate --model mixtral/config.json --cluster h100-80gb-sxm --devices 256 --global-batch 256 --sequence 4096");
+  EstimateOptions& estimate = values.estimate;
+  command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")->required();
+  command->add_option("--cluster", estimate.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
+  command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
+  command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
+  command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")->capture_default_str();
+  command->add_option("--precision", estimate.precision, "fp32, tf32, fp16, bf16 or fp8")->capture_default_str();
+  command->add_option("--top", estimate.top, "How many layouts to show")->check(CLI::PositiveNumber)->capture_default_str();
 }
 
 void declare_simulate(CLI::App& app, Values& values) {
@@ -190,6 +205,7 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "run") return {values.run, values.json};
   if (name == "compare") return {values.compare, values.json};
   if (name == "validate") return {values.validate, values.json};
+  if (name == "estimate") return {values.estimate, values.json};
   if (name == "export") return {values.exported, values.json};
   return {values.calibrate, values.json};
 }
@@ -203,7 +219,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Values values;
-  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
+  for (const auto declare : {declare_measure, declare_plan, declare_estimate, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
                              declare_validate, declare_export})
     declare(app, values);
   try {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/table.h"
+#include "sim/cost/prediction_interval.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -71,11 +72,16 @@ std::string title(const planner::SearchRequest& request) {
                      sim::kPrecisionNames[static_cast<std::size_t>(request.workload.precision)]);
 }
 
+std::string doubt(const sim::Cluster& cluster) {
+  const sim::PredictionInterval interval = sim::prediction_interval(cluster);
+  return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width, interval.basis);
+}
+
 }  // namespace
 
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
   std::string text = console.heading(title(request));
-  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked);
+  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(request.cluster);
   if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
   if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
   return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates, result.infeasible,

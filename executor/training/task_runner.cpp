@@ -277,10 +277,11 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
 void TaskRunner::scatter_gradients(const sim::Task& task) {
   finish_reductions();
   FlatBucket& bucket = parameters_.bucket(task.bucket);
+  const bool strays = options_.mutation == Mutation::OtherGroup && communicators_.rank() == sim::Rank(1);
   if (is_unreduced_by_mutation(task))
     bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
   else
-    wait(*communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
+    wait(*communicators_.of(strays ? sim::MeshAxis::World : sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
   reducing_.push_back(task.bucket);
   if (!streams_.are_concurrent() || options_.mutation == Mutation::EarlyFree) finish_reductions();
 }

@@ -24,6 +24,9 @@ struct Cluster {
   NodeIndex node_of(Rank rank) const;
 };
 
+// What tensors may take of a device: the driver, libraries and their buffers have the rest on a GPU whose software is named.
+Bytes usable_memory(const Cluster& cluster);
+
 // --cluster: a cluster file ("format": "meshwright.cluster/1": hardware + devices, software), or a hardware profile with --devices N. GPUs of
 // which the file does not say what runs on them: profile "meshwright".
 struct DeviceCount { std::int32_t value = 0; };   // 0: not given

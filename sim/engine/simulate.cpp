@@ -104,7 +104,7 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   result.devices = device_results(graph, run, memory);
   summarize_devices(result);
   summarize_work(result, model, plan);
-  result.fits = result.peak_memory <= plan.cluster.hardware.memory;
+  result.fits = result.peak_memory <= usable_memory(plan.cluster);
   result.num_tasks = static_cast<std::int64_t>(graph.tasks().size());
   result.disturbed_by = to_text(disturbances, plan);
   if (disturbances.none()) result.undisturbed_step_time = result.step_time;
