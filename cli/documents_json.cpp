@@ -118,6 +118,8 @@ std::string export_document(const ExportOptions& options) {
   return printed({{"weights", options.output + "/model.safetensors"}, {"config", options.output + "/config.json"}});
 }
 
+std::string script_document(const std::string& script) { return printed({{"script", script}}); }
+
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
 
 }  // namespace cli

@@ -20,6 +20,7 @@ struct Values {
   CalibrateOptions calibrate;
   ValidateOptions validate;
   ExportOptions exported;
+  EstimateOptions estimate;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -39,6 +40,7 @@ void declare_measure(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "measure", "Measure this machine: kernels, memory, collectives -> a hardware profile",
                                   "meshwright measure -o this_machine.json --ranks 1,2,4");
   add_output(command, values.measure.output, "Hardware profile to write");
+  command->add_option("--device", values.measure.device, "What is measured: auto (the CPU), cuda, cuda:0; a GPU with --ranks 1")->capture_default_str();
   command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")->delimiter(',')->check(CLI::Range(1, 256));
 }
 
@@ -93,6 +95,20 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
   command->add_option("--seed", training.seed, "Of the draws")->capture_default_str();
 }
 
+void declare_estimate(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "estimate", "Rank layouts of networks that plan cannot lower yet (experts, context parallelism, fp8), in closed form",
+                                  "meshwright estimate --model mixtral/config.json --cluster h100-80gb-sxm --devices 256 --global-batch 256 --sequence 4096");
+  EstimateOptions& estimate = values.estimate;
+  command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")->required();
+  command->add_option("--cluster", estimate.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
+  command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
+  command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
+  command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")->capture_default_str();
+  command->add_option("--precision", estimate.precision, "fp32, tf32, fp16, bf16 or fp8")->capture_default_str();
+  command->add_option("--top", estimate.top, "How many layouts to show")->check(CLI::PositiveNumber)->capture_default_str();
+}
+
 void declare_simulate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "simulate", "Simulate one step of a plan: time, utilization, bubble, memory",
                                   "meshwright simulate plan.json --text --timeline timeline.json");
@@ -129,6 +145,9 @@ void declare_run(CLI::App& app, Values& values) {
   command->add_option("--max-restarts", values.run.max_restarts, "After a rank failed, start again from the last checkpoint, so many times")
       ->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart");
+  command->add_option("--device", values.run.device, "What ranks compute on: auto (as the plan says), cpu, cuda, cuda:0")->capture_default_str();
+  command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")->capture_default_str();
+  command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");
   add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");
 }
 
@@ -186,6 +205,7 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "run") return {values.run, values.json};
   if (name == "compare") return {values.compare, values.json};
   if (name == "validate") return {values.validate, values.json};
+  if (name == "estimate") return {values.estimate, values.json};
   if (name == "export") return {values.exported, values.json};
   return {values.calibrate, values.json};
 }
@@ -199,7 +219,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Values values;
-  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
+  for (const auto declare : {declare_measure, declare_plan, declare_estimate, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
                              declare_validate, declare_export})
     declare(app, values);
   try {

@@ -55,3 +55,11 @@ foreach(library ${MESHWRIGHT_CUDART} ${MESHWRIGHT_NCCL})
   get_filename_component(folder ${library} DIRECTORY)
   target_link_options(libtorch INTERFACE -Wl,-rpath,${folder})
 endforeach()
+
+# A test that needs a GPU: label gpu, skipped aloud without one (it says "no GPU: ..."), built by the target gpu_checks for tests/run_gpu.sh.
+add_custom_target(gpu_checks)
+function(add_gpu_test name)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_REGULAR_EXPRESSION "no GPU:" RUN_SERIAL ON)
+  add_dependencies(gpu_checks ${name})
+endfunction()

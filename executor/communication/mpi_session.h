@@ -19,11 +19,6 @@ namespace executor {
 
 class MpiOperation;
 
-struct CommunicationOptions {
-  sim::Seconds time_limit{120};               // of one wait(); then CollectiveError
-  sim::Bytes message{std::int64_t{1} << 30};  // longer buffers travel in pieces: MPI counts in int
-};
-
 // How a wait polls: without rest at first, then with rests that double.
 struct PollingPace {
   std::chrono::microseconds spin{}, longest_rest{};

@@ -1,5 +1,6 @@
 #include "executor/kernels/exact_sum.h"
 
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <limits>
 
 #include "executor/kernels/exact_limbs.h"
+#include "executor/kernels/on_device.h"
 #include "executor/kernels/square_sums.h"
 
 namespace executor {
@@ -96,8 +98,16 @@ void ExactSum::add(const ExactSum& other) {
   if (++adds_since_carry_ == kAddsBeforeCarry) normalise();
 }
 
-void ExactSum::add_values(const at::Tensor& values) {
-  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+void ExactSum::add_limbs(const at::Tensor& limbs) {
+  const at::Tensor host = limbs.cpu();
+  ExactSum other;
+  std::copy_n(host.const_data_ptr<std::int64_t>(), kLimbs, other.limbs_.begin());
+  add(other);
+}
+
+void ExactSum::add_values(const at::Tensor& device_values) {
+  TORCH_CHECK(device_values.is_contiguous(), "an exact sum takes contiguous tensors");
+  const at::Tensor values = device_values.cpu();
   const auto add_all = [&](const auto* numbers) {
     for (std::int64_t i = 0; i < values.numel(); ++i) add(static_cast<double>(numbers[i]));
   };
@@ -108,7 +118,12 @@ void ExactSum::add_values(const at::Tensor& values) {
 }
 
 void ExactSum::add_squares(const at::Tensor& values) {
-  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+  TORCH_CHECK(values.is_contiguous(), "an exact sum takes contiguous tensors");
+  if (!values.is_cpu()) {
+    SquareSum squares;
+    squares.add(values);
+    return add(squares.total());
+  }
   const void* memory = values.data_ptr();
   switch (values.scalar_type()) {
     case at::kFloat: return add_block_sums(*this, static_cast<const float*>(memory), values.numel());
@@ -134,6 +149,18 @@ double ExactSum::value() const {
     carry(digits.data());
   }
   return negative ? -round_digits(digits) : round_digits(digits);
+}
+
+void SquareSum::add(const at::Tensor& values) {
+  if (values.is_cpu()) return here_.add_squares(values);
+  if (!there_.defined()) there_ = at::zeros({static_cast<std::int64_t>(ExactSum::kLimbs)}, values.options().dtype(at::kLong));
+  on_device::add_squares(there_, values);
+}
+
+ExactSum SquareSum::total() const {
+  ExactSum sum = here_;
+  if (there_.defined()) sum.add_limbs(there_);
+  return sum;
 }
 
 }  // namespace executor

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "executor/communication/mpi_session.h"
+#include "executor/communication/transport.h"
 #include "sim/units/input_error.h"
 
 namespace executor {
@@ -28,7 +28,7 @@ int end_with(const Failure& failure, bool is_launched) {
   std::fflush(stderr);
   if (!is_launched) return failure.exit_code;
   std::this_thread::sleep_for(kForTheOthers);
-  MpiSession::abort(failure.exit_code);
+  end_job(failure.exit_code);
 }
 
 }  // namespace executor

@@ -67,15 +67,16 @@ bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parame
 }
 
 void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
-  ExactSum squares, loss;
+  SquareSum squares;
+  ExactSum loss;
   for (const FlatBucket& bucket : parameters_.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
       const auto part = ParameterStore::meet(slot, bucket.own_shard());
-      if (part.range.count > 0 && counts(slot, parameters_.parameter(slot))) squares.add_squares(bucket.final_gradients(part.range));
+      if (part.range.count > 0 && counts(slot, parameters_.parameter(slot))) squares.add(bucket.final_gradients(part.range));
     }
   if (place_.tensor == 0)
     for (const at::Tensor& tokens : losses) loss.add_values(tokens);
-  put(limbs_, 0, squares);
+  put(limbs_, 0, squares.total());
   put(limbs_, 1, loss);
   if (request.stop) last_limb(limbs_, kStop) += kWord;
   if (request.has_written) last_limb(limbs_, kWritten) += kWord;

@@ -35,6 +35,9 @@ struct ParameterCount {
 ParameterCount block_parameters(const RunDescription& run, BlockKind kind);
 ParameterCount embedding_parameters(const RunDescription& run);
 
+// Floating point operations of forward and backward of one sample that the mathematics asks for; recomputation does not count.
+double model_flops(const Network& network);
+
 BlockKind block_kind(const Network& network, std::int64_t layer);
 
 }  // namespace sim

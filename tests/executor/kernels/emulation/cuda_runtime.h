@@ -1,7 +1,8 @@
 // Stands for CUDA's header of this name where a kernel's source is compiled as C++ and performed by the CPU, so that its logic is tested on
-// machines without a GPU. Blocks run one after the other, the threads of a block as fibers: each runs until a barrier or a shuffle, in an
-// order that EMULATED_ORDER chooses (forward, backward, mixed); a thread that needs no one runs to its end before the next begins. So a missing barrier shows, in one order or
-// another, as memory that nobody wrote: shared memory starts every block as NaNs. A barrier that not all threads reach throws.
+// machines without a GPU. Blocks run one after the other, the threads of a block as fibers. A warp runs as far as it comes without the others,
+// a lane of it until a barrier or a shuffle, both in an order that EMULATED_ORDER chooses (forward, backward, mixed). So a missing barrier
+// shows, in one order or another, as memory that nobody wrote yet or that somebody wrote again: shared memory starts every block as NaNs. A
+// barrier that not all threads reach throws.
 //
 // Proves indices, barriers, tails and sums. Proves nothing about time, registers, memory ordering or the arithmetic of a GPU.
 // Offers what the kernels of executor/kernels use, no more.

@@ -40,7 +40,7 @@ Order order_of_threads() {
 
 const Order order = order_of_threads();
 std::vector<Fiber> fibers;
-std::vector<unsigned> turns;  // of the threads of a block
+std::vector<unsigned> warp_turns, lane_turns;
 unsigned threads = 0, current = 0;
 jmp_buf scheduler;
 const std::function<void()>* body = nullptr;
@@ -80,25 +80,22 @@ bool all(State state) {
   return std::all_of(fibers.begin(), fibers.begin() + threads, [&](const Fiber& fiber) { return fiber.state == state || fiber.state == State::Done; });
 }
 
-// Every named lane of the warp is there, with the same names.
-bool warp_is_complete(unsigned warp) {
-  const unsigned first = warp * warpSize, lanes = fibers[current].lanes;
-  for (unsigned lane = 0; lane < warpSize; ++lane) {
-    if ((lanes >> lane & 1U) == 0) continue;
-    if (first + lane >= threads || fibers[first + lane].state != State::AtWarpBarrier || fibers[first + lane].lanes != lanes) return false;
+// Lets go the lanes that `lane` waits with, if all of them are there and name the same.
+bool release_lanes(unsigned warp, unsigned lane) {
+  const unsigned first = warp * warpSize, lanes = fibers[first + lane].lanes;
+  for (unsigned i = 0; i < warpSize; ++i) {
+    if ((lanes >> i & 1U) == 0) continue;
+    if (first + i >= threads || fibers[first + i].state != State::AtWarpBarrier || fibers[first + i].lanes != lanes) return false;
   }
+  for (unsigned i = 0; i < warpSize; ++i)
+    if ((lanes >> i & 1U) != 0) fibers[first + i].state = State::Ready;
   return true;
 }
 
-bool release_warps() {
+bool release_warp(unsigned warp) {
   bool released = false;
-  for (current = 0; current < threads; ++current) {
-    if (fibers[current].state != State::AtWarpBarrier || !warp_is_complete(current / warpSize)) continue;
-    const unsigned first = current / warpSize * warpSize, lanes = fibers[current].lanes;
-    for (unsigned lane = 0; lane < warpSize; ++lane)
-      if ((lanes >> lane & 1U) != 0) fibers[first + lane].state = State::Ready;
-    released = true;
-  }
+  for (unsigned lane = 0; lane < warpSize && warp * warpSize + lane < threads; ++lane)
+    if (fibers[warp * warpSize + lane].state == State::AtWarpBarrier && release_lanes(warp, lane)) released = true;
   return released;
 }
 
@@ -111,20 +108,27 @@ void release_block() {
     if (fibers[i].state == State::AtBlockBarrier) fibers[i].state = State::Ready;
 }
 
-void run_ready() {
-  for (const unsigned i : turns) {
-    if (fibers[i].state != State::Ready) continue;
-    current = i;
-    threadIdx = {.x = i, .y = 0, .z = 0};
-    resume(fibers[i]);
-  }
+// As far as it comes without the other warps.
+void run_warp(unsigned warp) {
+  do {
+    for (const unsigned lane : lane_turns) {
+      const unsigned i = warp * warpSize + lane;
+      if (i >= threads || fibers[i].state != State::Ready) continue;
+      current = i;
+      threadIdx = {.x = i, .y = 0, .z = 0};
+      resume(fibers[i]);
+    }
+  } while (release_warp(warp));
 }
 
 void run_block() {
   if (__start_emulated_shared != nullptr) std::fill(__start_emulated_shared, __stop_emulated_shared, static_cast<unsigned char>(0xff));
   for (unsigned i = 0; i < threads; ++i) fibers[i].state = State::Ready;
-  for (run_ready(); !all(State::Done); run_ready())
-    if (!release_warps()) release_block();
+  for (;;) {
+    for (const unsigned warp : warp_turns) run_warp(warp);
+    if (all(State::Done)) return;
+    release_block();
+  }
 }
 
 }  // namespace
@@ -146,7 +150,8 @@ std::uint64_t exchange(unsigned lanes, std::uint64_t mine, unsigned source) {
 
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& thread) {
   threads = block.x;
-  turns = turns_of(threads);
+  warp_turns = turns_of((threads + warpSize - 1) / warpSize);
+  lane_turns = turns_of(warpSize);
   if (fibers.size() < threads) fibers.resize(threads);
   body = &thread;
   gridDim = grid;
