@@ -35,6 +35,9 @@ void read_links(const JsonReader& reader, KernelTraits& traits) {
   traits.collective_fill = reader.seconds("collective_fill", traits.collective_fill);
   traits.all_reduce_gain = reader.number("all_reduce_gain", traits.all_reduce_gain, {0.1, 4});
   traits.network_share = reader.number("network_share", traits.network_share, kPositiveShare);
+  if (reader.has("mesh_rates"))
+    for (const JsonReader rates = reader.child("mesh_rates"); rates.has(std::to_string(traits.mesh_rates.size() + 2));)
+      traits.mesh_rates.push_back(rates.bytes_per_second(std::to_string(traits.mesh_rates.size() + 2)));
   traits.host_memory = reader.bytes_per_second("host_memory", traits.host_memory);
   traits.host_link = reader.bytes_per_second("host_link", traits.host_link);
   traits.drive = reader.bytes_per_second("drive", traits.drive);
@@ -68,7 +71,7 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
 Device load_device(const std::string& path_or_name) {
   const std::string path = find_profile(path_or_name, {"hardware"});
   const Json json = load_json_file(path);
-  return {hardware_profile_from_json(json, path), kernel_traits_from_json(json, path)};
+  return {hardware_profile_from_json(json, path), kernel_traits_from_json(json, path), common_behavior()};
 }
 
 }  // namespace sim

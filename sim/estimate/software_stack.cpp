@@ -5,6 +5,13 @@
 #include "sim/units/input_error.h"
 
 namespace sim {
+namespace {
+
+constexpr double kMaskedShare = 0.16;  // 15 % of the tokens are masked (Devlin et al. 2019)
+
+}  // namespace
+
+double SoftwareStack::tokens_with_loss(NetworkKind kind) const { return kind == NetworkKind::Encoder && masked_loss ? kMaskedShare : 1; }
 
 const SoftwareStack& SoftwareCatalog::named(const std::string& name) const {
   const auto found = std::find_if(stacks_.begin(), stacks_.end(), [&](const SoftwareStack& stack) { return stack.name == name; });

@@ -20,6 +20,8 @@ void read_fusion(const JsonReader& reader, SoftwareStack& stack) {
   stack.fused_loss = reader.boolean("fused_loss", stack.fused_loss);
   stack.fused_optimizer = reader.boolean("fused_optimizer", stack.fused_optimizer);
   stack.scales_when_used = reader.boolean("scales_when_used", stack.scales_when_used);
+  stack.cached_fp8_weights = reader.boolean("cached_fp8_weights", stack.cached_fp8_weights);
+  stack.masked_loss = reader.boolean("masked_loss", stack.masked_loss);
   stack.ring_overhead = reader.number("ring_overhead", stack.ring_overhead, kFactor);
   stack.fused_softmax = reader.boolean("fused_softmax", stack.fused_softmax);
   stack.fused_accumulation = reader.boolean("fused_accumulation", stack.fused_accumulation);
@@ -36,6 +38,7 @@ void read_communication(const JsonReader& reader, SoftwareStack& stack) {
   stack.overlap_tensor = reader.boolean("overlap_tensor", stack.overlap_tensor);
   stack.overlap_pipeline = reader.boolean("overlap_pipeline", stack.overlap_pipeline);
   stack.expert_tensor = reader.boolean("expert_tensor", stack.expert_tensor);
+  stack.dispatch_share = reader.number("dispatch_share", stack.dispatch_share, {0, 1});
   stack.scatter_gather = reader.boolean("scatter_gather", stack.scatter_gather);
   stack.broadcast_start = reader.seconds("broadcast_start", stack.broadcast_start);
   stack.zero1_all_reduce = reader.boolean("zero1_all_reduce", stack.zero1_all_reduce);

@@ -28,6 +28,24 @@ TEST(LayerWork, FrozenWeightsHaveNoGradients) {
   EXPECT_NEAR(block(adapted).input_gradient.device, block(gpt_run()).input_gradient.device, 0.1 * block(gpt_run()).input_gradient.device);
 }
 
+TEST(LayerWork, CachedWeightsAreCastOnceAStep) {
+  const Device h100 = load_device("h100-80gb-sxm");
+  RunDescription run = gpt_run();
+  run.execution.format = NumberFormat::Fp8;
+  run.layout.zero_stage = 1;
+  run.layout.microbatches = 64;
+  SoftwareStack stack = plain_setting().stack;
+  const auto linear = [&] { return block_work(run, stack, KernelClock(h100, stack, run.execution), {}).linear.device; };
+  const double each = linear();
+  stack.cached_fp8_weights = true;
+  const double once = linear();
+  EXPECT_LT(once, each);
+  run.layout.microbatches = 1;
+  EXPECT_DOUBLE_EQ(linear(), each);
+  run.execution.fp8_parameters = true;
+  EXPECT_LT(linear(), once);
+}
+
 TEST(LayerWork, ExpertsCostWhatIsRouted) {
   RunDescription mixture = gpt_run();
   mixture.network.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 8192};

@@ -19,5 +19,12 @@ TEST(SoftwareStack, UnknownOnesArePlainAndUncertain) {
   EXPECT_THROW(catalog.named("nothing"), InputError);
 }
 
+TEST(SoftwareStack, LossOfAnEncoder) {
+  const SoftwareCatalog catalog = load_software_catalog();
+  EXPECT_LT(catalog.named("pytorch-ddp").tokens_with_loss(NetworkKind::Encoder), 0.2);
+  EXPECT_EQ(catalog.named("pytorch-ddp").tokens_with_loss(NetworkKind::Decoder), 1);
+  EXPECT_EQ(catalog.named("megatron-lm-2021").tokens_with_loss(NetworkKind::Encoder), 1);
+}
+
 }  // namespace
 }  // namespace sim
