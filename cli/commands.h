@@ -16,5 +16,6 @@ int run(const CompareOptions& options, const Console& console);
 int run(const CalibrateOptions& options, const Console& console);
 int run(const ValidateOptions& options, const Console& console);
 int run(const ExportOptions& options, const Console& console);
+int run(const EstimateOptions& options, const Console& console);
 
 }  // namespace cli

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/cost/prediction_interval.h"
 #include "sim/units/json_reader.h"
 
 namespace cli {
@@ -18,21 +19,24 @@ Json memory_json(const sim::MemoryBreakdown& memory) {
   return json;
 }
 
-Json result_json(const sim::SimulationResult& result) {
+Json result_json(const sim::Cluster& cluster, const sim::SimulationResult& result) {
+  const sim::PredictionInterval interval = sim::prediction_interval(cluster);
+  const sim::Seconds step = sim::to_seconds(result.step_time);
   Json devices = Json::array();
   for (const sim::DeviceResult& device : result.devices)
     devices.push_back({{"stage", device.stage.value()}, {"first_rank", device.representative.value()}, {"ranks", device.multiplicity},
                        {"busy_seconds", seconds(device.busy)}, {"idle_seconds", seconds(device.idle)},
                        {"communication_seconds", seconds(device.communication)}, {"exposed_communication_seconds", seconds(device.exposed_communication)},
                        {"peak_memory_bytes", device.peak_memory.value()}, {"memory_at_peak_bytes", memory_json(device.at_peak)}});
-  return {{"step_time_seconds", seconds(result.step_time)}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
+  return {{"step_time_seconds", seconds(result.step_time)}, {"step_time_low_seconds", interval.low(step).count()},
+          {"step_time_high_seconds", interval.high(step).count()}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
           {"bubble_ratio", result.bubble}, {"exposed_communication_ratio", result.exposed_communication},
           {"peak_memory_bytes", result.peak_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks},
           {"disturbed_by", result.disturbed_by}, {"undisturbed_step_time_seconds", seconds(result.undisturbed_step_time)}, {"devices", devices}};
 }
 
 Json shape_json(const sim::ParallelPlan& plan) {
-  return {{"data", plan.mesh.data}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
+  return {{"data", plan.mesh.data}, {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
           {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel},
           {"plan_hash", sim::plan_hash(plan)}};
@@ -41,7 +45,7 @@ Json shape_json(const sim::ParallelPlan& plan) {
 Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
   Json list = Json::array();
   for (const planner::RankedPlan& plan : plans)
-    list.push_back({{"plan", shape_json(plan.plan)}, {"result", result_json(plan.result)}, {"why_not_best", plan.why_not_best}});
+    list.push_back({{"plan", shape_json(plan.plan)}, {"result", result_json(plan.plan.cluster, plan.result)}, {"why_not_best", plan.why_not_best}});
   return list;
 }
 
@@ -85,7 +89,7 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
 }
 
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result, const std::optional<sim::Goodput>& goodput) {
-  Json document = {{"plan", shape_json(plan)}, {"result", result_json(result)}};
+  Json document = {{"plan", shape_json(plan)}, {"result", result_json(plan.cluster, result)}};
   if (goodput) document["training"] = goodput_json(*goodput);
   return printed(document);
 }
@@ -114,8 +118,8 @@ std::string export_document(const ExportOptions& options) {
   return printed({{"weights", options.output + "/model.safetensors"}, {"config", options.output + "/config.json"}});
 }
 
-std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
+std::string script_document(const std::string& script) { return printed({{"script", script}}); }
 
-void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path) { sim::save_json_file(sim::to_json(profile), path); }
+std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
 
 }  // namespace cli

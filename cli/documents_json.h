@@ -23,8 +23,7 @@ std::string comparison_document(const sim::Comparison& comparison);
 std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens);
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
 std::string export_document(const ExportOptions& options);
+std::string script_document(const std::string& script);
 std::string profile_document(const sim::HardwareProfile& profile);
-
-void save_hardware_profile(const sim::HardwareProfile& profile, const std::string& path);
 
 }  // namespace cli

@@ -16,10 +16,11 @@ namespace {
 constexpr auto kWatch = std::chrono::milliseconds(100);
 constexpr const char* kPassedOn = "OMP_NUM_THREADS";
 
-// A rank a core while there are cores enough; with more ranks the kernel shares them out.
+// A rank a core while there are cores enough; more ranks go round the cores, so that each core has its share of every stage. Left to itself the
+// kernel lets two of them share a core while another idles: ranks that poll wake too often for it to move them.
 std::vector<std::string> binding(std::int32_t ranks) {
   if (static_cast<unsigned>(ranks) <= std::thread::hardware_concurrency()) return {"--map-by", "core", "--bind-to", "core"};
-  return {"--bind-to", "none"};
+  return {"--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed"};
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ std::string words(const std::string& path) {
 }
 
 struct Pass {
+  std::string device;
   std::int32_t ranks = 1;
   std::int64_t number = 1, of = 1;
 };
@@ -51,7 +52,7 @@ sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, 
   const std::int32_t ranks = pass.ranks;
   const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
   const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
-  const int status = launch({.ranks = ranks, .arguments = {"measure", "--out", profile}, .error_file = said},
+  const int status = launch({.ranks = ranks, .arguments = {"measure", "--out", profile, "--device", pass.device}, .error_file = said},
                             [&] { progress.update({.done = pass.number, .all = pass.of, .details = details}); });
   if (status != kSuccess) throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));
   return sim::load_hardware_profile(profile);
@@ -75,7 +76,7 @@ int run(const MeasureOptions& options, const Console& console) {
   sim::HardwareProfile profile;
   std::int64_t number = 0;
   for (const std::int32_t ranks : options.ranks) {
-    const sim::HardwareProfile measured = measure_in({.ranks = ranks, .number = ++number, .of = static_cast<std::int64_t>(options.ranks.size())}, scratch, progress);
+    const sim::HardwareProfile measured = measure_in({.device = options.device, .ranks = ranks, .number = ++number, .of = static_cast<std::int64_t>(options.ranks.size())}, scratch, progress);
     if (interrupted()) return kInterrupted;
     if (profile.measured.empty()) profile = measured;
     else profile.measured.insert(profile.measured.end(), measured.measured.begin(), measured.measured.end());

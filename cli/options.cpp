@@ -20,6 +20,7 @@ struct Values {
   CalibrateOptions calibrate;
   ValidateOptions validate;
   ExportOptions exported;
+  EstimateOptions estimate;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -39,6 +40,7 @@ void declare_measure(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "measure", "Measure this machine: kernels, memory, collectives -> a hardware profile",
                                   "meshwright measure -o this_machine.json --ranks 1,2,4");
   add_output(command, values.measure.output, "Hardware profile to write");
+  command->add_option("--device", values.measure.device, "What is measured: auto (the CPU), cuda, cuda:0; a GPU with --ranks 1")->capture_default_str();
   command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")->delimiter(',')->check(CLI::Range(1, 256));
 }
 
@@ -49,6 +51,7 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
   command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
+  command->add_option("--software", plan.software, "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
   command->add_option("--precision", plan.precision, "fp64, fp32, tf32, bf16 or fp16; default: bf16 on GPUs, fp32 on CPUs");
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "With bf16 and fp16: gradients are summed and reduced in fp32");
   command->add_option("--optimizer", plan.optimizer, "adamw or sgd")->capture_default_str();
@@ -68,7 +71,7 @@ void declare_plan(CLI::App& app, Values& values) {
                                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command->add_option("--fix", values.fixed, "axis=value, repeated: data, tensor, pipeline, chunks, zero, sequence_parallel, recompute, "
+  command->add_option("--fix", values.fixed, "axis=value, repeated: data, tensor, pipeline, replicas, chunks, zero, sequence_parallel, recompute, "
                                              "microbatch, schedule")->expected(1)->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
@@ -90,6 +93,20 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
   command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->check(CLI::Range(1.0, 1e6))->capture_default_str();
   command->add_option("--draws", training.draws, "How many trainings are drawn")->check(CLI::Range(1, 100000))->capture_default_str();
   command->add_option("--seed", training.seed, "Of the draws")->capture_default_str();
+}
+
+void declare_estimate(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "estimate", "Rank layouts of networks that plan cannot lower yet (experts, context parallelism, fp8), in closed form",
+                                  "meshwright estimate --model mixtral/config.json --cluster h100-80gb-sxm --devices 256 --global-batch 256 --sequence 4096");
+  EstimateOptions& estimate = values.estimate;
+  command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")->required();
+  command->add_option("--cluster", estimate.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
+  command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
+  command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
+  command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")->capture_default_str();
+  command->add_option("--precision", estimate.precision, "fp32, tf32, fp16, bf16 or fp8")->capture_default_str();
+  command->add_option("--top", estimate.top, "How many layouts to show")->check(CLI::PositiveNumber)->capture_default_str();
 }
 
 void declare_simulate(CLI::App& app, Values& values) {
@@ -128,6 +145,9 @@ void declare_run(CLI::App& app, Values& values) {
   command->add_option("--max-restarts", values.run.max_restarts, "After a rank failed, start again from the last checkpoint, so many times")
       ->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart");
+  command->add_option("--device", values.run.device, "What ranks compute on: auto (as the plan says), cpu, cuda, cuda:0")->capture_default_str();
+  command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")->capture_default_str();
+  command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");
   add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");
 }
 
@@ -155,6 +175,7 @@ void declare_validate(CLI::App& app, Values& values) {
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
   command->add_option("--fit", values.validate.fit, "Fit software and hardware constants to the rows; write the profiles into this folder");
+  command->add_flag("--engine", values.validate.by_engine, "Predict as the planner does: lowered to tasks and simulated event by event, where a row can be");
   command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it");
 }
 
@@ -184,6 +205,7 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "run") return {values.run, values.json};
   if (name == "compare") return {values.compare, values.json};
   if (name == "validate") return {values.validate, values.json};
+  if (name == "estimate") return {values.estimate, values.json};
   if (name == "export") return {values.exported, values.json};
   return {values.calibrate, values.json};
 }
@@ -197,7 +219,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Values values;
-  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
+  for (const auto declare : {declare_measure, declare_plan, declare_estimate, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
                              declare_validate, declare_export})
     declare(app, values);
   try {

@@ -13,13 +13,14 @@ namespace cli {
 struct MeasureOptions {
   std::string output;
   std::vector<std::int32_t> ranks;
+  std::string device = "auto";
 };
 
 struct PlanOptions {
   std::string model, cluster, output;
   std::int32_t devices = 0;                  // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0;
-  std::string memory_limit, precision, optimizer = "adamw";
+  std::string memory_limit, software, precision, optimizer = "adamw";
   bool fp32_gradients = false;
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
@@ -60,7 +61,10 @@ struct RunOptions {
   std::string fallback;                      // plan for the ranks that are left after a failure; empty: the same plan
   std::int64_t steps = 0;
   std::int64_t max_restarts = 0;
+  std::string device = "auto";               // what ranks compute on: auto, cpu, cuda, cuda:0
+  std::string launcher = "mpirun";
   bool resume = false;
+  bool dry_run = false;                      // shows how the ranks would be started
 };
 
 struct ExportOptions {
@@ -82,12 +86,21 @@ struct CalibrateOptions {
 struct ValidateOptions {
   std::string rows, output;                  // output: predictions; empty: none are written
   std::string fit;                           // folder for profiles fitted to the rows; empty: no fit
+  bool by_engine = false;                    // predicted as the planner does
   bool leave_out_each = false;               // each source predicted with constants fitted without it
+};
+
+struct EstimateOptions {
+  std::string model, cluster;
+  std::string software = "megatron-core", precision = "bf16";
+  std::int32_t devices = 0;                  // 0: as the cluster file says
+  std::int64_t global_batch = 0, sequence = 0;
+  std::int32_t top = 5;
 };
 
 struct Invocation {
   std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions,
-               ValidateOptions, ExportOptions> options;
+               ValidateOptions, ExportOptions, EstimateOptions> options;
   bool json = false;   // one document on stdout, everything else on stderr
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/table.h"
+#include "sim/cost/prediction_interval.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -17,9 +18,10 @@ constexpr std::size_t kShownOfFront = 8;
 
 std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
 
-// "3 kept": gathered weights stay until the backward.
+// "3 kept": gathered weights stay until the backward. "3 of 8": shards of 8 ranks, replicated.
 std::string zero_name(const sim::ParallelPlan& plan) {
-  return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "");
+  return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "") +
+         (plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : "");
 }
 
 Row header() {
@@ -70,11 +72,16 @@ std::string title(const planner::SearchRequest& request) {
                      sim::kPrecisionNames[static_cast<std::size_t>(request.workload.precision)]);
 }
 
+std::string doubt(const sim::Cluster& cluster) {
+  const sim::PredictionInterval interval = sim::prediction_interval(cluster);
+  return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width, interval.basis);
+}
+
 }  // namespace
 
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
   std::string text = console.heading(title(request));
-  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked);
+  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(request.cluster);
   if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
   if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
   return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates, result.infeasible,
@@ -82,7 +89,8 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
 }
 
 std::string plan_summary(const sim::ParallelPlan& plan) {
-  return fmt::format("data {} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, plan.mesh.tensor,
+  const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
+  return fmt::format("data {}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
                      plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan));
 }

@@ -11,6 +11,7 @@
 #include "cli/failure_report.h"
 #include "cli/interrupt.h"
 #include "cli/launch.h"
+#include "cli/launch_script.h"
 #include "cli/plan_text.h"
 #include "cli/progress.h"
 #include "cli/restart.h"
@@ -39,6 +40,7 @@ LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan&
                                       "--out", options.output},
                         .error_file = options.output + "/mpirun.txt"};
   if (options.resume) request.arguments.push_back("--resume");
+  if (options.device != "auto") request.arguments.insert(request.arguments.end(), {"--device", options.device});
   if (!options.weights.empty()) request.arguments.insert(request.arguments.end(), {"--weights", options.weights});
   return request;
 }
@@ -134,6 +136,13 @@ int run(const RunOptions& options, const Console& console) {
   if (!options.fallback.empty()) load_runnable(options.fallback);   // said before anything starts
   require_tokens(options, plan);
   require_worker();                       // said before anything is written
+  if (options.dry_run) {
+    const std::string script = launch_script(options.launcher, launch_request(options, plan), plan);
+    console.result(script, [&] { return script_document(script); });
+    return kSuccess;
+  }
+  if (options.launcher != "mpirun")
+    throw sim::InputError("", {{"--launcher", options.launcher + " is shown, not started from here", "add --dry-run, and hand the script to the scheduler"}});
   say_layout(prepare_run_folder(options, plan), console);
   const int status = launch_with_restarts(options, plan, console);
   return ended(options, plan, status, console);

@@ -7,6 +7,7 @@
 
 #include "cli/plan_text.h"
 #include "cli/table.h"
+#include "sim/cost/prediction_interval.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -51,9 +52,12 @@ std::string composition_text(const sim::MemoryBreakdown& memory) {
 }
 
 std::string simulation_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result, const Console& console) {
-  const sim::Bytes memory = plan.cluster.hardware.memory;
+  const sim::Bytes memory = sim::usable_memory(plan.cluster);
   std::string out = console.heading(plan_summary(plan)) + "\n";
+  const sim::PredictionInterval interval = sim::prediction_interval(plan.cluster);
+  const sim::Seconds step = sim::to_seconds(result.step_time);
   out += table_text({{"step time", text(result.step_time)},
+                     {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},
                      {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
                      {"MFU", sim::percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
                      {"bubble", sim::percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},

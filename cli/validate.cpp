@@ -8,7 +8,7 @@ namespace {
 
 sim::ValidationRows validated(const ValidateOptions& options) {
   if (options.leave_out_each) return sim::leave_out_each(sim::load_measured_runs(options.rows));
-  if (options.fit.empty()) return sim::predict_file(options.rows);
+  if (options.fit.empty()) return sim::predict_file(options.rows, options.by_engine ? sim::PredictedBy::Engine : sim::PredictedBy::Estimate);
   const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
   sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
   return sim::predict_file(options.rows);

@@ -2,9 +2,11 @@
 # Installs what a fresh Debian 12 lacks to build and run Meshwright; run again, it costs nothing and needs no network.
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
+#   cmake/setup.sh tests      that, and Hugging Face transformers (CPU, 0.2 GB), which one test asks; without it that test is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
+#   cmake/setup.sh cuda       everything, and the CUDA 13 compiler for `cmake --preset cuda` if the machine has none
 #
-# Each missing thing is named by its package. The CUDA compiler is never needed.
+# Each missing thing is named by its package. The CUDA compiler is needed by preset cuda only, a GPU by nothing here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,9 +15,10 @@ planner_packages=(ca-certificates clang cmake g++ ninja-build python3 libboost-g
 executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
 gui_packages=(fonts-dejavu-core qt6-base-dev qt6-svg-dev qt6-qpa-plugins libgl-dev zlib1g-dev)
 wheels=(torch==2.11.0 numpy)
+test_wheels=(transformers==5.23.0)
 wheels_mib=7500  # unpacked and on the way
+nvcc_wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-cccl==13.0.85)  # 300 MB unpacked
 venv=.deps/venv
-stamp=$venv/ready
 
 say() { echo "set-up: $*" >&2; }
 fail() { echo "set-up: $*" >&2; exit 1; }
@@ -45,26 +48,47 @@ install_packages() {
     fail "apt-get could not install: ${missing[*]}; the set-up needs a package mirror once: check the network, then run this again"
 }
 
-install_wheels() {
-  [ "$(cat $stamp 2>/dev/null)" = "${wheels[*]}" ] && return 0
+make_venv() {
+  $venv/bin/python -c '' 2>/dev/null && return 0
   local free_mib
   mkdir -p .deps
-  if ! $venv/bin/python -c '' 2>/dev/null; then
-    free_mib=$(df --output=avail -m .deps | tail -n 1)
-    [ "$free_mib" -ge $wheels_mib ] ||
-      fail "${wheels[0]} needs $wheels_mib MiB in $PWD/.deps, $free_mib MiB are free; free some, or make .deps a link to a larger disk"
-    say "missing Python packages: ${wheels[*]} (4.7 GB, a few minutes)"
-    rm -rf $venv
-    /usr/bin/python3 -m venv $venv || fail "python3 -m venv failed; the package python3-venv provides it"
-  fi
-  $venv/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check "${wheels[@]}" >&2 ||
-    fail "pip could not install: ${wheels[*]}; the set-up needs PyPI (or a mirror, PIP_INDEX_URL) once: check the network, then run this again"
-  echo "${wheels[*]}" >$stamp
+  free_mib=$(df --output=avail -m .deps | tail -n 1)
+  [ "$free_mib" -ge $wheels_mib ] ||
+    fail "${wheels[0]} needs $wheels_mib MiB in $PWD/.deps, $free_mib MiB are free; free some, or make .deps a link to a larger disk"
+  say "PyTorch is 4.7 GB: a few minutes"
+  rm -rf $venv
+  /usr/bin/python3 -m venv $venv || fail "python3 -m venv failed; the package python3-venv provides it"
+}
+
+# install_wheels STAMP WHEEL...: the stamp in the venv says what was installed under that name
+install_wheels() {
+  local stamp=$venv/$1
+  shift
+  [ "$(cat "$stamp" 2>/dev/null)" = "$*" ] && return 0
+  make_venv
+  say "missing Python packages: $*"
+  $venv/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check "$@" >&2 ||
+    fail "pip could not install: $*; the set-up needs PyPI (or a mirror, PIP_INDEX_URL) once: check the network, then run this again"
+  echo "$*" >"$stamp"
+}
+
+has_nvcc() {
+  local nvcc
+  for nvcc in nvcc /usr/local/cuda/bin/nvcc; do
+    $nvcc --version 2>/dev/null | grep -q 'release 13\.' && return 0
+  done
+  return 1
 }
 
 if [ "${1:-}" = planner ]; then
   install_packages "${planner_packages[@]}"
 else
   install_packages "${planner_packages[@]}" "${executor_packages[@]}" "${gui_packages[@]}"
-  install_wheels
+  install_wheels ready "${wheels[@]}"
+  if [ "${1:-}" = cuda ] && ! has_nvcc; then
+    install_wheels nvcc "${nvcc_wheels[@]}"
+  fi
+  if [ "${1:-}" = tests ]; then
+    (install_wheels tests "${test_wheels[@]}") || say "transformers_test will be skipped"
+  fi
 fi

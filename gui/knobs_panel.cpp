@@ -117,7 +117,7 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
                      .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
   if (!result.fits)
     text += QStringLiteral("<p style='color:#c62828'>%1</p>")
-                .arg(tr("Does not fit: a device has %1.").arg(bytesCell(now->plan.cluster.hardware.memory).text));
+                .arg(tr("Does not fit: a device has %1.").arg(bytesCell(sim::usable_memory(now->plan.cluster)).text));
   effect_->setText(text);
 }
 

@@ -130,6 +130,7 @@ void MainWindow::linkSession() {
     cluster_page_->setPlan(now);
     answers_page_->setPlan(now);
     run_page_->setPlan(now->plan);
+    compare_page_->setPlan(now);
     knobs_->showEffect(now, before);
   });
   connect(&session_, &Session::planRefused, this, [this](const Message& why) { knobs_->showRefusal(why.problem + '\n' + why.remedy); });
@@ -137,6 +138,13 @@ void MainWindow::linkSession() {
     message_->hide();
     compare_page_->setRun(run);
     pages_->setCurrentWidget(compare_page_);
+  });
+  connect(&session_, &Session::calibrated, this, [this](const Calibration& calibration) {
+    compare_page_->setRun(calibration.run);
+    question_->setQuestion(calibration.next);
+    statusBar()->showMessage(tr("Calibrated: the step is now predicted with an error of %1, before %2; planning again with %3.")
+                                 .arg(signedShareCell(calibration.run->comparison.step.error()).text, signedShareCell(calibration.before).text,
+                                      QString::fromStdString(calibration.next.cluster)));
   });
   connect(&session_, &Session::opening, this,
           [this](double share) { statusBar()->showMessage(tr("Opening: %1 (Ctrl+. cancels)").arg(shareCell(share).text)); });
@@ -171,6 +179,7 @@ void MainWindow::linkPages() {
   connect(knobs_, &KnobsPanel::cutMoved, this, [this](const Boundary& boundary) {
     if (session_.wanted()) edit(movedBoundary(*session_.wanted(), boundary));
   });
+  connect(compare_page_, &ComparePage::calibrationWanted, &session_, &Session::calibrate);
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
   connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
 }
@@ -263,7 +272,7 @@ View* MainWindow::shownView() const {
   if (page == plan_page_) return plan_page_->scatter();
   if (page == memory_page_) return memory_page_->view();
   if (page == cluster_page_) return cluster_page_->machines();
-  if (page == compare_page_) return compare_page_->measured();
+  if (page == compare_page_) return compare_page_->shownView();
   if (page == trace_page_) return trace_page_->view();
   return timeline_page_->view();
 }
@@ -326,6 +335,18 @@ void MainWindow::restoreLast() {
   const QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
   QMainWindow::restoreState(settings.value(QStringLiteral("window/docks")).toByteArray(), kStateVersion);
+  findRunAgain(settings.value(QStringLiteral("run/folder")).toString());
+}
+
+// The run that an earlier window started and that goes on.
+void MainWindow::findRunAgain(const QString& folder) {
+  if (folder.isEmpty()) return;
+  RunProcess known;
+  known.follow(folder);
+  if (!known.isAlive()) return;
+  run_page_->follow(folder);
+  pages_->setCurrentWidget(run_page_);
+  statusBar()->showMessage(tr("The run in %1 is still going on.").arg(folder));
 }
 
 void MainWindow::keepState() const {

@@ -46,6 +46,7 @@ class MainWindow : public QMainWindow {
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
   void keepState() const;
+  void findRunAgain(const QString& folder);
 
   Session* session() { return &session_; }
   QuestionPanel* question() const { return question_; }

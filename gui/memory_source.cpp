@@ -32,7 +32,7 @@ MemorySource memoryOfPlan(const SharedPlan& plan) {
   source.picture = [plan](int device) {
     return MemoryPicture{MemoryCurve(plan->result.timeline, sim::DeviceId(device)),
                          {sim::SimTime(0), plan->result.step_time},
-                         plan->plan.cluster.hardware.memory};
+                         sim::usable_memory(plan->plan.cluster)};
   };
   source.alive = [plan](int device, sim::SimTime time) { return aliveTable(aliveAt(*plan, {sim::DeviceId(device), time})); };
   return source;

@@ -10,7 +10,9 @@
 #include <QSpinBox>
 #include <QSplitter>
 
+#include "gui/models/cells.h"
 #include "gui/views/line_view.h"
+#include "gui/views/timeline_view.h"
 
 namespace gui {
 
@@ -22,14 +24,22 @@ RunPage::RunPage(QWidget* parent)
       steps_(new QSpinBox(this)),
       start_(new QPushButton(tr("&Start"), this)),
       stop_(new QPushButton(tr("S&top"), this)),
+      resume_(new QPushButton(tr("&Resume"), this)),
       compare_(new QPushButton(tr("&Compare with the simulation"), this)),
       state_(new QLabel(this)),
       loss_(new LineView(tr("Loss"), this)),
       speed_(new LineView(tr("Tokens/s"), this)),
-      words_(new QPlainTextEdit(this)) {
+      memory_(new LineView(tr("Memory, MiB"), this)),
+      timeline_(new TimelineView(this)),
+      words_(new QPlainTextEdit(this)),
+      drawing_(this) {
   build();
   connect(start_, &QPushButton::clicked, this, &RunPage::start);
   connect(stop_, &QPushButton::clicked, &process_, &RunProcess::stop);
+  connect(&drawing_, &BackgroundJob::runningChanged, this, [this](bool running) {
+    if (!running && redraw_) drawTimeline();
+  });
+  connect(resume_, &QPushButton::clicked, this, &RunPage::resume);
   connect(compare_, &QPushButton::clicked, this, [this] { Q_EMIT compareRequested(folder_->text()); });
   connect(&process_, &RunProcess::changed, this, &RunPage::refresh);
   connect(&process_, &RunProcess::failed, this, &RunPage::failed);
@@ -53,7 +63,7 @@ QWidget* RunPage::form() {
   form->addRow(tr("Run &folder"), folder_);
   form->addRow(tr("As a command"), command_);
   auto* line = new QHBoxLayout;
-  for (QPushButton* button : {start_, stop_, compare_}) line->addWidget(button);
+  for (QPushButton* button : {start_, stop_, resume_, compare_}) line->addWidget(button);
   line->addSpacing(12);
   line->addWidget(state_, 1);
   form->addRow(line);
@@ -68,10 +78,13 @@ void RunPage::build() {
   auto* charts = new QSplitter(Qt::Horizontal, this);
   charts->addWidget(loss_);
   charts->addWidget(speed_);
+  charts->addWidget(memory_);
   auto* body = new QSplitter(Qt::Vertical, this);
+  timeline_->setEmptyText(tr("The steps of the run appear here; their tasks with every checkpoint"));
   body->addWidget(charts);
+  body->addWidget(timeline_);
   body->addWidget(words_);
-  body->setSizes({420, 160});
+  body->setSizes({240, 220, 110});
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -96,30 +109,68 @@ void RunPage::start() {
   if (plan_) process_.start(*plan_, request());
 }
 
+void RunPage::resume() {
+  RunRequest again = request();
+  again.resume = true;
+  process_.start(plan_.value_or(sim::ParallelPlan()), again);
+}
+
 void RunPage::follow(const QString& folder) {
   folder_->setText(folder);
   process_.follow(folder);
   refresh();
 }
 
-void RunPage::refresh() {
+void RunPage::refreshButtons() {
   const bool alive = process_.isAlive();
   start_->setEnabled(plan_.has_value() && !alive);
   stop_->setEnabled(alive);
+  resume_->setEnabled(process_.canResume());
   compare_->setEnabled(!alive && !process_.steps().empty());
+}
+
+QString RunPage::stateText() const {
+  const bool any = !process_.steps().empty();
+  const auto last = any ? process_.steps().back().step : 0;
+  if (process_.isAlive()) return tr("running: step %1 of %2").arg(last).arg(steps_->value());
+  return any ? tr("ended after step %1").arg(last) : plan_ ? tr("ready") : tr("choose a plan first");
+}
+
+void RunPage::refresh() {
+  refreshButtons();
   command_->setText(process_.command(request()).join(' '));
   command_->setCursorPosition(0);
-  std::vector<QPointF> loss, speed;
+  state_->setText(stateText());
+  constexpr double kMebibyte = 1 << 20;
+  std::vector<QPointF> loss, speed, memory;
   for (const StepMetrics& step : process_.steps()) {
-    loss.emplace_back(static_cast<double>(step.step), step.loss);
-    speed.emplace_back(static_cast<double>(step.step), step.tokens_per_second);
+    const auto at = static_cast<double>(step.step);
+    loss.emplace_back(at, step.loss);
+    speed.emplace_back(at, step.tokens_per_second);
+    if (step.memory > sim::Bytes(0)) memory.emplace_back(at, static_cast<double>(step.memory.value()) / kMebibyte);
   }
-  state_->setText(alive          ? tr("running: step %1 of %2").arg(loss.empty() ? 0 : process_.steps().back().step).arg(steps_->value())
-                  : loss.empty() ? (plan_ ? tr("ready") : tr("choose a plan first"))
-                                 : tr("ended after step %1").arg(process_.steps().back().step));
   loss_->setPoints(std::move(loss));
   speed_->setPoints(std::move(speed));
+  memory_->setPoints(std::move(memory));
   words_->setPlainText(process_.words());
+  words_->moveCursor(QTextCursor::End);
+  drawTimeline();
+}
+
+// A view that shows everything goes on doing so while the run grows; one that was zoomed stays where it is.
+void RunPage::drawTimeline() {
+  redraw_ = drawing_.isRunning();
+  if (redraw_) return;
+  drawing_.start([this, metrics = process_.steps(), folder = process_.folder().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
+    return [this, drawn] {
+      const TimeRange before = timeline_->shown();
+      const bool followed = !shown_ || before == shown_->core->range();
+      timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) { return drawn->nameOf(span); });
+      if (!followed) timeline_->setShown(before);
+      shown_ = drawn;
+    };
+  });
 }
 
 }  // namespace gui

@@ -1,9 +1,11 @@
-// Journey 6: starts the chosen plan here and follows it: loss and tokens a second by step, and what it says.
-// Closing the window leaves it running.
+// Journey 6: starts the chosen plan here and follows it: loss, tokens a second and memory by step, the timeline as it grows, and what it
+// says. Closing the window leaves it running.
 #pragma once
 
 #include <QWidget>
 
+#include "gui/background_job.h"
+#include "gui/core/run_timeline.h"
 #include "gui/run_process.h"
 
 class QLabel;
@@ -15,6 +17,7 @@ class QSpinBox;
 namespace gui {
 
 class LineView;
+class TimelineView;
 
 class RunPage : public QWidget {
   Q_OBJECT
@@ -24,9 +27,13 @@ class RunPage : public QWidget {
   void setRequest(const RunRequest& request);
   RunRequest request() const;
   void start();
+  void resume();  // up to the number of steps that the form says
   void follow(const QString& folder);
   RunProcess* process() { return &process_; }
   LineView* loss() const { return loss_; }
+  TimelineView* timeline() const { return timeline_; }
+  QPushButton* stopButton() const { return stop_; }
+  QPushButton* resumeButton() const { return resume_; }
 
  Q_SIGNALS:
   void failed(const gui::Message& message);
@@ -36,15 +43,22 @@ class RunPage : public QWidget {
   void build();
   QWidget* form();
   void refresh();
+  void refreshButtons();
+  void drawTimeline();
+  QString stateText() const;
 
   std::optional<sim::ParallelPlan> plan_;
   RunProcess process_;
   QLineEdit *data_, *folder_, *command_;
   QSpinBox* steps_;
-  QPushButton *start_, *stop_, *compare_;
+  QPushButton *start_, *stop_, *resume_, *compare_;
   QLabel* state_;
-  LineView *loss_, *speed_;
+  LineView *loss_, *speed_, *memory_;
+  TimelineView* timeline_;
   QPlainTextEdit* words_;
+  BackgroundJob drawing_;
+  bool redraw_ = false;  // there is news since the drawing began
+  SharedRunTimeline shown_;
 };
 
 }  // namespace gui

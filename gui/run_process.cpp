@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QProcess>
+#include <QSettings>
 #include <csignal>
 
 namespace gui {
@@ -23,6 +24,8 @@ QByteArray startOf(qint64 pid) {
 // Beside the run folder, so that a window that is opened later finds the run: process id and start time.
 QString processFile(const QString& folder) { return folder + QStringLiteral(".process"); }
 
+QString logFile(const QString& folder) { return folder + QStringLiteral(".log"); }
+
 QString besideUs(const QString& name) { return QCoreApplication::applicationDirPath() + '/' + name; }
 
 }  // namespace
@@ -32,25 +35,27 @@ RunProcess::RunProcess(QObject* parent) : QObject(parent), program_(besideUs(QSt
   connect(&timer_, &QTimer::timeout, this, &RunProcess::look);
 }
 
-QString RunProcess::planFile(const RunRequest& request) const { return request.folder + QStringLiteral(".plan.json"); }
+QString RunProcess::planFile(const RunRequest& request) const {
+  return request.folder + (request.resume ? QStringLiteral("/plan.json") : QStringLiteral(".plan.json"));
+}
 
 QStringList RunProcess::command(const RunRequest& request) const {
-  return {program_,
-          QStringLiteral("run"),
-          planFile(request),
-          QStringLiteral("--data"),
-          request.data,
-          QStringLiteral("--steps"),
-          QString::number(request.steps),
-          QStringLiteral("-o"),
-          request.folder};
+  QStringList words = {program_,
+                       QStringLiteral("run"),
+                       planFile(request),
+                       QStringLiteral("--data"),
+                       request.data,
+                       QStringLiteral("--steps"),
+                       QString::number(request.steps)};
+  if (request.resume) words << QStringLiteral("--resume");
+  return words << QStringLiteral("-o") << request.folder;
 }
 
 void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request) {
   try {
     if (const std::vector<sim::Violation> refused = sim::why_not_runnable(plan); !refused.empty()) throw sim::InputError("", refused);
     QDir().mkpath(QFileInfo(request.folder).absolutePath());
-    sim::save_plan(plan, planFile(request).toStdString());
+    if (!request.resume) sim::save_plan(plan, planFile(request).toStdString());
   } catch (...) {
     Q_EMIT failed(messageOf(std::current_exception()));
     return;
@@ -58,8 +63,9 @@ void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request)
   QProcess process;
   process.setProgram(program_);
   process.setArguments(command(request).mid(1));
-  process.setStandardOutputFile(request.folder + QStringLiteral(".log"));
-  process.setStandardErrorFile(request.folder + QStringLiteral(".log"), QIODevice::Append);
+  QFile::remove(logFile(request.folder));  // both append: neither writes over the other
+  process.setStandardOutputFile(logFile(request.folder), QIODevice::Append);
+  process.setStandardErrorFile(logFile(request.folder), QIODevice::Append);
   follow(request.folder);
   if (!process.startDetached(&pid_)) {
     Q_EMIT failed({tr("%1 could not be started: %2").arg(program_, process.errorString()),
@@ -69,6 +75,7 @@ void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request)
   started_ = startOf(pid_);
   QFile known(processFile(folder_));
   if (known.open(QIODevice::WriteOnly)) known.write(QByteArray::number(pid_) + ' ' + started_ + '\n');
+  QSettings().setValue(QStringLiteral("run/folder"), QFileInfo(folder_).absoluteFilePath());  // where a later window looks
   was_alive_ = true;
   Q_EMIT changed();
 }
@@ -94,16 +101,31 @@ void RunProcess::stop() {
 bool RunProcess::isAlive() const { return !started_.isEmpty() && startOf(pid_) == started_; }
 
 QString RunProcess::words() const {
-  QFile log(folder_ + QStringLiteral(".log"));
+  QFile log(logFile(folder_));
   return log.open(QIODevice::ReadOnly) ? QString::fromUtf8(log.readAll().right(8000)) : QString();
+}
+
+bool RunProcess::canResume() const {
+  return !isAlive() && QFile::exists(folder_ + QStringLiteral("/plan.json")) && !QDir(folder_ + QStringLiteral("/checkpoints")).isEmpty();
 }
 
 void RunProcess::look() {
   const bool news = metrics_.look(), alive = isAlive();
-  if (news || alive != was_alive_) {
-    was_alive_ = alive;
-    Q_EMIT changed();
-  }
+  if (!news && alive == was_alive_) return;
+  const bool ended = was_alive_ && !alive;
+  was_alive_ = alive;
+  Q_EMIT changed();
+  if (ended) tellWhyItEnded();
+}
+
+// What `meshwright run` says last: where the run folder is, or the error with its remedy.
+void RunProcess::tellWhyItEnded() {
+  const QString said = words();
+  if (said.contains(QStringLiteral("Run folder:"))) return;
+  const auto error = said.lastIndexOf(QStringLiteral("error: "));
+  if (error < 0) return Q_EMIT failed({tr("The run in %1 ended without a word.").arg(folder_), tr("resume it from its last checkpoint, or start it in a terminal")});
+  const auto remedy = said.indexOf(QStringLiteral("remedy: "), error);
+  Q_EMIT failed({said.mid(error + 7).section('\n', 0, 0), remedy < 0 ? QString() : said.mid(remedy + 8).trimmed()});
 }
 
 }  // namespace gui

@@ -16,6 +16,7 @@ struct RunRequest {
   QString data;    // token file
   QString folder;  // of the run; must not hold one
   int steps = 20;
+  bool resume = false;  // goes on from the folder's last checkpoint, by the plan that lies there
 };
 
 class RunProcess : public QObject {
@@ -30,7 +31,9 @@ class RunProcess : public QObject {
   void stop();                         // asks it to write a checkpoint and end
   bool isAlive() const;
   const std::vector<StepMetrics>& steps() const { return metrics_.steps(); }
+  const QString& folder() const { return folder_; }
   QString words() const;  // what it said
+  bool canResume() const;  // it has ended and left a checkpoint
 
  Q_SIGNALS:
   void changed();  // new steps, or it began or ended
@@ -39,6 +42,7 @@ class RunProcess : public QObject {
  private:
   QString planFile(const RunRequest& request) const;
   void look();
+  void tellWhyItEnded();
 
   QString program_, folder_;
   qint64 pid_ = 0;

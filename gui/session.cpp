@@ -41,7 +41,7 @@ void Session::ask(const PlanQuestion& question) {
   search_.start([this, question](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
     const planner::SearchRequest request = searchRequest(question);
     auto answer = std::make_shared<PlanAnswer>();
-    answer->limit = request.memory_limit.value_or(request.cluster.hardware.memory);
+    answer->limit = request.memory_limit.value_or(sim::usable_memory(request.cluster));
     const auto progress = [this](planner::SearchProgress now) {
       done_ = now.done;
       all_ = now.all;
@@ -78,6 +78,16 @@ void Session::openRun(const QString& folder) {
     return [this, run] {
       run_ = run;
       Q_EMIT runReady(run);
+    };
+  });
+}
+
+void Session::calibrate(const SharedRun& run) {
+  loading_.start([this, run](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const Calibration calibration = calibrateBy(*run);
+    return [this, calibration] {
+      Q_EMIT calibrated(calibration);
+      ask(calibration.next);
     };
   });
 }

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "gui/background_job.h"
-#include "gui/core/measured_run.h"
+#include "gui/core/calibration.h"
 #include "gui/core/plan_question.h"
 #include "gui/import/imported_trace.h"
 #include "gui/import/memory_snapshot.h"
@@ -38,6 +38,7 @@ class Session : public QObject {
 
   void openRun(const QString& folder);
   const SharedRun& run() const { return run_; }
+  void calibrate(const SharedRun& run);  // and asks again with the corrected profile
   void openTrace(const std::vector<std::string>& paths);  // one a rank
   void openSnapshot(const std::string& path);
 
@@ -49,6 +50,7 @@ class Session : public QObject {
   void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);
   void planRefused(const gui::Message& why);
   void runReady(const gui::SharedRun& run);
+  void calibrated(const gui::Calibration& calibration);
   void opening(double share);  // of a trace's bytes
   void traceReady(const gui::SharedTrace& trace);
   void snapshotReady(const gui::SharedSnapshot& snapshot);

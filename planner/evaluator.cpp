@@ -18,7 +18,7 @@ std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, 
 
 }  // namespace
 
-sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_limit.value_or(request.cluster.hardware.memory); }
+sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_limit.value_or(sim::usable_memory(request.cluster)); }
 
 Evaluator::Evaluator(const SearchRequest& request, const sim::ModelGraph& model) : request_(request), model_(model) {
   plan_ = make_plan(request, {});

@@ -23,6 +23,8 @@ struct Family {
 // Axes with many values: neighbors that are out for the same kind of reason are told as one.
 bool is_range(const std::string& axis) { return axis == "chunks" || axis == "microbatch"; }
 
+bool same_degrees(const sim::DeviceMesh& a, const sim::DeviceMesh& b) { return a.data == b.data && a.tensor == b.tensor && a.pipeline == b.pipeline; }
+
 class Families {
  public:
   Families(const Judged& judged, SimTime worst_ranked)
@@ -91,7 +93,7 @@ std::vector<Family> Families::out_by_axis() const {
 std::vector<Family> Families::by_mesh() const {
   std::vector<Family> families;
   for (std::size_t at = 0; at < judged_.candidates.size(); ++at) {
-    const bool is_new = at == 0 || !(judged_.candidates[at].mesh == judged_.candidates[at - 1].mesh);
+    const bool is_new = at == 0 || !same_degrees(judged_.candidates[at].mesh, judged_.candidates[at - 1].mesh);
     if (is_new) {
       std::vector<Argument> axes = axes_of(judged_.candidates[at]);
       axes.resize(3);  // data, tensor, pipeline

@@ -54,6 +54,7 @@ constexpr Axis kAxes[] = {
     {"data", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.data); }, kDegree},
     {"tensor", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.tensor); }, kDegree},
     {"pipeline", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.pipeline); }, kDegree},
+    {"replicas", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.replicas); }, kDegree},
     {"chunks", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.chunks); }, kDegree},
     {"microbatch", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.microbatch); }, kDegree},
     {"zero", [](const std::string& t, FixedAxes& a) { return read_zero(t, a.zero); }, "0, 1, 2, 3"},

@@ -13,6 +13,7 @@ Distance distance(const PlanCandidate& a, const PlanCandidate& b) {
   };
   degree(a.mesh.tensor, b.mesh.tensor);
   degree(a.mesh.pipeline, b.mesh.pipeline);
+  degree(a.mesh.replicas, b.mesh.replicas);
   degree(a.microbatch, b.microbatch);
   degree(a.schedule + 1, b.schedule + 1);
   degree(a.chunks, b.chunks);

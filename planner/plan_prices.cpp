@@ -130,7 +130,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                           .group = group,
                           .sequence = index.value()},
                   .bucket = index,
-                  .payload = communicates ? element * bucket.elements : sim::Bytes{}});
+                  .payload = communicates ? element * (group == MeshAxis::Replica && strategy.shards_optimizer ? bucket.shard_elements : bucket.elements) : sim::Bytes{}});
   };
   BucketPrice prices{.ready_after = bucket.ready_after,
                      .chunk = bucket.chunk,
@@ -139,6 +139,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
   if (plan_.mesh.data == 1) return prices;
   prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, MeshAxis::Data);
+  if (plan_.mesh.replicas > 1) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {
     prices.forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Data);
     prices.backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Data);

@@ -24,7 +24,7 @@ struct BucketPrice {
   sim::ChunkIndex chunk;
   bool tied = false;
   sim::SimTime forward_gather{}, backward_gather{};  // stage 3: of its weights
-  sim::SimTime reduce{}, update{};
+  sim::SimTime reduce{}, replica_sum{}, update{};     // replica_sum: of what is left of the gradients, over the replicas
   sim::SimTime weights_gather{};  // stages 1 and 2: after the update
   sim::SimTime embedding_sum{};   // tied: over first and last stage
 };

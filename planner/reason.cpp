@@ -19,6 +19,7 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"divisibility.vocabulary", "the vocabulary is padded to a multiple of {multiple}, which {tensor} does not divide"},
     {"divisibility.sequence", "sequence parallel: {sequence} tokens are not divisible by {tensor}"},
     {"divisibility.batch", "global batch {batch} is not divisible by data degree {data}"},
+    {"divisibility.replicas", "{replicas} replicas do not cut {data} data ranks into shards"},
     {"divisibility.microbatch", "{samples} samples a data rank are not divisible by microbatch {microbatch}"},
     {"node_size", "a tensor group of {tensor} would span nodes of {devices_per_node} devices (fix the degree to plan it all the same)"},
     {"shape.product", "data {data} x tensor {tensor} x pipeline {pipeline} = {product} ranks, but the cluster has {devices} devices"},

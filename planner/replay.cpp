@@ -33,7 +33,7 @@ class Replay {
   const LayerPrice& price(const ReplayStage& stage, LayerIndex layer) const {
     return price_of(prices_.layers[static_cast<std::size_t>(stage.index)], model_, layer);
   }
-  SimTime& free(ReplayStage& stage, Stream stream) { return stage.free[in_order_ ? 0 : static_cast<std::size_t>(stream)]; }
+  SimTime& free(ReplayStage& stage, Stream stream) { return stage.free[static_cast<std::size_t>(sim::queue_of(stream_order_, stream))]; }
   SimTime perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration);
   SimTime& sent(const StageAction& action, std::int32_t virtual_stage);
 
@@ -58,7 +58,8 @@ class Replay {
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
   const PlanPrices& prices_;
-  bool in_order_, gathers_, reduces_;
+  sim::StreamOrder stream_order_;
+  bool gathers_, reduces_;
   ActionKind completes_gradients_;
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
@@ -72,10 +73,10 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
     : model_(model),
       plan_(plan),
       prices_(prices),
-      in_order_(!plan.cluster.hardware.overlaps_communication),
+      stream_order_(sim::stream_order(plan)),
       gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
       reduces_(plan.mesh.data > 1),
-      completes_gradients_(plan.splits_backward() ? ActionKind::Weight : ActionKind::Backward),
+      completes_gradients_(plan.completes_gradients()),
       placement_(plan.placement()),
       shape_(plan.pipeline_shape()),
       virtual_stages_(plan.mesh.pipeline * plan.chunks),
@@ -90,6 +91,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
 SimTime Replay::perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration) {
   SimTime& stream_free = free(stage, stream);
   stream_free = std::max(stream_free, after) + duration;
+  if (stream == Stream::Compute) stage.computed = stream_free;
   return stream_free;
 }
 
@@ -181,7 +183,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet)
-      there = perform(stage, Stream::Gather, free(stage, Stream::Compute),
+      there = perform(stage, Stream::Gather, stage.computed,
                       visit.kind == ActionKind::Forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
     all = std::max(all, there);
   }
@@ -206,7 +208,8 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
-    perform(stage, Stream::Reduce, free(stage, Stream::Compute), bucket.reduce);
+    perform(stage, Stream::Reduce, stage.computed, bucket.reduce);
+    perform(stage, Stream::Reduce, SimTime{}, bucket.replica_sum);
   }
 }
 
@@ -215,28 +218,29 @@ void Replay::send(ReplayStage& stage, const StageAction& action) {
   const std::int32_t virtual_stage = virtual_stage_of(stage, action), receiver = virtual_stage + (forward ? 1 : -1);
   if (virtual_stage == (forward ? virtual_stages_ - 1 : 0)) return;
   if (is_local(stage, receiver)) {
-    sent(action, receiver) = free(stage, Stream::Compute);
+    sent(action, receiver) = stage.computed;
     return;
   }
   const TransferPrices& prices = transfers(stage, action);
-  const SimTime posted = perform(stage, Stream::Send, free(stage, Stream::Compute), forward ? prices.forward_post : prices.backward_post);
+  const SimTime posted = perform(stage, Stream::Send, stage.computed, forward ? prices.forward_post : prices.backward_post);
   sent(action, receiver) = posted;
 }
 
 void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_)
     if (plan_.sequence_parallel)
-      perform(stage, Stream::Reduce, free(stage, Stream::Compute), prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum);
+      perform(stage, Stream::Reduce, stage.computed, prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
   if (first == last || !plan_.ties_across_stages()) return;
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, last}) {
-    start = std::max({start, free(*stage, Stream::Reduce), free(*stage, Stream::Compute)});
+    start = std::max({start, free(*stage, Stream::Reduce), stage->computed});
     duration = std::max(duration, prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back().embedding_sum);
   }
   for (ReplayStage* stage : {first, last}) {
     perform(*stage, Stream::Reduce, start, duration);
-    if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back().reduce);
+    const BucketPrice& tied = prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back();
+    if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, tied.reduce + tied.replica_sum);
   }
 }
 

@@ -31,6 +31,7 @@ struct ReplayStage {
   const std::vector<sim::StageAction>* order = nullptr;
   std::size_t next = 0;
   std::array<sim::SimTime, sim::kNumStreams> free{};  // in order devices: all streams are the first
+  sim::SimTime computed{};             // when its last computation ended: what may be exchanged since
   std::vector<ReplayChunk> chunks;
   std::vector<sim::SimTime> gathered;  // stage 3, by bucket: since when it is there
 };

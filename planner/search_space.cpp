@@ -41,6 +41,8 @@ class Enumerator {
   };
   std::vector<std::int32_t> degrees(std::string_view axis, const std::optional<std::int32_t>& fixed, DegreeRule rule);
   void add_meshes();
+  void add_replicated(sim::DeviceMesh mesh);
+  std::vector<std::int32_t> replica_options(const sim::DeviceMesh& mesh);
   void add_mesh(const sim::DeviceMesh& mesh);
   void add_schedules(const sim::DeviceMesh& mesh, std::int32_t microbatch, std::vector<Reason>& refusals);
   void add_chunks(const Shape& shape, std::int32_t microbatches, std::vector<Reason>& refusals);
@@ -86,7 +88,7 @@ void Enumerator::add_meshes() {
       for (const std::int32_t data : datas) {
         if (std::int64_t{tensor} * pipeline * data != request_.cluster.devices) continue;
         any = true;
-        add_mesh({.data = data, .pipeline = pipeline, .tensor = tensor});
+        add_replicated({.data = data, .pipeline = pipeline, .tensor = tensor});
       }
   const bool axes_said_why = tensors.empty() || pipelines.empty() || datas.empty();
   const bool all_fixed = fixed_.data && fixed_.pipeline && fixed_.tensor;
@@ -96,6 +98,25 @@ void Enumerator::add_meshes() {
   if (!axes_said_why || all_fixed) exclude_impossible_mesh(asked);
   add_mesh(asked);  // what else is fixed may be impossible too: all of it is told at once
   space_.candidates.clear();
+}
+
+// Shards over all data ranks, or as many as share a node with a tensor group: what crosses nodes is then the sum of one shard.
+std::vector<std::int32_t> Enumerator::replica_options(const sim::DeviceMesh& mesh) {
+  const std::int32_t shards = request_.cluster.devices_per_node() / mesh.tensor;
+  const bool leaves_nodes = shards > 1 && shards < mesh.data && mesh.data % shards == 0;
+  if (!fixed_.replicas) return leaves_nodes ? std::vector{1, mesh.data / shards} : std::vector{1};
+  const bool cuts = *fixed_.replicas == 1 || (*fixed_.replicas < mesh.data && mesh.data % *fixed_.replicas == 0);
+  if (cuts) return {*fixed_.replicas};
+  exclude(fmt::format("data={} replicas={}", mesh.data, *fixed_.replicas),
+          {"divisibility.replicas", {{"data", std::to_string(mesh.data)}, {"replicas", std::to_string(*fixed_.replicas)}}}, "replicas=1");
+  return {};
+}
+
+void Enumerator::add_replicated(sim::DeviceMesh mesh) {
+  for (const std::int32_t replicas : replica_options(mesh)) {
+    mesh.replicas = replicas;
+    add_mesh(mesh);
+  }
 }
 
 void Enumerator::exclude_impossible_mesh(const sim::DeviceMesh& mesh) {
@@ -181,9 +202,10 @@ std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& m
 }
 
 void Enumerator::add_options(const Shape& shape) {
-  std::vector<std::int32_t> stages = shape.mesh.data > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
+  std::vector<std::int32_t> stages = shape.mesh.replicas > 1 ? std::vector{1, 2, 3} : shape.mesh.data > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
   if (fixed_.zero) stages = {*fixed_.zero};
   std::vector<sim::Recompute> recomputes{sim::Recompute::None, sim::Recompute::Full};
+  if (request_.model.attention_dropout > 0) recomputes.insert(recomputes.begin() + 1, sim::Recompute::Selective);
   if (fixed_.recompute) recomputes = {*fixed_.recompute};
   for (const std::int32_t stage : stages)
     for (const bool reshard : stage < 3 ? std::vector{true} : fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false})
@@ -243,6 +265,7 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
   return {{"data", std::to_string(candidate.mesh.data)},
           {"tensor", std::to_string(candidate.mesh.tensor)},
           {"pipeline", std::to_string(candidate.mesh.pipeline)},
+          {"replicas", std::to_string(candidate.mesh.replicas)},
           {"microbatch", std::to_string(candidate.microbatch)},
           {"schedule", std::string(sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name)},
           {"chunks", std::to_string(candidate.chunks)},

@@ -2,14 +2,16 @@
 // Enumerates shapes only: stage cuts come from partition, memory and time from evaluator.
 //
 // Exhaustive over D x T x P = devices (all divisors), microbatch (all divisors of global_batch / D), schedule (every row of the
-// table) with its chunks, ZeRO stage with resharding, sequence parallelism and recomputation. Left out are plans that equal
+// table) with its chunks, ZeRO stage with resharding, HSDP's replicas, sequence parallelism and recomputation. Left out are plans that equal
 // another one or hold more memory for the same work:
 //   P == 1 or one microbatch   one schedule of a single chunk: without a second stage or microbatch there is no order to choose
 //                              (gpipe on one stage only holds more activations)
 //   T == 1                     no sequence parallelism: there is no group to split the sequence over
 //   D == 1                     ZeRO stage 0: there is nobody to share with
 //   stage < 3                  resharding: only stage 3 gathers
-//   recompute=selective        equals none: attention is priced as a fused kernel, which keeps no scores to compute again
+//   ZeRO stage 0               replicas: nothing is sharded that they could hold twice; the sum's algorithm is priced anyway
+//   replicas                   but those whose shards fill a node (HSDP); others neither spare the links between nodes nor that memory
+//   no attention dropout       recompute=selective: a fused kernel keeps no scores to compute again
 // An axis that is fixed is taken at its word.
 #pragma once
 

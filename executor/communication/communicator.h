@@ -13,6 +13,8 @@
 #include <string>
 
 #include "sim/task_graph/task.h"
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
 
 namespace executor {
 
@@ -23,6 +25,11 @@ class Work {
   virtual void wait() = 0;  // throws CollectiveError after the time limit
 };
 using WorkHandle = std::unique_ptr<Work>;
+
+struct CommunicationOptions {
+  sim::Seconds time_limit{120};               // of one wait(); then CollectiveError
+  sim::Bytes message{std::int64_t{1} << 30};  // longer buffers travel in pieces: MPI counts in int
+};
 
 enum class ReduceOperation : std::uint8_t { Sum, Maximum };
 

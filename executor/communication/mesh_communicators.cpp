@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "executor/communication/solo_communicator.h"
+#include "sim/units/input_error.h"
 
 namespace executor {
 namespace {
@@ -25,7 +26,6 @@ std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
 }
 
 std::vector<sim::Rank> members(const sim::DeviceMesh& mesh, sim::Rank rank, sim::MeshAxis axis) {
-  if (axis == sim::MeshAxis::Pipeline) return mesh.group(rank, sim::MeshAxis::World);
   const auto stage = mesh.coordinate(rank).stage.value();
   const bool inner = stage != 0 && stage != mesh.pipeline - 1;
   if (axis == sim::MeshAxis::Embedding && inner) return {rank};
@@ -34,15 +34,11 @@ std::vector<sim::Rank> members(const sim::DeviceMesh& mesh, sim::Rank rank, sim:
 
 }  // namespace
 
-MeshCommunicators::MeshCommunicators(const sim::DeviceMesh& mesh, std::shared_ptr<MpiSession> session)
-    : mesh_(mesh), session_(std::move(session)) {
-  int ranks = 1, rank = 0;
-  if (session_) {
-    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
-  }
+MeshCommunicators::MeshCommunicators(const sim::DeviceMesh& mesh, Transport transport) : mesh_(mesh), transport_(std::move(transport)) {
+  const auto [rank, ranks] = transport_.place();
   if (ranks != mesh.ranks()) {
-    throw CollectiveError(fmt::format("the plan's mesh has {} ranks, but {} were started", mesh.ranks(), ranks));
+    throw sim::InputError("", {{"/mesh", fmt::format("has {} ranks, but {} were started", mesh.ranks(), ranks),
+                                fmt::format("start it with:  meshwright run, or mpirun -np {}", mesh.ranks())}});
   }
   rank_ = sim::Rank(rank);
   for (const sim::MeshAxis axis : kAxes) axes_[static_cast<std::size_t>(axis)] = make(axis);
@@ -50,8 +46,9 @@ MeshCommunicators::MeshCommunicators(const sim::DeviceMesh& mesh, std::shared_pt
 
 std::unique_ptr<Communicator> MeshCommunicators::make(sim::MeshAxis axis) {
   if (degree(mesh_, axis) == 1) return std::make_unique<SoloCommunicator>();
+  if (axis == sim::MeshAxis::Pipeline) return transport_.make_transfers(mesh_, &ledger_);
   const auto name = std::string(sim::kMeshAxisNames[static_cast<std::size_t>(axis)]);
-  return std::make_unique<MpiCommunicator>(session_, members(mesh_, rank_, axis), name, &ledger_);
+  return transport_.make(members(mesh_, rank_, axis), name, &ledger_);
 }
 
 Communicator& MeshCommunicators::of(sim::MeshAxis axis) {

@@ -5,15 +5,15 @@
 #include <array>
 #include <memory>
 
-#include "executor/communication/mpi_communicator.h"
+#include "executor/communication/transport.h"
 #include "sim/plan/device_mesh.h"
 
 namespace executor {
 
 class MeshCommunicators {
  public:
-  // Collective over all ranks of the job. session may be null for a mesh of one rank. Throws CollectiveError if the job has another number of ranks.
-  MeshCommunicators(const sim::DeviceMesh& mesh, std::shared_ptr<MpiSession> session);
+  // Collective over all ranks of the job. A mesh of one rank needs no transport. Throws sim::InputError if the job has another number of ranks.
+  MeshCommunicators(const sim::DeviceMesh& mesh, Transport transport);
   MeshCommunicators(const MeshCommunicators&) = delete;
   MeshCommunicators& operator=(const MeshCommunicators&) = delete;
 
@@ -27,7 +27,7 @@ class MeshCommunicators {
   std::unique_ptr<Communicator> make(sim::MeshAxis axis);
 
   sim::DeviceMesh mesh_;
-  std::shared_ptr<MpiSession> session_;
+  Transport transport_;
   sim::Rank rank_{0};
   Ledger ledger_;
   std::array<std::unique_ptr<Communicator>, std::size(sim::kMeshAxisNames)> axes_;

@@ -27,21 +27,9 @@ CollectiveTags tags_of(const OperationHeader& header, std::int64_t sequence) {
   return {{number}, {number + 1 + static_cast<std::int32_t>(mixed >> (64 - kSizeBits)) * static_cast<std::int32_t>(2 * kSequences)}};
 }
 
-void require(const at::Tensor& tensor, const sim::TaskKey& key) {
-  if (tensor.is_contiguous() && tensor.device().is_cpu()) return;
-  throw std::invalid_argument(fmt::format("{}: MPI moves contiguous CPU tensors only", sim::to_text(key)));
-}
-
-OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key) {
-  require(whole, key);
-  return {.key = key, .bytes = static_cast<std::int64_t>(whole.nbytes()), .kind = kind, .type = whole.scalar_type()};
-}
-
-void require_shard(const at::Tensor& shard, const at::Tensor& full, std::int32_t ranks, const sim::TaskKey& key) {
-  require(shard, key);
-  if (shard.numel() * ranks == full.numel() && shard.scalar_type() == full.scalar_type()) return;
-  throw std::invalid_argument(fmt::format("{}: a shard of {} elements times {} ranks is not {} elements of the same type",
-                                          sim::to_text(key), shard.numel(), ranks, full.numel()));
+OperationHeader host_header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key) {
+  if (!whole.is_cpu()) throw std::invalid_argument(fmt::format("{}: MPI moves CPU tensors only; others are staged", sim::to_text(key)));
+  return header_of(kind, whole, key);
 }
 
 std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiSession> session, const std::vector<sim::Rank>& members, const std::string& name) {
@@ -53,9 +41,8 @@ std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiSession> session, const 
   MPI_Comm_rank(group->communicator, &group->rank);
   MPI_Comm_size(group->communicator, &group->size);
   if (group->size != static_cast<int>(members.size())) throw CollectiveError(name + " group: its ranks name different members");
-  std::vector<std::int32_t> ranks;
-  for (const sim::Rank member : members) ranks.push_back(member.value());
-  group->name = fmt::format("{} group of ranks {}", name, fmt::join(ranks, " "));
+  for (const sim::Rank member : members) group->members.push_back(member.value());
+  group->name = fmt::format("{} group of ranks {}", name, fmt::join(group->members, " "));
   group->session = std::move(session);
   return group;
 }
@@ -90,7 +77,7 @@ WorkHandle MpiCommunicator::collective(OperationHeader header, Rounds rounds) {
 }
 
 WorkHandle MpiCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) {
-  auto header = header_of(OperationKind::AllReduce, buffer, key);
+  auto header = host_header_of(OperationKind::AllReduce, buffer, key);
   header.reduction = operation;
   const Tag tag = tags_of(header, sequence_).payload;
   const auto exchange = std::make_shared<DirectExchange>(*group_, buffer, tag);
@@ -104,8 +91,8 @@ WorkHandle MpiCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operat
 }
 
 WorkHandle MpiCommunicator::reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) {
-  require_shard(shard, full, size(), key);
-  const OperationHeader header = header_of(OperationKind::ReduceScatter, full, key);
+  require_shard({shard, full}, size(), key);
+  const OperationHeader header = host_header_of(OperationKind::ReduceScatter, full, key);
   const auto exchange = std::make_shared<DirectExchange>(*group_, full, tags_of(header, sequence_).payload);
   Rounds rounds;
   rounds.push_back([exchange](MpiMessages& messages) { exchange->post(messages); });
@@ -114,10 +101,10 @@ WorkHandle MpiCommunicator::reduce_scatter(at::Tensor shard, at::Tensor full, co
 }
 
 WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) {
-  require_shard(shard, full, size(), key);
+  require_shard({shard, full}, size(), key);
   const auto mine = Chunks(full, {size()}).of({rank()});
   if (mine.data() != shard.data_ptr()) std::ranges::copy(bytes_of(shard), mine.data());
-  const OperationHeader header = header_of(OperationKind::AllGather, full, key);
+  const OperationHeader header = host_header_of(OperationKind::AllGather, full, key);
   Rounds rounds;
   rounds.push_back([group = group_, full, tag = tags_of(header, sequence_).payload](MpiMessages& messages) {
     post_gather(messages, *group, full, tag);
@@ -126,7 +113,7 @@ WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const 
 }
 
 WorkHandle MpiCommunicator::broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) {
-  auto header = header_of(OperationKind::Broadcast, buffer, key);
+  auto header = host_header_of(OperationKind::Broadcast, buffer, key);
   header.root = root;
   const Tag tag = tags_of(header, sequence_).payload;
   Rounds rounds;
@@ -160,11 +147,11 @@ WorkHandle MpiCommunicator::transfer(OperationHeader header, Peer peer, Transfer
 }
 
 WorkHandle MpiCommunicator::send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) {
-  return transfer(header_of(OperationKind::Transfer, buffer, key), {to}, TransferEnd::Sender, buffer);
+  return transfer(host_header_of(OperationKind::Transfer, buffer, key), {to}, TransferEnd::Sender, buffer);
 }
 
 WorkHandle MpiCommunicator::receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) {
-  return transfer(header_of(OperationKind::Transfer, buffer, key), {from}, TransferEnd::Receiver, buffer);
+  return transfer(host_header_of(OperationKind::Transfer, buffer, key), {from}, TransferEnd::Receiver, buffer);
 }
 
 void MpiCommunicator::barrier() { collective({.kind = OperationKind::Barrier}, {})->wait(); }

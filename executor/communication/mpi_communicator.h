@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "executor/communication/ledger.h"
 #include "executor/communication/mpi_operation.h"
-#include "sim/timeline/trace.h"
 #include "sim/units/index.h"
 
 namespace executor {
 
-using Ledger = std::vector<sim::LedgerEntry>;
 
 class MpiCommunicator final : public Communicator {
  public:

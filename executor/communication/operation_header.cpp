@@ -2,12 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 namespace executor {
 namespace {
 
 constexpr std::string_view kKindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "transfer", "barrier"};
 
+void require_contiguous(const at::Tensor& tensor, const sim::TaskKey& key) {
+  if (tensor.is_contiguous()) return;
+  throw std::invalid_argument(fmt::format("{}: ranks exchange contiguous tensors only", sim::to_text(key)));
+}
+
 }  // namespace
+
+OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key) {
+  require_contiguous(whole, key);
+  return {.key = key, .bytes = static_cast<std::int64_t>(whole.nbytes()), .kind = kind, .type = whole.scalar_type()};
+}
+
+void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key) {
+  const auto& [shard, full] = tensors;
+  require_contiguous(shard, key);
+  if (shard.numel() * ranks == full.numel() && shard.scalar_type() == full.scalar_type()) return;
+  throw std::invalid_argument(fmt::format("{}: a shard of {} elements times {} ranks is not {} elements of the same type",
+                                          sim::to_text(key), shard.numel(), ranks, full.numel()));
+}
 
 std::string to_text(const OperationHeader& header) {
   const auto kind = kKindNames[static_cast<std::size_t>(header.kind)];

@@ -36,6 +36,14 @@ struct OperationHeader {
 };
 static_assert(std::is_trivially_copyable_v<OperationHeader>);
 
+// Of an operation on a contiguous tensor. Throws std::invalid_argument for any other.
+OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key);
+struct ShardOf {
+  const at::Tensor& shard;
+  const at::Tensor& full;
+};
+void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key);  // full is `ranks` shards, both contiguous
+
 std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"
 
 // Do two ranks perform the same operation?

@@ -7,6 +7,7 @@
 
 #include "executor/kernels/cross_entropy_loops.h"
 #include "executor/kernels/numbers.h"
+#include "executor/kernels/on_device.h"
 
 namespace executor {
 namespace {
@@ -14,8 +15,8 @@ namespace {
 at::ScalarType statistic_type(const at::Tensor& logits) { return logits.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
 
 void require(const at::Tensor& logits, const at::Tensor& statistic, const VocabularyShard& shard) {
-  TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous() && logits.device().is_cpu(),
-              "logits are contiguous CPU tensors [tokens, columns]");
+  TORCH_CHECK(logits.dim() == 2 && logits.is_contiguous(), "logits are contiguous [tokens, columns]");
+  TORCH_CHECK(logits.device() == statistic.device(), "logits on ", logits.device(), ", their statistics on ", statistic.device());
   TORCH_CHECK(statistic.is_contiguous() && statistic.scalar_type() == statistic_type(logits) && statistic.size(-1) == logits.size(0),
               "statistics of these logits are ", statistic_type(logits), " [.., tokens]");
   TORCH_CHECK(0 <= shard.real && shard.real <= logits.size(1), "real columns lie inside the logits");
@@ -55,6 +56,7 @@ at::Tensor empty_sums(const at::Tensor& logits) { return at::empty({2, logits.si
 
 void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard) {
   require(logits, maximum, shard);
+  if (!logits.is_cpu()) return on_device::local_maximum(maximum, logits, shard);
   by_type(logits, [&]<class Logit, class Statistic>(Logit*, Statistic) {
     auto* result = numbers<Statistic>(maximum);
     for (std::int64_t token = 0; token < logits.size(0); ++token) {
@@ -65,6 +67,7 @@ void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const Vo
 
 void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard) {
   require(at.logits, sums, shard);
+  if (!at.logits.is_cpu()) return on_device::local_exponentials(sums, at, shard);
   by_type(at.logits, [&]<class Logit, class Statistic>(Logit*, Statistic) {
     const std::int64_t tokens = at.logits.size(0);
     auto* sum = numbers<Statistic>(sums);
@@ -79,6 +82,7 @@ void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, c
 }
 
 at::Tensor token_losses(const at::Tensor& sums) {
+  if (!sums.is_cpu()) return on_device::token_losses(sums);
   const std::int64_t tokens = sums.size(1);
   at::Tensor losses = at::empty({tokens}, sums.options());
   const auto fill = [&]<class Statistic>(Statistic* loss) {
@@ -94,6 +98,7 @@ at::Tensor token_losses(const at::Tensor& sums) {
 
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
   require(at.logits, sums, shard);
+  if (!at.logits.is_cpu()) return on_device::loss_gradient_in_place(at, sums, shard, scale);
   by_type(at.logits, [&]<class Logit, class Statistic>(Logit*, Statistic) {
     for (std::int64_t token = 0; token < at.logits.size(0); ++token) {
       auto row = token_logits<Logit, Statistic>(at.logits, token, shard);

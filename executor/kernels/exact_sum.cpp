@@ -1,5 +1,6 @@
 #include "executor/kernels/exact_sum.h"
 
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "executor/kernels/exact_limbs.h"
+#include "executor/kernels/on_device.h"
 #include "executor/kernels/square_sums.h"
 
 namespace executor {
@@ -16,24 +19,13 @@ static_assert(ExactSum::kBlock == kSquareBlock);
 
 using Limbs = std::array<std::int64_t, ExactSum::kLimbs>;
 
-constexpr std::int32_t kLimbBits = 32;
-constexpr std::uint64_t kLimbMask = 0xffffffffULL;
-constexpr std::int32_t kMantissaBits = 53;
-constexpr std::int32_t kLowestExponent = -1074;     // of bit 0 of limb 0
-constexpr std::size_t kTop = ExactSum::kLimbs - 2;  // holds the sign after carrying
-constexpr std::size_t kNotFinite = ExactSum::kLimbs - 1;
-constexpr std::int32_t kAddsBeforeCarry = 1 << 29;  // each adds less than 2^33 to a limb of 63 bits
+static_assert(ExactSum::kLimbs == kLimbs);
 
-// Afterwards all limbs below the top one are digits, 0 .. 2^32 - 1.
-void carry(Limbs& limbs) {
-  std::int64_t over = 0;
-  for (std::size_t i = 0; i < kTop; ++i) {
-    const std::int64_t sum = limbs[i] + over;
-    over = sum >> kLimbBits;  // towards minus infinity
-    limbs[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) & kLimbMask);
-  }
-  limbs[kTop] += over;
-}
+constexpr std::int32_t kMantissaBits = 53;
+constexpr std::int32_t kLowestExponent = -1074;  // of bit 0 of limb 0
+constexpr std::size_t kTop = kTopLimb;
+constexpr std::size_t kNotFinite = kNotFiniteLimb;
+constexpr std::int32_t kAddsBeforeCarry = 1 << 29;  // each adds less than 2^33 to a limb of 63 bits
 
 bool bit(const Limbs& digits, std::int32_t position) {
   return (static_cast<std::uint64_t>(digits[static_cast<std::size_t>(position / kLimbBits)]) >> (position % kLimbBits)) & 1U;
@@ -87,20 +79,15 @@ void add_block_sums(ExactSum& sum, const Number* values, std::int64_t elements) 
 }  // namespace
 
 void ExactSum::add(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const auto exponent = static_cast<std::int32_t>(bits >> 52 & 0x7ff);
-  if (exponent == 0x7ff) {
+  if (!is_finite(value)) {
     ++limbs_[kNotFinite];
     return;
   }
-  const std::uint64_t mantissa = (bits & 0xfffffffffffffULL) | (exponent == 0 ? 0 : 1ULL << 52);
-  const std::int32_t position = std::max(exponent, 1) - 1;
-  const auto limb = static_cast<std::size_t>(position / kLimbBits);
-  const std::uint64_t low = (mantissa & kLimbMask) << position % kLimbBits, high = (mantissa >> kLimbBits) << position % kLimbBits;
-  const std::int64_t sign = value < 0 ? -1 : 1;
-  limbs_[limb] += sign * static_cast<std::int64_t>(low & kLimbMask);
-  limbs_[limb + 1] += sign * static_cast<std::int64_t>((low >> kLimbBits) + (high & kLimbMask));
-  limbs_[limb + 2] += sign * static_cast<std::int64_t>(high >> kLimbBits);
+  const LimbParts parts = limb_parts(value);
+  const auto first = static_cast<std::size_t>(parts.first);
+  limbs_[first] += parts.low;
+  limbs_[first + 1] += parts.middle;
+  limbs_[first + 2] += parts.high;
   if (++adds_since_carry_ == kAddsBeforeCarry) normalise();
 }
 
@@ -111,8 +98,16 @@ void ExactSum::add(const ExactSum& other) {
   if (++adds_since_carry_ == kAddsBeforeCarry) normalise();
 }
 
-void ExactSum::add_values(const at::Tensor& values) {
-  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+void ExactSum::add_limbs(const at::Tensor& limbs) {
+  const at::Tensor host = limbs.cpu();
+  ExactSum other;
+  std::copy_n(host.const_data_ptr<std::int64_t>(), kLimbs, other.limbs_.begin());
+  add(other);
+}
+
+void ExactSum::add_values(const at::Tensor& device_values) {
+  TORCH_CHECK(device_values.is_contiguous(), "an exact sum takes contiguous tensors");
+  const at::Tensor values = device_values.cpu();
   const auto add_all = [&](const auto* numbers) {
     for (std::int64_t i = 0; i < values.numel(); ++i) add(static_cast<double>(numbers[i]));
   };
@@ -123,7 +118,12 @@ void ExactSum::add_values(const at::Tensor& values) {
 }
 
 void ExactSum::add_squares(const at::Tensor& values) {
-  TORCH_CHECK(values.is_contiguous() && values.device().is_cpu(), "an exact sum takes contiguous CPU tensors");
+  TORCH_CHECK(values.is_contiguous(), "an exact sum takes contiguous tensors");
+  if (!values.is_cpu()) {
+    SquareSum squares;
+    squares.add(values);
+    return add(squares.total());
+  }
   const void* memory = values.data_ptr();
   switch (values.scalar_type()) {
     case at::kFloat: return add_block_sums(*this, static_cast<const float*>(memory), values.numel());
@@ -135,20 +135,32 @@ void ExactSum::add_squares(const at::Tensor& values) {
 }
 
 void ExactSum::normalise() {
-  carry(limbs_);
+  carry(limbs_.data());
   adds_since_carry_ = 0;
 }
 
 double ExactSum::value() const {
   if (limbs_[kNotFinite] != 0) return std::numeric_limits<double>::quiet_NaN();
   Limbs digits = limbs_;
-  carry(digits);
+  carry(digits.data());
   const bool negative = digits[kTop] < 0;
   if (negative) {
     for (auto& digit : digits) digit = -digit;
-    carry(digits);
+    carry(digits.data());
   }
   return negative ? -round_digits(digits) : round_digits(digits);
+}
+
+void SquareSum::add(const at::Tensor& values) {
+  if (values.is_cpu()) return here_.add_squares(values);
+  if (!there_.defined()) there_ = at::zeros({static_cast<std::int64_t>(ExactSum::kLimbs)}, values.options().dtype(at::kLong));
+  on_device::add_squares(there_, values);
+}
+
+ExactSum SquareSum::total() const {
+  ExactSum sum = here_;
+  if (there_.defined()) sum.add_limbs(there_);
+  return sum;
 }
 
 }  // namespace executor

@@ -20,6 +20,7 @@ class ExactSum {
 
   void add(double value);
   void add(const ExactSum& other);
+  void add_limbs(const at::Tensor& limbs);  // int64 [kLimbs], of any device: waits for it
   // Values of a contiguous fp32 or fp64 tensor, each exactly.
   void add_values(const at::Tensor& values);
   // Squares of a flat contiguous tensor in blocks of kBlock from its start (the last may be short). Layout-independent if every slot of
@@ -36,6 +37,17 @@ class ExactSum {
  private:
   std::array<std::int64_t, kLimbs> limbs_{};
   std::int32_t adds_since_carry_ = 0;  // limbs hold 2^31 of them
+};
+
+// The squares of many tensors, summed where they are: of a device's the host gets 68 numbers at the end, and waits once.
+class SquareSum {
+ public:
+  void add(const at::Tensor& values);  // as ExactSum::add_squares; all of one device
+  ExactSum total() const;
+
+ private:
+  ExactSum here_;
+  at::Tensor there_;  // int64 [ExactSum::kLimbs]
 };
 
 }  // namespace executor

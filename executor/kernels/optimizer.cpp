@@ -5,8 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "executor/kernels/composed.h"
 #include "executor/kernels/numbers.h"
 #include "executor/kernels/optimizer_loops.h"
+
+#if MESHWRIGHT_CUDA
+#include <c10/cuda/CUDAStream.h>
+
+#include <vector>
+
+#include "executor/kernels/adamw_cuda.h"
+#endif
 
 namespace executor {
 namespace {
@@ -98,21 +107,54 @@ void step_any(const Shard& shard, std::span<const DecayRange> ranges, const Sett
 
 void require_equal(std::initializer_list<at::Tensor> tensors) {
   for (const at::Tensor& tensor : tensors) {
-    TORCH_CHECK(!tensor.defined() || (tensor.is_contiguous() && tensor.device().is_cpu() && tensor.numel() == tensors.begin()->numel()),
-                "an optimizer steps flat contiguous CPU tensors of equal length");
+    const at::Tensor& first = *tensors.begin();
+    TORCH_CHECK(!tensor.defined() || (tensor.is_contiguous() && tensor.device() == first.device() && tensor.numel() == first.numel()),
+                "an optimizer steps flat contiguous tensors of equal length on one device");
   }
 }
+
+#if MESHWRIGHT_CUDA
+
+template <class Master, class Gradient, class Rounded>
+void launch_on(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
+  std::vector<KeepRange<Master>> kept;
+  for (const DecayRange& range : ranges) kept.push_back({.begin = range.begin, .end = range.end, .keep = factors<Master>(settings, range).keep});
+  launch_adamw({.master = numbers<Master>(shard.master),
+                .gradient = numbers<Gradient>(shard.gradient),
+                .first_moment = numbers<Master>(shard.first_moment),
+                .second_moment = numbers<Master>(shard.second_moment),
+                .rounded = shard.rounded.defined() ? numbers<Rounded>(shard.rounded) : nullptr},
+               kept, factors<Master>(settings, {}), c10::cuda::getCurrentCUDAStream(shard.master.device().index()).stream());
+}
+
+// All ranges in one launch.
+void step_on_gpu(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
+  const auto gradient = shard.gradient.scalar_type(), rounded = shard.rounded.defined() ? shard.rounded.scalar_type() : shard.master.scalar_type();
+  if (shard.master.scalar_type() == at::kDouble) return launch_on<double, double, double>(shard, ranges, settings);
+  if (rounded == at::kBFloat16 && gradient == at::kBFloat16) return launch_on<float, Bfloat16Bits, Bfloat16Bits>(shard, ranges, settings);
+  if (rounded == at::kBFloat16) return launch_on<float, float, Bfloat16Bits>(shard, ranges, settings);
+  if (rounded == at::kHalf && gradient == at::kHalf) return launch_on<float, Float16Bits, Float16Bits>(shard, ranges, settings);
+  if (rounded == at::kHalf) return launch_on<float, float, Float16Bits>(shard, ranges, settings);
+  launch_on<float, float, float>(shard, ranges, settings);
+}
+
+#endif
 
 }  // namespace
 
 void step_adamw(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
   require_equal({shard.master, shard.gradient, shard.first_moment, shard.second_moment, shard.rounded});
-  step_any(shard, ranges, settings);
+  if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
+#if MESHWRIGHT_CUDA
+  if (shard.master.is_cuda()) return step_on_gpu(shard, ranges, settings);
+#endif
+  for (const DecayRange& range : ranges) composed::step_adamw(shard, range, settings);
 }
 
 void step_sgd(const SgdShard& shard, std::span<const DecayRange> ranges, const SgdSettings& settings) {
   require_equal({shard.master, shard.gradient, shard.velocity, shard.rounded});
-  step_any(shard, ranges, settings);
+  if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
+  for (const DecayRange& range : ranges) composed::step_sgd(shard, range, settings);
 }
 
 }  // namespace executor

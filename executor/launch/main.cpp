@@ -1,5 +1,6 @@
 // meshwright-worker: one rank. Started by `meshwright run` and `meshwright measure` under mpirun; the only program that links LibTorch.
 #include <ATen/Parallel.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "executor/kernels/counting_allocator.h"
 #include "executor/launch/failure.h"
 #include "executor/launch/heartbeat_report.h"
+#include "executor/launch/job.h"
 #include "executor/launch/measure.h"
 #include "executor/launch/rank_environment.h"
 #include "executor/launch/stop_request.h"
@@ -30,8 +32,24 @@ void redirect_words(const WorkerOptions& options, const RankEnvironment& place) 
   std::setvbuf(stderr, nullptr, _IOLBF, 0);
 }
 
-// `session` belongs to the caller: were it ended while an exception passes, MPI would wait for ranks that wait for this one.
-int perform(const WorkerOptions& options, const RankEnvironment& place, std::shared_ptr<MpiSession>& session) {
+// What talks to other ranks. It belongs to the caller: were it ended while an exception passes, MPI would wait for ranks that wait for this one.
+struct Connections {
+  std::shared_ptr<MpiSession> mpi;
+  Transport transport;
+};
+
+DeviceChoice connect(const WorkerOptions& options, const RankEnvironment& place, sim::DeviceKind planned, Connections& to) {
+  const DeviceChoice choice = choose_device({.device = options.device, .communication = options.communication, .planned = planned},
+                                            look_around(place, to.mpi != nullptr));
+  if (!choice.device.is_cpu()) {
+    c10::impl::VirtualGuardImpl(choice.device.type()).setDevice(choice.device);
+    if (place.rank == sim::Rank(0)) fmt::print(stderr, "device: {} ({})\n", choice.device.str(), choice.why);
+  }
+  to.transport = join_job(choice, place, to.mpi);
+  return choice;
+}
+
+int perform(const WorkerOptions& options, const RankEnvironment& place, Connections& to) {
   if (options.command == "report") {
     std::fputs(heartbeat_report(options.out, options.ranks).c_str(), stdout);
     return 0;
@@ -39,18 +57,22 @@ int perform(const WorkerOptions& options, const RankEnvironment& place, std::sha
   install_counting_allocator();
   at::set_num_threads(1);
   watch_stop_signals();
-  if (place.is_launched) session = MpiSession::start();
+  if (place.is_launched) to.mpi = start_mpi();
   if (options.command == "export") {
     export_hugging_face(options.out + "/checkpoints", options.weights);
     return 0;
   }
   if (options.command == "measure") {
-    measure_to_file(session, options.out);
+    const DeviceChoice choice = connect(options, place, sim::DeviceKind::Cpu, to);
+    const MeasureOptions on_device{.largest = sim::Flops(choice.device.is_cpu() ? 0.35e9 : 4e12), .device = choice.device};
+    measure_to_file(to.transport, options.out, on_device);
     return 0;
   }
   std::error_code ignored;
   std::filesystem::create_directories(options.out, ignored);
-  return Worker(options, session).run() == RunEnd::Completed ? 0 : kInterrupted;
+  const sim::ParallelPlan plan = load_runnable_plan(options.plan);
+  const DeviceChoice choice = connect(options, place, plan.cluster.hardware.kind, to);
+  return Worker(options, plan, choice, to.transport).run() == RunEnd::Completed ? 0 : kInterrupted;
 }
 
 int run_worker(const std::vector<std::string>& words) {
@@ -61,9 +83,9 @@ int run_worker(const std::vector<std::string>& words) {
     return kUsage;
   }
   redirect_words(*parsed.options, place);
-  std::shared_ptr<MpiSession> session;
+  Connections connections;
   try {
-    return perform(*parsed.options, place, session);
+    return perform(*parsed.options, place, connections);
   } catch (const std::exception& error) {
     return end_with(describe(error), place.is_launched && place.size > 1);
   }

@@ -35,6 +35,27 @@ sim::Seconds rounded(sim::Seconds time) {
 
 }  // namespace
 
+const MeasuredShapes& measured_shapes(c10::Device device) {
+  static const MeasuredShapes cpu{.tokens = {64, 256, 1024, 4096},
+                                  .widths = {64, 128, 256, 512, 1024, 2048},
+                                  .coarse_tokens = {64, 512},
+                                  .coarse_widths = {64, 256, 1024},
+                                  .sequences = {64, 128, 256, 512, 1024},
+                                  .head_dims = {32, 64, 128},
+                                  .coarse_sequences = {64, 256},
+                                  .coarse_head_dims = {32, 128}};
+  static const MeasuredShapes gpu{.tokens = {256, 1024, 4096, 16384},
+                                  .widths = {256, 512, 768, 1024, 1600, 2048, 4096, 8192},
+                                  .coarse_tokens = {1024, 8192},
+                                  .coarse_widths = {768, 2048, 4096},
+                                  .sequences = {256, 512, 1024, 2048, 4096},
+                                  .head_dims = {64, 128},
+                                  .coarse_sequences = {512, 2048},
+                                  .coarse_head_dims = {64, 128},
+                                  .factor = 8};
+  return device.is_cpu() ? cpu : gpu;
+}
+
 sim::DeviceMesh measuring_mesh(std::int32_t ranks) {
   const bool in_pairs = ranks > 2 && ranks % 2 == 0;
   return {.data = in_pairs ? ranks / 2 : ranks, .pipeline = 1, .tensor = in_pairs ? 2 : 1};

@@ -28,9 +28,6 @@ constexpr TokenShape kShapes[] = {{16, 64},   {64, 64},    {64, 128},   {256, 12
 // Logits: tokens, vocabulary.
 constexpr TokenShape kLogits[] = {{64, 256}, {256, 256}, {1024, 256}, {4096, 256}, {512, 4096}, {512, 8192}};
 
-at::Tensor activations_of(const TokenShape& shape) { return at::full({shape.tokens, shape.width}, 0.01, at::kFloat); }
-at::Tensor token_ids(const TokenShape& shape) { return (at::arange(shape.tokens, at::kLong) * 7919) % shape.width; }
-
 class Elementwise {
  public:
   Elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) : timer_(timer), calls_(calls), samples_(samples) {}
@@ -44,6 +41,9 @@ class Elementwise {
   void cross_entropy(const TokenShape& shape);
 
  private:
+  at::TensorOptions numbers() const { return timer_.of(at::kFloat); }
+  at::Tensor activations_of(const TokenShape& shape) const { return at::full({shape.tokens, shape.width}, 0.01, numbers()); }
+  at::Tensor token_ids(const TokenShape& shape) const { return (at::arange(shape.tokens, timer_.of(at::kLong)) * 7919) % shape.width; }
   void add(Kernel kernel, const TokenShape& shape, sim::Seconds time) {
     samples_.push_back({kernel, {shape.tokens, shape.width}, calls_.at_least_half(time)});
   }
@@ -62,7 +62,7 @@ class Elementwise {
 
 // Each stretch begins with its norm: what a stretch costs beyond its operators is left in.
 void Elementwise::norm(const TokenShape& shape) {
-  const auto leaf = [&] { return Leaf{at::full({shape.width}, 1, at::kFloat), at::zeros({shape.width}, at::kFloat)}; };
+  const auto leaf = [&] { return Leaf{at::full({shape.width}, 1, numbers()), at::zeros({shape.width}, numbers())}; };
   const Leaf scale = leaf(), shift = leaf();
   const auto time = timer_.time_recorded(activations_of(shape),
                                          [&](const at::Tensor& x) { return executor::norm(x, sim::Norm::LayerNorm, 1e-5, scale, shift); });
@@ -82,14 +82,14 @@ void Elementwise::activations(const TokenShape& shape) {
 }
 
 void Elementwise::residual(const TokenShape& shape) {
-  at::Tensor sum = at::zeros({shape.tokens, shape.width}, at::kFloat);
+  at::Tensor sum = at::zeros({shape.tokens, shape.width}, numbers());
   const at::Tensor stream = sum + 0.0;
   add_forward(Kernel::ResidualForward, shape, [&] { add_residual(sum, stream, {}, {}); });
   add_backward(Kernel::ResidualBackward, shape, [&] { sum.add_(stream); });
 }
 
 void Elementwise::dropout(const TokenShape& shape) {
-  at::Tensor zeros = at::zeros({shape.tokens, shape.width}, at::kFloat);
+  at::Tensor zeros = at::zeros({shape.tokens, shape.width}, numbers());
   const Dropout dropout{.probability = 0.1, .key = random_key({1, 2, 3}), .first_element = 0};
   add_forward(Kernel::DropoutForward, shape, [&] { apply_dropout(zeros, dropout); });
   add_backward(Kernel::DropoutBackward, shape, [&] { apply_dropout(zeros, dropout); });
@@ -97,7 +97,7 @@ void Elementwise::dropout(const TokenShape& shape) {
 
 void Elementwise::embedding(const TokenShape& shape) {
   constexpr std::int64_t kRows = 512;
-  const at::Tensor rows = activations_of({kRows, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, at::kFloat),
+  const at::Tensor rows = activations_of({kRows, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, numbers()),
                    tokens = token_ids({shape.tokens, kRows});
   add_forward(Kernel::EmbeddingForward, shape, [&] { at::index_select(rows, 0, tokens); });
   add_backward(Kernel::EmbeddingBackward, shape, [&] { rows.index_add_(0, tokens, gradient); });
@@ -108,7 +108,7 @@ void Elementwise::rotary(const TokenShape& shape) {
   const std::int64_t head_dim = std::min<std::int64_t>(64, shape.width / 2);
   const HeadShape heads{
       .heads = shape.width / head_dim / 2, .kv_heads = shape.width / head_dim / 2, .head_dim = head_dim, .sequence = shape.tokens};
-  const at::Tensor table = rotary_table(heads, 10'000, at::kFloat), joint = activations_of({shape.tokens, heads.width()});
+  const at::Tensor table = rotary_table(heads, 10'000, numbers()), joint = activations_of({shape.tokens, heads.width()});
   const c10::AutoGradMode do_not_record(false);
   const auto apart = timer_.time([&] { split_heads(joint, heads, {}); });
   const auto turned = timer_.time([&] { split_heads(joint, heads, table); });
@@ -132,7 +132,9 @@ void Elementwise::cross_entropy(const TokenShape& shape) {
 
 void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) {
   Elementwise kernels(timer, calls, samples);
-  for (const TokenShape& shape : kShapes) {
+  const std::int64_t factor = measured_shapes(timer.options().device).factor;
+  for (const TokenShape& small : kShapes) {
+    const TokenShape shape{small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)};
     kernels.norm(shape);
     kernels.activations(shape);
     kernels.residual(shape);
@@ -140,7 +142,7 @@ void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector
     kernels.embedding(shape);
     kernels.rotary(shape);
   }
-  for (const TokenShape& shape : kLogits) kernels.cross_entropy(shape);
+  for (const TokenShape& small : kLogits) kernels.cross_entropy({small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)});
 }
 
 }  // namespace executor

@@ -9,12 +9,17 @@
 namespace executor {
 namespace {
 
-at::Tensor flat(std::int64_t elements, double value) { return at::full({elements}, value, at::kFloat); }
+struct Flat {
+  at::TensorOptions options;
+  at::Tensor operator()(std::int64_t elements, double value) const { return at::full({elements}, value, options); }
+};
 
 }  // namespace
 
 void measure_flat(KernelTimer& timer, std::vector<Sample>& samples) {
-  for (std::int64_t elements = 1 << 10; elements <= 1 << 22; elements <<= 2) {
+  const Flat flat{timer.of(at::kFloat)};
+  const std::int64_t longest = (std::int64_t{1} << 22) * measured_shapes(timer.options().device).factor;
+  for (std::int64_t elements = 1 << 10; elements <= longest; elements <<= 2) {
     const DecayRange all{.begin = 0, .end = elements, .weight_decay = 0.1};
     const AdamWShard adamw{flat(elements, 1), flat(elements, 1e-3), flat(elements, 0), flat(elements, 0), {}};
     const SgdShard sgd{adamw.master, adamw.gradient, adamw.first_moment, {}};

@@ -5,13 +5,16 @@
 #include <c10/core/GradMode.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <torch/version.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
 #include <fstream>
 
+#include "executor/kernels/device_memory.h"
 #include "executor/launch/measure_timer.h"
+#include "executor/launch/run_versions.h"
 
 namespace executor {
 namespace {
@@ -28,7 +31,9 @@ std::string first_line_with(const std::string& path, const std::string& key) {
   return "unknown";
 }
 
-std::string source_text(std::int32_t ranks) {
+std::string source_text(std::int32_t ranks, c10::Device device) {
+  if (!device.is_cpu())
+    return fmt::format("meshwright measure, {} rank{} at once, on {}, LibTorch {}", ranks, ranks == 1 ? "" : "s", device_name(device), TORCH_VERSION);
   return fmt::format("meshwright measure, {} rank{} at once, on {} ({} cores), LibTorch on CPU with one thread a rank, Open MPI", ranks,
                      ranks == 1 ? "" : "s", first_line_with("/proc/cpuinfo", "model name"), sysconf(_SC_NPROCESSORS_ONLN));
 }
@@ -42,15 +47,15 @@ sim::Bytes memory_size() {
 }
 
 sim::BytesPerSecond copy_rate(KernelTimer& timer) {
-  constexpr std::int64_t kElements = 16 << 20;  // beyond the caches
-  const at::Tensor from = at::zeros({kElements}, at::kFloat), to = at::zeros({kElements}, at::kFloat);
-  return sim::Bytes(2 * 4 * kElements) / timer.time([&] { to.copy_(from); });
+  const std::int64_t elements = (std::int64_t{16} << 20) * measured_shapes(timer.options().device).factor;  // beyond the caches
+  const at::Tensor from = at::zeros({elements}, timer.of(at::kFloat)), to = at::zeros({elements}, timer.of(at::kFloat));
+  return sim::Bytes(2 * 4 * elements) / timer.time([&] { to.copy_(from); });
 }
 
 sim::FlopsPerSecond product_rate(KernelTimer& timer, at::ScalarType type) {
-  constexpr std::int64_t kSide = 768;
-  const at::Tensor square = at::full({kSide, kSide}, 0.01, type);
-  return sim::Flops(2.0 * kSide * kSide * kSide) / timer.time([&] { at::mm(square, square); });
+  const std::int64_t side = timer.options().device.is_cpu() ? 768 : 8192;
+  const at::Tensor square = at::full({side, side}, 0.01, timer.of(type));
+  return sim::Flops(2.0 * static_cast<double>(side * side * side)) / timer.time([&] { at::mm(square, square); });
 }
 
 const sim::MeasuredKernel* largest_of(const std::vector<sim::MeasuredKernel>& measured, sim::Kernel kernel) {
@@ -69,7 +74,7 @@ double attention_efficiency(const sim::HardwareProfile& profile) {
   const double flops =
       2.0 * static_cast<double>(shape[0] * shape[1]) * static_cast<double>(shape[2] * (shape[2] + 1)) * static_cast<double>(shape[3]);
   const auto rate = sim::Flops(flops) / point->time;
-  return std::clamp(rate / profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)], 1e-3, 1.0);
+  return std::clamp(rate / profile.peak[static_cast<std::size_t>(point->precision)], 1e-3, 1.0);
 }
 
 // Of one rank alone no message can be timed: then what a copy through memory takes, which no message is faster than.
@@ -88,28 +93,29 @@ sim::LinkProfile shared_memory(const sim::HardwareProfile& profile) {
 
 }  // namespace
 
-sim::HardwareProfile measure_machine(std::shared_ptr<MpiSession> session, const MeasureOptions& options) {
+sim::HardwareProfile measure_machine(Transport transport, const MeasureOptions& options) {
   const c10::AutoGradMode do_not_record(false);
-  int ranks = 1;
-  if (session) check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &ranks), "MPI_Comm_size");
-  MeshCommunicators mesh(measuring_mesh(ranks), std::move(session));
+  const std::int32_t ranks = transport.place().size;
+  MeshCommunicators mesh(measuring_mesh(ranks), std::move(transport));
   KernelTimer timer(mesh, options);
   const CallTimes calls = time_calls(timer);
 
   sim::HardwareProfile profile;
+  const bool on_cpu = options.device.is_cpu();
   profile.name = "this-machine";
-  profile.kind = sim::DeviceKind::Cpu;
-  profile.source = source_text(ranks);
+  profile.kind = on_cpu ? sim::DeviceKind::Cpu : sim::DeviceKind::Gpu;
+  profile.source = source_text(ranks, options.device);
   profile.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
-  profile.memory = memory_size();
+  profile.memory = on_cpu ? memory_size() : device_memory(options.device).device_total;
   profile.memory_bandwidth = copy_rate(timer);
   profile.peak[static_cast<std::size_t>(sim::Precision::Fp32)] = product_rate(timer, at::kFloat);
   profile.peak[static_cast<std::size_t>(sim::Precision::Fp64)] = product_rate(timer, at::kDouble);
   profile.peak[static_cast<std::size_t>(sim::Precision::Bf16)] = product_rate(timer, at::kBFloat16);
+  if (!on_cpu) profile.peak[static_cast<std::size_t>(sim::Precision::Fp16)] = product_rate(timer, at::kHalf);
   profile.kernel_overhead = calls.plain;
-  profile.devices_per_node = kRanksPerMachine;
-  profile.cores_per_node = static_cast<std::int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
-  profile.overlaps_communication = false;
+  profile.devices_per_node = on_cpu ? kRanksPerMachine : ranks;
+  if (on_cpu) profile.cores_per_node = static_cast<std::int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  profile.overlaps_communication = !on_cpu;
   profile.measured = measure_kernels(timer, calls);
   profile.attention_efficiency = attention_efficiency(profile);
   profile.intra_node = shared_memory(profile);

@@ -18,7 +18,7 @@ struct Target {
   std::vector<Sample>& samples;
   sim::Precision precision;
 
-  at::Tensor matrix(std::int64_t rows, std::int64_t columns) const { return at::full({rows, columns}, 0.01, scalar_type(precision)); }
+  at::Tensor matrix(std::int64_t rows, std::int64_t columns) const { return at::full({rows, columns}, 0.01, timer.of(scalar_type(precision))); }
   void add(sim::Kernel kernel, const std::vector<std::int64_t>& shape, sim::Seconds time) const {
     samples.push_back({kernel, shape, time, precision});
   }
@@ -31,7 +31,7 @@ struct LinearShape {
 void measure_linear(const Target& target, const LinearShape& shape) {
   const auto& [timer, calls, samples, precision] = target;
   const auto [tokens, outputs, inputs] = shape;
-  const Leaf weight{target.matrix(outputs, inputs), at::zeros({outputs, inputs}, scalar_type(precision))};
+  const Leaf weight{target.matrix(outputs, inputs), at::zeros({outputs, inputs}, timer.of(scalar_type(precision)))};
   const at::Tensor input = target.matrix(tokens, inputs), gradient = target.matrix(tokens, outputs);
   const auto whole = timer.time_recorded(input, [&](const at::Tensor& x) { return linear(x, weight); });
   const auto input_gradient = timer.time([&] { at::mm(gradient, weight.value); });
@@ -84,13 +84,15 @@ void measure_attentions(const Target& target, const Sizes& sequences, const Size
 
 }  // namespace
 
-// bf16 on a coarser grid: what does not multiply takes the shape of its fp32 curve.
 void measure_products(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) {
-  const Target fp32{timer, calls, samples, sim::Precision::Fp32}, bf16{timer, calls, samples, sim::Precision::Bf16};
-  measure_linears(fp32, {64, 256, 1024, 4096}, {64, 128, 256, 512, 1024, 2048});
-  measure_attentions(fp32, {64, 128, 256, 512, 1024}, {32, 64, 128});
-  measure_linears(bf16, {64, 512}, {64, 256, 1024});
-  measure_attentions(bf16, {64, 256}, {32, 128});
+  const MeasuredShapes& shapes = measured_shapes(timer.options().device);
+  const bool on_cpu = timer.options().device.is_cpu();  // a CPU's models are in fp32, a GPU's in bf16
+  const Target main{timer, calls, samples, on_cpu ? sim::Precision::Fp32 : sim::Precision::Bf16};
+  const Target other{timer, calls, samples, on_cpu ? sim::Precision::Bf16 : sim::Precision::Fp32};
+  measure_linears(main, shapes.tokens, shapes.widths);
+  measure_attentions(main, shapes.sequences, shapes.head_dims);
+  measure_linears(other, shapes.coarse_tokens, shapes.coarse_widths);
+  measure_attentions(other, shapes.coarse_sequences, shapes.coarse_head_dims);
 }
 
 }  // namespace executor

@@ -1,4 +1,5 @@
-// Repeats something until its time is known: with all ranks at once, warmed up, by the median. Used by measuring only.
+// Repeats something until its time is known: with all ranks at once, warmed up, by the median. A GPU is given many at a time and waited for
+// once, so that of a short kernel the launch is seen, which is what bounds it. Used by measuring only.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +35,18 @@ class KernelTimer {
   sim::Seconds time_after_work(const Action& action, Repeats repeats);
 
   const MeasureOptions& options() const { return options_; }
+  at::TensorOptions of(at::ScalarType type) const { return options_.of(type); }
   MeshCommunicators& mesh() { return mesh_; }
 
  private:
+  double now() const;  // a device has ended all that it was given
   sim::Seconds typical(std::vector<double>& seconds) const;
   bool enough(const std::vector<double>& seconds, double spent) const;
 
   MeshCommunicators& mesh_;
   MeasureOptions options_;
   bool takes_turns_;  // ranks outnumber cores
+  int at_once_;       // calls between two looks at the clock
 };
 
 // One measured kernel of this rank; ranks are merged later.

@@ -9,6 +9,7 @@ namespace executor {
 struct RankEnvironment {
   sim::Rank rank{0};
   std::int32_t size = 1;
+  std::int32_t local_rank = 0, local_size = 1;  // on this host
   bool is_launched = false;  // some launcher named a rank
 };
 

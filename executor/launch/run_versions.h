@@ -1,10 +1,15 @@
-// Which libraries a run was performed with: versions.worker.json in the run folder, beside the versions.json of the program that started it.
+// Which libraries a run was performed with, on what: versions.worker.json in the run folder, beside the versions.json of the program that started it.
 #pragma once
 
 #include <string>
 
+#include "executor/launch/device_choice.h"
+
 namespace executor {
 
-std::string run_versions();  // one JSON document
+// Of a GPU: "NVIDIA H100 80GB HBM3", CUDA's version as the driver and as LibTorch have it. Empty on a CPU.
+std::string device_name(c10::Device device);
+
+std::string run_versions(const DeviceChoice& choice);  // one JSON document
 
 }  // namespace executor

@@ -31,10 +31,16 @@ std::string metrics_line(const StepFigures& figures) {
   const StepSummary& summary = figures.summary;  // the scale of fp16 alone is worth a word
   const std::string scale =
       summary.loss_scale == 1 ? "" : fmt::format(R"(,"loss_scale":{},"skipped":{})", number(summary.loss_scale), summary.skipped);
+  const DeviceMemory& memory = figures.memory;  // of a CPU tensors' alone is known
+  const std::string pool =
+      memory.device_total.value() == 0
+          ? ""
+          : fmt::format(R"(,"memory_active_bytes":{},"memory_reserved_bytes":{},"memory_device_bytes":{})", memory.active_peak.value(),
+                        memory.reserved_peak.value(), memory.device_used.value());
   return fmt::format(
-      R"({{"step":{},"loss":{},"grad_norm":{},"lr":{},"tokens_per_second":{},"step_time_seconds":{},"memory_allocated_bytes":{}{}}})",
+      R"({{"step":{},"loss":{},"grad_norm":{},"lr":{},"tokens_per_second":{},"step_time_seconds":{},"memory_allocated_bytes":{}{}{}}})",
       figures.steps.value, number(figures.summary.loss), number(figures.summary.gradient_norm), number(figures.learning_rate),
-      number(figures.tokens_per_second), number(sim::to_seconds(figures.time).count()), figures.memory.value(), scale);
+      number(figures.tokens_per_second), number(sim::to_seconds(figures.time).count()), memory.allocated_peak.value(), pool, scale);
 }
 
 StepReport::StepReport(const std::string& path, CompletedSteps resumed, CompletedSteps all)

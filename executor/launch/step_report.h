@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "executor/kernels/device_memory.h"
 #include "executor/training/checkpoint.h"
 #include "executor/training/optimizer.h"
 #include "sim/timeline/trace.h"
@@ -18,7 +19,7 @@ struct StepFigures {
   double learning_rate = 0;
   sim::SimTime time{};
   double tokens_per_second = 0;
-  sim::Bytes memory{};  // peak of the allocator
+  DeviceMemory memory;  // with the step's peaks
 };
 std::string metrics_line(const StepFigures& figures);
 

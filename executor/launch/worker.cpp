@@ -1,10 +1,13 @@
 #include "executor/launch/worker.h"
 
+#include <ATen/Context.h>
 #include <ATen/ops/full.h>
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "executor/launch/memory_snapshot.h"
+#include "executor/launch/out_of_memory.h"
 #include "executor/launch/run_versions.h"
 #include "executor/launch/stop_request.h"
 #include "executor/training/hugging_face.h"
@@ -37,24 +40,26 @@ sim::ParallelPlan load_runnable_plan(const std::string& path) {
   return plan;
 }
 
-Worker::Worker(const WorkerOptions& options, std::shared_ptr<MpiSession> session)
+Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const DeviceChoice& choice, Transport transport)
     : options_(options),
-      plan_(load_runnable_plan(options.plan)),
+      device_(choice.device),
+      plan_(std::move(plan)),
       model_(sim::make_model_graph(plan_)),
       data_(options.data, plan_.workload.sequence),
-      communicators_(plan_.mesh, std::move(session)),
+      communicators_(plan_.mesh, std::move(transport)),
       heartbeat_(options.out, communicators_.rank()),
       faults_(faults_of(options, communicators_.rank())),
-      parameters_(model_, plan_, communicators_.rank(), c10::kCPU),
-      recorder_(kTracedSteps, common_origin(communicators_)),
+      parameters_(model_, plan_, communicators_.rank(), device_),
+      recorder_(kTracedSteps, common_origin(communicators_), device_),
       runner_(model_, plan_, communicators_, parameters_,
               {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_}),
       checkpoints_(options.out + "/checkpoints", plan_, communicators_, faults_) {
+  at::globalContext().setFloat32MatmulPrecision(plan_.workload.precision == sim::Precision::Tf32 ? "high" : "highest");
   heartbeat_.begin_activity("reading the data");
   data_.check_vocabulary(plan_.model.vocabulary, {.part = rank().value(), .of = plan_.mesh.ranks()});
   prepare();
   if (rank() != sim::Rank(0)) return;
-  sim::save_text_file(run_versions(), options.out + "/versions.worker.json");
+  sim::save_text_file(run_versions(choice), options.out + "/versions.worker.json");
   report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
 }
 
@@ -94,7 +99,7 @@ void Worker::require_finite(CompletedSteps done) const {
 }
 
 void Worker::one_step(CompletedSteps done) {
-  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested()});
+  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested(), .has_written = checkpoints_.has_written()});
   require_finite(done);
   const sim::MeasuredStep& measured = recorder_.last();
   if (report_) {
@@ -104,17 +109,28 @@ void Worker::one_step(CompletedSteps done) {
                   .learning_rate = learning_rate(plan_.training, {done.value - 1}),
                   .time = measured.duration,
                   .tokens_per_second = tokens / sim::to_seconds(measured.duration).count(),
-                  .memory = measured.peak_memory});
+                  .memory = recorder_.memory()});
   }
+  checkpoints_.end_step(summary_.saved);
   if (!is_checkpoint_due(done)) return;
-  heartbeat_.begin_activity("writing a checkpoint");
-  checkpoints_.save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  heartbeat_.begin_activity("copying the state for a checkpoint");
+  checkpoints_.begin_save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  heartbeat_.begin_activity("writing the trace");
+  write_trace();  // with every checkpoint: who watches the run sees its tasks, and a crash leaves them
+}
+
+void Worker::guarded_step(CompletedSteps done) try {
+  one_step(done);
+} catch (const c10::OutOfMemoryError& error) {
+  throw sim::InputError(options_.plan, {out_of_memory({.plan = plan_, .parameters = parameters_, .memory = device_memory(device_), .words = error.what_without_backtrace()})});
 }
 
 RunEnd Worker::run() {
-  for (CompletedSteps done{start_.value + 1}; done.value <= options_.steps && !summary_.stop_requested; ++done.value) one_step(done);
-  heartbeat_.begin_activity("writing the trace");
-  if (start_.value < options_.steps) write_trace();
+  if (!options_.memory_snapshot.empty()) start_memory_history(device_);
+  for (CompletedSteps done{start_.value + 1}; done.value <= options_.steps && !summary_.stop_requested; ++done.value) guarded_step(done);
+  heartbeat_.begin_activity("writing a checkpoint");
+  checkpoints_.finish_save();
+  if (!options_.memory_snapshot.empty()) write_memory_snapshot(options_.memory_snapshot);
   heartbeat_.begin_activity("ended");
   return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;
 }

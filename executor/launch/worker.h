@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "executor/launch/device_choice.h"
 #include "executor/launch/step_report.h"
 #include "executor/launch/worker_options.h"
 #include "executor/training/task_runner.h"
@@ -16,12 +17,13 @@ enum class RunEnd { Completed, Interrupted };
 
 class Worker {
  public:
-  // Throws sim::InputError (plan, data, checkpoint) and CollectiveError. session: null in a solo run.
-  Worker(const WorkerOptions& options, std::shared_ptr<MpiSession> session);
+  // Throws sim::InputError (plan, data, checkpoint) and CollectiveError. The plan is a runnable one.
+  Worker(const WorkerOptions& options, sim::ParallelPlan plan, const DeviceChoice& choice, Transport transport);
   RunEnd run();
 
  private:
   sim::Rank rank() const { return communicators_.rank(); }
+  void guarded_step(CompletedSteps done);  // says what a GPU without memory means
   void prepare();  // initial weights, or those of the checkpoint
   void one_step(CompletedSteps done);
   void require_finite(CompletedSteps done) const;
@@ -29,6 +31,7 @@ class Worker {
   void write_trace() const;
 
   WorkerOptions options_;
+  c10::Device device_;
   sim::ParallelPlan plan_;
   sim::ModelGraph model_;
   TokenFile data_;

@@ -22,35 +22,25 @@ struct Option {
   std::function<bool(WorkerOptions&, const std::string&)> take;  // false: not a value of it
 };
 
+Option text(std::string_view name, std::string WorkerOptions::*member) {
+  return {name, [member](WorkerOptions& options, const std::string& value) {
+            options.*member = value;
+            return true;
+          }};
+}
+
 const std::vector<Option>& all_options() {
   static const std::vector<Option> options{
-      {"--plan",
-       [](WorkerOptions& o, const std::string& value) {
-         o.plan = value;
-         return true;
-       }},
-      {"--data",
-       [](WorkerOptions& o, const std::string& value) {
-         o.data = value;
-         return true;
-       }},
-      {"--out",
-       [](WorkerOptions& o, const std::string& value) {
-         o.out = value;
-         return true;
-       }},
-      {"--weights",
-       [](WorkerOptions& o, const std::string& value) {
-         o.weights = value;
-         return true;
-       }},
+      text("--plan", &WorkerOptions::plan),
+      text("--data", &WorkerOptions::data),
+      text("--out", &WorkerOptions::out),
+      text("--weights", &WorkerOptions::weights),
+      text("--device", &WorkerOptions::device),
+      text("--communication", &WorkerOptions::communication),
+      text("--memory-snapshot", &WorkerOptions::memory_snapshot),
+      text("--kill-at", &WorkerOptions::kill_at),
       {"--steps", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.steps); }},
       {"--ranks", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.ranks); }},
-      {"--kill-at",
-       [](WorkerOptions& o, const std::string& value) {
-         o.kill_at = value;
-         return true;
-       }},
       {"--kill-rank",
        [](WorkerOptions& o, const std::string& value) {
          std::int32_t rank = 0;

@@ -1,8 +1,9 @@
 // The command line of meshwright-worker. `meshwright` writes it; people rarely do.
 //
 //   meshwright-worker run --plan plan.json --data tokens.bin --steps N --out run/ [--resume] [--weights model.safetensors]
+//                         [--device auto|cpu|cuda|cuda:0] [--communication auto|mpi|nccl] [--memory-snapshot memory.pickle]
 //   meshwright-worker export --out run/ --weights folder/      the newest checkpoint as Hugging Face names it
-//   meshwright-worker measure --out profile.json
+//   meshwright-worker measure --out profile.json [--device cuda]
 //   meshwright-worker report --out run/ --ranks N        what each rank was doing last, from its heartbeat
 #pragma once
 
@@ -19,6 +20,8 @@ struct WorkerOptions {
   std::string command;
   std::string plan, data, out;
   std::string weights;  // of Hugging Face: to start from, or to write
+  std::string device = "auto", communication = "auto";
+  std::string memory_snapshot;  // where LibTorch's allocator writes what it holds, and held: read by pytorch.org/memory_viz and our GUI
   std::int64_t steps = 0;
   std::int32_t ranks = 1;
   bool resume = false;

@@ -2,6 +2,10 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 
 namespace executor {
 namespace {
@@ -18,10 +22,37 @@ void scale_by_mask(Number* numbers, std::int64_t count, const Dropout& dropout) 
   }
 }
 
+// random_bits() of many indices on their device: int64 products wrap alike, and a mask takes off the sign that its shifts drag along.
+at::Tensor random_bits_of(const at::Tensor& indices, RandomKey key) {
+  const auto number = [](std::uint64_t bits) { return static_cast<std::int64_t>(bits); };
+  const auto folded = [](const at::Tensor& bits, std::int64_t shift) {
+    return bits.bitwise_xor(bits.bitwise_right_shift(shift).bitwise_and_((std::int64_t{1} << (64 - shift)) - 1));
+  };
+  at::Tensor bits = indices.add(1).mul_(number(0x9e3779b97f4a7c15ULL)).add_(number(key.value));
+  bits = folded(bits, 30).mul_(number(0xbf58476d1ce4e5b9ULL));
+  bits = folded(bits, 27).mul_(number(0x94d049bb133111ebULL));
+  return folded(bits, 31);
+}
+
+// The mask of scale_by_mask(), by LibTorch's operators: for a device without a loop of ours.
+at::Tensor kept(const at::Tensor& tensor, const Dropout& dropout) {
+  constexpr std::int64_t kLow = 0xffffffffLL;
+  const auto first = static_cast<std::int64_t>(dropout.first_element), last = first + tensor.numel() - 1;
+  const at::Tensor pairs = random_bits_of(at::arange(first >> 1, (last >> 1) + 1, tensor.options().dtype(at::kLong)), dropout.key);
+  const at::Tensor halves = at::stack({pairs.bitwise_and(kLow), pairs.bitwise_right_shift(32).bitwise_and_(kLow)}, 1).view({-1});
+  return halves.narrow(0, first & 1, tensor.numel()).ge(static_cast<std::int64_t>(dropout.probability * 0x1p32)).view(tensor.sizes());
+}
+
+void scale_composed(const at::Tensor& tensor, const Dropout& dropout) {
+  const at::Tensor scaled = tensor.mul(1.0 / (1.0 - dropout.probability));
+  tensor.copy_(at::where(kept(tensor, dropout), scaled, at::zeros({}, tensor.options())));
+}
+
 }  // namespace
 
 void apply_dropout(at::Tensor& tensor, const Dropout& dropout) {
-  if (dropout.probability <= 0) return;
+  if (dropout.probability <= 0 || tensor.numel() == 0) return;
+  if (!tensor.is_cpu()) return scale_composed(tensor, dropout);
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, tensor.scalar_type(), "apply_dropout",
                                   [&] { scale_by_mask(tensor.data_ptr<scalar_t>(), tensor.numel(), dropout); });
 }

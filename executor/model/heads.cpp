@@ -3,6 +3,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
@@ -26,8 +27,19 @@ void turn(Number* token, std::int64_t count, std::int64_t half, const Number* co
 
 enum class Direction { Forth, Back };
 
+// All heads at once, by LibTorch's operators: for a device without a loop of ours.
+void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Direction direction) {
+  const std::int64_t half = shape.head_dim / 2;
+  const auto wide = at::toOpMathType(joint.scalar_type());
+  const at::Tensor heads = joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, 2, half}).narrow(2, 0, shape.heads + shape.kv_heads);
+  const at::Tensor first = heads.select(3, 0).to(wide), second = heads.select(3, 1).to(wide);
+  const at::Tensor angles = table.to(wide).unsqueeze(2), along = angles[0], turned = angles[1].mul(direction == Direction::Forth ? 1 : -1);
+  heads.copy_(at::stack({first * along - second * turned, second * along + first * turned}, 3));
+}
+
 void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Direction direction) {
   if (!table.defined()) return;
+  if (!joint.is_cpu()) return turn_composed(joint, shape, table, direction);
   const std::int64_t half = shape.head_dim / 2;
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, joint.scalar_type(), "apply_rotary", [&] {
     const scalar_t* cosine = table.data_ptr<scalar_t>();
@@ -92,7 +104,7 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
 
 at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions options) {
   const std::int64_t half = shape.head_dim / 2;
-  const at::Tensor table = at::empty({2, shape.sequence, half}, options);
+  const at::Tensor table = at::empty({2, shape.sequence, half}, options.device(at::kCPU));
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, table.scalar_type(), "rotary_table", [&] {
     scalar_t* cosine = table.data_ptr<scalar_t>();
     scalar_t* sine = cosine + shape.sequence * half;
@@ -104,7 +116,7 @@ at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions 
         sine[position * half + i] = static_cast<scalar_t>(std::sin(angle));
       }
   });
-  return table;
+  return table.to(options.device());
 }
 
 HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary) {

@@ -1,6 +1,7 @@
 #include "executor/model/initial_values.h"
 
 #include <ATen/Dispatch.h>
+#include <ATen/ops/empty.h>
 
 #include "executor/model/random.h"
 
@@ -38,16 +39,18 @@ void fill_initial(at::Tensor& values, const sim::Parameter& parameter, FirstElem
     values.fill_(parameter.initial == sim::InitialValue::Ones ? 1.0 : 0.0);
     return;
   }
+  const at::Tensor host = values.is_cpu() ? values : at::empty(values.sizes(), values.options().device(at::kCPU));
   const TensorPart part(parameter, initial.tensor);
   NormalStream normal(random_key({initial.seed, label_of("initial weights"), label_of(parameter.name)}));
   const std::int64_t real_elements = real_rows(parameter, initial.vocabulary) * parameter.columns;
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, values.scalar_type(), "fill_initial", [&] {
-    scalar_t* numbers = values.data_ptr<scalar_t>();
-    for (std::int64_t at = 0; at < values.numel(); ++at) {
+    scalar_t* numbers = host.data_ptr<scalar_t>();
+    for (std::int64_t at = 0; at < host.numel(); ++at) {
       const std::int64_t element = part.global_element(first.value + at);
       numbers[at] = static_cast<scalar_t>(element < real_elements ? parameter.deviation * normal.at(element) : 0.0);
     }
   });
+  if (!values.is_cpu()) values.copy_(host);
 }
 
 }  // namespace executor

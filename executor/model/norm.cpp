@@ -4,6 +4,7 @@
 #include <ATen/ops/native_layer_norm_backward.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "executor/kernels/on_device.h"
 #include "executor/model/rms_norm_kernel.h"
 
 namespace executor {
@@ -12,10 +13,16 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+std::tuple<at::Tensor, at::Tensor, at::Tensor> layer_norm(const at::Tensor& input, const at::Tensor& scale, const at::Tensor& shift, double epsilon) {
+  if (!on_device::has_norm(input)) return at::native_layer_norm(input, {input.size(1)}, scale, shift, epsilon);
+  const on_device::NormOutput result = on_device::norm_forward(input.detach().contiguous(), {scale, shift}, epsilon);
+  return {result.output, result.mean, result.inverse};
+}
+
 struct LayerNormFunction : torch::autograd::Function<LayerNormFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, double epsilon, const Leaf& scale, const Leaf& shift) {
     const at::Tensor value = scale.value.detach(), shift_value = shift.value.detach();
-    const auto [output, mean, deviation] = at::native_layer_norm(input, {input.size(1)}, value, shift_value, epsilon);
+    const auto [output, mean, deviation] = layer_norm(input, value, shift_value, epsilon);
     context->save_for_backward({input});
     context->saved_data["scale"] = value;
     context->saved_data["shift"] = shift_value;
@@ -29,6 +36,14 @@ struct LayerNormFunction : torch::autograd::Function<LayerNormFunction> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     auto& saved = context->saved_data;
     const at::Tensor input = context->get_saved_variables().front();
+    if (on_device::has_norm(input))
+      return {on_device::norm_backward({.output_gradient = gradients.front().contiguous(),
+                                        .input = input,
+                                        .mean = saved["mean"].toTensor(),
+                                        .inverse = saved["deviation"].toTensor(),
+                                        .scale = saved["scale"].toTensor()},
+                                       {saved["scale_gradient"].toTensor(), saved["shift_gradient"].toTensor()}),
+              at::Tensor(), at::Tensor(), at::Tensor()};
     const auto [input_gradient, scale_gradient, shift_gradient] = at::native_layer_norm_backward(
         gradients.front().contiguous(), input, {input.size(1)}, saved["mean"].toTensor(), saved["deviation"].toTensor(),
         saved["scale"].toTensor(), saved["shift"].toTensor(), {true, true, true});

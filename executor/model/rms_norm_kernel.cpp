@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 
+#include "executor/kernels/on_device.h"
+
 namespace executor {
 namespace {
 
@@ -53,9 +55,29 @@ struct BackwardRow {
 
 at::TensorOptions wide_options(const at::Tensor& tensor) { return tensor.options().dtype(at::toOpMathType(tensor.scalar_type())); }
 
+// By LibTorch's operators: for a device without a loop of ours.
+RmsNormOutput forward_composed(const at::Tensor& input, const at::Tensor& scale, double epsilon) {
+  const auto wide = at::toOpMathType(input.scalar_type());
+  const at::Tensor x = input.to(wide), inverse = x.square().mean(1).add_(epsilon).rsqrt_();
+  return {x.mul(inverse.unsqueeze(1)).mul_(scale.to(wide)).to(input.scalar_type()), inverse};
+}
+
+at::Tensor backward_composed(const RmsNormGradients& saved, const at::Tensor& scale_gradient) {
+  const auto wide = at::toOpMathType(saved.input.scalar_type());
+  const at::Tensor inverse = saved.inverse.unsqueeze(1), normalized = saved.input.to(wide).mul(inverse), out = saved.output_gradient.to(wide);
+  scale_gradient.add_(out.mul(normalized).sum(0));
+  const at::Tensor slope = out.mul(saved.scale.to(wide));
+  return slope.sub(normalized.mul(slope.mul(normalized).mean(1, /*keepdim=*/true))).mul_(inverse).to(saved.input.scalar_type());
+}
+
 }  // namespace
 
 RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale, double epsilon) {
+  if (on_device::has_norm(input)) {
+    const on_device::NormOutput result = on_device::norm_forward(input, {scale, {}}, epsilon);
+    return {result.output, result.inverse};
+  }
+  if (!input.is_cpu()) return forward_composed(input, scale, epsilon);
   const std::int64_t tokens = input.size(0), width = input.size(1);
   RmsNormOutput result{at::empty_like(input), at::empty({tokens}, wide_options(input))};
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, input.scalar_type(), "rms_norm_forward", [&] {
@@ -72,6 +94,10 @@ RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale,
 }
 
 at::Tensor rms_norm_backward(const RmsNormGradients& saved, at::Tensor& scale_gradient) {
+  if (on_device::has_norm(saved.input))
+    return on_device::norm_backward(
+        {.output_gradient = saved.output_gradient, .input = saved.input, .mean = {}, .inverse = saved.inverse, .scale = saved.scale}, {scale_gradient, {}});
+  if (!saved.input.is_cpu()) return backward_composed(saved, scale_gradient);
   const std::int64_t tokens = saved.input.size(0), width = saved.input.size(1);
   at::Tensor input_gradient = at::empty_like(saved.input);
   const at::Tensor sum = at::zeros({width}, wide_options(saved.input));  // one microbatch's sum first, like the other norms

@@ -1,4 +1,4 @@
-// RMSNorm as two passes over memory; LibTorch on CPU makes it of six operators. Contiguous [tokens, width]; 16-bit numbers are computed
+// RMSNorm as two passes over memory; LibTorch makes it of six operators, as a device without loops of ours does. Contiguous [tokens, width]; 16-bit numbers are computed
 // with in fp32.
 //
 //   inverse = 1 / sqrt(mean(x^2) + epsilon)      y = x * inverse * scale

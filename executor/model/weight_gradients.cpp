@@ -7,7 +7,8 @@
 namespace executor {
 namespace {
 
-thread_local WeightGradients* current = nullptr;
+// Not thread_local: LibTorch runs the backward of a GPU's operators on a thread of its own, while the one that asked for it waits.
+WeightGradients* current = nullptr;
 
 }  // namespace
 

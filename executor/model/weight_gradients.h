@@ -24,7 +24,7 @@ class WeightGradients {
   std::vector<Product> products_;
 };
 
-// While it lives, backwards on this thread put their weight gradients off into `later`; nullptr: they do not.
+// While it lives, backwards put their weight gradients off into `later`; nullptr: they do not.
 class PutOff {
  public:
   explicit PutOff(WeightGradients* later);

@@ -1,10 +1,6 @@
 #include "executor/training/checkpoint.h"
 
-#include <ATen/ops/full.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,26 +8,13 @@
 #include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
 #include "executor/training/saved_state.h"
-#include "sim/units/unit_text.h"
 
 namespace executor {
 namespace {
 
 namespace fs = std::filesystem;
 
-void flush_folder(const std::string& path) {
-  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  fsync(folder);
-  close(folder);
-}
-
-std::map<std::string, std::string> hashes_of(const std::vector<NamedTensor>& tensors) {
-  std::map<std::string, std::string> hashes;
-  for (const NamedTensor& tensor : tensors)
-    hashes[tensor.name] = hash_text(content_hash({static_cast<const std::byte*>(tensor.values.data_ptr()), tensor.values.nbytes()}));
-  return hashes;
-}
+}  // namespace
 
 std::vector<std::int64_t> saved_steps(const std::string& folder) {
   std::vector<std::int64_t> steps;
@@ -46,84 +29,10 @@ std::vector<std::int64_t> saved_steps(const std::string& folder) {
 
 std::string step_folder(const std::string& folder, CompletedSteps steps) { return fmt::format("{}/step_{:08}", folder, steps.value); }
 
-}  // namespace
-
 Checkpoints::Checkpoints(std::string folder, const sim::ParallelPlan& plan, MeshCommunicators& communicators, FaultPoints& faults)
     : folder_(std::move(folder)), plan_(plan), communicators_(communicators), faults_(faults) {}
 
-std::string Checkpoints::folder_of(CompletedSteps steps) const { return step_folder(folder_, steps); }
-std::string Checkpoints::shard_name(sim::Rank rank) const { return fmt::format("rank_{}.safetensors", rank.value()); }
-
-std::int64_t Checkpoints::sum_over_ranks(std::int64_t here) const {
-  const at::Tensor sum = at::full({1}, here, at::kLong);
-  communicators_.of(sim::MeshAxis::World).all_reduce(sum, ReduceOperation::Sum, {})->wait();
-  return *sum.data_ptr<std::int64_t>();
-}
-bool Checkpoints::any_rank(bool here) const { return sum_over_ranks(here ? 1 : 0) > 0; }
-
-void Checkpoints::require_space(std::int64_t bytes) const {
-  const std::int64_t needed = sum_over_ranks(bytes);
-  struct statvfs status {};
-  const bool known = statvfs(folder_.c_str(), &status) == 0;
-  const std::int64_t free = known ? static_cast<std::int64_t>(status.f_bavail) * static_cast<std::int64_t>(status.f_frsize) : needed;
-  if (!any_rank(free < needed)) return;
-  refuse(folder_, fmt::format("a checkpoint takes {}, {} are free", sim::to_text(sim::Bytes(needed)), sim::to_text(sim::Bytes(free))),
-         "free space on the disk, or name a run folder on another one; the checkpoints that exist are whole");
-}
-
-void Checkpoints::save(ParameterStore& parameters, const RunState& state) {
-  const CompletedSteps steps = state.steps;
-  const std::string aside = fmt::format("{}/.step_{:08}", folder_, steps.value);
-  const bool leads = communicators_.rank() == sim::Rank(0);
-  std::error_code error;
-  if (leads) fs::create_directories(folder_, error);
-  communicators_.of(sim::MeshAxis::World).barrier();
-  const std::vector<NamedTensor> tensors = checkpoint_tensors(parameters, plan_);
-  require_space(safetensors_bytes(tensors));
-  if (leads) {
-    fs::remove_all(aside, error);  // of a run that died here
-    fs::create_directories(aside, error);
-  }
-  communicators_.of(sim::MeshAxis::World).barrier();
-  faults_.reach(fmt::format("save.{}.begin", steps.value));
-  std::string failure;
-  try {
-    const std::string shard = shard_name(communicators_.rank());
-    write_safetensors(aside + "/" + shard, tensors);
-    save_index({.state = state, .plan = plan_, .hashes = {{shard, hashes_of(tensors)}}}, aside + "/" + shard + ".json");
-  } catch (const std::exception& problem) {
-    failure = problem.what();
-  }
-  faults_.reach(fmt::format("save.{}.shards", steps.value));
-  if (any_rank(!failure.empty())) {
-    if (leads) fs::remove_all(aside, error);
-    refuse(folder_, failure.empty() ? "another rank could not write its shard" : failure,
-           "free space on the disk; the checkpoints that exist are whole");
-  }
-  if (leads) commit(state, aside);
-  communicators_.of(sim::MeshAxis::World).barrier();
-}
-
-// One rank: joins the ranks' hashes into the index, then renames.
-void Checkpoints::commit(const RunState& state, const std::string& aside) {
-  const CompletedSteps steps = state.steps;
-  CheckpointIndex index{.state = state, .plan = plan_, .hashes = {}};
-  for (sim::Rank rank{0}; rank.value() < plan_.mesh.ranks(); ++rank) {
-    const std::string part = aside + "/" + shard_name(rank) + ".json";
-    index.hashes.merge(load_index(part).hashes);
-    fs::remove(part);
-  }
-  save_index(index, aside + "/index.json");
-  flush_folder(aside);
-  faults_.reach(fmt::format("save.{}.index", steps.value));
-  fs::remove_all(folder_of(steps));  // a damaged one of the same step
-  fs::rename(aside, folder_of(steps));
-  flush_folder(folder_);
-  faults_.reach(fmt::format("save.{}.renamed", steps.value));
-  const std::vector<std::int64_t> saved = saved_steps(folder_);
-  const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(1, plan_.training.keep_last));
-  for (std::size_t at = 0; at + kept < saved.size(); ++at) fs::remove_all(folder_of({saved[at]}));
-}
+std::string Checkpoints::shard_name(sim::Rank rank) { return fmt::format("rank_{}.safetensors", rank.value()); }
 
 std::string newest_checkpoint(const std::string& folder) {
   const std::vector<std::int64_t> steps = saved_steps(folder);

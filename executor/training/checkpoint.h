@@ -2,11 +2,15 @@
 //
 //   checkpoints/  .step_00000020/  being written      step_00000010/  rank_0.safetensors ... index.json
 //
-// Written aside, flushed, committed by renaming the folder: a checkpoint is complete or not there. Every strategy saves the same: each data
-// rank its shard of weights and moments. Counter-based numbers make the step (and fp16's loss scale) all the other state there is, so a run
-// resumes bitwise; under another layout, with the same bits of state.
+// Copied at the end of a step, written aside and flushed by a thread while training goes on, committed by renaming the folder: a checkpoint is
+// complete or not there. Every strategy saves the same: each data rank its shard of weights and moments. Counter-based numbers make the step
+// (and fp16's loss scale) all the other state there is, so a run resumes bitwise; under another layout, with the same bits of state.
+//
+//   step 10 | copy | step 11 | step 12: all say "written" | step 13            begin_save() takes the copy alone
+//                  [.... write, hash, flush ....]         [rename]             in threads
 #pragma once
 
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,6 +21,7 @@
 #include "executor/training/loss_scale.h"
 #include "executor/training/parameter_store.h"
 #include "executor/training/safetensors.h"
+#include "executor/training/snapshot.h"
 
 namespace executor {
 
@@ -38,6 +43,9 @@ struct CheckpointIndex {
 void save_index(const CheckpointIndex& index, const std::string& path);
 CheckpointIndex load_index(const std::string& path);  // throws sim::InputError
 
+std::vector<std::int64_t> saved_steps(const std::string& folder);  // of the complete ones, ascending
+std::string step_folder(const std::string& folder, CompletedSteps steps);
+
 // The folder of the newest complete one. Throws sim::InputError: there is none.
 std::string newest_checkpoint(const std::string& folder);
 
@@ -45,26 +53,44 @@ class Checkpoints {
  public:
   Checkpoints(std::string folder, const sim::ParallelPlan& plan, MeshCommunicators& communicators, FaultPoints& faults);
 
-  // Collective over all ranks. Throws sim::InputError on every rank if the disk has no space for it; checkpoints that exist stay as they are.
-  void save(ParameterStore& parameters, const RunState& state);
+  // Collective over all ranks: copies the state and begins to write it, once the save before is done. Throws sim::InputError on every rank if
+  // the disk has no space for it; checkpoints that exist stay as they are.
+  void begin_save(ParameterStore& parameters, const RunState& state);
+  // What a rank tells the others in each step's sums, and what it does with their answer at the step's end. Throws what a thread could not do.
+  bool has_written() const;
+  void end_step(bool all_have_written);
+  // Collective: until what was begun is there.
+  void finish_save();
+  void save(ParameterStore& parameters, const RunState& state) {
+    begin_save(parameters, state);
+    finish_save();
+  }
   // The newest one, written under this layout or any other. Throws sim::InputError: none, of another training (naming the field), or damaged
   // (naming the tensor). Own shards only: gather afterwards.
   RunState load(ParameterStore& parameters);
 
  private:
-  std::string folder_of(CompletedSteps steps) const;
   void require_space(std::int64_t bytes) const;
   void load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
   void load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
-  void commit(const RunState& state, const std::string& aside);
+  std::string write_shard() const;  // in a thread; returns what went wrong
+  void commit() const;              // in a thread of rank 0
+  void begin_commit();              // collective
+  bool leads() const { return communicators_.rank() == sim::Rank(0); }
   bool any_rank(bool here) const;
   std::int64_t sum_over_ranks(std::int64_t here) const;
-  std::string shard_name(sim::Rank rank) const;
+  std::string aside() const;
+  static std::string shard_name(sim::Rank rank);
 
   std::string folder_;
   const sim::ParallelPlan& plan_;
   MeshCommunicators& communicators_;
   FaultPoints& faults_;
+  Snapshot snapshot_;
+  RunState saving_;                   // what the snapshot is of
+  bool commits_ = false;              // on every rank: rank 0 renames, or has renamed
+  std::future<std::string> writing_;  // a future's end waits for its thread: they come last
+  std::future<void> committing_;
 };
 
 // This rank's shard as tensors: "weight:layers.0.mlp.up.weight", with "@t1:0-4096" where only a part of the parameter (elements of tensor

@@ -106,6 +106,13 @@ at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
   return within(moments_[static_cast<std::size_t>(index)], range);
 }
 
+FlatBucket::Bytes FlatBucket::bytes() const {
+  const auto of = [](const at::Tensor& tensor) { return sim::Bytes(tensor.defined() ? static_cast<std::int64_t>(tensor.storage().nbytes()) : 0); };
+  Bytes held{.weights = of(weights_) + of(weight_shard_), .gradients = of(gradients_) + of(reduced_) + of(summed_), .optimizer = of(master_)};
+  for (const at::Tensor& moment : moments_) held.optimizer += of(moment);
+  return held;
+}
+
 Leaf FlatBucket::leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const {
   const auto view = [&](const at::Tensor& buffer) {  // LibTorch makes no view of freed memory: it is taken for the moment
     const auto elements = static_cast<std::int64_t>(buffer.storage().nbytes() / buffer.element_size());

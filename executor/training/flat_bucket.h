@@ -65,6 +65,11 @@ class FlatBucket {
   std::int64_t num_moments() const { return static_cast<std::int64_t>(moments_.size()); }
   Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const;
 
+  struct Bytes {
+    sim::Bytes weights{}, gradients{}, optimizer{};  // masters are optimizer state
+  };
+  Bytes bytes() const;  // held now
+
  private:
   at::Tensor within(const at::Tensor& buffer, BucketRange range) const;
 

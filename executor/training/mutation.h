@@ -25,6 +25,12 @@ enum class Mutation : std::uint8_t {
   ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed
   SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
+  DividedTwice,          // the loss is averaged over the global batch and over the ranks once more
+  LocalVocabulary,       // the softmax of the loss is over this tensor rank's part of the vocabulary
+  OtherGroup,            // rank 1 scatters its gradients in the world's group, and its peers in that of the data ranks
+  EarlyRead,             // what a communication brings is read before it is there
+  MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
+  EarlyFree,             // on a device: gradients are freed while their reduction may still read them
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "wrong_average",
@@ -41,7 +47,13 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "missing_replica_sum",
                                                       "forgotten_weights",
                                                       "swapped_microbatches",
-                                                      "local_head_masks"};
+                                                      "local_head_masks",
+                                                      "divided_twice",
+                                                      "local_vocabulary",
+                                                       "other_group",
+                                                       "early_read",
+                                                       "missing_wait",
+                                                       "early_free"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

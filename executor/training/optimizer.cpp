@@ -13,20 +13,25 @@
 namespace executor {
 namespace {
 
-// Added to the last limb of the loss by a rank that wants to stop; the limb itself counts values that are not finite, fewer than this.
-constexpr std::int64_t kStopRequest = std::int64_t{1} << 40;
+// Added to a sum's last limb by a rank that has something to say; the limb itself counts values that are not finite, fewer than this.
+constexpr std::int64_t kWord = std::int64_t{1} << 40;
+enum SumRow : std::int64_t { kWritten = 0, kStop = 1 };   // whose last limb: that of the norm, that of the loss
 
 ExactSum to_sum(const at::Tensor& limbs, std::int64_t row) {
   ExactSum sum;
   const auto* values = limbs.data_ptr<std::int64_t>() + row * static_cast<std::int64_t>(ExactSum::kLimbs);
   std::copy_n(values, ExactSum::kLimbs, sum.limbs().begin());
-  sum.limbs().back() %= kStopRequest;
+  sum.limbs().back() %= kWord;
   return sum;
 }
 
 void put(at::Tensor& limbs, std::int64_t row, ExactSum sum) {
   sum.normalise();
   std::ranges::copy(sum.limbs(), limbs.data_ptr<std::int64_t>() + row * static_cast<std::int64_t>(ExactSum::kLimbs));
+}
+
+std::int64_t& last_limb(const at::Tensor& limbs, SumRow row) {
+  return limbs.data_ptr<std::int64_t>()[(row + 1) * static_cast<std::int64_t>(ExactSum::kLimbs) - 1];
 }
 
 }  // namespace
@@ -62,17 +67,19 @@ bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parame
 }
 
 void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
-  ExactSum squares, loss;
+  SquareSum squares;
+  ExactSum loss;
   for (const FlatBucket& bucket : parameters_.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
       const auto part = ParameterStore::meet(slot, bucket.own_shard());
-      if (part.range.count > 0 && counts(slot, parameters_.parameter(slot))) squares.add_squares(bucket.final_gradients(part.range));
+      if (part.range.count > 0 && counts(slot, parameters_.parameter(slot))) squares.add(bucket.final_gradients(part.range));
     }
   if (place_.tensor == 0)
     for (const at::Tensor& tokens : losses) loss.add_values(tokens);
-  put(limbs_, 0, squares);
+  put(limbs_, 0, squares.total());
   put(limbs_, 1, loss);
-  if (request.stop) limbs_.data_ptr<std::int64_t>()[limbs_.numel() - 1] += kStopRequest;
+  if (request.stop) last_limb(limbs_, kStop) += kWord;
+  if (request.has_written) last_limb(limbs_, kWritten) += kWord;
 }
 
 StepSummary Optimizer::summary() const {
@@ -82,7 +89,8 @@ StepSummary Optimizer::summary() const {
           .gradient_norm = norm,
           .loss_scale = loss_scale_.scale,
           .skipped = plan_.workload.precision == sim::Precision::Fp16 && !std::isfinite(norm),
-          .stop_requested = limbs_.data_ptr<std::int64_t>()[limbs_.numel() - 1] >= kStopRequest};
+          .stop_requested = last_limb(limbs_, kStop) >= kWord,
+          .saved = last_limb(limbs_, kWritten) / kWord == plan_.mesh.ranks()};
 }
 
 double Optimizer::gradient_factor() const {

@@ -19,6 +19,7 @@ struct StepSummary {
   double loss_scale = 1;        // that this step used
   bool skipped = false;         // fp16: a gradient overflowed, nothing was updated
   bool stop_requested = false;  // by any rank
+  bool saved = false;           // every rank has written its part of the checkpoint that is being saved
 };
 
 class Optimizer {
@@ -27,7 +28,7 @@ class Optimizer {
 
   // This rank's part of norm and loss: limbs for the all-reduce over all ranks (kStepSummary).
   struct Request {
-    bool stop = false;
+    bool stop = false, has_written = false;   // see StepSummary
   };
   void sum_up(const std::vector<at::Tensor>& losses, Request request);
   at::Tensor& limbs() { return limbs_; }

@@ -24,7 +24,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
 }  // namespace
 
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
-    : model_(model), tensor_{.degree = plan.mesh.tensor, .rank = plan.mesh.coordinate(rank).tensor}, seed_(plan.training.seed) {
+    : model_(model), tensor_{.degree = plan.mesh.tensor, .rank = plan.mesh.coordinate(rank).tensor}, device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
@@ -57,6 +57,15 @@ void ParameterStore::make_leaves() {
       layer.leaves[position] = buckets_[at].leaf(slot, layer.parameters[position].weight_decay ? matrix : vector);
       if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
     }
+}
+
+FlatBucket::Bytes ParameterStore::bytes() const {
+  FlatBucket::Bytes all;
+  for (const FlatBucket& bucket : buckets_) {
+    const FlatBucket::Bytes held = bucket.bytes();
+    all = {.weights = all.weights + held.weights, .gradients = all.gradients + held.gradients, .optimizer = all.optimizer + held.optimizer};
+  }
+  return all;
 }
 
 const sim::Parameter& ParameterStore::parameter(const sim::BucketSlot& slot) const {

@@ -16,11 +16,15 @@ class ParameterStore {
 
   void fill_initial_values();  // of all resident weights
   std::vector<FlatBucket>& buckets() { return buckets_; }
+  const std::vector<FlatBucket>& buckets() const { return buckets_; }
+  FlatBucket::Bytes bytes() const;
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
   const LayerLeaves& leaves(sim::LayerIndex layer) const { return layers_[layer.position()].leaves; }
+  const std::vector<std::size_t>& buckets_of(sim::LayerIndex layer) const { return layers_[layer.position()].buckets; }
   const sim::Parameter& parameter(const sim::BucketSlot& slot) const;
   TensorPosition tensor() const { return tensor_; }
+  c10::Device device() const { return device_; }
 
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
@@ -49,6 +53,7 @@ class ParameterStore {
 
   const sim::ModelGraph& model_;
   TensorPosition tensor_;
+  c10::Device device_;
   std::uint64_t seed_;
   std::vector<FlatBucket> buckets_;
   std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty

@@ -120,7 +120,8 @@ void PipelineStage::put_flow(at::Tensor received, const sim::TaskKey& key) {
 }
 
 void PipelineStage::begin_step(StepBatch batch) {
-  batch_ = std::move(batch);
+  const c10::Device device = parameters_.device();
+  batch_ = {.step = batch.step, .first_sample = batch.first_sample, .ids = batch.ids.to(device), .targets = batch.targets.to(device)};
   if (mutation_ == Mutation::SwappedMicrobatches)
     for (at::Tensor* rows : {&batch_.ids, &batch_.targets})
       *rows = at::cat({rows->narrow(0, 1, 1), rows->narrow(0, 0, 1), rows->slice(0, 2)});

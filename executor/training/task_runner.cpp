@@ -4,10 +4,26 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace executor {
+namespace {
+
+// Tasks are issued to a stream while this lives; afterwards to that of computing again.
+class OnStream {
+ public:
+  OnStream(const DeviceStreams& streams, DeviceStream stream) : streams_(streams) { streams_.make_current(stream); }
+  ~OnStream() { streams_.make_current(DeviceStream::Compute); }
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+
+ private:
+  const DeviceStreams& streams_;
+};
+
+}  // namespace
 
 TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& plan, MeshCommunicators& communicators,
                        ParameterStore& parameters, const RunnerOptions& options)
@@ -17,30 +33,85 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       options_(options),
       stage_(model, plan, communicators.rank(), parameters, options.mutation),
       optimizer_(plan, communicators.rank(), parameters, options.mutation),
-      slice_(sim::rank_slice(sim::lower(model, plan), plan, communicators.rank())) {}
+      streams_(parameters.device()) {
+  const sim::TaskGraph graph = sim::lower(model, plan);
+  slice_ = sim::rank_slice(graph, plan, communicators.rank());
+  waits_ = waits_of_slice(graph, plan, communicators.rank());
+  ended_.resize(slice_.size());
+}
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   step_ = batch.step;
   request_ = request;
   communicators_.take_ledger();  // what happened between steps is no part of one
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
-  const std::int64_t samples = options_.mutation == Mutation::WrongAverage ? plan_.microbatch_size : plan_.workload.global_batch;
+  const std::int64_t samples = options_.mutation == Mutation::WrongAverage   ? plan_.microbatch_size
+                               : options_.mutation == Mutation::DividedTwice ? plan_.workload.global_batch * plan_.mesh.ranks()
+                                                                             : plan_.workload.global_batch;
   stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(samples * plan_.workload.sequence));
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
-  if (options_.recorder) options_.recorder->begin_step(step_);
-  for (const sim::Task& task : slice_) {
-    if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
-    if (options_.recorder) options_.recorder->begin_task();
-    perform(task);
-    if (options_.recorder) options_.recorder->end_task(task);
-  }
-  for (const WorkHandle& work : backward_sends_) work->wait();
-  backward_sends_.clear();
+  streams_.split();
+  if (options_.recorder) options_.recorder->begin_step(step_, streams_.now_on(DeviceStream::Compute));
+  for (std::size_t position = 0; position < slice_.size(); ++position) issue(position);
+  end_step();
   if (options_.recorder) options_.recorder->end_step(communicators_.take_ledger());
   const StepSummary summary = optimizer_.summary();
   optimizer_.end_step();
   return summary;
+}
+
+void TaskRunner::issue(std::size_t position) {
+  const sim::Task& task = slice_[position];
+  const DeviceStream stream = device_stream(task.stream);
+  if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
+  const bool forgets = options_.mutation == Mutation::MissingWait && stream == DeviceStream::Reduce;
+  if (!forgets)
+    for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
+  if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
+  {
+    const OnStream on(streams_, stream);
+    if (options_.recorder) options_.recorder->begin_task(streams_.now_on(stream));
+    perform(task);
+    if (options_.recorder) options_.recorder->end_task(task, streams_.now_on(stream));
+  }
+  if (waits_[position].is_waited_for) ended_[position] = streams_.now_on(stream);
+}
+
+// The next reduction begins, or a backward is about to add to what one reads: on a device, one is under way at most. Its gradients were taken by
+// computing, so computing waits before they are freed.
+void TaskRunner::finish_reductions() {
+  if (reducing_.empty()) return;
+  if (options_.mutation != Mutation::EarlyFree) streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
+  for (const sim::BucketIndex bucket : std::exchange(reducing_, {})) parameters_.bucket(bucket).finish_reduction();
+}
+
+void TaskRunner::before_backward(sim::LayerIndex layer) {
+  const auto& buckets = parameters_.buckets_of(layer);
+  const auto is_read = [&](sim::BucketIndex bucket) { return std::find(buckets.begin(), buckets.end(), bucket.position()) != buckets.end(); };
+  if (std::any_of(reducing_.begin(), reducing_.end(), is_read)) finish_reductions();
+}
+
+// Keeps a tensor until another stream has read what it was given up to now.
+void TaskRunner::lend(at::Tensor tensor, DeviceStream reader) {
+  if (streams_.are_concurrent()) lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
+}
+
+void TaskRunner::take_back() {
+  for (auto buffer = received_.begin(); buffer != received_.end();) {
+    const bool is_unused = buffer->storage().use_count() == 1;
+    if (is_unused) lend(*buffer, DeviceStream::Compute);
+    buffer = is_unused ? received_.erase(buffer) : std::next(buffer);
+  }
+  lent_.remove_if([](const Lent& lent) { return lent.until->query(); });
+}
+
+void TaskRunner::end_step() {
+  for (const WorkHandle& work : backward_sends_) work->wait();
+  backward_sends_.clear();
+  streams_.join();
+  received_.clear();
+  lent_.clear();
 }
 
 TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
@@ -100,10 +171,17 @@ void TaskRunner::perform(const sim::Task& task) {
     stage_.perform(task.key);
 }
 
+// Who reads too early finds fresh memory.
+void TaskRunner::wait(Work& work, const at::Tensor& result) const {
+  work.wait();
+  if (options_.mutation == Mutation::EarlyRead) result.zero_();
+}
+
 // In the head's forward the first of two is a maximum.
 void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
-  const bool is_maximum =
-      task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1 && task.key.sequence == 0;
+  const bool is_loss = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1;
+  const bool is_maximum = is_loss && task.key.sequence == 0;
+  if (options_.mutation == Mutation::LocalVocabulary && is_loss && !is_maximum) return;
   if (options_.mutation == Mutation::MissingTensorSum && task.key.phase == sim::Phase::Backward) return;
   communicators_.of(sim::MeshAxis::Tensor)
       .all_reduce(stage_.partial(), is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum, task.key)
@@ -151,8 +229,10 @@ sim::Rank TaskRunner::neighbour(const sim::Task& task) const {
 }
 
 void TaskRunner::receive(const sim::Task& task) {
+  take_back();
   const at::Tensor buffer = empty_stream(plan_.shard_shape().tokens() / (plan_.sequence_parallel ? plan_.mesh.tensor : 1));
-  communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key)->wait();
+  if (streams_.are_concurrent()) received_.push_back(buffer);
+  wait(*communicators_.of(sim::MeshAxis::Pipeline).receive(buffer, neighbour(task).value(), task.key), buffer);
   stage_.put_flow(buffer, task.key);
   const auto sent = forward_sends_.find({task.key.chunk, task.key.microbatch});
   if (task.key.phase != sim::Phase::Backward || sent == forward_sends_.end()) return;
@@ -161,7 +241,10 @@ void TaskRunner::receive(const sim::Task& task) {
 }
 
 void TaskRunner::send(const sim::Task& task) {
-  WorkHandle work = communicators_.of(sim::MeshAxis::Pipeline).send(stage_.take_flow(), neighbour(task).value(), task.key);
+  take_back();
+  const at::Tensor flow = stage_.take_flow();
+  WorkHandle work = communicators_.of(sim::MeshAxis::Pipeline).send(flow, neighbour(task).value(), task.key);
+  lend(flow, DeviceStream::Send);
   if (task.key.phase == sim::Phase::Forward)
     forward_sends_[{task.key.chunk, task.key.microbatch}] = std::move(work);
   else
@@ -184,18 +267,23 @@ bool TaskRunner::is_unreduced_by_mutation(const sim::Task& task) const {
 }
 
 void TaskRunner::reduce_gradients(const sim::Task& task) {
+  finish_reductions();
   if (is_unreduced_by_mutation(task)) return;
   const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
   communicators_.of(task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+  reducing_.push_back(task.bucket);
 }
 
 void TaskRunner::scatter_gradients(const sim::Task& task) {
+  finish_reductions();
   FlatBucket& bucket = parameters_.bucket(task.bucket);
+  const bool strays = options_.mutation == Mutation::OtherGroup && communicators_.rank() == sim::Rank(1);
   if (is_unreduced_by_mutation(task))
     bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
   else
-    communicators_.of(sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key)->wait();
-  bucket.finish_reduction();
+    wait(*communicators_.of(strays ? sim::MeshAxis::World : sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
+  reducing_.push_back(task.bucket);
+  if (!streams_.are_concurrent() || options_.mutation == Mutation::EarlyFree) finish_reductions();
 }
 
 // Of the own shard, or of all where gradients are not scattered.
@@ -208,7 +296,10 @@ void TaskRunner::reduce_over_replicas(const sim::Task& task) {
 
 void TaskRunner::accumulate(const sim::Task& task) { parameters_.bucket(task.bucket).accumulate(); }
 
-void TaskRunner::sum_up(const sim::Task&) { optimizer_.sum_up(stage_.losses(), request_); }
+void TaskRunner::sum_up(const sim::Task&) {
+  finish_reductions();
+  optimizer_.sum_up(stage_.losses(), request_);
+}
 
 void TaskRunner::sum_over_world(const sim::Task& task) {
   communicators_.of(sim::MeshAxis::World).all_reduce(optimizer_.limbs(), ReduceOperation::Sum, task.key)->wait();

@@ -1,14 +1,17 @@
 // Performs one rank's slice of the task graph, step after step, in issue order on one thread. A table says which function a task is; compute
-// tasks are the stage's. Collectives are started and waited for at once (on CPU they make no progress in the background); a Send is only
-// posted, so that two neighbours never wait for each other.
+// tasks are the stage's. On a CPU collectives are started and waited for at once (they make no progress in the background); a Send is only
+// posted, so that two neighbours never wait for each other. On a GPU each task is issued to the stream of its kind, behind the tasks that the
+// graph's edges name; the host waits where it reads a number, once a step.
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "executor/communication/heartbeat.h"
 #include "executor/communication/mesh_communicators.h"
+#include "executor/training/device_streams.h"
 #include "executor/training/fault_points.h"
 #include "executor/training/optimizer.h"
 #include "executor/training/pipeline_stage.h"
@@ -38,8 +41,15 @@ class TaskRunner {
  private:
   using Perform = void (TaskRunner::*)(const sim::Task&);
   static Perform find(const sim::TaskKey& key);  // nullptr: a compute task of the stage
+  void issue(std::size_t position);  // perform(), on its stream and behind the tasks that it waits for
   void perform(const sim::Task& task);
+  void finish_reductions();  // computing waits for them; what they read is given up
+  void before_backward(sim::LayerIndex layer);
+  void lend(at::Tensor tensor, DeviceStream reader);
+  void take_back();
+  void end_step();
 
+  void wait(Work& work, const at::Tensor& result) const;
   void sum_over_tensor_ranks(const sim::Task& task);
   void gather_over_tensor_ranks(const sim::Task& task);
   void scatter_over_tensor_ranks(const sim::Task& task);
@@ -67,7 +77,17 @@ class TaskRunner {
   RunnerOptions options_;
   PipelineStage stage_;
   Optimizer optimizer_;
+  DeviceStreams streams_;
   std::vector<sim::Task> slice_;
+  std::vector<TaskWaits> waits_;                  // by position in the slice
+  std::vector<DeviceStreams::Moment> ended_;      // of this step's tasks that others wait for
+  std::vector<sim::BucketIndex> reducing_;        // whose gradients a reduction may still read
+  struct Lent {
+    at::Tensor tensor;
+    DeviceStreams::Moment until;
+  };
+  std::list<Lent> lent_;           // to a stream that did not take their memory
+  std::list<at::Tensor> received_; // that the stage may still use
   std::int64_t step_ = 0;
   Optimizer::Request request_;
   std::map<std::pair<sim::ChunkIndex, sim::MicrobatchIndex>, WorkHandle> forward_sends_;  // until that microbatch's gradient comes back

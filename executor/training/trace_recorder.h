@@ -1,11 +1,13 @@
 // Measures the tasks of a step on this rank: a span each, the collectives that were really made, the allocator's peak. Kept in memory for the
-// last steps of a run; written as a trace file at its end.
+// last steps of a run; written as a trace file at its end. On a GPU a span lies between two events of its stream; they are read when the step has ended.
 #pragma once
 
 #include <chrono>
 #include <deque>
 #include <vector>
 
+#include "executor/kernels/device_memory.h"
+#include "executor/training/device_streams.h"
 #include "sim/task_graph/task.h"
 #include "sim/timeline/trace.h"
 
@@ -17,24 +19,41 @@ class TraceRecorder {
     std::size_t value = 0;
   };
   // `origin`: time zero of all ranks, on the clock that they share (one host: std::chrono::steady_clock).
-  TraceRecorder(Steps kept, std::chrono::steady_clock::time_point origin) : kept_(kept.value), origin_(origin) {}
+  TraceRecorder(Steps kept, std::chrono::steady_clock::time_point origin, c10::Device device = c10::kCPU)
+      : kept_(kept.value), origin_(origin), device_(device) {}
 
-  void begin_step(std::int64_t step);
-  void begin_task() { task_start_ = Clock::now(); }
-  void end_task(const sim::Task& task);
+  // Moments of a device's stream; on a CPU none, and the host's clock tells.
+  using Moment = DeviceStreams::Moment;
+  void begin_step(std::int64_t step, Moment now = {});
+  void begin_task(Moment now = {}) {
+    task_start_ = Clock::now();
+    task_begin_ = std::move(now);
+  }
+  void end_task(const sim::Task& task, Moment now = {});
   void end_step(std::vector<sim::LedgerEntry> ledger);
 
   const sim::MeasuredStep& last() const { return steps_.back(); }
+  const DeviceMemory& memory() const { return memory_; }  // after the last step, with its peaks
   std::vector<sim::MeasuredStep> steps() const { return {steps_.begin(), steps_.end()}; }
 
  private:
   using Clock = std::chrono::steady_clock;
   sim::SimTime since_start(Clock::time_point time) const { return std::chrono::duration_cast<sim::SimTime>(time - step_start_); }
 
+  // Of one task on a device.
+  struct Interval {
+    Moment begin, end;
+  };
+  void read_events();
+
   std::size_t kept_;
   Clock::time_point origin_, step_start_, task_start_;
   sim::MeasuredStep current_;
   std::deque<sim::MeasuredStep> steps_;
+  c10::Device device_;
+  Moment step_begin_, task_begin_;
+  std::vector<Interval> intervals_;  // of current_.spans, on a device
+  DeviceMemory memory_;
 };
 
 }  // namespace executor

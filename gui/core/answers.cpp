@@ -26,7 +26,7 @@ void simulateVariant(Variant& variant) {
 }
 
 std::string timeText(sim::SimTime time) { return sim::to_text(sim::to_seconds(time)); }
-std::string limitOf(const SimulatedPlan& now) { return sim::to_text(now.plan.cluster.hardware.memory); }
+std::string limitOf(const SimulatedPlan& now) { return sim::to_text(sim::usable_memory(now.plan.cluster)); }
 
 // Simulates them; the sentence names the one with the most tokens a second that fits.
 Answer bestOf(const SimulatedPlan& now, std::vector<Variant> variants, Cancelled cancelled) {

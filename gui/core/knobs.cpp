@@ -20,6 +20,7 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   plan.mesh.tensor = knobs.tensor;
   plan.mesh.pipeline = knobs.pipeline;
   plan.mesh.data = std::max(1, plan.cluster.devices / std::max(1, knobs.tensor * knobs.pipeline));
+  if (plan.mesh.data % plan.mesh.replicas != 0 || plan.mesh.replicas >= plan.mesh.data) plan.mesh.replicas = 1;
   plan.chunks = knobs.chunks;
   plan.schedule = knobs.schedule;
   plan.microbatch_size = knobs.microbatch;

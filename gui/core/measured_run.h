@@ -13,6 +13,7 @@ namespace gui {
 
 struct MeasuredRun {
   std::string folder;
+  bool calibrated = false;  // simulated with a profile that was fitted to this run
   SharedPlan simulated;  // rank by rank
   std::vector<sim::RankTrace> traces;
   sim::Comparison comparison;
@@ -26,5 +27,7 @@ using SharedRun = std::shared_ptr<const MeasuredRun>;
 
 // Throws sim::InputError: no run folder, traces missing or of another plan, no step left after warm-up.
 SharedRun loadRun(const std::string& folder, sim::WarmUp warm_up = {});
+// The same run against the simulation of its plan on hardware that was calibrated by it.
+SharedRun repriced(const MeasuredRun& run, const sim::HardwareProfile& calibrated);
 
 }  // namespace gui

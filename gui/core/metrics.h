@@ -5,11 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "sim/units/quantity.h"
+#include "sim/units/sim_time.h"
+
 namespace gui {
 
 struct StepMetrics {
   std::int64_t step = 0;
   double loss = 0, tokens_per_second = 0;
+  sim::Seconds time{};
+  sim::Bytes memory{};  // of the fullest allocator; 0: not told
 };
 
 class MetricsFollower {

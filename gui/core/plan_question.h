@@ -11,7 +11,7 @@
 namespace gui {
 
 struct PlanQuestion {
-  std::string model;         // config.json
+  std::string model;         // config.json, or a plan file: its model
   std::string cluster;       // a file, or a name of profiles/
   std::int32_t devices = 8;  // 0: as the cluster file says
   std::int64_t global_batch = 64;

@@ -9,19 +9,33 @@ namespace {
 constexpr std::array kLooks = std::to_array<WorkKindLook>({
     {WorkKind::Forward, "forward", {0xff332288}, Pattern::None},
     {WorkKind::Backward, "backward", {0xff88ccee}, Pattern::None},
-    {WorkKind::Recompute, "recompute", {0xff44aa99}, Pattern::Rising},
+    {WorkKind::Weight, "weight gradient", {0xff44aa99}, Pattern::None},
+    {WorkKind::Recompute, "recompute", {0xff999933}, Pattern::Rising},
     {WorkKind::Optimizer, "optimizer", {0xff117733}, Pattern::None},
     {WorkKind::Tensor, "tensor communication", {0xffddcc77}, Pattern::Falling},
     {WorkKind::Data, "data communication", {0xffcc6677}, Pattern::Rising},
     {WorkKind::Pipeline, "pipeline communication", {0xffaa4499}, Pattern::Lines},
     {WorkKind::World, "step summary", {0xff882255}, Pattern::Dots},
-    {WorkKind::Kernel, "other kernel", {0xff999933}, Pattern::None},
+    {WorkKind::Kernel, "other kernel", {0xff555555}, Pattern::None},
     {WorkKind::Copy, "copy", {0xffbbbbbb}, Pattern::Rising},
     {WorkKind::Host, "host", {0xffdddddd}, Pattern::None},
+    {WorkKind::LessThanHalf, "less than half", {0xff364b9a}, Pattern::Falling},
+    {WorkKind::Shorter, "shorter", {0xff98cae1}, Pattern::None},
+    {WorkKind::Alike, "within 5 %", {0xffeaeccc}, Pattern::None},
+    {WorkKind::Longer, "longer", {0xfffdb366}, Pattern::None},
+    {WorkKind::MoreThanDouble, "more than double", {0xffa50026}, Pattern::Rising},
+    {WorkKind::Unmatched, "without a partner", {0xff888888}, Pattern::Dots},
 });
 
 constexpr std::array<Rgb, sim::kNumMemoryCategories> kMemory = {
     {{0xff4477aa}, {0xffee6677}, {0xff228833}, {0xffccbb44}, {0xffbbbbbb}, {0xffaa3377}, {0xff66ccee}}};
+
+std::vector<WorkKind> kindsFrom(WorkKind first, WorkKind last) {
+  std::vector<WorkKind> kinds;
+  for (const WorkKindLook& look : kLooks)
+    if (look.kind >= first && look.kind <= last) kinds.push_back(look.kind);
+  return kinds;
+}
 
 double linear(std::uint32_t channel) {
   const double share = channel / 255.0;
@@ -36,6 +50,8 @@ double luminance(Rgb color) {
 
 std::span<const WorkKindLook> allWorkKinds() { return kLooks; }
 const WorkKindLook& lookOf(WorkKind kind) { return kLooks[static_cast<std::size_t>(kind)]; }
+std::vector<WorkKind> planWorkKinds() { return kindsFrom(WorkKind::Forward, WorkKind::World); }
+std::vector<WorkKind> differenceWorkKinds() { return kindsFrom(WorkKind::LessThanHalf, WorkKind::Unmatched); }
 Rgb memoryColor(sim::MemoryCategory category) { return kMemory[static_cast<std::size_t>(category)]; }
 
 // Contrast against white is 1.05 / (l + 0.05), against black (l + 0.05) / 0.05.
@@ -49,11 +65,18 @@ WorkKind kindOf(const sim::TaskKey& key) {
   }
   switch (key.phase) {
     case sim::Phase::Forward: return WorkKind::Forward;
-    case sim::Phase::Backward:
-    case sim::Phase::Weight: return WorkKind::Backward;
+    case sim::Phase::Backward: return WorkKind::Backward;
+    case sim::Phase::Weight: return WorkKind::Weight;
     case sim::Phase::Recompute: return WorkKind::Recompute;
     default: return WorkKind::Optimizer;
   }
+}
+
+WorkKind kindOfRatio(double ratio) {
+  if (ratio < 0.5) return WorkKind::LessThanHalf;
+  if (ratio < 0.95) return WorkKind::Shorter;
+  if (ratio <= 1.05) return WorkKind::Alike;
+  return ratio <= 2 ? WorkKind::Longer : WorkKind::MoreThanDouble;
 }
 
 std::string shortName(const sim::TaskKey& key) {

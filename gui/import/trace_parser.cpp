@@ -22,6 +22,7 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 // Names of Meshwright's own tasks begin with their phase.
 constexpr std::pair<std::string_view, WorkKind> kPhases[] = {{"forward.", WorkKind::Forward},
                                                              {"backward.", WorkKind::Backward},
+                                                             {"weight.", WorkKind::Weight},
                                                              {"recompute.", WorkKind::Recompute},
                                                              {"step.", WorkKind::Optimizer}};
 

@@ -1,6 +1,8 @@
 #include "gui/models/comparison_tables.h"
 
 #include <QCoreApplication>
+#include <algorithm>
+#include <chrono>
 
 #include "gui/models/cells.h"
 
@@ -9,8 +11,11 @@ namespace {
 
 QString said(const char* text) { return QCoreApplication::translate("ComparisonTables", text); }
 
-std::vector<Cell> errorCells(const QString& name, const sim::ErrorRow& row) {
-  return {{name, {}}, countCell(row.samples), timeCell(row.simulated), timeCell(row.measured), signedShareCell(row.error())};
+constexpr const char* kGroups[] = {QT_TRANSLATE_NOOP("ComparisonTables", "step"), QT_TRANSLATE_NOOP("ComparisonTables", "stage"),
+                                   QT_TRANSLATE_NOOP("ComparisonTables", "kind of task"), QT_TRANSLATE_NOOP("ComparisonTables", "collective")};
+
+QString rankName(const sim::Timeline& timeline, const sim::Span& span) {
+  return QString::number(timeline.devices[span.device.position()].representative.value());
 }
 
 Cell memoryError(const sim::Comparison& comparison) {
@@ -20,12 +25,16 @@ Cell memoryError(const sim::Comparison& comparison) {
 
 }  // namespace
 
-Table errorsTable(const sim::Comparison& comparison) {
+Table errorsTable(const std::vector<ErrorGroup>& groups) {
   Table table;
-  table.headers = {said("Per step and rank"), said("Samples"), said("Simulated"), said("Measured"), said("Error")};
-  table.rows.push_back(errorCells(said("step"), comparison.step));
-  for (const sim::ErrorRow& stage : comparison.stages) table.rows.push_back(errorCells(textOf(stage.name), stage));
-  for (const sim::ErrorRow& kind : comparison.kinds) table.rows.push_back(errorCells(textOf(kind.name).replace('_', ' '), kind));
+  table.headers = {said("Of"), said("Per step and rank"), said("Samples"), said("A"), said("B"), said("Error of A")};
+  for (const ErrorGroup& group : groups)
+    table.rows.push_back({{said(kGroups[static_cast<std::size_t>(group.of)]), {}},
+                          {textOf(group.row.name).replace('_', ' '), {}},
+                          countCell(group.row.samples),
+                          timeCell(group.row.simulated),
+                          timeCell(group.row.measured),
+                          signedShareCell(group.row.error())});
   table.marked = {true};
   return table;
 }
@@ -50,12 +59,47 @@ Table sharesTable(const sim::Comparison& comparison) {
   return table;
 }
 
-Table unmatchedTable(const sim::Comparison& comparison) {
+Table unmatchedTable(const ComparedSteps& steps) {
   Table table;
-  table.headers = {said("Only"), said("Task without a partner")};
-  for (const std::string& key : comparison.only_simulated) table.rows.push_back({{said("simulated"), {}}, {textOf(key), {}}});
-  for (const std::string& key : comparison.only_measured) table.rows.push_back({{said("measured"), {}}, {textOf(key), {}}});
+  table.headers = {said("Only in"), said("Task without a partner")};
+  const auto add = [&](const char* side, const QString& task) { table.rows.push_back({{QString::fromLatin1(side), {}}, {task, {}}}); };
+  if (const sim::Comparison* whole = steps.wholeRun()) {
+    for (const std::string& task : whole->only_simulated) add("A", textOf(task));
+    for (const std::string& task : whole->only_measured) add("B", textOf(task));
+    return table;
+  }
+  const auto list = [&](const char* side, const sim::Timeline& timeline, const std::vector<std::uint32_t>& spans) {
+    for (const std::uint32_t at : spans)
+      add(side, said("rank %1: %2").arg(rankName(timeline, timeline.spans[at]), textOf(sim::to_text(timeline.spans[at].key))));
+  };
+  list("A", steps.left.timeline(), steps.pairing.only_left);
+  list("B", steps.right.timeline(), steps.pairing.only_right);
   return table;
+}
+
+DifferenceTable differencesTable(const ComparedSteps& steps) {
+  const std::vector<sim::Span>&left = steps.left.timeline().spans, &right = steps.right.timeline().spans;
+  const auto difference = [&](const Pair& pair) {
+    return right[pair.right].end - right[pair.right].start - (left[pair.left].end - left[pair.left].start);
+  };
+  DifferenceTable found{{{said("Task"), said("Rank"), said("A"), said("B"), said("Difference"), said("B / A")}, {}, {}}, steps.pairing.pairs};
+  const auto more = [&](const Pair& a, const Pair& b) {
+    const sim::SimTime one = std::chrono::abs(difference(a)), other = std::chrono::abs(difference(b));
+    return one != other ? one > other : a.right < b.right;
+  };
+  const std::size_t kept = std::min(kMostDifferences, found.pairs.size());
+  std::partial_sort(found.pairs.begin(), found.pairs.begin() + static_cast<std::ptrdiff_t>(kept), found.pairs.end(), more);
+  found.pairs.resize(kept);
+  for (const Pair& pair : found.pairs) {
+    const double ratio = ratioOf(steps, pair);
+    found.table.rows.push_back({{textOf(sim::to_text(right[pair.right].key)), {}},
+                                {rankName(steps.right.timeline(), right[pair.right]), right[pair.right].device.value()},
+                                timeCell(left[pair.left].end - left[pair.left].start),
+                                timeCell(right[pair.right].end - right[pair.right].start),
+                                timeCell(difference(pair)),
+                                {ratio < 1000 ? QString::number(ratio, 'f', 2) : QStringLiteral("> 1000"), ratio}});
+  }
+  return found;
 }
 
 }  // namespace gui

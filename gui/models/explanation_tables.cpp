@@ -68,27 +68,19 @@ Table criticalLinksTable(const SimulatedPlan& simulated) {
   return table;
 }
 
-Table gapTable(const MeasuredRun& run) {
-  const sim::IdleTime simulated = sim::all_devices(run.simulated->idle, run.simulated->graph);
-  const sim::IdleTime measured = sim::all_devices(run.idle, run.simulated->graph);
-  const auto ranks = static_cast<std::int64_t>(run.simulated->graph.devices().size());
+Table gapTable(const ComparedSteps& steps) {
+  const sim::IdleTime left = steps.left.idle(), right = steps.right.idle();
   Table table;
-  table.headers = {spoken("Where the time goes"), spoken("Simulated"), spoken("Measured"), spoken("Difference"), spoken("Of the gap")};
-  const sim::SimTime gap = measured.computing + measured.idle() - simulated.computing - simulated.idle();
+  table.headers = {spoken("Where the time goes"), spoken("A"), spoken("B"), spoken("Difference"), spoken("Of the gap")};
+  const sim::SimTime gap = right.computing + right.idle() - left.computing - left.idle();
   const auto add = [&](const QString& name, sim::SimTime there, sim::SimTime here) {
-    table.rows.push_back({{name, {}},
-                          timeCell(there / ranks),
-                          timeCell(here / ranks),
-                          timeCell((here - there) / ranks),
-                          gap == sim::SimTime(0)
-                              ? shareCell(0)
-                              : signedShareCell(static_cast<double>((here - there).count()) / static_cast<double>(gap.count()))});
+    const double share = gap == sim::SimTime(0) ? 0 : static_cast<double>((here - there).count()) / static_cast<double>(gap.count());
+    table.rows.push_back({{name, {}}, timeCell(there), timeCell(here), timeCell(here - there), signedShareCell(share)});
   };
-  add(spoken("the step"), simulated.computing + simulated.idle(), measured.computing + measured.idle());
+  add(spoken("the step"), left.computing + left.idle(), right.computing + right.idle());
   table.marked = {true};
-  add(spoken("Computing"), simulated.computing, measured.computing);
-  for (std::size_t cause = 0; cause < sim::kNumIdleCauses; ++cause)
-    add(spoken(kCauses[cause]), simulated.by_cause[cause], measured.by_cause[cause]);
+  add(spoken("Computing"), left.computing, right.computing);
+  for (std::size_t cause = 0; cause < sim::kNumIdleCauses; ++cause) add(spoken(kCauses[cause]), left.by_cause[cause], right.by_cause[cause]);
   return table;
 }
 

@@ -2,7 +2,7 @@
 // Compare pages.
 #pragma once
 
-#include "gui/core/measured_run.h"
+#include "gui/core/compared_steps.h"
 #include "gui/models/table_item_model.h"
 
 namespace gui {
@@ -12,7 +12,7 @@ Table bubbleTable(const SimulatedPlan& simulated);         // all ranks first, i
 Table criticalKindsTable(const SimulatedPlan& simulated);  // adds up to the step
 Table criticalLinksTable(const SimulatedPlan& simulated);  // row = position in the path
 
-// Where the step's time goes, simulated and measured, mean of the ranks: the differences add up to the difference of the steps.
-Table gapTable(const MeasuredRun& run);
+// Where the step's time goes on either side, mean of the ranks: the differences add up to the difference of the steps.
+Table gapTable(const ComparedSteps& steps);
 
 }  // namespace gui

@@ -21,7 +21,7 @@ QString categoryName(sim::MemoryCategory category) { return spaced(sim::kMemoryC
 
 Table figuresTable(const SimulatedPlan& simulated) {
   const sim::SimulationResult& result = simulated.result;
-  const sim::Bytes limit = simulated.plan.cluster.hardware.memory;
+  const sim::Bytes limit = sim::usable_memory(simulated.plan.cluster);
   Table table;
   table.headers = {words("Figure"), words("Value")};
   table.rows = {{{words("Step time"), {}}, timeCell(result.step_time)},

@@ -4,11 +4,9 @@
 
 namespace gui {
 
-LegendView::LegendView(QWidget* parent) : View(parent) {
+LegendView::LegendView(QWidget* parent) : View(parent), kinds_(planWorkKinds()) {
   setFixedHeight(26);
   setFocusPolicy(Qt::NoFocus);
-  for (const WorkKindLook& look : allWorkKinds())
-    if (look.kind < WorkKind::Kernel) kinds_.push_back(look.kind);
 }
 
 void LegendView::setKinds(std::vector<WorkKind> kinds) {

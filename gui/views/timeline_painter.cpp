@@ -14,7 +14,7 @@ namespace {
 constexpr int kSlim = 3;          // between rows
 constexpr int kPatternWidth = 6;  // narrower slices show their color alone
 constexpr int kTextWidth = 18;
-constexpr int kDeviceWidth = 98, kStreamWidth = TimelineView::kLabels - 120;
+constexpr int kDeviceWidth = 92, kStreamWidth = TimelineView::kLabels - 112;
 
 std::uint32_t mixed(std::uint32_t color, std::uint32_t with) {  // a quarter of the color
   std::uint32_t result = 0xff000000;
@@ -46,9 +46,9 @@ bool TimelinePainter::isVisible(RowIndex row) const {
 
 void TimelinePainter::paint() {
   painter_.fillRect(QRect(QPoint(0, 0), size_), theme_.background);
-  if (view_.core_->rows().empty()) {
+  if (view_.core_->numSlices() == 0) {
     painter_.setPen(theme_.faint);
-    painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter, TimelineView::tr("Choose a plan to see its timeline"));
+    painter_.drawText(QRect(QPoint(0, 0), size_), Qt::AlignCenter, view_.empty_text_);
     return;
   }
   painter_.setClipRect(QRect(QPoint(0, 0), size_));
@@ -173,7 +173,7 @@ void TimelinePainter::paintRowNames() {
                         painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth));
     }
     painter_.setPen(theme_.faint);
-    painter_.drawText(QRect(112, top, kStreamWidth, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
+    painter_.drawText(QRect(104, top, kStreamWidth, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
                       painter_.fontMetrics().elidedText(QString::fromStdString(slices.stream), Qt::ElideRight, kStreamWidth));
   }
 }

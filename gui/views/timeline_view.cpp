@@ -12,7 +12,8 @@
 
 namespace gui {
 
-TimelineView::TimelineView(QWidget* parent) : View(parent), scroll_(new QScrollBar(Qt::Vertical, this)) {
+TimelineView::TimelineView(QWidget* parent)
+    : View(parent), empty_text_(tr("Choose a plan to see its timeline")), scroll_(new QScrollBar(Qt::Vertical, this)) {
   connect(scroll_, &QScrollBar::valueChanged, this, [this] { update(); });
   setMinimumHeight(120);
   setAccessibleName(tr("Timeline"));

@@ -31,6 +31,7 @@ class TimelineView : public View {
   explicit TimelineView(QWidget* parent = nullptr);
   void setTimeline(SharedCore core, SliceNames names);
   void setExtras(std::vector<Counter> counters, std::vector<Flow> flows);  // of the timeline that was set; counters by device
+  void setEmptyText(const QString& text) { empty_text_ = text; }           // what stands where there is no timeline yet
   void showAllFlows(bool all);                                             // else those of the selected slice
   const TimelineCore& core() const { return *core_; }
 
@@ -69,6 +70,7 @@ class TimelineView : public View {
   void layoutRows();
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 
+  QString empty_text_;
   SharedCore core_ = std::make_shared<TimelineCore>();
   SliceNames names_;
   std::vector<int> tops_, counter_tops_;

@@ -18,9 +18,9 @@ using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
 }  // namespace
 
-TaskOrder::TaskOrder(const TaskGraph& graph, Streams streams)
+TaskOrder::TaskOrder(const TaskGraph& graph, StreamOrder order)
     : graph_(graph), place_(graph.tasks().size(), 0), next_in_stream_(graph.tasks().size(), -1), ended_(graph.tasks().size()) {
-  link_streams(streams);
+  link_streams(order);
   link_edges();
   sort();
 }
@@ -30,16 +30,19 @@ std::size_t TaskOrder::vertex_of(std::size_t task) const {
   return rendezvous < 0 ? task : graph_.tasks().size() + static_cast<std::size_t>(rendezvous);
 }
 
-void TaskOrder::link_streams(Streams streams) {
+void TaskOrder::link_streams(StreamOrder order) {
   for (DeviceId device(0); device.position() < graph_.devices().size(); ++device) {
     std::array<std::optional<std::size_t>, kNumStreams> last;
-    std::optional<std::size_t> last_of_all;
+    std::optional<std::size_t> last_of_all, last_computed_or_reduced;
     for (const TaskId id : graph_.issue_order(device)) {
       auto& before = last[static_cast<std::size_t>(graph_.task(id).stream)];
       place_[id.position()] = before ? place_[*before] + 1 : 1;
       if (before) next_in_stream_[*before] = id.value();
-      const auto& waits_for = streams == Streams::InOrder ? last_of_all : before;
+      const Stream stream = graph_.task(id).stream;
+      const bool waits_for_either = order == StreamOrder::ReduceInOrder && (stream == Stream::Compute || stream == Stream::Reduce);
+      const auto& waits_for = order == StreamOrder::InOrder ? last_of_all : waits_for_either ? last_computed_or_reduced : before;
       if (waits_for) links_.emplace_back(vertex_of(*waits_for), vertex_of(id.position()));
+      if (stream == Stream::Compute || stream == Stream::Reduce) last_computed_or_reduced = id.position();
       before = last_of_all = id.position();
     }
   }

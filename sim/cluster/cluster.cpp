@@ -8,4 +8,10 @@ std::int32_t Cluster::devices_per_node() const { return std::min(devices, hardwa
 std::int32_t Cluster::nodes() const { return (devices + hardware.devices_per_node - 1) / hardware.devices_per_node; }
 NodeIndex Cluster::node_of(Rank rank) const { return NodeIndex(rank.value() / hardware.devices_per_node); }
 
+Bytes usable_memory(const Cluster& cluster) {
+  const Bytes memory = cluster.hardware.memory;
+  if (!cluster.hardware.kernels || cluster.software.name.empty()) return memory;
+  return std::max(Bytes(0), memory - Bytes(static_cast<std::int64_t>(cluster.software.context_gib * (1 << 30))));
+}
+
 }  // namespace sim

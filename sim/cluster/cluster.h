@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/cluster/software_stack.h"
 #include "sim/units/index.h"
 
 namespace sim {
@@ -17,12 +18,17 @@ namespace sim {
 struct Cluster {
   HardwareProfile hardware;
   std::int32_t devices = 1;                  // = ranks
+  SoftwareStack software = {};               // what runs on it; without a name: plain
   std::int32_t devices_per_node() const;     // at most `devices`
   std::int32_t nodes() const;
   NodeIndex node_of(Rank rank) const;
 };
 
-// --cluster: a cluster file ("format": "meshwright.cluster/1": hardware + devices), or a hardware profile with --devices N.
+// What tensors may take of a device: the driver, libraries and their buffers have the rest on a GPU whose software is named.
+Bytes usable_memory(const Cluster& cluster);
+
+// --cluster: a cluster file ("format": "meshwright.cluster/1": hardware + devices, software), or a hardware profile with --devices N. GPUs of
+// which the file does not say what runs on them: profile "meshwright".
 struct DeviceCount { std::int32_t value = 0; };   // 0: not given
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices);
 Json to_json(const Cluster& cluster);

@@ -1,6 +1,8 @@
 // Cluster <-> JSON ("format": "meshwright.cluster/1"): hardware, in full or by its name, and how many devices.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/profile_search.h"
 #include "sim/units/json_reader.h"
@@ -23,6 +25,14 @@ HardwareProfile read_hardware(const JsonReader& reader, const std::string& file)
   return hardware_profile_from_json(hardware.json(), file + ": /hardware");
 }
 
+SoftwareStack read_software(const JsonReader& reader, const std::string& file) {
+  if (!reader.has("software")) return {};
+  if (reader.json()["software"].is_string()) return load_software(reader.text("software"));
+  const JsonReader software = reader.child("software");
+  reader.finish();
+  return software_stack_from_json(software.json(), file + ": /software");
+}
+
 // Several nodes need a link between them.
 void check_links(const Cluster& cluster, const std::string& file) {
   if (cluster.nodes() > 1 && cluster.hardware.inter_node.type.empty())
@@ -35,8 +45,14 @@ Cluster cluster_of(HardwareProfile hardware, DeviceCount devices, const std::str
   if (devices.value == 0)
     throw InputError(file, {{"", "is a hardware profile, which does not say how many devices there are",
                              fmt::format("add --devices N (a node has {})", hardware.devices_per_node)}});
-  Cluster cluster{std::move(hardware), devices.value};
+  Cluster cluster{std::move(hardware), devices.value, {}};
   check_links(cluster, file);
+  return cluster;
+}
+
+// On devices whose kernels are described it matters what issues them; nothing said: our own worker.
+Cluster with_software(Cluster cluster) {
+  if (cluster.hardware.kernels && cluster.software.name.empty()) cluster.software = load_software("meshwright");
   return cluster;
 }
 
@@ -53,13 +69,15 @@ Cluster cluster_from_json(const Json& json, const std::string& file) {
   reader.choice("format", std::span(&kClusterFormat, 1));
   const auto devices = static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
   reader.finish();
-  Cluster cluster{read_hardware(reader, file), devices};
+  Cluster cluster{read_hardware(reader, file), devices, read_software(reader, file)};
   check_links(cluster, file);
   return cluster;
 }
 
 Json to_json(const Cluster& cluster) {
-  return {{"format", kClusterFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
+  Json json = {{"format", kClusterFormat}, {"devices", cluster.devices}, {"hardware", to_json(cluster.hardware)}};
+  if (!cluster.software.name.empty()) json["software"] = to_json(cluster.software);
+  return json;
 }
 
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {
@@ -67,10 +85,10 @@ Cluster load_cluster(const std::string& path_or_name, DeviceCount devices) {
     throw InputError("--devices", {{"", fmt::format("is {}, expected 1 to {}", devices.value, kDevices.high), "correct it"}});
   const std::string path = find_profile(path_or_name, {"clusters", "hardware"});
   const Json json = load_json_file(path);
-  if (!is_cluster(json)) return cluster_of(hardware_profile_from_json(json, path), devices, path);
+  if (!is_cluster(json)) return with_software(cluster_of(hardware_profile_from_json(json, path), devices, path));
   Cluster cluster = cluster_from_json(json, path);
   take_part(cluster, devices, path);
-  return cluster;
+  return with_software(std::move(cluster));
 }
 
 }  // namespace sim

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/cluster/kernel_traits.h"
 #include "sim/units/json_fwd.h"
 #include "sim/units/quantity.h"
 #include "sim/units/sim_time.h"
@@ -100,6 +102,7 @@ struct HardwareProfile {
   std::int32_t cores_per_node = 0;       // CPU: cores that the node's ranks share; 0: devices do not share cores
   bool overlaps_communication = true;    // false: a collective runs on the compute thread where it is issued
   LinkProfile intra_node, inter_node;    // empty type: there is none
+  std::optional<KernelTraits> kernels;   // none: kernels are priced by the roofline alone
   std::vector<MeasuredKernel> measured;
   std::vector<Correction> corrections;
   std::vector<std::string> traces;       // calibrate: the trace files it came from
@@ -108,6 +111,7 @@ struct HardwareProfile {
 // Accepts a path or a name in profiles/hardware ("a100-80gb-sxm"). Throws InputError: missing unit, missing source, ...
 HardwareProfile load_hardware_profile(const std::string& path_or_name);
 Json to_json(const HardwareProfile& profile);
+void save_hardware_profile(const HardwareProfile& profile, const std::string& path);
 HardwareProfile hardware_profile_from_json(const Json& json, const std::string& file);
 
 }  // namespace sim

@@ -159,10 +159,13 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   for (const JsonReader& correction : reader.children("corrections")) profile.corrections.push_back(read_correction(correction));
   profile.traces = read_texts(reader, "traces");
   profile.sources = read_sources(reader);
+  if (reader.has("kernels")) profile.kernels = kernel_traits_from_json(json, file);
   check_identity(reader, profile);
   reader.finish();
   return profile;
 }
+
+void save_hardware_profile(const HardwareProfile& profile, const std::string& path) { save_json_file(to_json(profile), path); }
 
 Json to_json(const HardwareProfile& profile) {
   Json json = {{"format", kHardwareFormat}, {"name", profile.name}, {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
@@ -178,6 +181,7 @@ Json to_json(const HardwareProfile& profile) {
   json["overlaps_communication"] = profile.overlaps_communication;
   if (!profile.intra_node.type.empty()) json["intra_node"] = link_json(profile.intra_node);
   if (!profile.inter_node.type.empty()) json["inter_node"] = link_json(profile.inter_node);
+  if (profile.kernels) json["kernels"] = to_json(*profile.kernels);
   add_lists(json, profile);
   return json;
 }

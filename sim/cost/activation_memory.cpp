@@ -63,22 +63,24 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
 constexpr std::int64_t kScoreMatrices = 4;
 
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Recompute recompute) {
-  const bool repeats = config.kv_heads<config.heads, drops = config.attention_dropout> 0;
+  const bool drops = config.attention_dropout > 0, is_grouped = config.kv_heads < config.heads;
+  const bool copies = is_grouped && size.key_value > config.head_dim;   // a single head is repeated as a view; its gradient is not
   const bool keeps_scores = drops && recompute != Recompute::Selective;
   const std::int64_t joint = size.query + 2 * size.key_value;
-  memory.kept = memory.normalized + size.elements(joint + (repeats ? 2 * size.query : 0) + size.query);
+  memory.kept = memory.normalized + size.elements(joint + (copies ? 2 * size.query : 0) + size.query);
   if (!drops) memory.kept += size.statistic * (size.tokens * size.heads);
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
-  memory.backward_temporary = size.elements(size.query + (repeats ? 3 * size.query : joint));
+  memory.backward_temporary = size.elements(size.query + (is_grouped ? 3 * size.query : joint));
   memory.weight_inputs = memory.normalized + size.elements(size.query);
   memory.output_gradients = size.elements(joint + config.hidden);
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
 }
 
-void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config) {
+// `input_stays`: a split backward leaves the second product's input for the weight's gradient.
+void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool input_stays) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
   memory.kept = memory.normalized + size.elements((gates + 1) * size.ffn);
-  memory.backward_temporary = size.elements((config.gated_mlp ? 3 : 1) * size.ffn);
+  memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (input_stays ? 1 : 0)) * size.ffn);
   memory.weight_inputs = memory.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
@@ -106,7 +108,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
   if (segment == Segment::Attention) add_attention(memory, size, config, plan.recompute);
-  if (segment == Segment::Mlp) add_mlp(memory, size, config);
+  if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());
   if (segment == Segment::Head) {
     memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);
     memory.weight_inputs = memory.normalized;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/cost/modelled_kernels.h"
+
 namespace sim {
 namespace {
 
@@ -32,10 +34,21 @@ RatioCurve::Coordinates payload_coordinate(Bytes payload) {
   return {std::log(static_cast<double>(std::max<std::int64_t>(payload.value(), 1))), 0.0, 0.0};
 }
 
+CollectivePrice limited(CollectivePrice price) {
+  price.port_time = std::min(price.port_time, price.time);
+  price.uplink_time = std::min(price.uplink_time, price.time);
+  return price;
+}
+
 }  // namespace
 
-CollectivePrices::CollectivePrices(const HardwareProfile& profile, const KernelPrices& kernels, Precision precision, BusyRanks busy)
-    : profile_(profile), kernels_(kernels), precision_(precision), busy_(busy) {}
+CollectivePrices::CollectivePrices(const Cluster& cluster, const KernelPrices& kernels, Precision precision, BusyRanks busy)
+    : profile_(cluster.hardware), kernels_(kernels), precision_(precision), busy_(busy) {
+  Machine machine;
+  machine.gpus = cluster.devices;
+  machine.gpus_per_node = profile_.devices_per_node;
+  if (is_modelled(profile_)) clock_.emplace(Device(profile_), cluster.software, machine);
+}
 
 const LinkProfile& CollectivePrices::link_of(const GroupPlacement& group) const {
   return group.spans_nodes() ? profile_.inter_node : profile_.intra_node;
@@ -92,13 +105,25 @@ const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const Gr
   return entry->second;
 }
 
+// The clock takes it that all groups of a node leave it at once. What each puts on port and uplink says the rest.
+CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group) const {
+  const double payload = static_cast<double>(shape.payload.value()), per_node = real(profile_.devices_per_node);
+  const RankGroup ranks{real(group.ranks), group.spans_nodes() ? per_node / real(group.on_node) : 1.0};
+  const bool is_transfer = shape.kind == CollectiveKind::SendReceive;
+  const double crossing = payload * crossings(shape.kind, ranks);
+  CollectivePrice price;
+  price.time = Seconds(is_transfer ? clock_->transfer(payload, ranks) : clock_->collective(shape.kind, payload, ranks));
+  price.port_time = Seconds(crossing / clock_->link_rate());
+  if (group.spans_nodes()) price.uplink_time = Seconds(crossing / clock_->node_rate());
+  return price;
+}
+
 CollectivePrice CollectivePrices::price(const CollectiveShape& shape, const GroupPlacement& group) {
+  if (clock_) return limited(by_clock(shape, group));
   CollectivePrice price = cheapest(shape, group);
   const RatioCurve& measured = curve(shape, group);
   if (!measured.empty()) price.time *= measured.ratio(payload_coordinate(shape.payload));
-  price.port_time = std::min(price.port_time, price.time);
-  price.uplink_time = std::min(price.uplink_time, price.time);
-  return price;
+  return limited(price);
 }
 
 Seconds CollectivePrices::post(const GroupPlacement& pair) const { return link_of(pair).latency; }

@@ -1,12 +1,15 @@
 // The time of a collective or a transfer, and how much of its links it takes: from measured points of the same kind and group size, else by
-// the cheapest algorithm of the collective table. Used by cost_model. Says nothing about which link: that is placement.
+// the link clock of sim/estimate where the profile says how collectives behave, else by the cheapest algorithm of the collective table.
+// Used by cost_model. Says nothing about which link: that is placement.
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "sim/collective/collective.h"
 #include "sim/cost/kernel_prices.h"
 #include "sim/cost/placement.h"
+#include "sim/estimate/link_clock.h"
 
 namespace sim {
 
@@ -18,7 +21,7 @@ struct CollectivePrice {
 
 class CollectivePrices {
  public:
-  CollectivePrices(const HardwareProfile& profile, const KernelPrices& kernels, Precision precision, BusyRanks busy);
+  CollectivePrices(const Cluster& cluster, const KernelPrices& kernels, Precision precision, BusyRanks busy);
 
   CollectivePrice price(const CollectiveShape& shape, const GroupPlacement& group);
   Seconds post(const GroupPlacement& pair) const;  // until a sender may go on: the latency of a message
@@ -27,6 +30,7 @@ class CollectivePrices {
  private:
   using MeasuredKey = std::pair<CollectiveKind, std::int32_t>;  // kind, ranks
   bool is_compact(const GroupPlacement& group) const;
+  CollectivePrice by_clock(const CollectiveShape& shape, const GroupPlacement& group) const;
   CollectivePrice by_algorithm(const CollectiveAlgorithm& algorithm, const CollectiveShape& shape, const GroupPlacement& group) const;
   CollectivePrice cheapest(const CollectiveShape& shape, const GroupPlacement& group) const;
   const RatioCurve& curve(const CollectiveShape& shape, const GroupPlacement& group);
@@ -34,6 +38,7 @@ class CollectivePrices {
   const LinkProfile& link_of(const GroupPlacement& group) const;
 
   const HardwareProfile& profile_;
+  std::optional<LinkClock> clock_;
   const KernelPrices& kernels_;
   Precision precision_;
   BusyRanks busy_;

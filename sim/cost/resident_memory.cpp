@@ -55,6 +55,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan) {
   constexpr Bytes kTokenId{8};
   const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens);
+  of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   if (plan.model.position == Position::Rotary)
     of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (plan.workload.sequence * plan.model.head_dim);
 }

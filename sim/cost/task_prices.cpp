@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/estimate/behavior.h"
 #include "sim/sharding/sharding.h"
 
 namespace sim {
@@ -14,6 +15,13 @@ CollectiveKind kind_of(Operation operation) {
     case Operation::AllGather: return CollectiveKind::AllGather;
     default: return CollectiveKind::SendReceive;
   }
+}
+
+// What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
+double exposed_share(const TaskKey& key, const SoftwareStack& software) {
+  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? 1 - common_behavior().overlap_hidden : 1;
+  const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
+  return is_new_weights && software.overlap_gather ? common_behavior().bucket_tail : 1;
 }
 
 bool equal(const Operator& a, const Operator& b) {
@@ -35,7 +43,8 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       plan_(plan),
       placement_(plan),
       kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
-      collectives_(plan.cluster.hardware, kernels_, plan.workload.precision, {placement_.busy_ranks()}) {
+      collectives_(plan.cluster, kernels_, plan.workload.precision, {placement_.busy_ranks()}) {
+  if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
   classify_layers();
 }
 
@@ -58,18 +67,23 @@ SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
   return to_sim_time(time);
 }
 
-SimTime TaskPrices::layer_task(const LayerTask& task) {
-  const TaskKernels kernels = kernels_of(model_, plan_, task);
+Seconds TaskPrices::sum_of(const TaskKernels& kernels) const {
+  if (modelled_) {
+    Work work;
+    for (const KernelCall& call : kernels.calls) work += modelled_->work(call);
+    return modelled_->time(work);
+  }
   Seconds time{};
   for (const KernelCall& call : kernels.calls) time += kernels_.time(call, kernels.kind);
-  return corrected({.phase = task.phase, .operation = task.operation}, time);
+  return time;
+}
+
+SimTime TaskPrices::layer_task(const LayerTask& task) {
+  return corrected({.phase = task.phase, .operation = task.operation}, sum_of(kernels_of(model_, plan_, task)));
 }
 
 SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
-  const TaskKernels kernels = flat_kernels(plan_, key.operation, elements);
-  Seconds time{};
-  for (const KernelCall& call : kernels.calls) time += kernels_.time(call, kernels.kind);
-  return corrected(key, time);
+  return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
 
 Elements TaskPrices::updated(const Bucket& bucket) const {
@@ -77,8 +91,10 @@ Elements TaskPrices::updated(const Bucket& bucket) const {
 }
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
-  const CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, payload}, group);
+  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, payload}, group);
   if (price.time.count() <= 0) return {};
+  const double exposed = modelled_ ? exposed_share(key, plan_.cluster.software) : 1;
+  price = {exposed * price.time, exposed * price.port_time, exposed * price.uplink_time};
   // Members of the group on one node load its uplink together: each carries its part.
   return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};
 }

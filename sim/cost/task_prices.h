@@ -2,11 +2,13 @@
 // cost becomes clock time. Used by cost_model (which adds links) and by lower_bound (which needs no graph).
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "sim/cost/collective_prices.h"
 #include "sim/cost/kernel_prices.h"
+#include "sim/cost/modelled_kernels.h"
 #include "sim/cost/placement.h"
 #include "sim/cost/task_kernels.h"
 
@@ -36,6 +38,7 @@ class TaskPrices {
   Elements updated(const Bucket& bucket) const;
 
  private:
+  Seconds sum_of(const TaskKernels& kernels) const;
   SimTime corrected(const TaskKey& key, Seconds time) const;
   void classify_layers();
 
@@ -43,6 +46,7 @@ class TaskPrices {
   const ParallelPlan& plan_;
   Placement placement_;
   KernelPrices kernels_;
+  std::optional<ModelledKernels> modelled_;   // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
   std::vector<std::int32_t> layer_classes_;
 };

@@ -28,7 +28,7 @@ void Engine::queue_streams() {
     std::array<std::int32_t, kNumStreams> last;
     last.fill(-1);
     for (const TaskId id : graph_.issue_order(DeviceId(static_cast<std::int32_t>(device)))) {
-      const std::size_t stream = order_ == StreamOrder::InOrder ? 0 : static_cast<std::size_t>(graph_.task(id).stream);
+      const auto stream = static_cast<std::size_t>(queue_of(order_, graph_.task(id).stream));
       const std::int32_t before = std::exchange(last[stream], id.value());
       ++missing_[id.position()];
       if (before >= 0)

@@ -32,10 +32,10 @@ struct SimulationResult {
   double exposed_communication = 0;  // sum of exposed / (devices * step)
   std::vector<DeviceResult> devices;
   Bytes peak_memory{};             // of the fullest device
-  bool fits = true;                // peak_memory <= hardware.memory
+  bool fits = true;                // peak_memory <= usable_memory of the cluster
   std::int64_t num_tasks = 0;
   std::vector<std::string> disturbed_by;  // in words
-  SimTime undisturbed_step_time{};
+  SimTime undisturbed_step_time{};        // where something disturbs: zero, until who shows it simulates that step too
   Timeline timeline;               // empty unless asked for
 };
 

@@ -42,6 +42,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"cast_launches", &Behavior::cast_launches, 1, 100},
     {"expert_tile", &Behavior::expert_tile, 1, 10000.0},
     {"expert_spread", &Behavior::expert_spread, 0, 3},
+    {"masked_share", &Behavior::masked_share, 0, 1},
     {"winograd_gain", &Behavior::winograd_gain, 1, 10},
     {"convolution_forward_share", &Behavior::convolution_forward_share, 0.1, 2},
     {"convolution_input_share", &Behavior::convolution_input_share, 0.1, 2},

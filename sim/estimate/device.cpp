@@ -25,4 +25,6 @@ double Device::matrix_share(NumberFormat format) const {
   return format == NumberFormat::Fp32 ? kernels.single_share : kernels.matrix_share;
 }
 
+Device load_device(const std::string& path_or_name) { return Device(load_hardware_profile(path_or_name)); }
+
 }  // namespace sim

@@ -1,9 +1,8 @@
-// A device as the step estimate sees it: its hardware profile, and how kernels and collectives behave on it (block "kernels" of the same file,
-// with one source for all of it). A profile without that block gets the defaults below and a wider interval.
+// A device as the clocks see it: its hardware profile, and how kernels and collectives behave on it.
 #pragma once
 
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "sim/cluster/hardware_profile.h"
 #include "sim/estimate/behavior.h"
@@ -11,37 +10,16 @@
 
 namespace sim {
 
-struct KernelTraits {
-  std::int32_t multiprocessors = 108;
-  FlopsPerSecond fp8_peak{};   // zero: no such unit
-  double matrix_share = 0.72;  // of the peak, in the inner loop of a large training product
-  double fp8_share = 0.62;
-  double single_share = 0.8;                        // of the fp32 peak
-  double tile128_share = 0.9, tile64_share = 0.75;  // of that, with smaller tiles
-  double inner_fill = 130;                          // elements of the inner dimension that filling and emptying the pipeline costs
-  double smooth_waves = 0.6;                        // 1: no wave quantization; 0: whole waves
-  double flash1_share = 0.28, flash2_share = 0.55, flash3_share = 0.55, cudnn_share = 0.5;  // long sequences, forward and backward
-  double grouped_share = 0.75;                                      // of a single product's rate, for the products of many experts
-  double convolution_share = 0.8;                                   // of what matrix products reach
-  BytesPerSecond host_memory{25e9}, host_link{20e9}, drive{0.8e9};  // of a node, the share of one GPU; inferred from usual servers
-  double loader_workers = 8;                                        // processes of a GPU that prepare its input on the host
-  Seconds collective_start{15e-6};                                  // of one call
-  Seconds collective_fill{60e-6};                                   // until long messages run at full rate
-  double all_reduce_gain = 1.0;                                     // sums inside the switch
-  std::vector<BytesPerSecond> mesh_rates;  // a rank's all-reduce bandwidth in groups of 2, 3 ... on a node without switch
-  double network_share = 0.8;              // of the sold rate between nodes
-  double interval = 0.25;                  // added where nothing was measured on this part
-};
-
 struct Device {
+  Device() = default;
+  explicit Device(HardwareProfile hardware) : profile(std::move(hardware)), kernels(profile.kernels.value_or(KernelTraits{})) {}
   HardwareProfile profile;
-  KernelTraits kernels;
-  Behavior behavior;
-  FlopsPerSecond matrix_peak(NumberFormat format) const;  // of the unit that such products run on
+  KernelTraits kernels;                    // of the profile, or defaults
+  Behavior behavior = common_behavior();
+  FlopsPerSecond matrix_peak(NumberFormat format) const;   // of the unit that such products run on
   double matrix_share(NumberFormat format) const;
 };
 
 Device load_device(const std::string& path_or_name);
-KernelTraits kernel_traits_from_json(const Json& json, const std::string& file);
 
 }  // namespace sim

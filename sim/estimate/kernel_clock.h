@@ -4,7 +4,7 @@
 
 #include "sim/estimate/convolution_layers.h"
 #include "sim/estimate/device.h"
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 
 namespace sim {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/estimate/expert_load.h"
+#include "sim/estimate/operator_clock.h"
 
 namespace sim {
 namespace {
@@ -16,6 +17,7 @@ class BlockWriter {
         net_(run.network),
         stack_(stack),
         clock_(clock),
+        operators_(clock, stack, run.execution),
         tokens_(run.tokens()),
         tensor_(static_cast<double>(run.layout.tensor)) {}
 
@@ -41,6 +43,7 @@ class BlockWriter {
   const Network& net_;
   const SoftwareStack& stack_;
   const KernelClock& clock_;
+  OperatorClock operators_;
   double tokens_, tensor_;
   LayerWork work_;
 };
@@ -113,7 +116,7 @@ void BlockWriter::attention(bool windowed) {
   work_.attention_back += is_flash ? clock_.flash(shape, true) : clock_.unfused(shape, true);
   if (!net_.rotary) return;
   const double width = (heads() + kv_heads()) * static_cast<double>(latent ? form.qk_rope : net_.head_dim) * tokens_ * clock_.element();
-  const Work turn = clock_.bytes(width * (stack_.fused_rotary || run_.execution.compiled ? 2 : 11), stack_.fused_rotary ? 1 : 8);
+  const Work turn = operators_.rotary(width);
   work_.elementwise += turn;
   work_.elementwise_back += turn;
 }
@@ -124,14 +127,9 @@ void BlockWriter::dense_mlp(double ffn) {
   linear(hidden(), inner * (net_.gated ? 2 : 1), tokens_);
   work_.widening.device += work_.linear.device - before;
   linear(inner, hidden(), tokens_);
-  const bool fused = stack_.fused_activation || run_.execution.compiled;
-  const double forward = net_.gated ? (fused ? 3 : 5)
-                                    : (fused               ? 2
-                                       : net_.squared_relu ? 4
-                                                           : 4),
-               backward = net_.gated ? (fused ? 5 : 8) : (fused ? 3 : 5);
-  work_.elementwise += clock_.bytes(forward * tokens_ * inner * clock_.element(), fused ? 1 : 2);
-  work_.elementwise_back += clock_.bytes(backward * tokens_ * inner * clock_.element(), fused ? 1 : 3);
+  const double size = tokens_ * inner * clock_.element();
+  work_.elementwise += operators_.activation(size, {net_.gated}, Pass::Forward);
+  work_.elementwise_back += operators_.activation(size, {net_.gated}, Pass::Backward);
 }
 
 // One product an expert; measured ones reach less than a single product of the same shape does.
@@ -176,14 +174,9 @@ void BlockWriter::experts() {
 // Two norms and two residual sums; they see all tokens of the tensor group unless sequence parallelism cuts them.
 void BlockWriter::rest() {
   const double size = tokens_ * hidden() * clock_.element() / (run_.layout.sequence_parallel ? tensor_ : 1);
-  const bool norm_fused = run_.execution.fused_norm || run_.execution.compiled,
-             sum_fused = stack_.fused_residual || run_.execution.compiled;
-  const double unfused_norm = net_.rms_norm ? 20 : 8;
-  const double norm = norm_fused ? 2 : unfused_norm, norm_back = norm_fused ? 4 : 1.6 * unfused_norm;
-  const double dropout = stack_.dropout ? 0.5 : 0;
-  const double sum = (sum_fused ? 3 : 4 + (net_.bias ? 2 : 0) + 4 * dropout) + dropout, sum_back = (sum_fused ? 2 : 4) + 3 * dropout;
-  work_.elementwise += clock_.bytes(2 * size * (norm + sum), norm_fused ? 4 : 16);
-  work_.elementwise_back += clock_.bytes(2 * size * (norm_back + sum_back), norm_fused ? 6 : 24);
+  const OperatorClock::ResidualForm sum{net_.bias, stack_.dropout};
+  work_.elementwise += 2 * (operators_.norm(size, {net_.rms_norm}, Pass::Forward) + operators_.residual(size, sum, Pass::Forward));
+  work_.elementwise_back += 2 * (operators_.norm(size, {net_.rms_norm}, Pass::Backward) + operators_.residual(size, sum, Pass::Backward));
 }
 
 }  // namespace
@@ -199,28 +192,33 @@ LayerWork block_work(const RunDescription& run, const SoftwareStack& stack, cons
   return writer.take();
 }
 
-LayerWork embedding_work(const RunDescription& run, const SoftwareStack&, const KernelClock& clock) {
+LayerWork embedding_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock) {
   const double size = run.tokens() * static_cast<double>(run.network.hidden) * clock.element();
   const double table =
       static_cast<double>(run.network.vocabulary * run.network.hidden) / static_cast<double>(run.layout.tensor) * clock.element();
   LayerWork work;
-  work.elementwise = clock.bytes(4 * size, 4);
-  work.elementwise_back = clock.bytes(3 * size + 2 * table, 4);
+  const OperatorClock operators(clock, stack, run.execution);
+  work.elementwise = operators.embedding(size, Pass::Forward);
+  work.elementwise_back = operators.embedding(size, Pass::Backward) + clock.bytes(2 * table, 0);
   return work;
 }
 
 LayerWork head_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock) {
-  const double tokens = run.tokens() * stack.tokens_with_loss(run.network.kind), hidden = real(run.network.hidden);
+  const double tokens = run.tokens() * tokens_with_loss(run, stack), hidden = real(run.network.hidden);
   const double width = real(run.network.vocabulary) / real(run.layout.tensor);
   const double loss_width = stack.vocabulary_parallel ? width : real(run.network.vocabulary);
   LayerWork work;
   work.linear = clock.half_product({tokens, width, hidden});
   work.input_gradient = clock.half_product({tokens, hidden, width});
   if (!run.network.low_rank) work.weight_gradient = clock.half_product({width, hidden, tokens});
-  const bool fused = run.execution.fused_loss || stack.fused_loss || run.execution.compiled;
-  work.elementwise = clock.bytes(tokens * loss_width * (fused ? 8 : 15), fused ? 2 : 8);
-  work.elementwise_back = clock.bytes(tokens * loss_width * (fused ? 11 : 13), fused ? 2 : 6);
+  const OperatorClock operators(clock, stack, run.execution);
+  work.elementwise = operators.cross_entropy(tokens * loss_width, Pass::Forward);
+  work.elementwise_back = operators.cross_entropy(tokens * loss_width, Pass::Backward);
   return work;
+}
+
+double tokens_with_loss(const RunDescription& run, const SoftwareStack& stack) {
+  return run.network.kind == NetworkKind::Encoder && stack.masked_loss ? common_behavior().masked_share : 1;
 }
 
 BlockKind block_kind(const Network& network, std::int64_t layer) {

@@ -38,6 +38,11 @@ struct ParameterCount {
 ParameterCount block_parameters(const RunDescription& run, BlockKind kind);
 ParameterCount embedding_parameters(const RunDescription& run);
 
+// Floating point operations of forward and backward of one sample that the mathematics asks for; recomputation does not count.
+double model_flops(const Network& network);
+
+double tokens_with_loss(const RunDescription& run, const SoftwareStack& stack);   // share of a sample that the output head sees
+
 BlockKind block_kind(const Network& network, std::int64_t layer);
 
 }  // namespace sim

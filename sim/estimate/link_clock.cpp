@@ -4,15 +4,10 @@
 #include <cmath>
 
 namespace sim {
-namespace {
-
-// How often the payload crosses a rank's link.
-double volume(CollectiveKind kind, double ranks) {
-  const double once = (ranks - 1) / ranks;
+double crossings(CollectiveKind kind, const RankGroup& group) {
+  const double once = (group.ranks - 1) / group.ranks;
   return kind == CollectiveKind::AllReduce ? 2 * once : kind == CollectiveKind::SendReceive ? 1 : once;
 }
-
-}  // namespace
 
 LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine)
     : behavior_(device.behavior), gpus_per_node_(static_cast<double>(machine.gpus_per_node)) {
@@ -25,8 +20,10 @@ LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Mac
     for (const BytesPerSecond& rate : device.kernels.mesh_rates) mesh_rates_.push_back(rate.value());
   sold_ = machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : between.peak_bandwidth.value();
   node_rate_ = std::max(1e8, sold_ * device.kernels.network_share) * stack.network_share;
-  if (machine.oversubscription > 1 && machine.gpus > machine.oversubscribed_above)
-    node_rate_ /= machine.oversubscription, sold_ /= machine.oversubscription;
+  if (machine.oversubscription > 1 && machine.gpus > machine.oversubscribed_above) {
+    node_rate_ /= machine.oversubscription;
+    sold_ /= machine.oversubscription;
+  }
   gain_ = device.kernels.all_reduce_gain;
   start_ = device.kernels.collective_start.count();
   fill_ = device.kernels.collective_fill.count();
@@ -51,11 +48,11 @@ double LinkClock::start(CollectiveKind kind, const RankGroup& group, double payl
 
 double LinkClock::collective(CollectiveKind kind, double payload, const RankGroup& group) const {
   if (group.ranks <= 1 || payload <= 0) return 0;
-  const double members = members_on_node(group), crossing = volume(kind, group.ranks) * payload;
+  const double members = members_on_node(group), crossing = crossings(kind, group) * payload;
   const bool leaves = group.ranks > members;
   const double gain = kind == CollectiveKind::AllReduce && !leaves ? gain_ : 1;
   const double inside = members > 1 ? crossing / (link_rate(members) * gain) : 0;
-  const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));  // groups that leave the node at once
+  const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));   // groups that leave the node at once
   const double between = leaves ? crossing * sharing / node_rate_ : 0;
   return start(kind, group, payload) + std::max(inside, between);
 }

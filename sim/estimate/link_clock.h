@@ -6,14 +6,17 @@
 
 #include "sim/collective/collective.h"
 #include "sim/estimate/device.h"
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 
 namespace sim {
 
 struct RankGroup {
-  double ranks = 1;   // members
-  double stride = 1;  // ranks between two members
+  double ranks = 1;        // members
+  double stride = 1;       // ranks between two members
 };
+
+// How often the payload crosses a member's link.
+double crossings(CollectiveKind kind, const RankGroup& group);
 
 class LinkClock {
  public:
@@ -28,7 +31,8 @@ class LinkClock {
   double all_to_all(double sent, const RankGroup& group) const { return all_to_all(sent, group, {1, 0}); }  // by one rank to all others
   double all_to_all(double sent, const RankGroup& group, const Crossing& crossing) const;
   double nodes(const RankGroup& group) const { return group.ranks / members_on_node(group); }
-  double transfer(double payload, const RankGroup& pair) const;  // all ranks of the node send at once
+  double transfer(double payload, const RankGroup& pair) const;   // all ranks of the node send at once
+  double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
 
  private:
@@ -37,9 +41,9 @@ class LinkClock {
 
   double link_rate(double members) const;
 
-  const Behavior& behavior_;
-  double link_rate_ = 0;             // of a GPU, one direction
-  std::vector<double> mesh_rates_;   // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
+  Behavior behavior_;
+  std::vector<double> mesh_rates_;  // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
+  double link_rate_ = 0;        // of a GPU, one direction
   double node_rate_ = 0, sold_ = 0;  // of a node, one direction
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "sim/estimate/operator_clock.h"
+
 namespace sim {
 MicrobatchTimes::MicrobatchTimes(const RunDescription& run, const Setting& setting)
     : run_(run),
@@ -20,8 +22,7 @@ MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives(BlockKind kind)
   double again = 0;
   if (run_.layout.sequence_parallel) {
     once = links_.collective(CollectiveKind::AllGather, payload, group) + links_.collective(CollectiveKind::ReduceScatter, payload, group);
-    again = behavior().sequence_regather *
-            links_.collective(CollectiveKind::AllGather, payload, group);  // inputs for weight gradients, mostly hidden
+    again = behavior().sequence_regather * links_.collective(CollectiveKind::AllGather, payload, group);   // inputs for weight gradients, mostly hidden
   }
   const double seen = run_.execution.overlap_tensor ? 1 - behavior().overlap_hidden : 1;
   const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - behavior().async_hidden : 1;
@@ -83,9 +84,7 @@ MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters
 // Gradients of this microbatch are added to those before: one pass over both.
 double MicrobatchTimes::accumulation(double parameters) const {
   if (gathers_weights() || run_.layout.microbatches <= 1 || run_.network.low_rank) return 0;
-  const double sum = run_.execution.accumulate_bytes;
-  return kernels_.bytes(parameters * (setting_.stack.fused_accumulation ? 2 * sum - kernels_.element() : 2 * sum + kernels_.element()))
-      .device;
+  return OperatorClock(kernels_, setting_.stack, run_.execution).accumulation(parameters).device;
 }
 
 double MicrobatchTimes::gathered_logits() const {

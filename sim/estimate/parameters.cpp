@@ -22,7 +22,30 @@ double adapter_weights(const Network& net) {
   return net.low_rank->attention_only ? attention : attention + rank * (real(net.gated ? 3 : 2) * (hidden + real(net.ffn)));
 }
 
+double attention_flops(const Network& net) {
+  const AttentionForm& form = net.attention;
+  const bool latent = form.kind == AttentionKind::Latent;
+  const double dims = latent ? real(form.qk_nope + form.qk_rope + form.v_dim) : 2 * real(net.head_dim);
+  const double length = net.effective_sequence, window = real(form.window), pair = 2 * real(net.heads) * dims;
+  const double whole = pair * length * length * (net.kind == NetworkKind::Encoder ? 1 : 0.5);
+  if (form.kind != AttentionKind::Sliding || window >= length) return whole;
+  return whole + (pair * (length * window - window * window / 2) - whole) / real(form.every);
+}
+
+// That a token meets in a block.
+double active_weights(const Network& net, BlockKind kind) {
+  const double matrices = net.gated ? 3 : 2;
+  const std::int64_t ffn = kind == BlockKind::Experts ? net.experts->topk * net.experts->expert_ffn + net.experts->shared_ffn : net.ffn;
+  return attention_weights(net) + matrices * real(net.hidden * ffn);
+}
+
 }  // namespace
+
+double model_flops(const Network& net) {
+  double weights = real(net.vocabulary * net.hidden);
+  for (std::int64_t layer = 0; layer < net.layers; ++layer) weights += active_weights(net, block_kind(net, layer));
+  return 3 * (2 * weights * net.effective_sequence + real(net.layers) * attention_flops(net));
+}
 
 ParameterCount block_parameters(const RunDescription& run, BlockKind kind) {
   const Network& net = run.network;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/cluster/software_stack.h"
+
 namespace sim {
 
 constexpr double real(std::int64_t count) { return static_cast<double>(count); }  // sizes meet rates as real numbers
@@ -17,8 +19,6 @@ inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "
 enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
 enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Blocks };  // where the scales of fp8 come from
 inline constexpr std::string_view kScaleRecipeNames[] = {"delayed", "tensorwise", "rowwise", "mx"};
-enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
-inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
 enum class AttentionKind : std::uint8_t { Full, Latent, Sliding };
 // SaveProjections: outputs of the linear layers are kept, but for the widest, into the feed-forward; CheapOperators: those of every second
 // one, and attention's.

@@ -74,7 +74,7 @@ SavedActivations saved_activations(const RunDescription& run, const Setting& set
     case RecomputeKind::EverySecondLayer: saved.kept = (saved.whole + input) / 2; break;
     case RecomputeKind::Full: saved.kept = input; break;
   }
-  const double seen = stack.tokens_with_loss(run.network.kind), parts = stack.vocabulary_parallel ? real(run.layout.tensor) : 1;
+  const double seen = tokens_with_loss(run, stack), parts = stack.vocabulary_parallel ? real(run.layout.tensor) : 1;
   saved.logits = tokens * seen * real(run.network.vocabulary) / parts *
                  (run.execution.fused_loss || stack.fused_loss          ? 6
                   : stack.vocabulary_parallel || run.layout.tensor == 1 ? 12

@@ -6,15 +6,14 @@
 #include "sim/estimate/convolutional_step.h"
 #include "sim/estimate/memory_estimate.h"
 #include "sim/estimate/microbatch_times.h"
+#include "sim/estimate/operator_clock.h"
 
 namespace sim {
 namespace {
 
-constexpr double kDriveBytes = 24;  // of a parameter: master weight and two moments, in and out
+constexpr double kDriveBytes = 24;       // of a parameter: master weight and two moments, in and out
 
-struct RankParameters {
-  double dense = 0, experts = 0, trained = 0;
-};
+struct RankParameters { double dense = 0, experts = 0, trained = 0; };
 
 // Parameters of the heaviest pipeline rank.
 RankParameters heaviest_rank(const RunDescription& run) {
@@ -37,9 +36,7 @@ RankParameters heaviest_rank(const RunDescription& run) {
                            [](const RankParameters& a, const RankParameters& b) { return a.trained < b.trained; });
 }
 
-struct Exchange {
-  double reduce = 0, gather = 0;
-};
+struct Exchange { double reduce = 0, gather = 0; };
 
 // Gradients over the replicas, and updated weights back where optimizer states are sharded.
 Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const LinkClock& links, const RankParameters& parameters) {
@@ -79,16 +76,14 @@ double host_step(const RunDescription& run, const KernelTraits& traits, const Ow
   return link + owned.bytes / traits.host_memory.value() + drive;
 }
 
-// Reads gradient, master weight and two moments, writes them back with the 16-bit copy; and the norm before it.
 double optimizer_time(const RunDescription& run, const KernelClock& kernels, const SoftwareStack& stack, const RankParameters& parameters) {
   const Layout& layout = run.layout;
   const bool sharded = layout.zero_stage >= 1;
   const double shards = sharded ? real(std::max<std::int64_t>(1, layout.zero_group)) : 1;
-  const double moments = run.execution.optimizer == StepOptimizer::Adam || run.execution.optimizer == StepOptimizer::Lamb ? 2 : 1;
-  const double bytes = 8 + 8 * moments + 6 + (stack.fused_optimizer ? 12 : 30) + (run.execution.optimizer == StepOptimizer::Lamb ? 16 : 0);
   const double owned = parameters.trained / shards;
-  return run.execution.place == OptimizerPlace::Device ? kernels.bytes(owned * bytes).device
-                                                       : host_step(run, kernels.traits(), {owned, owned * bytes});
+  const OperatorClock operators(kernels, stack, run.execution);
+  if (run.execution.place == OptimizerPlace::Device) return operators.optimizer(owned).device;
+  return host_step(run, kernels.traits(), {owned, owned * operators.optimizer_bytes()});
 }
 
 // What is left of an exchange beside passes: each chunk's part goes with that chunk's first forward or last backward (`pass` long), and a chunk
@@ -127,8 +122,8 @@ StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
   const KernelClock kernels(setting.device, setting.stack, run.execution);
   if (layout.zero_stage < 3 || layout.keeps_weights()) {
     const Exchange data = exchange(run, setting.stack, times.links(), parameters);
-    const double tail = setting.device.behavior.bucket_tail;
     const bool prefetches = layout.keeps_weights();  // as all of stage 3
+    const double tail = setting.device.behavior.bucket_tail;
     parts.gradients = prefetches || run.execution.overlap_reduce ? exposed(data.reduce, backward, layout, tail) : data.reduce;
     parts.gather = prefetches || run.execution.overlap_gather ? exposed(data.gather, forward, layout, tail) : data.gather;
   }

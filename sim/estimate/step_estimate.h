@@ -5,7 +5,7 @@
 
 #include "sim/estimate/device.h"
 #include "sim/estimate/run_description.h"
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 
 namespace sim {
 

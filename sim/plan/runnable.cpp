@@ -14,9 +14,7 @@ struct Limit {
 };
 
 constexpr std::array kRunnable = std::to_array<Limit>({
-    {"/cluster/hardware/kind", [](const ParallelPlan& p) { return p.cluster.hardware.kind != DeviceKind::Cpu; },
-     "the worker runs on CPU ranks today", "plan for a measured machine (meshwright measure)"},
-    {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32; },
+    {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
 });
 

@@ -55,6 +55,12 @@ std::string kind_text(const TaskKey& key);                     // "forward.atten
 enum class Stream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive };
 inline constexpr std::string_view kStreamNames[] = {"compute", "tensor", "gather", "reduce", "send", "receive"};
 inline constexpr std::size_t kNumStreams = 6;
+// Which streams of a device are one queue. ReduceInOrder: gradients are exchanged where they are issued, computation waits. InOrder: all are.
+enum class StreamOrder : std::uint8_t { Overlapping, ReduceInOrder, InOrder };
+constexpr Stream queue_of(StreamOrder order, Stream stream) {
+  const bool joins = order == StreamOrder::InOrder || (order == StreamOrder::ReduceInOrder && stream == Stream::Reduce);
+  return joins ? Stream::Compute : stream;
+}
 
 // The one small all-reduce of a step: two exact sums (squared gradient norm, loss) of 68 limbs of 8 bytes.
 inline constexpr Bytes kStepSummary{2 * 68 * 8};

@@ -42,6 +42,12 @@ class TaskGraph {
   Graph edges_;
 };
 
+inline StreamOrder stream_order(const ParallelPlan& plan) {
+  if (!plan.cluster.hardware.overlaps_communication) return StreamOrder::InOrder;
+  const SoftwareStack& software = plan.cluster.software;   // without a name: ours, which overlaps
+  return software.name.empty() || software.overlap_reduce ? StreamOrder::Overlapping : StreamOrder::ReduceInOrder;
+}
+
 // Deterministic and free of costs. The plan must have no violations().
 TaskGraph lower(const ModelGraph& model, const ParallelPlan& plan, const Fold& fold = Fold::Symmetric);
 

@@ -199,7 +199,7 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   if (convolutional)
     execution.channels_last = at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
   if (!convolutional) {
-    execution.attention = resolve_attention(at.text("attention_kernel", stack.attention), stack);
+    execution.attention = attention_kernel(stack, at.text("attention_kernel", stack.attention));
     execution.fused_norm = at.flag("fused_norm", stack.fused_norm);
     execution.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
     execution.compiled = at.flag("compiled", stack.compiled);

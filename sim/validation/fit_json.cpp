@@ -35,7 +35,7 @@ FittedProfiles profiles_without_fit() {
     profiles.stacks.emplace(name, software_stack_from_json(profile_json(name, "software"), name));
   for (const std::string& name : names_in("hardware")) {
     const Json json = profile_json(name, "hardware");
-    profiles.parts.emplace(name, Device{hardware_profile_from_json(json, name), kernel_traits_from_json(json, name), common_behavior()});
+    profiles.parts.emplace(name, Device(hardware_profile_from_json(json, name)));
   }
   return profiles;
 }

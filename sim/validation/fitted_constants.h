@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "sim/estimate/device.h"
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 
 namespace sim {
 

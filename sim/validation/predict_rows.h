@@ -1,6 +1,7 @@
 // Every row of a file predicted: nothing is skipped, a row that contradicts itself says why. Used by `meshwright validate`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@ struct ValidationRows {
   std::vector<RowTarget> targets;       // same order
 };
 
-ValidationRows predict_file(const std::string& path);            // throws InputError where the file itself is none
-std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file);
+// Engine: by lower() and the event engine, as the planner does; rows that it cannot take yet are errors that say why.
+enum class PredictedBy : std::uint8_t { Estimate, Engine };
+ValidationRows predict_file(const std::string& path, PredictedBy by = PredictedBy::Estimate);  // throws InputError where the file itself is none
+std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file, PredictedBy by = PredictedBy::Estimate);
 const Json& rows_of(const Json& document, const std::string& file);  // the array itself, or "rows" of an object; throws InputError
 std::string predictions_document(const std::vector<PredictedRow>& rows);
 

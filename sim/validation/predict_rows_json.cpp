@@ -1,6 +1,8 @@
 #include <map>
+#include <utility>
 
 #include "sim/units/json_reader.h"
+#include "sim/validation/lowered_row.h"
 #include "sim/validation/predict_rows.h"
 #include "sim/validation/resolve.h"
 
@@ -23,7 +25,18 @@ std::string id_of(const Json& row, std::size_t at) {
   return has_one ? row["id"].get<std::string>() : "row " + std::to_string(at);
 }
 
-PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatalog& catalog, Devices& devices) {
+// The interval keeps its width.
+void take_simulated(PredictedRow& predicted, const RunDescription& run, const Setting& setting) {
+  if (const std::string why = why_not_lowered(run); !why.empty())
+    throw InputError(predicted.id, {{"", "cannot be lowered to tasks: it " + why, "predict it without --engine"}});
+  StepEstimate& estimate = predicted.estimate;
+  const Seconds simulated = simulated_step(run, setting);
+  const double ratio = simulated / std::exchange(estimate.time, simulated);
+  estimate.low *= ratio;
+  estimate.high *= ratio;
+}
+
+PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatalog& catalog, Devices& devices, PredictedBy by) {
   PredictedRow predicted{.id = id, .error = {}, .estimate = {}, .assumed = {}};
   try {
     DescribedRow described = describe_row(row, id, catalog);
@@ -31,6 +44,7 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
     settle_recompute(described, setting);
     predicted.assumed = std::move(described.assumed);
     predicted.estimate = estimate_step(described.run, setting);
+    if (by == PredictedBy::Engine) take_simulated(predicted, described.run, setting);
   } catch (const InputError& error) {
     predicted.error = error.what();
   }
@@ -71,18 +85,18 @@ const Json& rows_of(const Json& document, const std::string& file) {
   return document;
 }
 
-std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file) {
+std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file, PredictedBy by) {
   const SoftwareCatalog catalog = load_software_catalog();
   Devices devices;
   std::vector<PredictedRow> predictions;
   const Json& list = rows_of(rows, file);
-  for (std::size_t at = 0; at < list.size(); ++at) predictions.push_back(predict(list[at], id_of(list[at], at), catalog, devices));
+  for (std::size_t at = 0; at < list.size(); ++at) predictions.push_back(predict(list[at], id_of(list[at], at), catalog, devices, by));
   return predictions;
 }
 
-ValidationRows predict_file(const std::string& path) {
+ValidationRows predict_file(const std::string& path, PredictedBy by) {
   const Json document = load_json_file(path);
-  ValidationRows rows{predict_rows(document, path), {}};
+  ValidationRows rows{predict_rows(document, path, by), {}};
   for (std::size_t at = 0; at < rows.predictions.size(); ++at)
     rows.targets.push_back(read_target(rows_of(document, path)[at], rows.predictions[at].id));
   return rows;

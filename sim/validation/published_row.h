@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/estimate/run_description.h"
-#include "sim/estimate/software_stack.h"
+#include "sim/cluster/software_stack.h"
 #include "sim/units/json_fwd.h"
 
 namespace sim {

@@ -15,15 +15,6 @@ constexpr double kMemoryDoubt = 1.2;  // of the estimate: a run that was made di
 
 }  // namespace
 
-AttentionKernel resolve_attention(const std::string& stated, const SoftwareStack& stack) {
-  std::string name = stated.empty() ? stack.attention : stated;
-  if (name == "flash") name = stack.flash;
-  if (name == "no_flash") name = stack.fused_softmax ? "fused_softmax" : "unfused";
-  const auto* found = std::find(std::begin(kAttentionKernelNames), std::end(kAttentionKernelNames), name);
-  return found == std::end(kAttentionKernelNames) ? AttentionKernel::Flash2
-                                                  : static_cast<AttentionKernel>(found - std::begin(kAttentionKernelNames));
-}
-
 std::int64_t resolve_micro_batch(const RunDescription& run) {
   const Layout& layout = run.layout;
   const std::int64_t per_rank = std::max<std::int64_t>(1, layout.global_batch / layout.data);

@@ -3,15 +3,11 @@
 #pragma once
 
 #include "sim/estimate/run_description.h"
-#include "sim/estimate/software_stack.h"
 #include "sim/estimate/step_estimate.h"
 #include "sim/units/input_error.h"
 #include "sim/validation/published_row.h"
 
 namespace sim {
-
-// flash -> the version that the stack has; no_flash -> fused softmax where the stack has it; head sizes that no such kernel takes.
-AttentionKernel resolve_attention(const std::string& stated, const SoftwareStack& stack);
 
 // The largest power of two that keeps a pipeline's bubble small and the activations within memory; for rows that state none.
 std::int64_t resolve_micro_batch(const RunDescription& run);

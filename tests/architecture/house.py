@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOPS = ("sim", "planner", "executor", "cli", "gui")
 
 
-def sources(suffixes=(".h", ".cpp"), tops=TOPS):
+def sources(suffixes=(".h", ".cpp", ".cuh", ".cu"), tops=TOPS):
     """Paths relative to the root, sorted, of the given top folders that exist."""
     found = [path for top in tops for path in (ROOT / top).rglob("*") if path.suffix in suffixes]
     return sorted(path.relative_to(ROOT) for path in found)

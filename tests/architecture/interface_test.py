@@ -15,11 +15,11 @@ class Interfaces(unittest.TestCase):
         self.assertLessEqual(len(found), 3, found)
 
     def test_headers_say_what_they_are(self):
-        silent = [str(path) for path in house.sources((".h",)) if not house.text(path).startswith("// ")]
+        silent = [str(path) for path in house.sources((".h", ".cuh")) if not house.text(path).startswith("// ")]
         self.assertEqual(silent, [])
 
     def test_headers_are_guarded(self):
-        self.assertEqual([str(path) for path in house.sources((".h",)) if "#pragma once" not in house.text(path)], [])
+        self.assertEqual([str(path) for path in house.sources((".h", ".cuh")) if "#pragma once" not in house.text(path)], [])
 
 
 class TheTestsCanFail(unittest.TestCase):

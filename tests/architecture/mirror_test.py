@@ -19,7 +19,7 @@ def expected(path):
 
 class Mirror(unittest.TestCase):
     def test_every_source_has_a_test(self):
-        missing = [str(path) for path in house.sources((".cpp",))
+        missing = [str(path) for path in house.sources((".cpp", ".cu"))
                    if str(path) not in EXCEPTIONS and not any(test.exists() for test in expected(path))]
         self.assertEqual(missing, [])
 

@@ -31,8 +31,8 @@ TEST_F(Launch, StatesBindingAndThreads) {
   EXPECT_THAT(two, testing::EndsWith("meshwright-worker measure"));
 }
 
-TEST_F(Launch, MoreRanksThanCoresAreNotBound) {
-  EXPECT_THAT(command_text(mpirun_command({.ranks = 10000, .arguments = {}, .error_file = {}})), testing::HasSubstr("--bind-to none"));
+TEST_F(Launch, MoreRanksThanCoresGoRoundThem) {
+  EXPECT_THAT(command_text(mpirun_command({.ranks = 10000, .arguments = {}, .error_file = {}})), testing::HasSubstr("--map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed"));
 }
 
 TEST(LaunchWithoutWorker, NamesTheRemedy) {

@@ -41,6 +41,15 @@ class Run(program.ProgramTest):
             time.sleep(0.02)
         self.fail(f"step {step} did not come")
 
+    def test_a_dry_run_shows_what_would_start(self):
+        folder = self.folder / "run"
+        words = ("run", self.plan_for(2, "--fix", "data=2"), "--data", self.tokens(), "--steps", 3, "-o", folder)
+        self.assertRegex(self.run_program(*words, "--dry-run").stdout, r"mpirun .*-np 2 .*meshwright-worker run --plan")
+        self.assertIn("srun --mpi=pmix", self.run_program(*words, "--dry-run", "--launcher", "srun").stdout)
+        self.run_program(*words, "--dry-run", "--launcher", "torchrun", expect=30)
+        self.run_program(*words, "--launcher", "srun", expect=30)
+        self.assertFalse(folder.exists())
+
     def test_one_rank_leaves_a_whole_folder(self):
         folder = self.folder / "run"
         document = self.document("run", self.plan_for(1), "--data", self.tokens(), "--steps", 3, "-o", folder)

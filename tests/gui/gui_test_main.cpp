@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <QApplication>
+#include <QSettings>
+#include <QTemporaryDir>
 
 #include "gui/views/application.h"
 
@@ -9,5 +11,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   QApplication application(argc, argv);
   gui::styleApplication();
+  const QTemporaryDir settings;  // nobody's own
+  QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
   return RUN_ALL_TESTS();
 }

@@ -80,6 +80,29 @@ TEST_F(Started, AMissingProgramIsTold) {
   EXPECT_TRUE(told.contains("/no/such/program"));
 }
 
+TEST_F(Started, ACrashIsToldInTheLaunchersWords) {
+  RunProcess process;
+  Message told;
+  QObject::connect(&process, &RunProcess::failed, [&](const Message& message) { told = message; });
+  process.setProgram(program("sleep 0.3; echo 'error: the run failed: rank 1 was ended by signal 9 (Killed)\n  remedy: continue with --resume' >&2; exit 50"));
+  process.start(test::runnablePlan(), request_);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !told.problem.isEmpty(); }));
+  EXPECT_EQ(told.problem, "the run failed: rank 1 was ended by signal 9 (Killed)");
+  EXPECT_EQ(told.remedy, "continue with --resume");
+}
+
+TEST_F(Started, GoesOnByThePlanOfItsFolder) {
+  RunProcess process;
+  process.follow(request_.folder);
+  EXPECT_FALSE(process.canResume());
+  QDir().mkpath(request_.folder + "/checkpoints/step-4");
+  sim::save_plan(test::runnablePlan(), (request_.folder + "/plan.json").toStdString());
+  EXPECT_TRUE(process.canResume());
+  request_.resume = true;
+  EXPECT_THAT(process.command(request_), testing::Contains(QString("--resume")));
+  EXPECT_EQ(process.command(request_)[2], request_.folder + "/plan.json");
+}
+
 TEST_F(Started, TheCommandCanBePasted) {
   EXPECT_EQ(RunProcess().command(request_).mid(1).join(' '),
             "run " + request_.folder + ".plan.json --data tokens.bin --steps 20 -o " + request_.folder);

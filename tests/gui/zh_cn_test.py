@@ -21,7 +21,7 @@ TABLES = {
     "gui/core/answers.cpp": r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")',   # questions and sentences
     "gui/core/counter.cpp": rf"\.name = ({LITERAL})",
 }
-SYMBOLS = re.compile(r"[\W\d_]*|Ctrl\+.*|Shift\+Esc|%1|P|TP|MFU|ZeRO|Meshwright|PNG.*|CSV.*|JSON.*|N|#")
+SYMBOLS = re.compile(r"[\W\d_]*|A|B|B / A|Ctrl\+.*|Shift\+Esc|%1|P|TP|MFU|ZeRO|Meshwright|PNG.*|CSV.*|JSON.*|N|#")
 
 
 def text_of(literals):

@@ -1,4 +1,4 @@
-"""The whole loop over every composition: run it, compare it. Keys and ledger must be equal, the predicted peak of memory the measured one.
+"""The whole loop over every composition (see performed.py).
 With what the parity tests reported it makes the table of executor/README.md, which must stand there.
 
 loop_test.py <plans/loop> <folder of parity reports> <meshwright> [--write]
@@ -6,51 +6,14 @@ loop_test.py <plans/loop> <folder of parity reports> <meshwright> [--write]
 import json
 import pathlib
 import re
-import struct
-import subprocess
 import sys
 import tempfile
 
-MEMORY_ERROR = 0.02
-BF16_WORKSPACE = 24 << 10   # of the matrix library's bf16 products of these shapes, which nobody predicts; it grows to 1 MiB and stays there
+from performed import perform_all
+
 PLANS, REPORTS, PROGRAM = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 README = pathlib.Path(__file__).parents[2] / "executor/README.md"
 BEGIN, END = "<!-- compositions: made by tests/parity/loop_test.py -->\n", "<!-- /compositions -->\n"
-
-
-def call(*arguments):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=120)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, arguments))}: {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def perform(plan, root):
-    """Problems of one plan, and its error of memory."""
-    folder = root / plan.stem
-    call("run", plan, "--data", root / "tokens.bin", "--steps", 3, "-o", folder)
-    compared = json.loads(call("compare", folder, "--json"))
-    memory = compared["memory_simulated_bytes"] / compared["memory_measured_bytes"] - 1
-    problems = [f"{side}: {compared[side][:3]}" for side in ("only_simulated", "only_measured") if compared[side]]
-    if not compared["ledger_equal"]:
-        problems.append("ledger: " + compared["ledger_difference"])
-    workspace = BF16_WORKSPACE if "bf16" in plan.stem else 0
-    if abs(memory) > MEMORY_ERROR + workspace / compared["memory_measured_bytes"]:
-        problems.append(f"memory: {compared['memory_simulated_bytes']} simulated, {compared['memory_measured_bytes']} measured")
-    return problems, memory
-
-
-def perform_all():
-    """By plan: what went wrong."""
-    found = {}
-    with tempfile.TemporaryDirectory() as scratch:
-        root = pathlib.Path(scratch)
-        tokens = [(at * at + 5 * at) % 31 for at in range(600)]
-        (root / "tokens.bin").write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))
-        for plan in sorted(PLANS.glob("*.json")):
-            found[plan.stem], memory = perform(plan, root)
-            print(f"{plan.stem:44} memory {memory:+.1%}  {'; '.join(found[plan.stem]) or 'keys and ledger equal'}", flush=True)
-    return found
 
 
 def parity_results():
@@ -86,7 +49,8 @@ def table(loop, parity):
 
 
 def main():
-    loop = perform_all()
+    with tempfile.TemporaryDirectory() as scratch:
+        loop = perform_all(PROGRAM, PLANS, pathlib.Path(scratch))
     made = table(loop, parity_results())
     before, _, rest = README.read_text().partition(BEGIN)
     standing, _, after = rest.partition(END)

@@ -43,6 +43,15 @@ TEST_F(Mutations, WrongAverage) {
   expect_caught_in_fp64(data_, Mutation::WrongAverage);
   expect_caught_in_fp64(pipeline_, Mutation::WrongAverage);
 }
+TEST_F(Mutations, DividedTwice) {
+  expect_caught_in_fp64(data_, Mutation::DividedTwice);
+  expect_caught_in_fp64(pipeline_, Mutation::DividedTwice);
+}
+TEST_F(Mutations, LocalVocabulary) { expect_caught_in_fp64(tensor_, Mutation::LocalVocabulary); }
+TEST_F(Mutations, EarlyRead) {
+  expect_caught_in_fp64(pipeline_, Mutation::EarlyRead);
+  for (const std::int32_t stage : {1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::EarlyRead);
+}
 TEST_F(Mutations, MissingTensorSum) {
   expect_caught_in_fp64(tensor_, Mutation::MissingTensorSum);
   expect_caught_in_fp64(sequence_, Mutation::MissingTensorSum);

@@ -9,17 +9,26 @@
 #include <string_view>
 
 #include "executor/kernels/counting_allocator.h"
+#include "executor/launch/device_choice.h"
 #include "executor/launch/rank_environment.h"
+#include "tests/executor/checked_device/checked_device.h"
 #include "tests/parity/parity_job.h"
 
 namespace parity {
 namespace {
 
 std::shared_ptr<executor::MpiSession> the_session;
+c10::Device the_device = c10::kCPU;
+
+c10::Device device_named(std::string_view name) {
+  if (name == "checked") return executor::checked_device();
+  return c10::Device(std::string(name));
+}
 
 }  // namespace
 
 std::shared_ptr<executor::MpiSession> session() { return the_session; }
+c10::Device device() { return the_device; }
 int num_ranks() { return executor::read_rank_environment().size; }
 
 ScratchOfJob::ScratchOfJob() {
@@ -42,10 +51,17 @@ int main(int argc, char** argv) {
                             argv);
   testing::InitGoogleTest(&argc, argv);
   executor::install_counting_allocator();
+  for (int at = 1; at + 1 < argc; ++at)
+    if (std::string_view(argv[at]) == "--device") parity::the_device = parity::device_named(argv[at + 1]);
   at::set_num_threads(1);
   if (place.is_launched) parity::the_session = executor::MpiSession::start();
   if (place.rank.value() != 0)
     delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  if (parity::device().is_cuda() && executor::look_around(place, false).gpus == 0) {
+    std::puts("no GPU: CUDA finds no device on this machine");
+    parity::the_session.reset();
+    return 0;
+  }
   const int failed = RUN_ALL_TESTS();
   if (failed != 0 && place.is_launched) executor::MpiSession::abort(failed);
   parity::the_session.reset();

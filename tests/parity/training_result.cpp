@@ -88,7 +88,7 @@ class Assembler {
     const auto part = ParameterStore::meet(slot, bucket.own_shard());
     const bool is_replica = plan_.mesh.coordinate(communicators_.rank()).data >= plan_.mesh.shards();
     if (part.range.count == 0 || is_replica || !owns(slot, parameter)) return;
-    const at::Tensor mine = values(bucket, part.range, what).to(at::kDouble).contiguous();
+    const at::Tensor mine = values(bucket, part.range, what).cpu().to(at::kDouble).contiguous();
     double* const into = whole.at(parameter.name).data_ptr<double>();
     const executor::TensorPart place(parameter, parameters_.tensor());
     for (std::int64_t at = 0; at < part.range.count; ++at) into[place.global_element(part.from.value + at)] = mine.data_ptr<double>()[at];
@@ -117,7 +117,7 @@ TrainingResult train(const TrainingRequest& request) {
   if (!problems.empty()) throw std::invalid_argument(problems.front().where + ": " + problems.front().problem);
   const sim::ModelGraph model = sim::make_model_graph(plan);
   executor::MeshCommunicators communicators(plan.mesh, request.ranks == Ranks::All ? session() : nullptr);
-  ParameterStore parameters(model, plan, communicators.rank(), c10::kCPU);
+  ParameterStore parameters(model, plan, communicators.rank(), request.ranks == Ranks::All ? device() : c10::kCPU);
   const auto rank = static_cast<std::uint64_t>(communicators.rank().value());
   executor::FaultPoints faults = request.dawdle ? executor::FaultPoints::dawdling(executor::random_key({rank})) : executor::FaultPoints();
   executor::TaskRunner runner(model, plan, communicators, parameters, {.mutation = request.mutation, .faults = &faults});

@@ -17,6 +17,7 @@ inline std::vector<SearchRequest> small_requests() {
   SearchRequest untied = small_request({.devices = 6, .devices_per_node = 8});
   untied.model = gpt(6, 6);
   untied.model.tied_embeddings = false;
+  untied.model.attention_dropout = 0.1;
   untied.vocabulary_multiple = 12;
   untied.workload.global_batch = 12;
   requests.push_back(untied);
@@ -38,6 +39,7 @@ inline SearchRequest random_request(std::mt19937& random) {
   request.model = gpt(2 + static_cast<std::int64_t>(random() % 4), heads);
   request.model.vocabulary = pick({1000, 50257});
   request.model.tied_embeddings = random() % 2 == 0;
+  if (random() % 4 == 0) request.model.attention_dropout = 0.1;
   if (random() % 3 == 0) {
     request.model.kv_heads = heads / 2;
     request.model.gated_mlp = true;
@@ -57,6 +59,11 @@ inline SearchRequest random_request(std::mt19937& random) {
     hardware.overlaps_communication = false;
     hardware.cores_per_node = number(pick({0, 1, 2, 4}));
     request.workload.precision = sim::Precision::Fp32;
+  } else if (random() % 2 == 0) {
+    hardware.kernels = sim::KernelTraits{};
+    request.cluster.software.name = "test-program";
+    request.cluster.software.overlap_reduce = random() % 2 == 0;
+    request.cluster.software.overlap_gather = random() % 2 == 0;
   }
   if (random() % 3 == 0) hardware.corrections = {{"forward.mlp", 1.7, 3}, {"gradients.all_reduce.data", 0.6, 3}, {"step.update", 2.5, 3}};
   request.top = number(pick({1, 3, 10}));

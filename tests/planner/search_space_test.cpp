@@ -17,11 +17,12 @@ bool contains(const SearchSpace& space, const PlanCandidate& candidate) {
   return std::find(space.candidates.begin(), space.candidates.end(), candidate) != space.candidates.end();
 }
 
-// What the header says is left out: the plan equals another one, or holds more for the same work.
-bool is_duplicate(const PlanCandidate& c, std::int64_t microbatches) {
+// What the headers say is left out: the plan equals another one, holds more for the same work, or cuts tensors over nodes.
+bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
-  return (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.data == 1 && c.zero_stage > 0) ||
-         (c.zero_stage < 3 && !c.reshard) || c.recompute == sim::Recompute::Selective;
+  return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.data == 1 && c.zero_stage > 0) ||
+         (c.zero_stage < 3 && !c.reshard) || (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
+         (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
 }
 
 // Every combination of every value, legal or not.
@@ -32,7 +33,8 @@ void for_all_combinations(const SearchRequest& request, Visit visit) {
   for (c.mesh.data = 1; c.mesh.data <= devices; ++c.mesh.data)
     for (c.mesh.tensor = 1; c.mesh.tensor <= devices; ++c.mesh.tensor)
       for (c.mesh.pipeline = 1; c.mesh.pipeline <= devices; ++c.mesh.pipeline)
-        for (c.schedule = 0; c.schedule < static_cast<std::int32_t>(sim::all_schedules().size()); ++c.schedule)
+        for (c.mesh.replicas = 1; c.mesh.replicas <= c.mesh.data; ++c.mesh.replicas)
+          for (c.schedule = 0; c.schedule < static_cast<std::int32_t>(sim::all_schedules().size()); ++c.schedule)
           for (c.chunks = 1; c.chunks <= request.model.layers; ++c.chunks)
             for (c.microbatch = 1; c.microbatch <= request.workload.global_batch; ++c.microbatch)
               for (c.zero_stage = 0; c.zero_stage <= 3; ++c.zero_stage)
@@ -52,7 +54,7 @@ void expect_exhaustive(const SearchRequest& request) {
   for_all_combinations(request, [&](const PlanCandidate& candidate) {
     if (std::int64_t{candidate.mesh.data} * candidate.mesh.tensor * candidate.mesh.pipeline != request.cluster.devices) return;
     const sim::ParallelPlan plan = make_plan(request, candidate);
-    if (!sim::violations(plan).empty() || is_duplicate(candidate, plan.num_microbatches())) return;
+    if (!sim::violations(plan).empty() || is_duplicate(request, candidate, plan.num_microbatches())) return;
     ++expected;
     EXPECT_TRUE(contains(space, candidate)) << to_text(candidate);
   });
@@ -67,6 +69,27 @@ TEST(SearchSpace, IsEveryLegalPlanOnceOnSixDevices) {
   request.vocabulary_multiple = 12;
   request.workload.global_batch = 6;
   expect_exhaustive(request);
+}
+
+TEST(SearchSpace, IsEveryLegalPlanOnceOnSeveralNodes) {
+  SearchRequest request = small_request({.devices = 8, .devices_per_node = 2});
+  request.model = gpt(2, 4);
+  expect_exhaustive(request);
+}
+
+TEST(SearchSpace, SelectiveRecomputationWhereThereIsAttentionDropout) {
+  SearchRequest request = small_request({.devices = 2});
+  request.model.attention_dropout = 0.1;
+  expect_exhaustive(request);
+}
+
+TEST(SearchSpace, ReplicasThatAreFixedNeedNoNode) {
+  SearchRequest request = small_request({.devices = 4});
+  request.fixed = {{"data", "4"}, {"replicas", "2"}, {"zero", "0"}};
+  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.replicas, 2);
+  EXPECT_FALSE(enumerate(request).candidates.empty());
+  request.fixed = {{"data", "4"}, {"replicas", "3"}};
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "3 replicas do not cut 4 data ranks into shards")));
 }
 
 TEST(SearchSpace, EveryCandidateOfGpt3KeepsTheRules) {

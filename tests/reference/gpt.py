@@ -53,8 +53,8 @@ def linear(weights, name, x):
 def rotate(config, x):
     """x [batch, heads, sequence, head_dim]; angles in fp64, then rounded."""
     half = config.head_dim // 2
-    frequency = config.theta ** (-torch.arange(half, dtype=torch.float64) * 2 / config.head_dim)
-    angle = torch.outer(torch.arange(x.shape[2], dtype=torch.float64), frequency)
+    frequency = config.theta ** (-torch.arange(half, dtype=torch.float64, device=x.device) * 2 / config.head_dim)
+    angle = torch.outer(torch.arange(x.shape[2], dtype=torch.float64, device=x.device), frequency)
     cosine, sine = angle.cos().to(x.dtype).repeat(1, 2), angle.sin().to(x.dtype).repeat(1, 2)
     return x * cosine + torch.cat((-x[..., half:], x[..., :half]), -1) * sine
 

@@ -1,6 +1,6 @@
 """Hugging Face weights in and out: the loss of a random checkpoint, its gradients, and what is written back.
 
-hugging_face_test.py <worker> <plans>        transformers' own models are asked too where they are installed; else PyTorch alone, which is said
+hugging_face_test.py <worker> <plans>        against plain PyTorch; transformers itself is asked by transformers_test.py
 """
 import json
 import os
@@ -96,31 +96,6 @@ def as_gpt(config, tensors):
     return ours
 
 
-def family(transformers, model):
-    return transformers.GPT2LMHeadModel if model["model_type"] == "gpt2" else transformers.LlamaForCausalLM
-
-
-def load_in_transformers(model, folder, written):
-    """What was exported, read by transformers: every weight as it was written."""
-    import transformers
-    state = family(transformers, model).from_pretrained(folder, dtype=next(iter(written.values())).dtype).state_dict()
-    for name, tensor in written.items():
-        assert torch.equal(state[name], tensor), name
-
-
-def transformers_loss(model, tensors, ids):
-    """The loss by transformers itself; none where it is not installed."""
-    try:
-        import transformers
-    except ImportError:
-        return None
-    network = family(transformers, model)(transformers.AutoConfig.for_model(**model)).to(next(iter(tensors.values())).dtype).eval()
-    missing = network.load_state_dict(tensors, strict=False).missing_keys
-    assert not [name for name in missing if name != "lm_head.weight"], missing
-    logits = network(ids[:, :-1]).logits
-    return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), ids[:, 1:].reshape(-1)).item()
-
-
 def run(plan, folder, *more, ranks):
     launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
     done = subprocess.run([*launcher, WORKER, "run", "--plan", plan, "--out", folder, "--steps", "1", *more], capture_output=True, text=True, timeout=120)
@@ -146,22 +121,16 @@ def check(plan_file, root):
         tensor.requires_grad_()
     expected = gpt.loss(config, as_gpt(config, tensors), ids[:, :-1], ids[:, 1:])
     expected.backward()
-    with torch.no_grad():
-        foreign = transformers_loss(plan["model"], tensors, ids)
     errors = {"loss": abs(loss / expected.item() - 1) / LOSS}
-    if foreign is not None:
-        errors["loss of transformers"] = abs(loss / foreign - 1) / LOSS
     subprocess.run([WORKER, "export", "--out", root / "run", "--weights", root / "out"], check=True)
     written = gpt.read_safetensors(root / "out" / "model.safetensors")
     assert written.keys() == tensors.keys(), written.keys() ^ tensors.keys()
-    if foreign is not None:
-        load_in_transformers(plan["model"], root / "out", written)
-    for name, tensor in tensors.items():   # the plan's update is w -= gradient
+    rate = plan["training"]["learning_rate"]
+    for name, tensor in tensors.items():   # the plan's update is w -= rate x gradient
         assert written[name].shape == tensor.shape, name
-        if dtype == torch.float64:
-            errors["gradient of " + name] = relative(tensor.detach() - written[name], tensor.grad) / GRADIENTS
+        errors["gradient of " + name] = relative((tensor.detach() - written[name]) / rate, tensor.grad) / GRADIENTS
     worst = max(errors, key=errors.get)
-    print(f"{plan_file.stem}: worst of {len(errors)}: {worst}, {errors[worst]:.2e} of what is allowed; transformers {'asked' if foreign is not None else 'not installed'}")
+    print(f"{plan_file.stem}: worst of {len(errors)}: {worst}, {errors[worst]:.2e} of what is allowed")
     return errors[worst] <= 1
 
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mpi_test.h"
+#include "sim/units/input_error.h"
 
 namespace executor {
 namespace {
@@ -66,8 +67,8 @@ TEST(MeshCommunicators, OneLedgerForAllAxes) {
 }
 
 TEST(MeshCommunicators, RefusesAnotherNumberOfRanks) {
-  EXPECT_THROW(MeshCommunicators({.data = world().size + 1, .pipeline = 1, .tensor = 1}, session()), CollectiveError);
-  EXPECT_THROW(MeshCommunicators({.data = 2, .pipeline = 1, .tensor = 1}, nullptr), CollectiveError);
+  EXPECT_THROW(MeshCommunicators({.data = world().size + 1, .pipeline = 1, .tensor = 1}, session()), sim::InputError);
+  EXPECT_THROW(MeshCommunicators({.data = 2, .pipeline = 1, .tensor = 1}, nullptr), sim::InputError);
 }
 
 TEST(MeshCommunicators, ATaskWithoutAGroupDoesNotCommunicate) {

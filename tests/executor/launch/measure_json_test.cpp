@@ -9,10 +9,9 @@ namespace {
 
 // What the worker writes is a profile that the planner reads.
 TEST(MeasureJson, WritesAProfile) {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::int32_t rank = Transport(start_mpi()).place().rank;
   const std::string path = std::filesystem::temp_directory_path() / ("meshwright_measure_" + std::to_string(getpid()) + ".json");
-  measure_to_file(MpiSession::start(), path, kHasty);
+  measure_to_file(start_mpi(), path, kHasty);
   EXPECT_EQ(std::filesystem::exists(path), rank == 0);
   if (rank != 0) return;
   const sim::HardwareProfile profile = sim::load_hardware_profile(path);

@@ -6,7 +6,7 @@ namespace executor {
 namespace {
 
 TEST(MeasureMachine, DescribesTheMachine) {
-  const sim::HardwareProfile profile = measure_machine(MpiSession::start(), kHasty);
+  const sim::HardwareProfile profile = measure_machine(start_mpi(), kHasty);
   EXPECT_EQ(profile.kind, sim::DeviceKind::Cpu);
   EXPECT_EQ(profile.cores_per_node, sysconf(_SC_NPROCESSORS_ONLN));
   EXPECT_GT(profile.memory, sim::Bytes(std::int64_t{1} << 28));

@@ -10,12 +10,11 @@
 namespace executor {
 
 // Few repeats of small shapes: some milliseconds for all of them.
-inline constexpr MeasureOptions kHasty{.each = sim::Seconds(0), .largest = sim::Flops(4e6)};
+inline const MeasureOptions kHasty{.each = sim::Seconds(0), .largest = sim::Flops(4e6)};
 
 inline MeshCommunicators all_ranks() {
-  int ranks = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  return {measuring_mesh(ranks), MpiSession::start()};
+  const Transport transport(start_mpi());
+  return {measuring_mesh(transport.place().size), transport};
 }
 
 inline std::int64_t count(const std::vector<Sample>& samples, sim::Kernel kernel) {

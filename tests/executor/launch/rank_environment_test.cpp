@@ -11,7 +11,8 @@ class RankEnvironmentTest : public testing::Test {
  protected:
   void SetUp() override {
     for (const char* name :
-         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMIX_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "RANK", "WORLD_SIZE"})
+         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMIX_SIZE", "SLURM_PROCID", "SLURM_NTASKS", "RANK", "WORLD_SIZE",
+          "LOCAL_RANK", "LOCAL_WORLD_SIZE"})
       unsetenv(name);
   }
 };
@@ -25,6 +26,11 @@ TEST_F(RankEnvironmentTest, MpirunComesBeforeTorchrun) {
   setenv("RANK", "5", 1);
   setenv("WORLD_SIZE", "8", 1);
   EXPECT_EQ(read_rank_environment().rank, sim::Rank(5));
+  EXPECT_EQ(read_rank_environment().local_rank, 5) << "all on one host, unless it says more";
+  setenv("LOCAL_RANK", "1", 1);
+  setenv("LOCAL_WORLD_SIZE", "4", 1);
+  EXPECT_EQ(read_rank_environment().local_rank, 1);
+  EXPECT_EQ(read_rank_environment().local_size, 4);
   setenv("OMPI_COMM_WORLD_RANK", "1", 1);
   setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
   EXPECT_EQ(read_rank_environment().rank, sim::Rank(1));

@@ -9,8 +9,10 @@ namespace executor {
 namespace {
 
 TEST(RunVersions, NamesTheLibraries) {
-  const sim::Json versions = sim::parse_json(run_versions(), "versions");
+  const sim::Json versions = sim::parse_json(run_versions({.why = "the plan is for CPU ranks"}), "versions");
   EXPECT_EQ(versions["libtorch"].get<std::string>().substr(0, 5), "2.11.");
+  EXPECT_EQ(versions["device"].get<std::string>(), "cpu");
+  EXPECT_EQ(versions["why"].get<std::string>(), "the plan is for CPU ranks");
   EXPECT_THAT(versions["mpi"].get<std::string>(), testing::StartsWith("Open MPI v"));
 }
 

@@ -17,7 +17,7 @@ StepFigures figures(std::int64_t step) {
           .learning_rate = 0.5,
           .time = std::chrono::milliseconds(250),
           .tokens_per_second = 4000,
-          .memory = sim::Bytes(77)};
+          .memory = {.allocated_peak = sim::Bytes(77)}};
 }
 
 TEST(StepReport, LineIsJson) {

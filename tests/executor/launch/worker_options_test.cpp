@@ -16,6 +16,15 @@ TEST(WorkerOptions, RunTakesAll) {
   EXPECT_EQ(parsed.options->kill_rank, sim::Rank(1));
 }
 
+TEST(WorkerOptions, SayWhereToCompute) {
+  const auto parsed = parse_options({"run", "--plan", "p", "--data", "d", "--steps", "1", "--out", "o", "--device", "cuda:1", "--communication",
+                                     "mpi", "--memory-snapshot", "s.pickle"});
+  ASSERT_TRUE(parsed.options) << parsed.problem;
+  EXPECT_EQ(parsed.options->device, "cuda:1");
+  EXPECT_EQ(parsed.options->communication, "mpi");
+  EXPECT_EQ(parsed.options->memory_snapshot, "s.pickle");
+}
+
 TEST(WorkerOptions, ProblemsAreNamed) {
   EXPECT_THAT(parse_options({}).problem, testing::HasSubstr("run | measure | report"));
   EXPECT_THAT(parse_options({"run", "--plan", "p", "--data", "d", "--out", "o"}).problem, testing::HasSubstr("--steps is missing"));

@@ -28,7 +28,8 @@ void write_loop_plans(const std::string& folder) {
   }
 }
 
-// For hugging_face_test.py: no dropout, and the update is w -= gradient, so that gradients can be read off the weights.
+// For hugging_face_test.py and transformers_test.py: no dropout, and the update is w -= 1024 x gradient, so that gradients can be read off the
+// weights (in fp32, too: beside such an update a weight is nothing).
 void write_hugging_face_plans(const std::string& folder) {
   for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama()})
     for (const std::int32_t tensor : {1, 2})
@@ -36,7 +37,7 @@ void write_hugging_face_plans(const std::string& folder) {
         model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;
         sim::ParallelPlan plan = parity::with_precision(small(model, {.tensor = tensor}), precision);
         plan.workload.optimizer = sim::OptimizerKind::Sgd;
-        plan.training.learning_rate = plan.training.minimum_learning_rate = 1;
+        plan.training.learning_rate = plan.training.minimum_learning_rate = 1024;
         plan.training.momentum = plan.training.weight_decay = plan.training.gradient_clip = 0;
         sim::save_plan(plan, folder + "/hf_" + model.model_type + "_t" + std::to_string(tensor) + "_" +
                                  std::string(sim::kPrecisionNames[static_cast<std::size_t>(precision)]) + ".json");

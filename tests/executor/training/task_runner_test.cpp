@@ -1,6 +1,7 @@
 #include "executor/training/task_runner.h"
 
-#include "tests/executor/training/tiny_training.h"
+#include "tests/executor/checked_device/checked_device.h"
+#include "tests/executor/training/device_cases.h"
 
 namespace executor {
 namespace {
@@ -30,6 +31,11 @@ TEST(TaskRunner, LossFalls) {
   for (std::int64_t step = 1; step < 60; ++step) last = training.step(step).loss;
   EXPECT_LT(last, 0.7 * first);
 }
+
+class OnADevice : public testing::TestWithParam<DeviceCase> {};
+
+TEST_P(OnADevice, TrainsAsOnTheCpu) { expect_the_same_training(GetParam(), checked_device()); }
+INSTANTIATE_TEST_SUITE_P(Plans, OnADevice, testing::ValuesIn(kDeviceCases), [](const auto& device_case) { return device_case.param.name; });
 
 }  // namespace
 }  // namespace executor

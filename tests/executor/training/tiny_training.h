@@ -69,11 +69,11 @@ inline void write_tokens(const std::string& path, std::int64_t count, std::int64
 
 // One rank with everything that a step needs.
 struct Training {
-  explicit Training(sim::ParallelPlan from)
+  explicit Training(sim::ParallelPlan from, c10::Device device = c10::kCPU)
       : plan(std::move(from)),
         model(sim::make_model_graph(plan)),
         communicators(plan.mesh, nullptr),
-        parameters(model, plan, sim::Rank(0), c10::kCPU),
+        parameters(model, plan, sim::Rank(0), device),
         runner(model, plan, communicators, parameters, {.recorder = &recorder}) {
     write_tokens(folder.file("tokens.bin"), 400, plan.model.vocabulary);
     parameters.fill_initial_values();

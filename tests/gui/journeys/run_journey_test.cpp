@@ -16,7 +16,7 @@ QString standIn(const QTemporaryDir& folder) {
       "#!/bin/sh\nfor last; do :; done\nmkdir -p \"$last\"\necho \"training in $last\"\nfor step in 1 2 3 4 5 6 7 8; do\n"
       "  echo \"{\\\"step\\\": $step, \\\"loss\\\": $((600 - step * 20))e-2, \\\"tokens_per_second\\\": $((9000 + step * 10))}\" >> "
       "\"$last/metrics.ndjson\"\n"
-      "  sleep 0.05\ndone\n");
+      "  sleep 0.05\ndone\necho \"Run folder: $last\"\n");
   file.close();
   file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
   return file.fileName();

@@ -13,7 +13,7 @@ TEST(LegendView, ShowsEveryColor) {
   std::vector<WorkKind> kinds;
   for (const WorkKindLook& look : allWorkKinds()) kinds.push_back(look.kind);
   view.setKinds(kinds);
-  view.resize(1700, 26);
+  view.resize(2600, 26);
   const QImage image = view.grab().toImage();
   for (const WorkKindLook& look : allWorkKinds()) EXPECT_GT(test::pixelsOf(image, colorOf(look.color)), 20) << look.name;
 }

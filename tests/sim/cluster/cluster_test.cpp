@@ -22,5 +22,16 @@ TEST(Cluster, OneDeviceIsOneNode) {
   EXPECT_EQ(cluster.devices_per_node(), 1);
 }
 
+TEST(Cluster, AProgramOnAGpuHasAContextBesideItsTensors) {
+  Cluster cluster = load_cluster("a100-80gb-sxm", {8});
+  EXPECT_EQ(cluster.software.name, "meshwright");
+  cluster.software.context_gib = 1.5;
+  EXPECT_EQ(usable_memory(cluster), Bytes(cluster.hardware.memory.value() - 3 * (std::int64_t{1} << 29)));
+  cluster.software.context_gib = 1000;
+  EXPECT_EQ(usable_memory(cluster), Bytes(0));
+  cluster.software = {};
+  EXPECT_EQ(usable_memory(cluster), cluster.hardware.memory);
+}
+
 }  // namespace
 }  // namespace sim

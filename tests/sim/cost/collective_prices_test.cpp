@@ -19,15 +19,15 @@ HardwareProfile round_numbers() {
 class Prices {
  public:
   explicit Prices(HardwareProfile profile, std::int32_t busy = 1)
-      : profile_(std::move(profile)),
-        kernels_(profile_, Precision::Fp32, {busy}),
-        collectives_(profile_, kernels_, Precision::Fp32, {busy}) {}
+      : cluster_{std::move(profile), 1, {}},
+        kernels_(cluster_.hardware, Precision::Fp32, {busy}),
+        collectives_(cluster_, kernels_, Precision::Fp32, {busy}) {}
   CollectivePrice price(CollectiveKind kind, std::int64_t payload, const GroupPlacement& group) {
     return collectives_.price({kind, group.ranks, Bytes(payload)}, group);
   }
 
  private:
-  HardwareProfile profile_;
+  Cluster cluster_;
   KernelPrices kernels_;
   CollectivePrices collectives_;
 };

@@ -29,6 +29,15 @@ inline HardwareProfile small_gpu() {
   return hardware;
 }
 
+// With kernels described, so that the clocks price it, and a program that overlaps or does not.
+inline Cluster described(Cluster cluster, bool overlaps) {
+  cluster.hardware.kernels = KernelTraits{};
+  cluster.software.name = "test-program";
+  cluster.software.overlap_reduce = cluster.software.overlap_tensor = overlaps;
+  cluster.software.fused_norm = overlaps;
+  return cluster;
+}
+
 class PlanGenerator {
  public:
   explicit PlanGenerator(std::uint64_t seed) : key_{seed} {}
@@ -71,6 +80,7 @@ class PlanGenerator {
     if (kind == DeviceKind::Gpu) {
       plan.cluster.hardware = small_gpu();
       plan.workload.precision = one_of({Precision::Bf16, Precision::Fp32});
+      if (coin()) plan.cluster = described(plan.cluster, coin());
     }
     return plan;
   }
@@ -84,7 +94,8 @@ inline std::string describe(const ParallelPlan& plan) {
          " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + " " + plan.schedule + " zero" +
          std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
-         (plan.reshard_after_forward ? " reshard" : "") + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type;
+         (plan.reshard_after_forward ? " reshard" : "") + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
+         (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 
 }  // namespace sim::testing

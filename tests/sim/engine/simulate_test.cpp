@@ -20,6 +20,19 @@ SimulationResult simulated(const ParallelPlan& plan, Detail detail = Detail::Sum
   return simulate(make_model_graph(plan), plan, detail, fold);
 }
 
+TEST(Simulate, AProgramThatDoesNotOverlapShowsItsReduction) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, true);
+  plan.bucket_size = Bytes(20'000);
+  const SimulationResult hidden = simulated(plan);
+  plan.cluster.software.overlap_reduce = false;
+  const SimulationResult shown = simulated(plan);
+  EXPECT_GT(shown.step_time, hidden.step_time);
+  EXPECT_GT(shown.devices[0].exposed_communication, hidden.devices[0].exposed_communication);
+  EXPECT_EQ(shown.devices[0].busy, hidden.devices[0].busy);
+}
+
 TEST(Simulate, FoldedEqualsUnfolded) {
   for (const DeviceKind kind : kKinds) {
     testing::PlanGenerator generator(7);

@@ -76,6 +76,17 @@ TEST(LayerWork, EndsOfTheNetwork) {
             10 * embedding_work(run, plain_setting().stack, clock).elementwise.device);
 }
 
+TEST(LayerWork, LossOfAnEncoder) {
+  RunDescription run = gpt_run();
+  SoftwareStack stack = plain_setting().stack;
+  stack.masked_loss = true;
+  EXPECT_EQ(tokens_with_loss(run, stack), 1);
+  run.network.kind = NetworkKind::Encoder;
+  EXPECT_LT(tokens_with_loss(run, stack), 0.2);
+  stack.masked_loss = false;
+  EXPECT_EQ(tokens_with_loss(run, stack), 1);
+}
+
 TEST(LayerWork, FirstLayersMayBeDense) {
   Network net = gpt_run().network;
   net.experts = ExpertForm{.first_dense_layers = 1};

@@ -20,8 +20,11 @@ TEST(Runnable, EveryLayoutRuns) {
 
 TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 2});
+  plan.workload.precision = Precision::Tf32;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/precision")));
   plan.cluster.hardware.kind = DeviceKind::Gpu;
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/cluster/hardware/kind")));
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 }  // namespace

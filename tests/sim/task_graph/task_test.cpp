@@ -21,6 +21,13 @@ TEST(TaskKey, TextReadsBack) {
   EXPECT_EQ(key, sample());
 }
 
+TEST(StreamOrder, SaysWhichStreamsAreOneQueue) {
+  EXPECT_EQ(queue_of(StreamOrder::Overlapping, Stream::Reduce), Stream::Reduce);
+  EXPECT_EQ(queue_of(StreamOrder::ReduceInOrder, Stream::Reduce), Stream::Compute);
+  EXPECT_EQ(queue_of(StreamOrder::ReduceInOrder, Stream::Gather), Stream::Gather);
+  EXPECT_EQ(queue_of(StreamOrder::InOrder, Stream::Gather), Stream::Compute);
+}
+
 TEST(TaskKey, RefusesWhatIsNoKey) {
   TaskKey key;
   for (const char* text : {"", "s1", "s1.c0.m3.l2.backward.all_reduce.tensor", "s1.c0.m3.l2.sideways.all_reduce.tensor.1",

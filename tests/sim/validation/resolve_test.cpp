@@ -5,16 +5,6 @@
 namespace sim {
 namespace {
 
-TEST(Resolve, AttentionKernelOfTheStack) {
-  SoftwareStack stack;
-  stack.flash = "cudnn";
-  stack.fused_softmax = true;
-  EXPECT_EQ(resolve_attention("flash", stack), AttentionKernel::Cudnn);
-  EXPECT_EQ(resolve_attention("no_flash", stack), AttentionKernel::FusedSoftmax);
-  EXPECT_EQ(resolve_attention("unfused", stack), AttentionKernel::Unfused);
-  EXPECT_EQ(resolve_attention("", stack), AttentionKernel::Flash2);
-}
-
 RunDescription run() {
   RunDescription run;
   run.network.layers = 32;

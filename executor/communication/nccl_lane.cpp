@@ -1,0 +1,54 @@
+#include "executor/communication/nccl_lane.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace executor {
+namespace {
+
+class NcclWork final : public Work {
+ public:
+  NcclWork(std::shared_ptr<NcclSession> session, NcclLane::HostResult result) : session_(std::move(session)), result_(std::move(result)) {}
+  void wait() override {
+    if (!result_.host.defined()) return session_->look();
+    session_->drain();
+    result_.host.copy_(result_.device);
+    result_ = {};
+  }
+
+ private:
+  std::shared_ptr<NcclSession> session_;
+  NcclLane::HostResult result_;
+};
+
+void* native_stream(c10::Device device) {
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  return guard.getStreamNativeHandle(guard.getStream(device));
+}
+
+}  // namespace
+
+NcclLane::HostResult NcclLane::result_of(const at::Tensor& wanted, const at::Tensor& device) {
+  return wanted.is_cpu() ? HostResult{.host = wanted, .device = device} : HostResult{};
+}
+
+WorkHandle NcclLane::issue(OperationHeader header, std::int32_t ranks, const Call& call, const HostResult& result) {
+  session_->look();
+  header.sequence = sequence_++;
+  if (ledger_ && header.kind != OperationKind::Barrier)
+    ledger_->push_back({.key = header.key, .group_size = ranks, .payload = sim::Bytes(header.bytes)});
+  const NcclOn on{.communicator = group_->handle, .stream = native_stream(session_->settings().device)};
+  session_->settle(call(on), *group_, to_text(header));
+  session_->started(*group_, header);
+  return std::make_unique<NcclWork>(session_, result);
+}
+
+NcclBuffer nccl_buffer(const at::Tensor& in_place) { return nccl_buffer({in_place, in_place}, in_place.numel()); }
+
+NcclBuffer nccl_buffer(const FromTo& tensors, std::int64_t elements) {
+  return {.from = tensors.from.data_ptr(),
+          .to = tensors.to.data_ptr(),
+          .elements = static_cast<std::size_t>(elements),
+          .type = tensors.from.scalar_type()};
+}
+
+}  // namespace executor

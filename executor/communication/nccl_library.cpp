@@ -1,0 +1,94 @@
+#include "executor/communication/nccl_library.h"
+
+#if MESHWRIGHT_CUDA
+#include <fmt/format.h>
+#include <nccl.h>
+
+#include <cstring>
+#include <stdexcept>
+#endif
+
+namespace executor {
+
+#if MESHWRIGHT_CUDA
+
+namespace {
+
+static_assert(sizeof(NcclId) == sizeof(ncclUniqueId));
+static_assert(static_cast<int>(NcclStatus::InProgress) == ncclInProgress);
+
+ncclComm_t comm(NcclHandle handle) { return reinterpret_cast<ncclComm_t>(handle); }
+NcclStatus status(ncclResult_t result) { return static_cast<NcclStatus>(result); }
+cudaStream_t stream(const NcclOn& on) { return static_cast<cudaStream_t>(on.stream); }
+
+ncclDataType_t type_of(const NcclBuffer& buffer) {
+  switch (buffer.type) {
+    case c10::ScalarType::Byte: return ncclUint8;
+    case c10::ScalarType::Int: return ncclInt32;
+    case c10::ScalarType::Long: return ncclInt64;
+    case c10::ScalarType::Half: return ncclFloat16;
+    case c10::ScalarType::BFloat16: return ncclBfloat16;
+    case c10::ScalarType::Float: return ncclFloat32;
+    case c10::ScalarType::Double: return ncclFloat64;
+    default: throw std::invalid_argument(fmt::format("NCCL moves no {}", c10::toString(buffer.type)));
+  }
+}
+
+NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclUniqueId unique;
+  std::memcpy(&unique, &id, sizeof unique);
+  return status(ncclCommInitRankConfig(reinterpret_cast<ncclComm_t*>(&handle), place.size, unique, place.rank, &config));
+}
+
+NcclStatus state(NcclHandle handle) {
+  ncclResult_t now = ncclSuccess;
+  const ncclResult_t asked = ncclCommGetAsyncError(comm(handle), &now);
+  return status(asked == ncclSuccess ? now : asked);
+}
+
+constexpr NcclLibrary kLibrary{
+    .make_id = [](NcclId& id) { return status(ncclGetUniqueId(reinterpret_cast<ncclUniqueId*>(&id))); },
+    .start = start,
+    .state = state,
+    .abort = [](NcclHandle handle) { return status(ncclCommAbort(comm(handle))); },
+    .destroy = [](NcclHandle handle) { return status(ncclCommDestroy(comm(handle))); },
+    .all_reduce =
+        [](const NcclBuffer& b, ReduceOperation operation, const NcclOn& on) {
+          const ncclRedOp_t reduction = operation == ReduceOperation::Sum ? ncclSum : ncclMax;
+          return status(ncclAllReduce(b.from, b.to, b.elements, type_of(b), reduction, comm(on.communicator), stream(on)));
+        },
+    .reduce_scatter =
+        [](const NcclBuffer& b, const NcclOn& on) {
+          return status(ncclReduceScatter(b.from, b.to, b.elements, type_of(b), ncclSum, comm(on.communicator), stream(on)));
+        },
+    .all_gather = [](const NcclBuffer& b, const NcclOn& on) {
+      return status(ncclAllGather(b.from, b.to, b.elements, type_of(b), comm(on.communicator), stream(on)));
+    },
+    .broadcast =
+        [](const NcclBuffer& b, std::int32_t root, const NcclOn& on) {
+          return status(ncclBroadcast(b.from, b.to, b.elements, type_of(b), root, comm(on.communicator), stream(on)));
+        },
+    .send = [](const NcclBuffer& b, std::int32_t to, const NcclOn& on) {
+      return status(ncclSend(b.from, b.elements, type_of(b), to, comm(on.communicator), stream(on)));
+    },
+    .receive = [](const NcclBuffer& b, std::int32_t from, const NcclOn& on) {
+      return status(ncclRecv(b.to, b.elements, type_of(b), from, comm(on.communicator), stream(on)));
+    },
+    .describe = [](NcclStatus code, NcclHandle handle) -> std::string {
+      const char* const last = ncclGetLastError(comm(handle));
+      return fmt::format("{} {}", ncclGetErrorString(static_cast<ncclResult_t>(code)), last ? last : "");
+    }};
+
+}  // namespace
+
+const NcclLibrary* nccl_library() { return &kLibrary; }
+
+#else
+
+const NcclLibrary* nccl_library() { return nullptr; }
+
+#endif
+
+}  // namespace executor

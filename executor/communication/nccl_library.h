@@ -1,0 +1,53 @@
+// The functions of NCCL that this house calls, as a table in its own types: a build without CUDA has none, and tests put others in their place.
+// Communicators do not block (ncclConfig_t::blocking = 0): a call that returns InProgress goes on by itself, state() says when it is done.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "executor/communication/communicator.h"
+
+namespace executor {
+
+enum class NcclStatus : std::int32_t { Success = 0, InProgress = 7 };  // the others are NCCL's own numbers: errors
+using NcclHandle = struct NcclCommunicatorOfLibrary*;
+struct NcclId {
+  std::array<char, 128> bytes{};
+};
+struct NcclPlace {
+  std::int32_t rank = 0, size = 1;
+};
+// Device memory. Elements: of all-reduce, broadcast, send and receive the buffer's; of reduce-scatter and all-gather the shard's.
+struct NcclBuffer {
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::size_t elements = 0;
+  c10::ScalarType type = c10::ScalarType::Float;
+};
+struct NcclOn {
+  NcclHandle communicator = nullptr;
+  void* stream = nullptr;  // cudaStream_t
+};
+
+struct NcclLibrary {
+  NcclStatus (*make_id)(NcclId& id);
+  NcclStatus (*start)(NcclHandle& handle, const NcclId& id, NcclPlace place);  // collective over the places of the id
+  NcclStatus (*state)(NcclHandle handle);                                      // also of errors that came by themselves
+  NcclStatus (*abort)(NcclHandle handle);                                      // ends its operations and frees it
+  NcclStatus (*destroy)(NcclHandle handle);
+  NcclStatus (*all_reduce)(const NcclBuffer& buffer, ReduceOperation operation, const NcclOn& on);
+  NcclStatus (*reduce_scatter)(const NcclBuffer& buffer, const NcclOn& on);  // sums
+  NcclStatus (*all_gather)(const NcclBuffer& buffer, const NcclOn& on);
+  NcclStatus (*broadcast)(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on);
+  NcclStatus (*send)(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on);
+  NcclStatus (*receive)(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on);
+  std::string (*describe)(NcclStatus status, NcclHandle handle);  // its sentence and NCCL's last words; the handle may be null
+};
+
+const NcclLibrary* nccl_library();  // nullptr: this build has no NCCL
+
+}  // namespace executor

@@ -1,0 +1,135 @@
+#include "executor/communication/nccl_session.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+namespace executor {
+namespace {
+
+constexpr std::chrono::microseconds kRest{50};
+
+bool has_failed(NcclStatus status) { return status != NcclStatus::Success && status != NcclStatus::InProgress; }
+
+std::string name_of_group(const std::vector<sim::Rank>& members, const std::string& name) {
+  std::vector<std::int32_t> ranks;
+  for (const sim::Rank member : members) ranks.push_back(member.value());
+  return fmt::format("{} group of ranks {}", name, fmt::join(ranks, " "));
+}
+
+std::string to_bytes(const OperationHeader& header) { return {reinterpret_cast<const char*>(&header), sizeof header}; }
+OperationHeader from_bytes(const std::string& bytes) {
+  OperationHeader header;
+  if (bytes.size() == sizeof header) std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
+  return header;
+}
+
+}  // namespace
+
+NcclSession::~NcclSession() {
+  for (const NcclGroup& group : groups_)
+    if (failure_.empty() && std::uncaught_exceptions() == 0)
+      settings_.library->destroy(group.handle);
+    else if (failure_.empty())
+      settings_.library->abort(group.handle);
+}
+
+const NcclGroup* NcclSession::make_group(const std::vector<sim::Rank>& members, const std::string& name) {
+  NcclGroup group{.handle = nullptr, .members = members, .rank = 0, .name = name_of_group(members, name)};
+  const std::string id_name = fmt::format("id/{}/{}", groups_made_++, members.front().value());
+  const auto self = std::find(members.begin(), members.end(), rank());
+  if (self == members.end()) return nullptr;
+  group.rank = static_cast<std::int32_t>(self - members.begin());
+  NcclId id;
+  if (group.rank == 0) {
+    settle(settings_.library->make_id(id), group, "making its id");
+    settings_.rendezvous.put(id_name, {id.bytes.data(), id.bytes.size()});
+  } else {
+    const std::string bytes = settings_.rendezvous.get(id_name);
+    std::copy_n(bytes.data(), std::min(bytes.size(), id.bytes.size()), id.bytes.data());
+  }
+  const NcclStatus status = settings_.library->start(group.handle, id, {.rank = group.rank, .size = static_cast<std::int32_t>(members.size())});
+  settle(status, group, "making its communicator");
+  return &groups_.emplace_back(group);
+}
+
+void NcclSession::settle(NcclStatus status, const NcclGroup& group, const std::string& what) {
+  if (!failure_.empty()) throw CollectiveError(failure_);
+  const auto start = Clock::now();
+  while (status == NcclStatus::InProgress) {
+    const sim::Seconds waited = Clock::now() - start;
+    if (waited > settings_.options.time_limit)
+      fail(fmt::format("{}: rank {} waited {:.1f} s in {}. Not all of its ranks came", group.name, group.rank, waited.count(), what));
+    std::this_thread::sleep_for(kRest);
+    status = settings_.library->state(group.handle);
+  }
+  if (has_failed(status))
+    fail(fmt::format("{}: NCCL failed on rank {} in {}: {}", group.name, group.rank, what, settings_.library->describe(status, group.handle)));
+}
+
+void NcclSession::started(const NcclGroup& group, const OperationHeader& header) {
+  started_.push_back({.group = &group, .header = header, .ended = c10::Event(settings_.device.type())});
+  started_.back().ended.record(c10::impl::VirtualGuardImpl(settings_.device.type()).getStream(settings_.device));
+}
+
+void NcclSession::look() {
+  if (!failure_.empty()) throw CollectiveError(failure_);
+  started_.remove_if([](const Started& operation) { return operation.ended.query(); });
+  for (const NcclGroup& group : groups_)
+    if (const NcclStatus status = settings_.library->state(group.handle); has_failed(status))
+      fail(fmt::format("{}: NCCL reports on rank {}: {}", group.name, group.rank, settings_.library->describe(status, group.handle)));
+}
+
+void NcclSession::drain() {
+  const auto start = Clock::now();
+  bool compared = false;
+  for (look(); !started_.empty(); look()) {
+    const sim::Seconds waited = Clock::now() - start;
+    if (waited > settings_.compare_after) {
+      if (!compared) settings_.rendezvous.put(place_in(*started_.front().group, started_.front().header, rank()), to_bytes(started_.front().header));
+      compared = true;
+      compare_with_peers(started_.front());
+    }
+    if (waited > settings_.options.time_limit) fail_after(waited, started_.front());
+    std::this_thread::sleep_for(kRest);
+  }
+}
+
+// Where a rank leaves the operation that it is stuck in: under its place in the order of the group, so that only equals are compared.
+std::string NcclSession::place_in(const NcclGroup& group, const OperationHeader& header, sim::Rank rank) {
+  return fmt::format("stuck/{}/{}/{}", group.name, header.sequence, rank.value());
+}
+
+void NcclSession::compare_with_peers(const Started& stuck) const {
+  for (const sim::Rank peer : stuck.group->members) {
+    if (peer == rank()) continue;
+    const auto theirs = settings_.rendezvous.look(place_in(*stuck.group, stuck.header, peer));
+    if (!theirs || same_operation(stuck.header, from_bytes(*theirs))) continue;
+    const_cast<NcclSession*>(this)->fail(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", stuck.group->name,
+                                                     peer.value(), to_text(from_bytes(*theirs)), rank().value(), to_text(stuck.header)));
+  }
+}
+
+void NcclSession::fail_after(sim::Seconds waited, const Started& stuck) {
+  std::string missing;
+  for (const sim::Rank peer : stuck.group->members)
+    if (peer != rank() && !settings_.rendezvous.look(place_in(*stuck.group, stuck.header, peer)))
+      missing += fmt::format(" Rank {} has not come.", peer.value());
+  fail(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", stuck.group->name, stuck.group->rank, waited.count(), to_text(stuck.header),
+                   missing.empty() ? " All ranks came, but the operation did not end." : missing));
+}
+
+// From a safe point only: no operator of this thread is under way.
+void NcclSession::fail(const std::string& sentence) {
+  failure_ = sentence;
+  for (const NcclGroup& group : groups_) settings_.library->abort(group.handle);
+  started_.clear();
+  throw CollectiveError(sentence);
+}
+
+}  // namespace executor

@@ -1,0 +1,78 @@
+#include "executor/communication/transport.h"
+
+#include <array>
+#include <cstdlib>
+
+#include "executor/communication/nccl_communicator.h"
+#include "executor/communication/nccl_transfers.h"
+
+#if MESHWRIGHT_MPI
+#include "executor/communication/mpi_communicator.h"
+#include "executor/communication/staged_communicator.h"
+#endif
+
+namespace executor {
+
+std::unique_ptr<Communicator> Transport::make_transfers(const sim::DeviceMesh& mesh, Ledger* ledger) const {
+  if (nccl) return std::make_unique<NcclTransfers>(nccl, mesh, ledger);
+  return make(mesh.group(sim::Rank(place().rank), sim::MeshAxis::World), "pipeline", ledger);
+}
+
+#if MESHWRIGHT_MPI
+
+namespace {
+
+NcclPlace place_in_mpi() {
+  NcclPlace place;
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &place.size), "MPI_Comm_size");
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &place.rank), "MPI_Comm_rank");
+  return place;
+}
+
+}  // namespace
+
+NcclPlace Transport::place() const {
+  if (nccl) return nccl->settings().place;
+  return mpi ? place_in_mpi() : NcclPlace{};
+}
+
+std::unique_ptr<Communicator> Transport::make(const std::vector<sim::Rank>& members, const std::string& name, Ledger* ledger) const {
+  if (nccl) return std::make_unique<NcclCommunicator>(nccl, members, name, ledger);
+  return std::make_unique<StagedCommunicator>(std::make_unique<MpiCommunicator>(mpi, members, name, ledger));
+}
+
+std::shared_ptr<MpiSession> start_mpi() { return MpiSession::start(); }
+bool has_mpi() { return true; }
+
+void end_job(int exit_code) {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started) MpiSession::abort(exit_code);
+  std::_Exit(exit_code);
+}
+
+StoreAddress spread_by_mpi(StoreAddress address) {
+  std::array<char, 256> host{};
+  address.host.copy(host.data(), host.size() - 1);
+  check_mpi(MPI_Bcast(host.data(), static_cast<int>(host.size()), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  check_mpi(MPI_Bcast(&address.port, 1, MPI_UINT16_T, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  return {.host = host.data(), .port = address.port};
+}
+
+#else
+
+NcclPlace Transport::place() const { return nccl ? nccl->settings().place : NcclPlace{}; }
+
+std::unique_ptr<Communicator> Transport::make(const std::vector<sim::Rank>& members, const std::string& name, Ledger* ledger) const {
+  if (nccl) return std::make_unique<NcclCommunicator>(nccl, members, name, ledger);
+  throw CollectiveError(name + " group: this build has no MPI, and there is no NCCL between these ranks");
+}
+
+std::shared_ptr<MpiSession> start_mpi() { return nullptr; }
+bool has_mpi() { return false; }
+void end_job(int exit_code) { std::_Exit(exit_code); }
+StoreAddress spread_by_mpi(StoreAddress address) { return address; }
+
+#endif
+
+}  // namespace executor

@@ -1,0 +1,36 @@
+// How the ranks of this job reach each other: not at all (one rank), over MPI, or by NCCL. Made once by the program; the mesh makes its groups of it.
+// The one header that knows whether this build has MPI.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "executor/communication/ledger.h"
+#include "executor/communication/nccl_session.h"
+#include "sim/plan/device_mesh.h"
+
+namespace executor {
+
+class MpiSession;
+
+struct Transport {
+  Transport(std::nullptr_t = nullptr) {}
+  Transport(std::shared_ptr<MpiSession> mpi_session, std::shared_ptr<NcclSession> nccl_session = nullptr)
+      : mpi(std::move(mpi_session)), nccl(std::move(nccl_session)) {}
+
+  std::shared_ptr<MpiSession> mpi;    // alone: device tensors are staged through the host
+  std::shared_ptr<NcclSession> nccl;  // carries all groups, if it is there
+
+  NcclPlace place() const;
+  // Collective over all ranks of the job, also those that are no member.
+  std::unique_ptr<Communicator> make(const std::vector<sim::Rank>& members, const std::string& name, Ledger* ledger) const;
+  std::unique_ptr<Communicator> make_transfers(const sim::DeviceMesh& mesh, Ledger* ledger) const;
+};
+
+std::shared_ptr<MpiSession> start_mpi();     // nullptr: not started by mpirun (or srun with PMIx), or a build without MPI
+bool has_mpi();                              // this build
+[[noreturn]] void end_job(int exit_code);    // ends every rank of the job, if MPI or a launcher that watches joins them
+StoreAddress spread_by_mpi(StoreAddress address);  // rank 0's, to all
+
+}  // namespace executor

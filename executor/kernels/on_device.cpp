@@ -1,0 +1,165 @@
+#include "executor/kernels/on_device.h"
+
+#include "executor/kernels/composed.h"
+
+#if MESHWRIGHT_CUDA
+#include <ATen/OpMathType.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <array>
+
+#include "executor/kernels/cross_entropy_cuda.h"
+#include "executor/kernels/norm_cuda.h"
+#include "executor/kernels/numbers.h"
+#include "executor/kernels/square_sums_cuda.h"
+#endif
+
+namespace executor::on_device {
+
+#if MESHWRIGHT_CUDA
+
+namespace {
+
+CudaStream stream_of(const at::Tensor& tensor) { return c10::cuda::getCurrentCUDAStream(tensor.device().index()).stream(); }
+
+// Calls `with` with a null pointer of the number's type.
+template <class With>
+void by_number(const at::Tensor& tensor, const With& with) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat: return with(static_cast<float*>(nullptr));
+    case at::kDouble: return with(static_cast<double*>(nullptr));
+    case at::kBFloat16: return with(static_cast<Bfloat16Bits*>(nullptr));
+    case at::kHalf: return with(static_cast<Float16Bits*>(nullptr));
+    default: TORCH_CHECK(false, "no kernel for ", tensor.scalar_type());
+  }
+}
+
+template <class Number>
+Number* numbers_or_null(const at::Tensor& tensor) {
+  return tensor.defined() ? numbers<Number>(tensor) : nullptr;
+}
+
+template <class Logit>
+DeviceLogits<Logit> logits_on(const at::Tensor& logits, const VocabularyShard& shard) {
+  return {.logits = numbers<Logit>(logits), .tokens = logits.size(0), .columns = logits.size(1), .real = shard.real};
+}
+template <class Logit>
+DeviceTargets<StatisticOf<Logit>> targets_on(const CrossEntropyTargets& at, const VocabularyShard& shard) {
+  return {.targets = numbers<std::int64_t>(at.targets), .first = shard.first, .maximum = numbers<StatisticOf<Logit>>(at.maximum)};
+}
+
+template <class Number, class Gradient>
+void launch_backward(const NormSaved& saved, const NormWeights& gradients, const at::Tensor& result) {
+  const NormShape shape{.tokens = saved.input.size(0), .width = saved.input.size(1)};
+  const auto wide = saved.input.options().dtype(at::toOpMathType(saved.input.scalar_type()));
+  const at::Tensor workspace = at::empty({norm_workspace(shape)}, wide);
+  launch_norm_backward<Number, Gradient>({.output_gradient = numbers<Number>(saved.output_gradient),
+                                          .h = numbers<Number>(saved.input),
+                                          .mean = numbers_or_null<WideOf<Number>>(saved.mean),
+                                          .inverse = numbers<WideOf<Number>>(saved.inverse),
+                                          .scale = numbers<Number>(saved.scale),
+                                          .stream_gradient = nullptr,
+                                          .input_gradient = numbers<Number>(result),
+                                          .scale_gradient = numbers<Gradient>(gradients.scale),
+                                          .shift_gradient = numbers_or_null<Gradient>(gradients.shift),
+                                          .bias_gradient = nullptr,
+                                          .workspace = numbers<WideOf<Number>>(workspace)},
+                                         shape, stream_of(saved.input));
+}
+
+}  // namespace
+
+void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard) {
+  if (!logits.is_cuda()) return composed::local_maximum(maximum, logits, shard);
+  by_number(logits, [&]<class Logit>(Logit*) {
+    launch_maximum<Logit>(logits_on<Logit>(logits, shard), numbers<StatisticOf<Logit>>(maximum), stream_of(logits));
+  });
+}
+
+void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard) {
+  if (!sums.is_cuda()) return composed::local_exponentials(sums, at, shard);
+  by_number(at.logits, [&]<class Logit>(Logit*) {
+    launch_exponentials<Logit>(logits_on<Logit>(at.logits, shard), targets_on<Logit>(at, shard), numbers<StatisticOf<Logit>>(sums), stream_of(sums));
+  });
+}
+
+at::Tensor token_losses(const at::Tensor& sums) {
+  if (!sums.is_cuda()) return composed::token_losses(sums);
+  const at::Tensor losses = at::empty({sums.size(1)}, sums.options());
+  if (sums.scalar_type() == at::kDouble)
+    launch_token_losses({.sums = numbers<double>(sums), .tokens = sums.size(1)}, numbers<double>(losses), stream_of(sums));
+  else
+    launch_token_losses({.sums = numbers<float>(sums), .tokens = sums.size(1)}, numbers<float>(losses), stream_of(sums));
+  return losses;
+}
+
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
+  if (!sums.is_cuda()) return composed::loss_gradient_in_place(at, sums, shard, scale);
+  by_number(at.logits, [&]<class Logit>(Logit*) {
+    using Statistic = StatisticOf<Logit>;
+    launch_loss_gradient<Logit>(logits_on<Logit>(at.logits, shard), targets_on<Logit>(at, shard),
+                                {.sums = numbers<Statistic>(sums), .scale = static_cast<Statistic>(scale)}, stream_of(sums));
+  });
+}
+
+void add_squares(const at::Tensor& limbs, const at::Tensor& values) {
+  if (!values.is_cuda()) return composed::add_squares(limbs, values);
+  const std::array<ElementRange, 1> all{{{.begin = 0, .end = values.numel()}}};
+  by_number(values, [&]<class Number>(Number*) { launch_add_squares(numbers<Number>(values), all, numbers<std::int64_t>(limbs), stream_of(values)); });
+}
+
+bool has_norm(const at::Tensor& input) { return input.is_cuda() && input.size(1) <= kWidestNorm; }
+
+NormOutput norm_forward(const at::Tensor& input, const NormWeights& weights, double epsilon) {
+  const auto wide = input.options().dtype(at::toOpMathType(input.scalar_type()));
+  NormOutput result{at::empty_like(input), weights.shift.defined() ? at::empty({input.size(0)}, wide) : at::Tensor(), at::empty({input.size(0)}, wide)};
+  by_number(input, [&]<class Number>(Number*) {
+    launch_norm_forward<Number>({.sum = numbers<Number>(input),
+                                 .stream = nullptr,
+                                 .bias = nullptr,
+                                 .scale = numbers<Number>(weights.scale),
+                                 .shift = numbers_or_null<Number>(weights.shift),
+                                 .output = numbers<Number>(result.output),
+                                 .mean = numbers_or_null<WideOf<Number>>(result.mean),
+                                 .inverse = numbers<WideOf<Number>>(result.inverse),
+                                 .epsilon = epsilon},
+                                {.tokens = input.size(0), .width = input.size(1)}, stream_of(input));
+  });
+  return result;
+}
+
+at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients) {
+  at::Tensor result = at::empty_like(saved.input);
+  by_number(saved.input, [&]<class Number>(Number*) {
+    if (gradients.scale.scalar_type() == saved.input.scalar_type())
+      launch_backward<Number, Number>(saved, gradients, result);
+    else if constexpr (!std::is_same_v<Number, double> && !std::is_same_v<Number, float>)
+      launch_backward<Number, float>(saved, gradients, result);
+    else
+      TORCH_CHECK(false, "no norm of ", saved.input.scalar_type(), " with gradients of ", gradients.scale.scalar_type());
+  });
+  return result;
+}
+
+#else
+
+void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard) {
+  composed::local_maximum(maximum, logits, shard);
+}
+void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard) {
+  composed::local_exponentials(sums, at, shard);
+}
+at::Tensor token_losses(const at::Tensor& sums) { return composed::token_losses(sums); }
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
+  composed::loss_gradient_in_place(at, sums, shard, scale);
+}
+void add_squares(const at::Tensor& limbs, const at::Tensor& values) { composed::add_squares(limbs, values); }
+bool has_norm(const at::Tensor&) { return false; }
+NormOutput norm_forward(const at::Tensor&, const NormWeights&, double) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
+at::Tensor norm_backward(const NormSaved&, const NormWeights&) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
+
+#endif
+
+}  // namespace executor::on_device

@@ -1,0 +1,31 @@
+// The kernels of this room on a device that is no CPU: those of CUDA C++ on a GPU, LibTorch's operators (composed.h) elsewhere. One place chooses.
+// Same arguments and meaning as the functions of cross_entropy.h; nothing waits for the device.
+#pragma once
+
+#include "executor/kernels/cross_entropy.h"
+
+namespace executor::on_device {
+
+void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard);
+void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard);
+at::Tensor token_losses(const at::Tensor& sums);
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);
+
+// limbs += the squares of `values`: int64 [ExactSum::kLimbs] on their device.
+void add_squares(const at::Tensor& limbs, const at::Tensor& values);
+
+// LayerNorm, or RMSNorm where there is no shift, as one pass over memory: on a GPU. Tensors as in executor/model/norm.h.
+bool has_norm(const at::Tensor& input);
+struct NormOutput {
+  at::Tensor output, mean, inverse;  // mean: none for RMSNorm
+};
+struct NormWeights {
+  at::Tensor scale, shift;
+};
+NormOutput norm_forward(const at::Tensor& input, const NormWeights& weights, double epsilon);
+struct NormSaved {
+  at::Tensor output_gradient, input, mean, inverse, scale;
+};
+at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients);  // adds to them; the gradient at the input
+
+}  // namespace executor::on_device

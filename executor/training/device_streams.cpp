@@ -1,0 +1,43 @@
+#include "executor/training/device_streams.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace executor {
+namespace {
+
+constexpr DeviceStream kBesideComputing[] = {DeviceStream::Gather, DeviceStream::Reduce, DeviceStream::Send, DeviceStream::Receive};
+
+}  // namespace
+
+DeviceStreams::DeviceStreams(c10::Device device) : device_(device) {
+  if (device.is_cpu()) return;
+  const c10::impl::VirtualGuardImpl impl(device.type());
+  const auto another = [&] { return impl.getStreamFromGlobalPool(device, /*isHighPriority=*/true); };
+  streams_ = {impl.getStream(device), another(), another(), another(), another()};
+}
+
+void DeviceStreams::make_current(DeviceStream stream) const {
+  if (streams_) c10::impl::VirtualGuardImpl(device_.type()).exchangeStream(of(stream));
+}
+
+DeviceStreams::Moment DeviceStreams::now_on(DeviceStream stream) const {
+  if (!streams_) return std::nullopt;
+  Moment moment(std::in_place, device_.type(), c10::EventFlag::BACKEND_DEFAULT);  // with its time
+  moment->record(of(stream));
+  return moment;
+}
+
+void DeviceStreams::wait(DeviceStream stream, const Moment& until) const {
+  if (until) until->block(of(stream));
+}
+
+void DeviceStreams::join() const {
+  for (const DeviceStream other : kBesideComputing) wait(DeviceStream::Compute, now_on(other));
+}
+
+void DeviceStreams::split() const {
+  const Moment now = now_on(DeviceStream::Compute);
+  for (const DeviceStream other : kBesideComputing) wait(other, now);
+}
+
+}  // namespace executor

@@ -1,0 +1,37 @@
+// The streams of this rank's device, one a kind of task, and the events between them. What runs beside each other is what the task graph leaves
+// unordered. On a CPU there is one stream and nothing to wait for: every function returns at once.
+//
+// Memory that one stream took and another one uses is not marked (no record_stream): whoever gives it up makes the stream that took it wait first.
+#pragma once
+
+#include <c10/core/Event.h>
+#include <c10/core/Stream.h>
+
+#include <array>
+#include <optional>
+
+#include "executor/training/task_waits.h"
+
+namespace executor {
+
+class DeviceStreams {
+ public:
+  // Computing keeps the stream that is current when this is made; the others are of high priority.
+  explicit DeviceStreams(c10::Device device);
+
+  bool are_concurrent() const { return streams_.has_value(); }
+  void make_current(DeviceStream stream) const;
+  using Moment = std::optional<c10::Event>;  // nothing on a CPU
+  Moment now_on(DeviceStream stream) const;
+  void wait(DeviceStream stream, const Moment& until) const;
+  void join() const;   // computing waits for all others
+  void split() const;  // all others wait for computing
+
+ private:
+  const c10::Stream& of(DeviceStream stream) const { return (*streams_)[static_cast<std::size_t>(stream)]; }
+
+  c10::Device device_;
+  std::optional<std::array<c10::Stream, kNumDeviceStreams>> streams_;
+};
+
+}  // namespace executor

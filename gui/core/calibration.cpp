@@ -1,0 +1,24 @@
+#include "gui/core/calibration.h"
+
+#include "sim/calibration/calibrate.h"
+
+namespace gui {
+
+Calibration calibrateBy(const MeasuredRun& run) {
+  const sim::ParallelPlan& plan = run.simulated->plan;
+  sim::CalibrationRun measured{.plan = plan, .traces = run.traces, .files = {}};
+  for (const sim::RankTrace& trace : run.traces) measured.files.push_back(run.folder + '/' + sim::trace_file_name(trace.rank));
+  const sim::HardwareProfile profile = sim::calibrate(plan.cluster.hardware, {measured});
+  const std::string file = run.folder + "/calibrated.json";
+  sim::save_hardware_profile(profile, file);
+  return {.run = repriced(run, profile),
+          .before = run.comparison.step.error(),
+          .next = {.model = run.folder + "/plan.json",
+                   .cluster = file,
+                   .devices = plan.mesh.ranks(),
+                   .global_batch = plan.workload.global_batch,
+                   .sequence = plan.workload.sequence,
+                   .runnable_only = sim::why_not_runnable(plan).empty()}};
+}
+
+}  // namespace gui

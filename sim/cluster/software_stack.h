@@ -1,0 +1,73 @@
+// What a training program does beside arithmetic: which operators it fuses, what it overlaps, what its host costs.
+// Lives in profiles/software/*.json ("format": "meshwright.software/1"). An unknown program gets "plain" and a wider interval.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/json_fwd.h"
+#include "sim/units/sim_time.h"
+
+namespace sim {
+
+enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, Flash1, Flash2, Flash3, Cudnn };
+inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_softmax", "flash1", "flash2", "flash3", "cudnn"};
+
+struct SoftwareStack {
+  std::string name, source;
+  std::vector<std::string> frameworks;      // as rows call them
+  std::int64_t from_year = 0;               // of the newest that is not newer than the run, this one is taken
+  bool fused_norm = false, fused_activation = false, fused_residual = false, fused_rotary = false, fused_loss = false,
+       fused_optimizer = true;
+  bool fused_accumulation = false;          // weight gradients are added inside their product
+  bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
+  bool expert_tensor = true;                // the tensor group cuts experts, too
+  bool scatter_gather = false;              // pipeline messages are cut over the tensor group
+  Seconds broadcast_start{};                // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
+  bool zero1_all_reduce = false;            // ZeRO-1 sums whole gradients, then keeps its part
+  bool cached_fp8_weights = false;          // cast once a step, not for each microbatch
+  bool masked_loss = false;                 // of an encoder: the output head sees masked tokens alone
+  double dispatch_share = 0;                // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
+  bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
+  double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
+  bool fused_softmax = false, dropout = false, compiled = false;
+  std::string flash = "flash2";             // what "flash" means there
+  std::string attention = "flash2";         // when nothing is said
+  bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
+  double reduce_bytes = 2, accumulate_bytes = 4;
+  Seconds host_per_kernel{6e-6};            // time of the host to issue one
+  Seconds pipeline_sync{};                  // the host waits for the device at each exchange between stages
+  double launches_per_expert = 2;           // kernels of one product of one expert, 16 bit
+  double images_per_worker = 0;             // a second that one process of the host decodes; 0: the input is never waited for
+  Seconds step_overhead{};                  // data loading, logging, synchronization
+  double matrix_share = 1.0;                // of what tuned products reach
+  double network_share = 1.0;               // of what the links give to a benchmark
+  double overlap_slowdown = 0.0;            // of kernels while a collective runs beside them
+  double interval = 0.2;                    // half width of the 80 % interval, relative
+  double owner_gradient_bytes = 0;          // of an element whose optimizer state a rank owns: its gradient in fp32, copies
+  double context_gib = 2.0;                 // driver, library handles, communication buffers
+  double fragmentation = 0.05;              // share of the activations that the allocator holds without use
+};
+
+AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");   // "flash", "no_flash": what they mean there
+
+// The stack of a framework in a year. Throws InputError for a broken profile; never for an unknown framework.
+struct FrameworkVersion { std::string framework; std::int64_t year = 0; };
+class SoftwareCatalog {
+ public:
+  explicit SoftwareCatalog(std::vector<SoftwareStack> stacks) : stacks_(std::move(stacks)) {}
+  const SoftwareStack& find(const FrameworkVersion& version) const;
+  const SoftwareStack& named(const std::string& name) const;
+
+ private:
+  std::vector<SoftwareStack> stacks_;       // one of them is "plain"
+};
+
+SoftwareCatalog load_software_catalog();    // profiles/software
+SoftwareStack load_software(const std::string& path_or_name);
+SoftwareStack software_stack_from_json(const Json& json, const std::string& file);
+Json to_json(const SoftwareStack& stack);
+
+}  // namespace sim

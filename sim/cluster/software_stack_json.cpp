@@ -1,0 +1,119 @@
+// Software profiles <-> JSON ("format": "meshwright.software/1").
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/cluster/profile_fields_json.h"
+#include "sim/cluster/profile_search.h"
+#include "sim/cluster/software_stack.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kSoftwareFormat = "meshwright.software/1";
+constexpr JsonReader::Range kFactor = {0, 100};
+
+template <class Stack, class Field>
+void each_fusion(Stack& stack, const Field& field) {
+  field("fused_norm", stack.fused_norm);
+  field("fused_activation", stack.fused_activation);
+  field("fused_residual", stack.fused_residual);
+  field("fused_rotary", stack.fused_rotary);
+  field("fused_loss", stack.fused_loss);
+  field("fused_optimizer", stack.fused_optimizer);
+  field("fused_softmax", stack.fused_softmax);
+  field("fused_accumulation", stack.fused_accumulation);
+  field("cached_fp8_weights", stack.cached_fp8_weights);
+  field("masked_loss", stack.masked_loss);
+  field("scales_when_used", stack.scales_when_used);
+  field("vocabulary_parallel", stack.vocabulary_parallel);
+  field("dropout", stack.dropout);
+  field("compiled", stack.compiled);
+  field("flash", stack.flash);
+  field("attention", stack.attention);
+  field("ring_overhead", stack.ring_overhead, kFactor);
+}
+
+template <class Stack, class Field>
+void each_communication(Stack& stack, const Field& field) {
+  field("overlap_reduce", stack.overlap_reduce);
+  field("overlap_gather", stack.overlap_gather);
+  field("overlap_tensor", stack.overlap_tensor);
+  field("overlap_pipeline", stack.overlap_pipeline);
+  field("expert_tensor", stack.expert_tensor);
+  field("dispatch_share", stack.dispatch_share, {0, 1});
+  field("scatter_gather", stack.scatter_gather);
+  field("broadcast_start", stack.broadcast_start);
+  field("zero1_all_reduce", stack.zero1_all_reduce);
+  field("reduce_bytes", stack.reduce_bytes, {1, 8});
+  field("accumulate_bytes", stack.accumulate_bytes, {1, 8});
+}
+
+// Those that block "fitted" may state again: see sim/validation/fit.h.
+template <class Stack, class Field>
+void each_constant(Stack& stack, const Field& field) {
+  field("matrix_share", stack.matrix_share, kFactor);
+  field("network_share", stack.network_share, kFactor);
+  field("overlap_slowdown", stack.overlap_slowdown, kFactor);
+  field("host_per_kernel", stack.host_per_kernel);
+  field("pipeline_sync", stack.pipeline_sync);
+  field("step_overhead", stack.step_overhead);
+  field("interval", stack.interval, {0, 0.95});
+}
+
+template <class Stack, class Field>
+void each_field(Stack& stack, const Field& field) {
+  each_fusion(stack, field);
+  each_communication(stack, field);
+  each_constant(stack, field);
+  field("launches_per_expert", stack.launches_per_expert, {0, 1000});
+  field("images_per_worker", stack.images_per_worker, {0, 1e6});
+  field("owner_gradient_bytes", stack.owner_gradient_bytes, {0, 64});
+  field("context_gib", stack.context_gib, kFactor);
+  field("fragmentation", stack.fragmentation, kFactor);
+}
+
+}  // namespace
+
+SoftwareStack software_stack_from_json(const Json& json, const std::string& file) {
+  const JsonReader reader(json, file);
+  SoftwareStack stack;
+  reader.choice("format", std::span(&kSoftwareFormat, 1));
+  stack.name = reader.text("name");
+  stack.source = required_source(reader);
+  if (reader.has("frameworks"))
+    for (const JsonReader& item : reader.children("frameworks"))
+      if (item.json().is_string()) stack.frameworks.push_back(item.json().get<std::string>());
+  stack.from_year = reader.integer("from_year", 0);
+  each_field(stack, FieldsIn(reader));
+  if (reader.has("fitted")) {
+    const JsonReader fitted = reader.child("fitted");
+    stack.source += "; " + required_source(fitted);
+    each_constant(stack, FieldsIn(fitted));
+  }
+  reader.finish();
+  return stack;
+}
+
+Json to_json(const SoftwareStack& stack) {
+  Json json = {{"format", kSoftwareFormat}, {"name", stack.name}, {"source", stack.source}};
+  each_field(stack, FieldsOut(json));
+  return json;
+}
+
+SoftwareStack load_software(const std::string& path_or_name) {
+  const std::string path = find_profile(path_or_name, {"software"});
+  return software_stack_from_json(load_json_file(path), path);
+}
+
+SoftwareCatalog load_software_catalog() {
+  const std::filesystem::path folder = std::filesystem::path(find_profile("plain", {"software"})).parent_path();
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  std::vector<SoftwareStack> stacks;
+  for (const std::string& file : files) stacks.push_back(load_software(file));
+  return SoftwareCatalog(std::move(stacks));
+}
+
+}  // namespace sim

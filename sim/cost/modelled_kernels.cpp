@@ -1,0 +1,125 @@
+#include "sim/cost/modelled_kernels.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+NumberFormat format_of(Precision precision) {
+  switch (precision) {
+    case Precision::Tf32: return NumberFormat::Tf32;
+    case Precision::Bf16: return NumberFormat::Bf16;
+    case Precision::Fp16: return NumberFormat::Fp16;
+    default: return NumberFormat::Fp32;
+  }
+}
+
+Pass pass_of(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::NormBackward:
+    case Kernel::ActivationBackward:
+    case Kernel::GatedActivationBackward:
+    case Kernel::ResidualBackward:
+    case Kernel::EmbeddingBackward:
+    case Kernel::CrossEntropyBackward:
+    case Kernel::DropoutBackward: return Pass::Backward;
+    default: return Pass::Forward;
+  }
+}
+
+}  // namespace
+
+Execution execution_of(const ParallelPlan& plan) {
+  const SoftwareStack& stack = plan.cluster.software;
+  const double gradient = real(bytes_per_gradient(plan).value());
+  const bool half = is_sixteen_bit(plan.workload.precision);
+  return {.format = format_of(plan.workload.precision),
+          .attention = attention_kernel(stack),
+          .fused_norm = stack.fused_norm,
+          .fused_loss = stack.fused_loss,
+          .compiled = stack.compiled,
+          .overlap_reduce = stack.overlap_reduce,
+          .overlap_gather = stack.overlap_gather,
+          .overlap_pipeline = stack.overlap_pipeline,
+          .reduce_bytes = gradient,
+          .accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient,
+          .optimizer = plan.workload.optimizer == OptimizerKind::AdamW ? StepOptimizer::Adam : StepOptimizer::SgdMomentum};
+}
+
+ModelledKernels::ModelledKernels(const ParallelPlan& plan)
+    : plan_(plan),
+      device_(plan.cluster.hardware),
+      execution_(execution_of(plan)),
+      clock_(device_, plan.cluster.software, execution_),
+      operators_(clock_, plan.cluster.software, execution_),
+      accumulates_(plan.num_microbatches() > 1 && plan.accumulation == Accumulation::ReduceLast) {}
+
+Work ModelledKernels::work(const KernelCall& call) const {
+  switch (family_of(call.kernel)) {
+    case KernelFamily::MatrixProduct: return call.share * product(call);
+    case KernelFamily::FusedAttention: return attention(call);
+    case KernelFamily::MemoryBound: break;
+  }
+  return call.share * elementwise(call);
+}
+
+Work ModelledKernels::product(const KernelCall& call) const {
+  const double tokens = real(call.shape[0]), outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  if (call.kernel == Kernel::LinearForward) return clock_.product({tokens, outputs, inputs});
+  if (call.kernel == Kernel::LinearInputGradient) return clock_.product({tokens, inputs, outputs});
+  const Work gradient = clock_.product({outputs, inputs, tokens});
+  return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
+}
+
+// A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
+Work ModelledKernels::attention(const KernelCall& call) const {
+  const bool is_fused = execution_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
+  const double length = real(call.shape[2]), dim = real(call.shape[3]);
+  const AttentionShape shape{.batch = real(call.shape[0]),
+                             .heads = real(call.shape[1]),
+                             .kv_heads = real(call.shape[1]),
+                             .queries = length,
+                             .keys = is_fused ? length / 2 : length,
+                             .key_dim = dim,
+                             .value_dim = dim};
+  if (is_fused) return clock_.flash(shape, backward);
+  const bool again = backward && plan_.recompute == Recompute::Selective;
+  return again ? clock_.unfused(shape, false) + clock_.unfused(shape, true) : clock_.unfused(shape, backward);
+}
+
+Work ModelledKernels::elementwise(const KernelCall& call) const {
+  const double elements = real(call.shape[0]) * real(std::max<std::int64_t>(call.shape[1], 1)), bytes = elements * clock_.element();
+  const Pass pass = pass_of(call.kernel);
+  switch (call.kernel) {
+    case Kernel::NormForward:
+    case Kernel::NormBackward: return operators_.norm(bytes, {plan_.model.norm == Norm::RmsNorm}, pass);
+    case Kernel::ActivationForward:
+    case Kernel::ActivationBackward: return operators_.activation(bytes, {false}, pass);
+    case Kernel::GatedActivationForward:
+    case Kernel::GatedActivationBackward: return operators_.activation(bytes, {true}, pass);
+    case Kernel::ResidualForward:
+    case Kernel::ResidualBackward: return operators_.residual(bytes, {plan_.model.mlp_bias, false}, pass);
+    case Kernel::EmbeddingForward:
+    case Kernel::EmbeddingBackward: return operators_.embedding(bytes, pass);
+    case Kernel::CrossEntropyForward:
+    case Kernel::CrossEntropyBackward: return operators_.cross_entropy(elements * (plan_.cluster.software.vocabulary_parallel ? 1 : plan_.mesh.tensor), pass);
+    case Kernel::RotaryForward:
+    case Kernel::RotaryBackward: return operators_.rotary(bytes);
+    case Kernel::DropoutForward:
+    case Kernel::DropoutBackward: return operators_.dropout(bytes, pass);
+    case Kernel::Copy: return clock_.bytes(2 * real(call.shape[0]));
+    default: return {};
+  }
+}
+
+// The optimizer's bytes hold the norm's: what NormPart reads is taken out of Update.
+Seconds ModelledKernels::flat(Operation operation, Elements elements) const {
+  const double count = real(elements.value), gradient = execution_.reduce_bytes;
+  switch (operation) {
+    case Operation::NormPart: return time(clock_.bytes(count * gradient)) + plan_.cluster.software.step_overhead;
+    case Operation::Accumulate: return time(operators_.accumulation(count));
+    default: return time(clock_.bytes(count * (operators_.optimizer_bytes() - gradient)));
+  }
+}
+
+}  // namespace sim

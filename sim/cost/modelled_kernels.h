@@ -1,0 +1,40 @@
+// Kernels of a plan on a device whose profile says how its kernels behave (block "kernels"): the clocks of sim/estimate, which the published record
+// is held against, asked kernel by kernel. Used by task_prices where nothing was measured on the device.
+#pragma once
+
+#include <algorithm>
+
+#include "sim/cost/task_kernels.h"
+#include "sim/estimate/operator_clock.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace sim {
+
+inline bool is_modelled(const HardwareProfile& profile) { return profile.kernels && profile.measured.empty(); }
+Execution execution_of(const ParallelPlan& plan);   // what the plan and its software say of kernels
+
+class ModelledKernels {
+ public:
+  explicit ModelledKernels(const ParallelPlan& plan);   // must outlive this
+  ModelledKernels(const ModelledKernels&) = delete;
+
+  Work work(const KernelCall& call) const;
+  // Of a task: the device computes while the host issues; the slower of the two.
+  Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work))); }
+  Seconds flat(Operation operation, Elements elements) const;   // NormPart, Accumulate, Update
+  const Device& device() const { return device_; }
+
+ private:
+  Work product(const KernelCall& call) const;
+  Work attention(const KernelCall& call) const;
+  Work elementwise(const KernelCall& call) const;
+
+  const ParallelPlan& plan_;
+  Device device_;
+  Execution execution_;
+  KernelClock clock_;
+  OperatorClock operators_;
+  bool accumulates_;
+};
+
+}  // namespace sim

@@ -1,0 +1,27 @@
+#include "sim/cost/prediction_interval.h"
+
+#include <cmath>
+
+#include "sim/cost/modelled_kernels.h"
+
+namespace sim {
+namespace {
+
+// Four of five of a normal error lie within 1.6 times its mean size. Mean sizes: examples/figures.py (README), plans of two ranks on a CPU.
+constexpr double kFourOfFive = 1.6;
+constexpr double kMeasured = kFourOfFive * 0.08;     // after `measure`
+constexpr double kCalibrated = kFourOfFive * 0.045;  // after `calibrate` by two other plans
+constexpr double kDataSheet = 0.4;                   // a roofline: 15.9 to 26 % mean error on published runs (sim/README.md)
+
+}  // namespace
+
+PredictionInterval prediction_interval(const Cluster& cluster) {
+  const HardwareProfile& hardware = cluster.hardware;
+  if (!hardware.corrections.empty()) return {kCalibrated, "calibrated by runs on this device"};
+  if (!hardware.measured.empty()) return {kMeasured, "kernels measured on this device"};
+  if (is_modelled(hardware))
+    return {std::hypot(cluster.software.interval, hardware.kernels->interval), "published runs, of this part and software as far as there are any"};
+  return {kDataSheet, "a data sheet alone"};
+}
+
+}  // namespace sim

@@ -1,0 +1,131 @@
+#include "sim/validation/lowered_row.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/engine/simulate.h"
+
+namespace sim {
+namespace {
+
+ModelConfig model_of(const Network& net) {
+  ModelConfig model;
+  model.model_type = net.gated ? "llama" : "gpt2";
+  model.layers = net.layers;
+  model.hidden = net.hidden;
+  model.heads = net.heads;
+  model.kv_heads = net.kv_heads;
+  model.head_dim = net.head_dim;
+  model.ffn = net.ffn;
+  model.vocabulary = net.vocabulary;
+  model.max_positions = net.sequence;
+  model.norm = net.rms_norm ? Norm::RmsNorm : Norm::LayerNorm;
+  model.position = net.rotary ? Position::Rotary : Position::Learned;
+  model.activation = net.gated ? Activation::Silu : Activation::Gelu;
+  model.gated_mlp = net.gated;
+  model.attention_bias = model.projection_bias = model.mlp_bias = net.bias;
+  model.tied_embeddings = net.tied;
+  return model;
+}
+
+Precision precision_of(NumberFormat format) {
+  switch (format) {
+    case NumberFormat::Tf32: return Precision::Tf32;
+    case NumberFormat::Fp16: return Precision::Fp16;
+    case NumberFormat::Bf16: return Precision::Bf16;
+    default: return Precision::Fp32;
+  }
+}
+
+// What a row says of its links stands in the profile of its own.
+HardwareProfile hardware_of(const Machine& machine, const Device& device) {
+  HardwareProfile profile = device.profile;
+  profile.kernels = device.kernels;
+  profile.devices_per_node = static_cast<std::int32_t>(machine.gpus_per_node);
+  if (machine.link_gbytes > 0 && profile.intra_node.peak_bandwidth.value() > 0)
+    profile.intra_node.bandwidth = profile.intra_node.bandwidth * (machine.link_gbytes * 1e9 / 2 / profile.intra_node.peak_bandwidth.value());
+  if (machine.network_gbits > 0) profile.inter_node.peak_bandwidth = BytesPerSecond(machine.network_gbits * 1e9 / 8);
+  if (profile.inter_node.type.empty()) profile.inter_node = {.type = "network", .latency = Seconds(1e-6), .bandwidth = BytesPerSecond(1e10)};
+  return profile;
+}
+
+SoftwareStack software_of(const Execution& execution, const SoftwareStack& stack) {
+  SoftwareStack software = stack;
+  software.attention = kAttentionKernelNames[static_cast<std::size_t>(execution.attention)];
+  software.fused_norm = execution.fused_norm;
+  software.fused_loss = execution.fused_loss;
+  software.compiled = execution.compiled;
+  software.overlap_reduce = execution.overlap_reduce;
+  software.overlap_gather = execution.overlap_gather;
+  software.overlap_tensor = execution.overlap_tensor;
+  software.overlap_pipeline = execution.overlap_pipeline;
+  software.accumulate_bytes = execution.accumulate_bytes;
+  return software;
+}
+
+Recompute recompute_of(RecomputeKind kind) {
+  return kind == RecomputeKind::Full ? Recompute::Full : kind == RecomputeKind::AttentionCore ? Recompute::Selective : Recompute::None;
+}
+
+bool keeps_or_repeats_whole_parts(RecomputeKind kind) {
+  return kind == RecomputeKind::None || kind == RecomputeKind::AttentionCore || kind == RecomputeKind::Full;
+}
+
+}  // namespace
+
+std::string why_not_lowered(const RunDescription& run) {
+  const Network& net = run.network;
+  const Layout& layout = run.layout;
+  const struct { bool holds; const char* reason; } kReasons[] = {
+      {net.kind != NetworkKind::Decoder, "is no decoder"},
+      {net.experts.has_value(), "has experts"},
+      {net.low_rank.has_value(), "trains adapters"},
+      {net.attention.kind != AttentionKind::Full, "has latent or windowed attention"},
+      {net.effective_sequence != real(net.sequence), "pads its samples"},
+      {layout.context > 1 || layout.expert > 1, "cuts context or experts"},
+      {layout.cut != CutKind::Uniform, "is cut in another way than evenly"},
+      {run.execution.format == NumberFormat::Fp8, "computes in fp8"},
+      {!keeps_or_repeats_whole_parts(run.execution.recompute), "recomputes single operators"},
+      {run.execution.place != OptimizerPlace::Device, "keeps its optimizer on the host"},
+      {run.execution.optimizer != StepOptimizer::Adam, "has another optimizer than Adam"},
+      {layout.zero_stage > 0 && layout.zero_group != layout.data, "shards over a part of the data ranks"},
+      {layout.global_batch != layout.data * layout.micro_batch * layout.microbatches, "has uneven microbatches"},
+      {run.machine.oversubscription > 1, "has links that are not alike"},
+  };
+  for (const auto& [holds, reason] : kReasons)
+    if (holds) return reason;
+  return layout.pipeline > 1 && !find_schedule(layout.schedule) ? "has an unknown schedule" : "";
+}
+
+ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
+  const Layout& layout = run.layout;
+  const auto small = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
+  ParallelPlan plan;
+  plan.model = model_of(run.network);
+  plan.cluster = {hardware_of(run.machine, setting.device), small(run.machine.gpus), software_of(run.execution, setting.stack)};
+  plan.workload = {.sequence = run.network.sequence,
+                   .global_batch = layout.global_batch,
+                   .precision = precision_of(run.execution.format),
+                   .optimizer = OptimizerKind::AdamW,
+                   .fp32_gradients = run.execution.reduce_bytes == 4};
+  plan.mesh = {.data = small(layout.data), .pipeline = small(layout.pipeline), .tensor = small(layout.tensor)};
+  plan.vocabulary_multiple = run.network.vocabulary % layout.tensor == 0 ? layout.tensor : 128 * layout.tensor;
+  plan.schedule = layout.pipeline > 1 ? layout.schedule : "1f1b";
+  plan.chunks = small(layout.chunks);
+  plan.cut = even_cut(run.network.layers, {plan.mesh.pipeline, small(layout.microbatches), plan.chunks});
+  plan.microbatch_size = layout.micro_batch;
+  plan.zero_stage = layout.data > 1 ? small(layout.zero_stage) : 0;
+  plan.reshard_after_forward = layout.reshard;
+  if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;   // shards of each microbatch are added
+  plan.sequence_parallel = layout.sequence_parallel;
+  plan.recompute = recompute_of(run.execution.recompute);
+  if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError("plan", std::move(found));
+  return plan;
+}
+
+Seconds simulated_step(const RunDescription& run, const Setting& setting) {
+  const ParallelPlan plan = lowered_plan(run, setting);
+  return to_seconds(simulate(make_model_graph(plan), plan).step_time);
+}
+
+}  // namespace sim

@@ -1,0 +1,265 @@
+#include "tests/executor/communication/fake_nccl.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tests/executor/checked_device/checked_device.h"
+
+namespace executor {
+
+// One operation of a group: what each place brought.
+struct FakeMeeting {
+  std::map<std::int32_t, NcclBuffer> places;
+  bool done = false;
+};
+struct FakeGroup {
+  std::int32_t size = 0, came = 0;
+  std::map<std::int64_t, std::shared_ptr<FakeMeeting>> meetings;           // by position in the order
+  std::map<std::pair<std::int32_t, std::int32_t>, std::deque<std::string>> messages;  // from, to
+};
+struct NcclCommunicatorOfLibrary {
+  std::shared_ptr<FakeGroup> group;
+  NcclPlace place;
+  std::int64_t position = 0;
+  bool aborted = false;
+};
+
+namespace {
+
+std::mutex mutex;
+std::condition_variable changed;
+FakeNcclSettings settings;
+std::map<std::string, std::string> words;
+std::map<std::string, std::shared_ptr<FakeGroup>> groups;
+std::vector<std::unique_ptr<NcclCommunicatorOfLibrary>> communicators;
+std::int32_t aborted = 0, ids = 0;
+
+constexpr NcclStatus kRemoteError{6};
+
+NcclStatus make_id(NcclId& id) {
+  const std::lock_guard lock(mutex);
+  const std::string text = "fake " + std::to_string(++ids);
+  text.copy(id.bytes.data(), id.bytes.size());
+  return NcclStatus::Success;
+}
+
+NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<FakeGroup>& group = groups[std::string(id.bytes.data(), id.bytes.size())];
+  if (!group) group = std::make_shared<FakeGroup>();
+  group->size = place.size;
+  ++group->came;
+  handle = communicators.emplace_back(std::make_unique<NcclCommunicatorOfLibrary>()).get();
+  handle->group = group;
+  handle->place = place;
+  return NcclStatus::InProgress;
+}
+
+NcclStatus state(NcclHandle handle) {
+  const std::lock_guard lock(mutex);
+  if (handle->place.rank == settings.failing_rank) return kRemoteError;
+  return handle->group->came == handle->group->size ? NcclStatus::Success : NcclStatus::InProgress;
+}
+
+std::string bytes_at(const void* address, std::size_t bytes) {
+  std::string result(bytes, '\0');
+  copy_checked(result.data(), address, bytes);
+  return result;
+}
+
+std::size_t bytes_of(const NcclBuffer& buffer) { return buffer.elements * c10::elementSize(buffer.type); }
+
+template <class Number>
+void add(std::string& into, const std::string& other, ReduceOperation operation) {
+  for (std::size_t at = 0; at < into.size(); at += sizeof(Number)) {
+    Number one, two;
+    std::memcpy(&one, into.data() + at, sizeof one);
+    std::memcpy(&two, other.data() + at, sizeof two);
+    one = operation == ReduceOperation::Sum ? one + two : std::max(one, two);
+    std::memcpy(into.data() + at, &one, sizeof one);
+  }
+}
+
+std::string sum_of(const FakeMeeting& meeting, std::size_t bytes, ReduceOperation operation) {
+  std::string sum;
+  for (const auto& [place, buffer] : meeting.places) {
+    const std::string mine = bytes_at(buffer.from, bytes);
+    if (sum.empty())
+      sum = mine;
+    else if (buffer.type == c10::kDouble)
+      add<double>(sum, mine, operation);
+    else if (buffer.type == c10::kFloat)
+      add<float>(sum, mine, operation);
+    else if (buffer.type == c10::kLong)
+      add<std::int64_t>(sum, mine, operation);
+    else
+      add<std::int32_t>(sum, mine, operation);
+  }
+  return sum;
+}
+
+using Perform = std::function<void(const FakeMeeting&)>;
+
+// The last one to come performs it for all. Who does not come in time leaves the others' streams held.
+NcclStatus meet(const NcclBuffer& buffer, const NcclOn& on, std::size_t reads, std::size_t writes, const Perform& perform) {
+  use_on_current_stream({.address = buffer.from, .bytes = reads});
+  use_on_current_stream({.address = buffer.to, .bytes = writes, .writes = true});
+  std::unique_lock lock(mutex);
+  FakeGroup& group = *on.communicator->group;
+  std::shared_ptr<FakeMeeting>& slot = group.meetings[on.communicator->position++];
+  if (!slot) slot = std::make_shared<FakeMeeting>();
+  const std::shared_ptr<FakeMeeting> meeting = slot;
+  meeting->places[on.communicator->place.rank] = buffer;
+  if (static_cast<std::int32_t>(meeting->places.size()) == group.size) {
+    perform(*meeting);
+    meeting->done = true;
+    changed.notify_all();
+  } else
+    changed.wait_for(lock, settings.patience, [&] { return meeting->done; });
+  lock.unlock();
+  hold_current_stream([meeting] {
+    const std::lock_guard inside(mutex);
+    return meeting->done;
+  });
+  return NcclStatus::Success;
+}
+
+NcclStatus all_reduce(const NcclBuffer& buffer, ReduceOperation operation, const NcclOn& on) {
+  const std::size_t bytes = bytes_of(buffer);
+  return meet(buffer, on, bytes, bytes, [=](const FakeMeeting& meeting) {
+    const std::string sum = sum_of(meeting, bytes, operation);
+    for (const auto& [place, theirs] : meeting.places) copy_checked(theirs.to, sum.data(), bytes);
+  });
+}
+
+NcclStatus reduce_scatter(const NcclBuffer& buffer, const NcclOn& on) {
+  const std::size_t bytes = bytes_of(buffer), all = bytes * static_cast<std::size_t>(on.communicator->place.size);
+  return meet(buffer, on, all, bytes, [=](const FakeMeeting& meeting) {
+    const std::string sum = sum_of(meeting, all, ReduceOperation::Sum);
+    for (const auto& [place, theirs] : meeting.places) copy_checked(theirs.to, sum.data() + static_cast<std::size_t>(place) * bytes, bytes);
+  });
+}
+
+NcclStatus all_gather(const NcclBuffer& buffer, const NcclOn& on) {
+  const std::size_t bytes = bytes_of(buffer), all = bytes * static_cast<std::size_t>(on.communicator->place.size);
+  return meet(buffer, on, bytes, all, [=](const FakeMeeting& meeting) {
+    std::string joined;
+    for (const auto& [place, theirs] : meeting.places) joined += bytes_at(theirs.from, bytes);
+    for (const auto& [place, theirs] : meeting.places) copy_checked(theirs.to, joined.data(), all);
+  });
+}
+
+NcclStatus broadcast(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on) {
+  const std::size_t bytes = bytes_of(buffer);
+  return meet(buffer, on, bytes, bytes, [=](const FakeMeeting& meeting) {
+    const std::string words_of_root = bytes_at(meeting.places.at(root).from, bytes);
+    for (const auto& [place, theirs] : meeting.places) copy_checked(theirs.to, words_of_root.data(), bytes);
+  });
+}
+
+NcclStatus send(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on) {
+  use_on_current_stream({.address = buffer.from, .bytes = bytes_of(buffer)});
+  const std::lock_guard lock(mutex);
+  on.communicator->group->messages[{on.communicator->place.rank, to}].push_back(bytes_at(buffer.from, bytes_of(buffer)));
+  changed.notify_all();
+  return NcclStatus::Success;
+}
+
+NcclStatus receive(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on) {
+  use_on_current_stream({.address = buffer.to, .bytes = bytes_of(buffer), .writes = true});
+  std::unique_lock lock(mutex);
+  auto& messages = on.communicator->group->messages[{from, on.communicator->place.rank}];
+  if (!changed.wait_for(lock, settings.patience, [&] { return !messages.empty(); })) {
+    lock.unlock();
+    hold_current_stream([] { return false; });
+    return NcclStatus::Success;
+  }
+  copy_checked(buffer.to, messages.front().data(), bytes_of(buffer));
+  messages.pop_front();
+  return NcclStatus::Success;
+}
+
+NcclStatus abort_one(NcclHandle handle) {
+  const std::lock_guard lock(mutex);
+  aborted += handle->aborted ? 0 : 1;
+  handle->aborted = true;
+  return NcclStatus::Success;
+}
+
+}  // namespace
+
+const NcclLibrary& fake_nccl() {
+  static const NcclLibrary library{.make_id = make_id,
+                                   .start = start,
+                                   .state = state,
+                                   .abort = abort_one,
+                                   .destroy = [](NcclHandle) { return NcclStatus::Success; },
+                                   .all_reduce = all_reduce,
+                                   .reduce_scatter = reduce_scatter,
+                                   .all_gather = all_gather,
+                                   .broadcast = broadcast,
+                                   .send = send,
+                                   .receive = receive,
+                                   .describe = [](NcclStatus status, NcclHandle) {
+                                     return "fake error " + std::to_string(static_cast<std::int32_t>(status));
+                                   }};
+  return library;
+}
+
+Rendezvous fake_rendezvous() {
+  return {.put =
+              [](const std::string& name, const std::string& value) {
+                const std::lock_guard lock(mutex);
+                words[name] = value;
+                changed.notify_all();
+              },
+          .get =
+              [](const std::string& name) {
+                std::unique_lock lock(mutex);
+                if (!changed.wait_for(lock, std::chrono::seconds(5), [&] { return words.contains(name); })) throw CollectiveError("no word " + name);
+                return words.at(name);
+              },
+          .look = [](const std::string& name) -> std::optional<std::string> {
+            const std::lock_guard lock(mutex);
+            const auto found = words.find(name);
+            return found == words.end() ? std::nullopt : std::optional(found->second);
+          }};
+}
+
+void reset_fake_nccl(const FakeNcclSettings& to) {
+  const std::lock_guard lock(mutex);
+  settings = to;
+  words.clear();
+  groups.clear();
+  aborted = 0;
+}
+
+std::int32_t aborted_communicators() {
+  const std::lock_guard lock(mutex);
+  return aborted;
+}
+
+void run_ranks(std::int32_t ranks, const std::function<void(NcclPlace place)>& rank) {
+  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (std::int32_t at = 0; at < ranks; ++at)
+    threads.emplace_back([&, at] {
+      try {
+        rank({.rank = at, .size = ranks});
+      } catch (...) {
+        thrown[static_cast<std::size_t>(at)] = std::current_exception();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : thrown)
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace executor

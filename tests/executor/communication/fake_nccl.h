@@ -1,0 +1,28 @@
+// An NCCL for tests on any machine: ranks are threads of one process, buffers are tensors of the checked device. It behaves as NCCL does where the
+// communicator's logic depends on it: communicators come into being when all ranks came, operations match by their order alone and take no notice of
+// what they are, errors come by themselves, abort() is the only way out of a hang.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "executor/communication/nccl_library.h"
+#include "executor/communication/rendezvous.h"
+
+namespace executor {
+
+const NcclLibrary& fake_nccl();
+Rendezvous fake_rendezvous();  // a map; get() gives up after five seconds
+
+struct FakeNcclSettings {
+  std::chrono::milliseconds patience{5000};  // that an operation waits for its peers inside the call; then it goes on in the background
+  std::int32_t failing_rank = -1;            // whose communicators report an error by themselves
+};
+void reset_fake_nccl(const FakeNcclSettings& settings);
+std::int32_t aborted_communicators();
+
+// Runs a rank a thread, each with its own place; rethrows what the first of them threw.
+void run_ranks(std::int32_t ranks, const std::function<void(NcclPlace place)>& rank);
+
+}  // namespace executor

@@ -1,0 +1,176 @@
+// How fast the kernels are on this machine's GPU: the bytes that each must move (inputs read once, outputs written once) over the median time
+// of its launches, and that rate's share of a plain copy's on the same GPU. One JSON object on standard output.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "executor/kernels/adamw_cuda.h"
+#include "executor/kernels/cross_entropy_cuda.h"
+#include "executor/kernels/cuda_block.cuh"
+#include "executor/kernels/exact_limbs.h"
+#include "executor/kernels/norm_cuda.h"
+#include "executor/kernels/square_sums_cuda.h"
+
+namespace executor {
+namespace {
+
+void require(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+  std::exit(1);
+}
+
+__global__ void fill_kernel(float* numbers, std::int64_t count, unsigned seed) {
+  for (std::int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    unsigned bits = (static_cast<unsigned>(i) + seed) * 2654435761U;
+    bits ^= bits >> 15;
+    numbers[i] = static_cast<float>(bits * 2246822519U >> 8) * (1.0F / 16777216.0F) - 0.5F;
+  }
+}
+__global__ void round_kernel(const float* numbers, Bfloat16Bits* rounded, std::int64_t count) {
+  for (std::int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) store(rounded[i], numbers[i]);
+}
+
+// Random numbers between -0.5 and 0.5: zeros would flatter.
+class Memory {
+ public:
+  explicit Memory(std::int64_t count, unsigned seed = 1) {
+    require(cudaMalloc(&memory_, static_cast<std::size_t>(count) * 4));
+    launch("fill", fill_kernel, over(count / 256, 256), nullptr, floats(), count, seed);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { cudaFree(memory_); }
+
+  float* floats() { return static_cast<float*>(memory_); }
+  std::int64_t* integers() { return static_cast<std::int64_t*>(memory_); }
+  Bfloat16Bits* halves() { return static_cast<Bfloat16Bits*>(memory_); }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+class Halves {
+ public:
+  explicit Halves(std::int64_t count) : memory_(count / 2) {
+    Memory wide(count);
+    launch("round", round_kernel, over(count / 256, 256), nullptr, wide.floats(), memory_.halves(), count);
+    require(cudaDeviceSynchronize());
+  }
+  Bfloat16Bits* data() { return memory_.halves(); }
+
+ private:
+  Memory memory_;
+};
+
+double median_seconds(const std::function<void()>& work) {
+  constexpr int kWarmUp = 5, kRepeats = 31;
+  cudaEvent_t begin, end;
+  require(cudaEventCreate(&begin));
+  require(cudaEventCreate(&end));
+  std::vector<float> milliseconds;
+  for (int i = 0; i < kWarmUp + kRepeats; ++i) {
+    require(cudaEventRecord(begin));
+    work();
+    require(cudaEventRecord(end));
+    require(cudaEventSynchronize(end));
+    float elapsed = 0;
+    require(cudaEventElapsedTime(&elapsed, begin, end));
+    if (i >= kWarmUp) milliseconds.push_back(elapsed);
+  }
+  require(cudaEventDestroy(begin));
+  require(cudaEventDestroy(end));
+  std::nth_element(milliseconds.begin(), milliseconds.begin() + kRepeats / 2, milliseconds.end());
+  return milliseconds[kRepeats / 2] * 1e-3;
+}
+
+struct Report {
+  double copy_rate = 0;  // bytes a second
+  const char* separator = "";
+
+  void row(const char* kernel, std::int64_t bytes, const std::function<void()>& work) {
+    const double seconds = median_seconds(work), rate = static_cast<double>(bytes) / seconds;
+    std::printf("%s\n    {\"kernel\": \"%s\", \"bytes\": %lld, \"seconds\": %.9f, \"bytes_per_second\": %.0f, \"share_of_copy\": %.4f}", separator, kernel,
+                static_cast<long long>(bytes), seconds, rate, rate / copy_rate);
+    separator = ",";
+  }
+};
+
+double copy_rate() {
+  constexpr std::int64_t kNumbers = std::int64_t{1} << 30;
+  Memory from(kNumbers), to(kNumbers);
+  const double seconds = median_seconds([&] { require(cudaMemcpyAsync(to.floats(), from.floats(), kNumbers * 4, cudaMemcpyDeviceToDevice)); });
+  return 2.0 * 4.0 * kNumbers / seconds;
+}
+
+void optimizer(Report& report) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 28;
+  const AdamWFactors<float> by{.keep = 1, .beta1 = 0.9F, .one_minus_beta1 = 0.1F, .beta2 = 0.95F, .one_minus_beta2 = 0.05F, .step_size = 1e-4F,
+                               .root_correction = 1, .epsilon = 1e-8F, .gradient_factor = 1};
+  const KeepRange<float> all[] = {{.begin = 0, .end = kElements, .keep = 0.9999F}};
+  Memory master(kElements), first(kElements), second(kElements), gradient(kElements);
+  Halves half(kElements), rounded(kElements);
+  report.row("AdamW, fp32", 28 * kElements, [&] {
+    launch_adamw(AdamWMemory<float, float, float>{master.floats(), gradient.floats(), first.floats(), second.floats(), nullptr}, all, by, nullptr);
+  });
+  report.row("AdamW, bf16 weights and gradients", 28 * kElements, [&] {
+    launch_adamw(AdamWMemory<float, Bfloat16Bits, Bfloat16Bits>{master.floats(), half.data(), first.floats(), second.floats(), rounded.data()}, all,
+                 by, nullptr);
+  });
+}
+
+void gradient_norm(Report& report) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 29;
+  const ElementRange all[] = {{.begin = 0, .end = kElements}};
+  Memory values(kElements), limbs(2 * kLimbs);
+  Halves halves(kElements);
+  report.row("gradient norm, fp32", 4 * kElements, [&] { launch_add_squares(values.floats(), all, limbs.integers(), nullptr); });
+  report.row("gradient norm, bf16", 2 * kElements, [&] { launch_add_squares(halves.data(), all, limbs.integers(), nullptr); });
+}
+
+void cross_entropy(Report& report) {
+  constexpr std::int64_t kTokens = 16384, kColumns = 50304, kLogits = kTokens * kColumns;
+  Halves logits(kLogits);
+  Memory maximum(kTokens), sums(2 * kTokens), targets(2 * kTokens);
+  require(cudaMemset(targets.integers(), 0, kTokens * 8));
+  const DeviceLogits<Bfloat16Bits> of{logits.data(), kTokens, kColumns, 50257};
+  const DeviceTargets<float> at{targets.integers(), 0, maximum.floats()};
+  report.row("cross-entropy maximum, bf16", 2 * kLogits, [&] { launch_maximum(of, maximum.floats(), nullptr); });
+  report.row("cross-entropy exponentials, bf16", 2 * kLogits, [&] { launch_exponentials(of, at, sums.floats(), nullptr); });
+  report.row("cross-entropy gradient, bf16", 4 * kLogits,
+             [&] { launch_loss_gradient(of, at, DeviceGradient<Bfloat16Bits>{sums.floats(), 1.0F}, nullptr); });
+}
+
+void norm(Report& report, const char* forward, const char* backward, const NormShape& shape) {
+  const std::int64_t elements = shape.tokens * shape.width;
+  Halves sum(elements), stream(elements), output(elements), scale(shape.width), shift(shape.width);
+  Memory mean(shape.tokens), inverse(shape.tokens), scale_gradient(shape.width), shift_gradient(shape.width), workspace(norm_workspace(shape));
+  report.row(forward, 8 * elements, [&] {
+    launch_norm_forward(NormForward<Bfloat16Bits>{.sum = sum.data(), .stream = stream.data(), .scale = scale.data(), .shift = shift.data(),
+                                                  .output = output.data(), .mean = mean.floats(), .inverse = inverse.floats()},
+                        shape, nullptr);
+  });
+  report.row(backward, 8 * elements, [&] {
+    launch_norm_backward(NormBackward<Bfloat16Bits, float>{.output_gradient = output.data(), .h = sum.data(), .mean = mean.floats(),
+                                                           .inverse = inverse.floats(), .scale = scale.data(), .stream_gradient = stream.data(),
+                                                           .input_gradient = output.data(), .scale_gradient = scale_gradient.floats(),
+                                                           .shift_gradient = shift_gradient.floats(), .workspace = workspace.floats()},
+                         shape, nullptr);
+  });
+}
+
+}  // namespace
+}  // namespace executor
+
+int main() {
+  executor::Report report{.copy_rate = executor::copy_rate()};
+  std::printf("{\n  \"copy_bytes_per_second\": %.0f,\n  \"kernels\": [", report.copy_rate);
+  executor::optimizer(report);
+  executor::gradient_norm(report);
+  executor::cross_entropy(report);
+  executor::norm(report, "residual + LayerNorm forward, bf16, width 768", "residual + LayerNorm backward, bf16, width 768", {.tokens = 1 << 18, .width = 768});
+  executor::norm(report, "residual + LayerNorm forward, bf16, width 4096", "residual + LayerNorm backward, bf16, width 4096", {.tokens = 1 << 16, .width = 4096});
+  std::printf("\n  ]\n}\n");
+}

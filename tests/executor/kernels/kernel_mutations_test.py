@@ -1,0 +1,88 @@
+"""Plants bugs in the CUDA kernels and expects the parity tests to catch every one, on the emulated thread block.
+
+usage: kernel_mutations_test.py FOLDER_FOR_BUILDS CXX LINK...    LINK: objects, libraries and options of the emulated test, without the kernels
+"""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+KERNELS = ROOT / "executor/kernels"
+ORDERS = ("forward", "backward", "mixed")
+SUITES = {"adamw_cuda.cu": "AdamWKernel", "cross_entropy_cuda.cu": "CrossEntropyKernel", "norm_cuda.cu": "NormKernel",
+          "norm_backward_cuda.cu": "NormBackwardKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
+
+# (what is wrong, the kernel, the file of the bug, text that stands there once, what it becomes)
+BUGS = [
+    ("tail is stepped past its end", "adamw_cuda.cu", "adamw_cuda.cu", "begin + 8 <= end && is_aligned_at", "is_aligned_at"),
+    ("tail is left out", "adamw_cuda.cu", "adamw_cuda.cu", "at < end && at < begin + 8; ++at", "at < end - 1 && at < begin + 8; ++at"),
+    ("16-byte access to an odd address", "adamw_cuda.cu", "adamw_cuda.cu", "begin + 8 <= end && is_aligned_at(memory, begin)", "begin + 7 <= end"),
+    ("every range has the first one's decay", "adamw_cuda.cu", "adamw_cuda.cu", "table.ranges[range].keep", "table.ranges[0].keep"),
+    ("blocks do not take turns", "adamw_cuda.cu", "adamw_cuda.cu", "chunk += gridDim.x", "chunk += 1 << 20"),
+    ("lanes are added in another order", "square_sums_cuda.cu", "square_sums_cuda.cu", "apart = 1; apart < kLanes; apart *= 2", "apart = kLanes / 2; apart > 0; apart /= 2"),
+    ("short block reads on", "square_sums_cuda.cu", "square_sums_cuda.cu", "lanes[i] = i < left ? from[i] : Number{}", "lanes[i] = from[i]"),
+    ("no barrier after clearing", "square_sums_cuda.cu", "square_sums_cuda.cu", "shared[threadIdx.x] = 0;\n  __syncthreads();", "shared[threadIdx.x] = 0;"),
+    ("no barrier before merging", "square_sums_cuda.cu", "square_sums_cuda.cu", "std::int64_t* limbs) {\n  __syncthreads();\n  if (threadIdx.x < kLimbs) add_to", "std::int64_t* limbs) {\n  if (threadIdx.x < kLimbs) add_to"),
+    ("window forgets what leaves it", "square_sums_cuda.cu", "square_sums_cuda.cu", "std::int32_t first) {\n    flush();", "std::int32_t first) {"),
+    ("both halves of a pair add their sum", "square_sums_cuda.cu", "square_sums_cuda.cu", "if (threadIdx.x % kThreadsOfBlock == 0) window", "window"),
+    ("no barrier between warps' sums and their reading", "cross_entropy_cuda.cu", "cuda_block.cuh", "= mine;\n  __syncthreads();", "= mine;"),
+    ("scratch is used again too early", "norm_cuda.cu", "cuda_block.cuh", "  __syncthreads();\n  return result;", "  return result;"),
+    ("padding gets a gradient", "cross_entropy_cuda.cu", "cross_entropy_cuda.cu", "column >= of.real ? Statistic(0) : ", ""),
+    ("padding takes part in the sum", "cross_entropy_cuda.cu", "cross_entropy_cuda.cu", "visit_row(row, of.real, ", "visit_row(row, of.columns, "),
+    ("target of another rank is looked up here", "cross_entropy_cuda.cu", "cross_entropy_cuda.cu", "at.targets[token] - at.first;", "at.targets[token];"),
+    ("row's head before the aligned part is left out", "cross_entropy_cuda.cu", "cuda_block.cuh", "i < head; i += blockDim.x) visit(i, row[i]);", "i < 0; i += blockDim.x) visit(i, row[i]);"),
+    ("variance over columns that are not there", "norm_cuda.cu", "norm_row.cuh", "if (first_column(e) + i < width) sum +=", "sum +="),
+    ("second stretch is the first again", "norm_cuda.cu", "norm_row.cuh", "static_cast<std::int64_t>(eight) * blockDim.x", "static_cast<std::int64_t>(0 * eight) * blockDim.x"),
+    ("mean of the gradient is not taken off", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "gradient.at[e][i] - mean_gradient -", "gradient.at[e][i] -"),
+    ("stream's gradient is lost", "norm_backward_cuda.cu", "norm_backward_cuda.cu", " * along) + later.at[e][i]", " * along)"),
+    ("weight gradient is overwritten", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "load(gradient[column]) + sum", "sum"),
+    ("no barrier before slices are read", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "slices[slice][lane] = sum;\n  __syncthreads();", "slices[slice][lane] = sum;"),
+    ("a lane leaves the shuffles early", "norm_cuda.cu", "cuda_block.cuh", "apart = 16; apart > 0;", "apart = 16; apart > threadIdx.x % 32 / 31;"),
+]
+CONTROL = ("nothing at all", "norm_cuda.cu", "norm_cuda.cu", "__shared__ Wide scratch[32];", "__shared__ Wide scratch[32];")
+
+
+def mutated(folder, bug):
+    """A tree of includes in which the one file differs; returns the source to compile."""
+    _, kernel, file, before, after = bug
+    text = (KERNELS / file).read_text()
+    if text.count(before) != 1:
+        raise SystemExit(f"{file} holds {text.count(before)} times, not once: {before!r}")
+    place = folder / "executor/kernels"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / file).write_text(text.replace(before, after))
+    if kernel != file:
+        (place / kernel).write_text((KERNELS / kernel).read_text())
+    return place / kernel
+
+
+def caught(folder, compiler, link, bug):
+    """The first thread order in which the kernel's tests fail, or None."""
+    source = mutated(folder, bug)
+    flags = ["-std=c++20", "-O1", "-ffp-contract=off", "-w", f"-I{folder}", f"-I{ROOT}/tests/executor/kernels/emulation", f"-I{ROOT}"]
+    program = folder / "test"
+    subprocess.run([compiler, *flags, "-x", "c++", source, "-x", "none", *link, "-o", program], check=True)
+    for order in ORDERS:
+        done = subprocess.run([program, f"--gtest_filter={SUITES[bug[1]]}.*"], env={**os.environ, "EMULATED_ORDER": order},
+                              capture_output=True, text=True, timeout=120)
+        if done.returncode != 0:
+            return order
+        if "[  PASSED  ] 0 tests" in done.stdout:
+            raise SystemExit(f"no test of {bug[1]} was run")
+    return None
+
+
+def main(folder, compiler, *link):
+    if caught(pathlib.Path(folder) / "control", compiler, link, CONTROL):
+        raise SystemExit("the tests fail without a planted bug")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = list(pool.map(lambda at: caught(pathlib.Path(folder) / str(at), compiler, link, BUGS[at]), range(len(BUGS))))
+    for bug, order in zip(BUGS, found):
+        print(f"{'caught, order ' + order if order else 'NOT CAUGHT':22} {bug[2]}: {bug[0]}")
+    return 0 if all(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,54 @@
+"""The worker on a GPU: gpu_worker_test.py <worker> <plans>. Skipped aloud without one."""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WORKER, PLANS = sys.argv[1:3]
+
+
+def gpus():
+    if shutil.which("nvidia-smi") is None:
+        return []
+    return subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.splitlines()
+
+
+class WorkerOnAGpu(unittest.TestCase):
+    def setUp(self):
+        if not gpus():
+            self.skipTest("no GPU: nvidia-smi names none")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="meshwright-gpu-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_worker(self, *more, plan="solo"):
+        tokens = self.folder / "tokens.bin"
+        tokens.write_bytes(b"".join((at * 7 % 31).to_bytes(2, "little") for at in range(2000)))
+        command = [WORKER, "run", "--plan", f"{PLANS}/{plan}.json", "--data", str(tokens), "--steps", "4", "--out", str(self.folder / "run"), *more]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def test_reports_memory_and_device(self):
+        snapshot = self.folder / "memory.pickle"
+        ended = self.run_worker("--device", "cuda", "--memory-snapshot", str(snapshot))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("device: cuda:0", ended.stderr)
+        steps = [json.loads(line) for line in (self.folder / "run/metrics.ndjson").read_text().splitlines()]
+        self.assertLess(0, steps[-1]["memory_allocated_bytes"])
+        self.assertLessEqual(steps[-1]["memory_allocated_bytes"], steps[-1]["memory_reserved_bytes"])
+        self.assertLess(steps[-1]["memory_reserved_bytes"], steps[-1]["memory_device_bytes"])
+        self.assertIn("CUDA", json.loads((self.folder / "run/versions.worker.json").read_text())["device_name"])
+        self.assertEqual(snapshot.read_bytes()[:1], b"\x80")
+
+    def test_nccl_refuses_two_ranks_on_one_gpu(self):
+        if len(gpus()) != 1 or shutil.which("mpirun") is None:
+            self.skipTest("needs one GPU and mpirun")
+        ended = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2", WORKER, "run", "--plan", f"{PLANS}/zero3.json", "--data", "none",
+                                "--steps", "1", "--out", str(self.folder / "run"), "--device", "cuda", "--communication", "nccl"],
+                               capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 30, ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

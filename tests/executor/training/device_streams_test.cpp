@@ -1,0 +1,38 @@
+#include "executor/training/device_streams.h"
+
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include "tests/executor/checked_device/checked_device.h"
+
+namespace executor {
+namespace {
+
+TEST(DeviceStreams, ACpuHasOneAndNothingToWaitFor) {
+  const DeviceStreams streams(c10::kCPU);
+  EXPECT_FALSE(streams.are_concurrent());
+  EXPECT_FALSE(streams.now_on(DeviceStream::Reduce).has_value());
+  streams.wait(DeviceStream::Compute, {});
+  streams.join();
+}
+
+TEST(DeviceStreams, AWaitOrdersWhatIsIssuedLater) {
+  const DeviceStreams streams(checked_device());
+  const at::Tensor numbers = at::ones({4}, at::TensorOptions().dtype(at::kDouble).device(checked_device()));
+  streams.make_current(DeviceStream::Reduce);
+  EXPECT_THROW(numbers.add_(1), c10::Error) << "computing filled it";
+  streams.wait(DeviceStream::Reduce, streams.now_on(DeviceStream::Compute));
+  numbers.add_(1);
+  streams.make_current(DeviceStream::Compute);
+  EXPECT_THROW(numbers.add_(1), c10::Error) << "reducing wrote to it";
+  streams.join();
+  numbers.add_(1);
+  streams.make_current(DeviceStream::Gather);
+  EXPECT_THROW(numbers.sum(), c10::Error);
+  streams.split();
+  EXPECT_EQ(numbers.sum().item<double>(), 16);
+  streams.make_current(DeviceStream::Compute);
+}
+
+}  // namespace
+}  // namespace executor

@@ -1,0 +1,16 @@
+"""A sample of what the planner emits, run and compared as loop_test.py does: none is refused. emitted_test.py <plans> <meshwright>"""
+import pathlib
+import sys
+import tempfile
+
+from performed import perform_all
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        found = perform_all(sys.argv[2], pathlib.Path(sys.argv[1]), pathlib.Path(scratch))
+    return 1 if not found or any(found.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""A plan through the programs: run it, compare it. Keys and ledger must be equal, the predicted peak of memory the measured one."""
+import json
+import struct
+import subprocess
+
+MEMORY_ERROR = 0.02
+BF16_WORKSPACE = 24 << 10   # of the matrix library's bf16 products of tiny shapes, which nobody predicts; it grows to 1 MiB and stays there
+
+
+def write_tokens(root):
+    tokens = [(at * at + 5 * at) % 31 for at in range(600)]
+    (root / "tokens.bin").write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))
+
+
+def call(program, *arguments):
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, arguments))}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def perform(program, plan, root):
+    """Problems of one plan, and its error of memory; tokens.bin stands in root."""
+    folder = root / plan.stem
+    call(program, "run", plan, "--data", root / "tokens.bin", "--steps", 3, "-o", folder)
+    compared = json.loads(call(program, "compare", folder, "--json"))
+    memory = compared["memory_simulated_bytes"] / compared["memory_measured_bytes"] - 1
+    problems = [f"{side}: {compared[side][:3]}" for side in ("only_simulated", "only_measured") if compared[side]]
+    if not compared["ledger_equal"]:
+        problems.append("ledger: " + compared["ledger_difference"])
+    workspace = BF16_WORKSPACE if "bf16" in plan.stem else 0
+    if abs(memory) > MEMORY_ERROR + workspace / compared["memory_measured_bytes"]:
+        problems.append(f"memory: {compared['memory_simulated_bytes']} simulated, {compared['memory_measured_bytes']} measured")
+    print(f"{plan.stem:44} memory {memory:+.1%}  {'; '.join(problems) or 'keys and ledger equal'}", flush=True)
+    return problems
+
+
+def perform_all(program, folder, root):
+    """By plan: what went wrong."""
+    write_tokens(root)
+    return {plan.stem: perform(program, plan, root) for plan in sorted(folder.glob("*.json"))}

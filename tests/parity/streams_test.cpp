@@ -1,0 +1,53 @@
+// On a device with streams (--device checked, --device cuda:0): the bugs that only streams can have are seen where the device checks order.
+#include <c10/util/Exception.h>
+#include <gtest/gtest.h>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+using executor::Mutation;
+
+class Streams : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+    if (device().is_cpu()) GTEST_SKIP() << "a CPU has no streams: --device checked";
+  }
+  const sim::ParallelPlan sharded_ = with_zero(tiny_plan(tiny_gpt2(), {.data = 2}), 3);
+};
+
+TEST_F(Streams, EveryZeroStageIsBitwiseThatOfTheOthers) {
+  const TrainingResult ddp = train({.plan = with_zero(sharded_, 0), .steps = 3});
+  for (const std::int32_t stage : {1, 2, 3})
+    EXPECT_EQ(bitwise_difference(train({.plan = with_zero(sharded_, stage), .steps = 3}), ddp), "") << "zero" << stage;
+}
+
+TEST_F(Streams, EachMicrobatchsReductionIsBehindTheLast) {
+  sim::ParallelPlan plan = with_zero(sharded_, 2);
+  const auto agree = [&] {
+    const sim::ParallelPlan fp64 = with_precision(plan, sim::Precision::Fp64);
+    return difference(train({.plan = fp64, .steps = 3}), train({.plan = on_one_rank(fp64), .steps = 3, .ranks = Ranks::Alone}), {1e-10});
+  };
+  plan.accumulation = sim::Accumulation::ReduceEach;
+  EXPECT_EQ(agree(), "");
+  plan.zero_stage = 0;
+  EXPECT_EQ(agree(), "");
+}
+
+TEST_F(Streams, AMissingWaitIsCaught) {
+  if (!device().is_privateuseone()) GTEST_SKIP() << "only the checked device sees it every time";
+  for (const std::int32_t stage : {0, 2, 3})
+    EXPECT_THROW(train({.plan = with_zero(sharded_, stage), .steps = 1, .mutation = Mutation::MissingWait}), c10::Error) << "zero" << stage;
+}
+
+TEST_F(Streams, MemoryFreedTooEarlyIsCaught) {
+  if (!device().is_privateuseone()) GTEST_SKIP() << "only the checked device sees it every time";
+  EXPECT_THROW(train({.plan = with_zero(sharded_, 3), .steps = 2, .mutation = Mutation::EarlyFree}), c10::Error);
+}
+
+}  // namespace
+}  // namespace parity

@@ -1,0 +1,94 @@
+// Writes a fixed sample of all that the planner emits for tiny models on up to 8 CPU ranks, for emitted_test.py: write_emitted_plans <folder>
+// Fails where one of all those plans, drawn or not, would be refused by the worker: `--runnable` must have nothing to leave out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "planner/evaluator.h"
+#include "sim/units/random_bits.h"
+#include "tests/parity/tiny_plans.h"
+
+namespace {
+
+constexpr int kDrawn = 2;   // of all, and one more of those with replicas
+constexpr std::size_t kMostJudged = 4000;
+
+struct Question {
+  std::int32_t devices = 1, devices_per_node = 1;
+  sim::Precision precision = sim::Precision::Fp32;
+  std::int64_t global_batch = 12;
+};
+
+planner::SearchRequest request_of(sim::ModelConfig model, const Question& question) {
+  const sim::ParallelPlan tiny = parity::tiny_plan(model, {.data = question.devices});
+  planner::SearchRequest request;
+  model.vocabulary = 31;
+  model.layers = 8;
+  request.model = model;
+  request.cluster = tiny.cluster;
+  request.cluster.hardware.devices_per_node = question.devices_per_node;
+  request.cluster.hardware.inter_node = request.cluster.hardware.intra_node;
+  request.workload = tiny.workload;
+  request.workload.precision = question.precision;
+  request.workload.global_batch = question.global_batch;
+  request.vocabulary_multiple = tiny.vocabulary_multiple;
+  request.training = tiny.training;
+  return request;
+}
+
+std::string name_of(const sim::ParallelPlan& plan) {
+  const bool is_bf16 = plan.workload.precision == sim::Precision::Bf16;
+  return fmt::format("{}{}_d{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", plan.mesh.data, plan.mesh.replicas,
+                     plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks, plan.num_microbatches(), plan.microbatch_size, plan.zero_stage,
+                     plan.reshard_after_forward ? "" : "_kept", plan.sequence_parallel ? "_sequence" : "",
+                     sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+}
+
+struct Draw {
+  sim::RandomKey key;
+  int count = 1;
+};
+void save_drawn(planner::Evaluator& evaluator, const std::vector<planner::PlanCandidate>& all, const Draw& draw, const std::string& folder) {
+  int drawn = 0;
+  for (std::uint64_t at = 0; drawn < draw.count; ++at) {
+    const sim::ParallelPlan plan = evaluator.plan(all[sim::random_bits(draw.key, at) % all.size()]);
+    if (!sim::violations(plan).empty()) continue;
+    sim::save_plan(plan, folder + "/" + name_of(plan) + ".json");
+    ++drawn;
+  }
+}
+
+// Returns how many of the plans judged the worker would refuse.
+int write_sample(const planner::SearchRequest& request, sim::RandomKey key, const std::string& folder) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  const std::vector<planner::PlanCandidate> all = planner::enumerate(request).candidates;
+  planner::Evaluator evaluator(request, model);
+  int refused = 0;
+  for (std::size_t at = 0; at < all.size(); at += all.size() / kMostJudged + 1) {
+    const sim::ParallelPlan plan = evaluator.plan(all[at]);
+    if (!sim::violations(plan).empty() || sim::why_not_runnable(plan).empty()) continue;
+    fmt::print(stderr, "{}: {}\n", planner::to_text(all[at]), sim::why_not_runnable(plan).front().problem);
+    ++refused;
+  }
+  std::vector<planner::PlanCandidate> replicated;
+  std::ranges::copy_if(all, std::back_inserter(replicated), [](const planner::PlanCandidate& candidate) { return candidate.mesh.replicas > 1; });
+  save_drawn(evaluator, all, {.key = key, .count = kDrawn}, folder);
+  if (!replicated.empty()) save_drawn(evaluator, replicated, {.key = key, .count = 1}, folder);
+  return refused;
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  using enum sim::Precision;
+  std::filesystem::create_directories(argv[1]);
+  int refused = 0;
+  std::uint64_t key = 1;
+  for (const Question& question : {Question{2, 2}, Question{4, 4, Fp32, 10}, Question{4, 2, Bf16}, Question{6, 6}, Question{8, 8, Bf16, 16}, Question{8, 4},
+                                   Question{8, 2, Fp32, 24}})
+    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama()})
+      refused += write_sample(request_of(model, question), {key++}, argv[1]);
+  return refused == 0 ? 0 : 1;
+}

@@ -1,0 +1,91 @@
+"""A checkpoint made by transformers through our worker and back: its loss, its gradients, and what we trained as transformers reads it.
+
+transformers_test.py <worker> <plans>        exit code 77 (skipped) where transformers is not installed:  cmake/setup.sh tests
+"""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+os.environ["HF_HUB_OFFLINE"] = os.environ["OMP_NUM_THREADS"] = "1"
+LOSS, GRADIENTS, SKIPPED = 1e-6, 1e-5, 77
+WORKER, PLANS = sys.argv[1], pathlib.Path(sys.argv[2])
+
+try:
+    import torch
+    import transformers
+except ImportError as missing:
+    print(f"skipped: {missing}; install it with:  cmake/setup.sh tests")
+    sys.exit(SKIPPED)
+
+
+def network_of(model, dtype):
+    torch.manual_seed(11)
+    config = transformers.AutoConfig.for_model(**model, bos_token_id=None, eos_token_id=None)
+    network = transformers.AutoModelForCausalLM.from_config(config).to(dtype)
+    with torch.no_grad():   # norms and biases begin as ones and zeros, which hide mistakes
+        for weight in network.parameters():
+            weight.add_(torch.randn_like(weight) * 0.05)
+    return network.eval()
+
+
+def loss_of(network, ids):
+    logits = network(ids[:, :-1]).logits
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+
+
+def run(plan_file, plan, weights, root, name):
+    """The loss of one step that starts from `weights`, and the folder of what it trained."""
+    ranks = plan["mesh"]["tensor"]
+    launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
+    folder, written = root / name, root / f"{name}-weights"
+    subprocess.run([*launcher, WORKER, "run", "--plan", plan_file, "--data", root / "tokens.bin", "--out", folder, "--steps", "1", "--weights", weights],
+                   check=True, capture_output=True, text=True, timeout=120)
+    subprocess.run([WORKER, "export", "--out", folder, "--weights", written], check=True)
+    return json.loads((folder / "metrics.ndjson").read_text().splitlines()[0])["loss"], written
+
+
+def off(value, expected, allowed):
+    return ((value - expected).norm() / expected.norm()).item() / allowed
+
+
+def check(plan_file, root):
+    plan = json.loads(plan_file.read_text())
+    root.mkdir()
+    dtype = {"fp64": torch.float64, "fp32": torch.float32}[plan["workload"]["precision"]]
+    network = network_of(plan["model"], dtype)
+    network.save_pretrained(root / "made")
+    ids = torch.randint(plan["model"]["vocab_size"], (1, plan["workload"]["sequence"] + 1))   # one sample, so every batch is made of it
+    (root / "tokens.bin").write_bytes(struct.pack(f"<{ids.numel()}H", *ids.flatten().tolist()))
+    expected = loss_of(network, ids)
+    expected.backward()
+    loss, written = run(plan_file, plan, root / "made", root, "first")
+    trained = transformers.AutoModelForCausalLM.from_pretrained(written, dtype=dtype).eval()
+    again, _ = run(plan_file, plan, written, root, "second")
+    with torch.no_grad():
+        trained_loss = loss_of(trained, ids).item()
+    errors = {"loss": abs(loss / expected.item() - 1) / LOSS, "loss of what we trained": abs(again / trained_loss - 1) / LOSS}
+    rate = plan["training"]["learning_rate"]   # the plan's update is w -= rate x gradient
+    before = dict(network.named_parameters())
+    for name, after in trained.named_parameters():
+        errors["gradient of " + name] = off((before[name] - after).detach() / rate, before[name].grad, GRADIENTS)
+    worst = max(errors, key=errors.get)
+    print(f"{plan_file.stem}: loss {errors['loss'] * LOSS:.1e}, after training {errors['loss of what we trained'] * LOSS:.1e}; "
+          f"worst of {len(errors)}: {worst}, {errors[worst]:.2e} of what is allowed", flush=True)
+    return errors[worst] <= 1
+
+
+def main():
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    with tempfile.TemporaryDirectory() as scratch:
+        results = [check(plan, pathlib.Path(scratch) / plan.stem) for plan in sorted(PLANS.glob("hf_*.json"))]
+    print(f"transformers {transformers.__version__}, {len(results)} plans")
+    return 0 if results and all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "sim/cluster/hardware_profile.h"
+#include "sim/units/input_error.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+TEST(KernelTraitsJson, EveryPartOfPublishedRunsHasThemAndKeepsThem) {
+  for (const char* name : {"p40-24gb", "v100-16gb-sxm2", "v100-32gb-sxm2", "v100-32gb-sxm3", "v100-32gb-sxm3-450w", "a30-24gb-pcie",
+                           "a100-40gb-sxm", "a100-80gb-sxm", "a800-80gb-sxm", "l40s-48gb", "rtx-4090-24gb", "rx-7900-xtx-24gb",
+                           "h100-80gb-sxm", "h100-96gb-hbm2e", "h200-141gb-sxm", "b200-180gb-sxm"}) {
+    const HardwareProfile profile = load_hardware_profile(name);
+    ASSERT_TRUE(profile.kernels) << name;
+    const Json written = to_json(profile);
+    EXPECT_EQ(to_json(hardware_profile_from_json(written, name)).dump(), written.dump()) << name;
+  }
+}
+
+TEST(KernelTraitsJson, NumbersNeedASource) {
+  EXPECT_THROW(kernel_traits_from_json(Json::parse(R"({"kernels": {"matrix_share": 0.7}})"), "f"), InputError);
+  EXPECT_THROW(kernel_traits_from_json(Json::parse(R"({"kernels": {"source": "x", "matrix_share": -1}})"), "f"), InputError);
+}
+
+TEST(KernelTraitsJson, WhatRowsSayComesLastAndNeedsASource) {
+  Json json =
+      Json::parse(R"({"kernels": {"source": "x", "matrix_share": 0.7, "fp8_peak": "1979 TFLOP/s"}, "fitted": {"matrix_share": 0.6}})");
+  EXPECT_THROW(kernel_traits_from_json(json, "f"), InputError);
+  json["fitted"]["source"] = "rows of a";
+  EXPECT_EQ(kernel_traits_from_json(json, "f").matrix_share, 0.6);
+  EXPECT_EQ(kernel_traits_from_json(json, "f").fp8_peak.value(), 1979e12);
+}
+
+TEST(KernelTraitsJson, WithoutTheBlockDefaults) { EXPECT_EQ(kernel_traits_from_json(Json::object(), "f").interval, KernelTraits{}.interval); }
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,92 @@
+#include "sim/cost/modelled_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/cost/task_prices.h"
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+ParallelPlan a100_plan(const char* software = "plain") {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware = load_hardware_profile("a100-80gb-sxm");
+  plan.cluster.software = load_software(software);
+  plan.workload.precision = Precision::Bf16;
+  return plan;
+}
+
+double device_time(const ParallelPlan& plan, const KernelCall& call) { return ModelledKernels(plan).work(call).device; }
+
+TEST(ModelledKernels, OnlyWhereTheProfileSpeaksOfKernelsAndNothingWasMeasured) {
+  HardwareProfile profile = load_hardware_profile("a100-80gb-sxm");
+  EXPECT_TRUE(is_modelled(profile));
+  profile.measured.resize(1);
+  EXPECT_FALSE(is_modelled(profile));
+  EXPECT_FALSE(is_modelled(testing::small_gpu()));
+}
+
+TEST(ModelledKernels, AProductIsThatOfTheClock) {
+  const ParallelPlan plan = a100_plan();
+  const Device device(plan.cluster.hardware);
+  const Execution execution = execution_of(plan);
+  const KernelClock clock(device, plan.cluster.software, execution);
+  EXPECT_EQ(device_time(plan, {Kernel::LinearForward, {4096, 8192, 2048}}), clock.product({4096, 8192, 2048}).device);
+  EXPECT_EQ(device_time(plan, {Kernel::LinearInputGradient, {4096, 8192, 2048}}), clock.product({4096, 2048, 8192}).device);
+}
+
+TEST(ModelledKernels, GradientsOfLaterMicrobatchesAreAddedUnlessOnlyTheirSumsAre) {
+  ParallelPlan plan = a100_plan();
+  plan.workload.global_batch = plan.microbatch_size * plan.mesh.data;
+  const KernelCall call{Kernel::LinearWeightGradient, {4096, 8192, 2048}};
+  const double once = device_time(plan, call);
+  plan.workload.global_batch *= 4;
+  EXPECT_GT(device_time(plan, call), once);
+  plan.accumulation = Accumulation::ReduceEach;   // a task of its own
+  EXPECT_EQ(device_time(plan, call), once);
+}
+
+TEST(ModelledKernels, SelectiveRecomputationMakesScoresAgainWhereAnyAreKept) {
+  ParallelPlan fused = a100_plan(), unfused = a100_plan();
+  unfused.cluster.software.attention = "unfused";
+  const KernelCall backward{Kernel::AttentionBackward, {4, 16, 1024, 64}}, forward{Kernel::AttentionForward, {4, 16, 1024, 64}};
+  const double fused_before = device_time(fused, backward), unfused_before = device_time(unfused, backward);
+  fused.recompute = unfused.recompute = Recompute::Selective;
+  EXPECT_EQ(device_time(fused, backward), fused_before);
+  EXPECT_DOUBLE_EQ(device_time(unfused, backward), unfused_before + device_time(unfused, forward));
+}
+
+TEST(ModelledKernels, EveryKernelOfATaskHasAPrice) {
+  testing::PlanGenerator plans(7);
+  for (int drawn = 0; drawn < 40; ++drawn) {
+    ParallelPlan plan = plans.next(DeviceKind::Gpu);
+    plan.cluster = testing::described(plan.cluster, true);
+    const ModelGraph model = make_model_graph(plan);
+    const ModelledKernels kernels(plan);
+    for (const Operation operation : {Operation::Embedding, Operation::Attention, Operation::Mlp, Operation::Head})
+      for (const Phase phase : {Phase::Forward, Phase::Backward}) {
+        const LayerIndex layer = operation == Operation::Embedding ? LayerIndex(0) : operation == Operation::Head ? model.head() : LayerIndex(1);
+        for (const KernelCall& call : kernels_of(model, plan, {layer, phase, operation}).calls)
+          EXPECT_GT(kernels.work(call).device, 0) << kKernelNames[static_cast<std::size_t>(call.kernel)];
+      }
+  }
+}
+
+TEST(ModelledKernels, TheHostLimitsSmallTasks) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.software.host_per_kernel = Seconds(1e-3);
+  const ModelledKernels slow_host(plan);
+  EXPECT_DOUBLE_EQ(slow_host.time({.device = 1e-5, .kernels = 3}).count(), 3e-3);
+  EXPECT_DOUBLE_EQ(slow_host.time({.device = 1, .kernels = 3}).count(), 1);
+}
+
+TEST(ModelledKernels, TheStepsOverheadIsPaidOnce) {
+  ParallelPlan plan = a100_plan();
+  const Seconds before = ModelledKernels(plan).flat(Operation::NormPart, {1000});
+  plan.cluster.software.step_overhead += Seconds(0.5);
+  EXPECT_DOUBLE_EQ((ModelledKernels(plan).flat(Operation::NormPart, {1000}) - before).count(), 0.5);
+  EXPECT_GT(ModelledKernels(plan).flat(Operation::Update, {1'000'000'000}), ModelledKernels(plan).flat(Operation::Accumulate, {1'000'000'000}));
+}
+
+}  // namespace
+}  // namespace sim

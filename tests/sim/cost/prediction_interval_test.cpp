@@ -1,0 +1,38 @@
+#include "sim/cost/prediction_interval.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+double width(const HardwareProfile& hardware, const SoftwareStack& software = {}) {
+  return prediction_interval({hardware, 8, software}).half_width;
+}
+
+TEST(PredictionInterval, NarrowsWithWhatIsKnown) {
+  HardwareProfile hardware = testing::small_gpu();
+  const double sheet = width(hardware);
+  hardware.measured.resize(1);
+  const double measured = width(hardware);
+  hardware.corrections.resize(1);
+  EXPECT_LT(measured, sheet);
+  EXPECT_LT(width(hardware), measured);
+}
+
+TEST(PredictionInterval, UnknownSoftwareAndUnknownPartsWidenIt) {
+  const HardwareProfile known = load_hardware_profile("a100-80gb-sxm"), unknown = load_hardware_profile("b200-180gb-sxm");
+  EXPECT_LT(width(known, load_software("megatron-core")), width(known, load_software("meshwright")));
+  EXPECT_LT(width(known, load_software("megatron-core")), width(unknown, load_software("megatron-core")));
+}
+
+TEST(PredictionInterval, HoldsThePrediction) {
+  const PredictionInterval narrow{0.1, ""}, wide{2.0, ""};
+  EXPECT_DOUBLE_EQ(narrow.low(Seconds(10)).count(), 9);
+  EXPECT_DOUBLE_EQ(narrow.high(Seconds(10)).count(), 11);
+  EXPECT_GT(wide.low(Seconds(10)).count(), 0);
+}
+
+}  // namespace
+}  // namespace sim
