@@ -8,7 +8,6 @@
 
 #include "planner/constraints.h"
 #include "sim/units/input_error.h"
-#include "sim/units/unit_text.h"
 
 namespace cli {
 namespace {
@@ -36,14 +35,6 @@ sim::Precision precision_of(const PlanOptions& options, const sim::Cluster& clus
   return static_cast<sim::Precision>(position_of("--precision", options.precision, sim::kPrecisionNames, violations));
 }
 
-std::optional<sim::Bytes> memory_limit_of(const PlanOptions& options, Violations& violations) {
-  if (options.memory_limit.empty()) return std::nullopt;
-  const std::optional<sim::Bytes> limit = sim::parse_bytes(options.memory_limit);
-  if (!limit || *limit <= sim::Bytes(0))
-    violations.push_back({"--memory-limit", "'" + options.memory_limit + "' is no amount of memory with a unit", "write it like \"80 GiB\""});
-  return limit;
-}
-
 }  // namespace
 
 planner::SearchRequest search_request(const PlanOptions& options) {
@@ -57,7 +48,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
                       .fp32_gradients = options.fp32_gradients};
   if (options.fp32_gradients && !sim::is_sixteen_bit(request.workload.precision))
     violations.push_back({"--fp32-gradients", "gradients have the precision of the weights already", "leave it out, or give --precision bf16"});
-  request.memory_limit = memory_limit_of(options, violations);
+  request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);

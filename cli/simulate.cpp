@@ -60,8 +60,9 @@ int run(const SimulateOptions& options, const Console& console) {
   const bool wants_timeline = options.text || options.check || !options.timeline.empty();
   const sim::Disturbances disturbances = disturbances_of(options, plan);
   const sim::TaskGraph graph = sim::lower(model, plan, options.every_rank ? sim::Fold::None : sim::fold_of(disturbances, plan));
-  const sim::SimulationResult result =
+  sim::SimulationResult result =
       sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary, disturbances);
+  if (!disturbances.none()) result.undisturbed_step_time = sim::simulate(model, plan).step_time;
   if (options.check) check(model, plan, graph, result.timeline);
   write_files(options, plan, result);
   std::string text = simulation_text(plan, result, console);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/units/unit_text.h"
+
 namespace planner {
 namespace {
 
@@ -87,6 +89,14 @@ std::string nearest_mesh(const SearchRequest& request, const sim::DeviceMesh& re
     }
   }
   return fix;
+}
+
+std::optional<sim::Bytes> memory_limit_of(const WrittenLimit& written, std::vector<sim::Violation>& violations) {
+  if (written.value.empty()) return std::nullopt;
+  const std::optional<sim::Bytes> limit = sim::parse_bytes(written.value);
+  if (!limit || *limit <= sim::Bytes(0))
+    violations.push_back({written.where, "'" + written.value + "' is no amount of memory with a unit", "write it like \"80 GiB\""});
+  return limit;
 }
 
 std::vector<sim::Violation> workload_violations(const SearchRequest& request) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "planner/reason.h"
@@ -14,6 +16,12 @@ namespace planner {
 // What no layout could mend (a sequence beyond the positions, a precision without a rate) is wrong with the question, not with each plan:
 // the rules of a plan, asked for one device.
 std::vector<sim::Violation> workload_violations(const SearchRequest& request);
+
+// "80 GiB" as an option or a field of a form holds it; empty text: none is asked for, the device's own holds.
+struct WrittenLimit {
+  std::string where, value;
+};
+std::optional<sim::Bytes> memory_limit_of(const WrittenLimit& written, std::vector<sim::Violation>& violations);
 
 // Every constraint that the degree breaks; empty: allowed. A tensor group may leave its node only when the degree is fixed.
 std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t tensor);

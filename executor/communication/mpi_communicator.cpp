@@ -53,9 +53,8 @@ std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiSession> session, const 
   MPI_Comm_rank(group->communicator, &group->rank);
   MPI_Comm_size(group->communicator, &group->size);
   if (group->size != static_cast<int>(members.size())) throw CollectiveError(name + " group: its ranks name different members");
-  std::vector<std::int32_t> ranks;
-  for (const sim::Rank member : members) ranks.push_back(member.value());
-  group->name = fmt::format("{} group of ranks {}", name, fmt::join(ranks, " "));
+  for (const sim::Rank member : members) group->members.push_back(member.value());
+  group->name = fmt::format("{} group of ranks {}", name, fmt::join(group->members, " "));
   group->session = std::move(session);
   return group;
 }

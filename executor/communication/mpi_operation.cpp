@@ -34,6 +34,7 @@ struct MpiOperation::InFlight {
         messages(group.communicator, group.session->options().message),
         rounds{std::move(to_do), {}} {}
   OperationHeader mine;
+  std::vector<Peer> told;  // who has got the header
   std::vector<HeaderFrom> theirs;
   MpiMessages header_sends, messages;
   struct {
@@ -77,6 +78,7 @@ void MpiOperation::exchange_headers(const HeaderExchange& exchange) {
     check_mpi(MPI_Irecv(&from.header, sizeof from.header, MPI_BYTE, peer.rank, exchange.tag.value, group_->communicator, &from.request),
               "MPI_Irecv");
   }
+  in_flight_->told = exchange.send_to;
   for (const Peer peer : exchange.send_to) in_flight_->header_sends.send(bytes_of_header(in_flight_->mine), peer, exchange.tag);
 }
 
@@ -135,6 +137,16 @@ std::vector<Peer> MpiOperation::missing() const {
     if (!from.arrived) peers.push_back(from.peer);
   }
   return peers;
+}
+
+// Of a transfer the sender, too, waits for its peer: until that takes the payload.
+Waiting MpiOperation::waiting(std::int64_t number) const {
+  const auto& members = group_->members;
+  const std::vector<Peer> absent = in_flight_->mine.kind == OperationKind::Transfer && !in_flight_->told.empty() ? in_flight_->told : missing();
+  return {.number = number,
+          .rank = members[static_cast<std::size_t>(group_->rank)],
+          .for_rank = absent.empty() ? -1 : members[static_cast<std::size_t>(absent.front().rank)],
+          .in = fmt::format("{} ({})", to_text(in_flight_->mine), group_->name)};
 }
 
 void MpiOperation::fail_after(sim::Seconds waited) const {

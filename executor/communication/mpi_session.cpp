@@ -19,6 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kShortestRest{5};
+constexpr std::chrono::seconds kPatience{1};   // then a wait asks what the others wait for, and answers
+constexpr std::chrono::milliseconds kBetweenLooks{5};
 
 // Polling without rest steals from a rank that still computes, even on the next core; long rests are a message's delay. Where ranks outnumber
 // cores, the one that is waited for may need this very core: no polling at all.
@@ -77,12 +79,18 @@ void MpiSession::advance_all() {
 void MpiSession::wait_for(MpiOperation& operation) {
   if (!failure_.empty()) throw CollectiveError(failure_);
   const auto start = Clock::now();
+  auto next_look = kPatience + std::chrono::milliseconds(0);
   auto rest = kShortestRest;
+  ++waits_;
   try {
     for (advance_all(); !operation.done(); advance_all()) {
       const auto waited = Clock::now() - start;
       if (waited > options_.time_limit) operation.fail_after(std::chrono::duration_cast<sim::Seconds>(waited));
       if (waited < pace_.spin) continue;
+      if (waited > next_look) {
+        watch_.look(operation.waiting(waits_));
+        next_look = std::chrono::duration_cast<std::chrono::milliseconds>(waited) + kBetweenLooks;
+      }
       std::this_thread::sleep_for(rest);
       rest = std::min(rest * 2, pace_.longest_rest);
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "executor/communication/communicator.h"
+#include "executor/communication/mpi_watch.h"
 #include "sim/units/quantity.h"
 #include "sim/units/sim_time.h"
 
@@ -30,8 +31,8 @@ struct PollingPace {
 
 class MpiSession {
  public:
-  // nullptr where the process was not started by mpirun (or srun with PMIx): a solo run needs no MPI. Throws CollectiveError if MPI refuses.
-  // Later sessions of a process share its MPI, and fail by themselves.
+  // Collective over all ranks of the job. nullptr where the process was not started by mpirun (or srun with PMIx): a solo run needs no MPI.
+  // Throws CollectiveError if MPI refuses. Later sessions of a process share its MPI, and fail by themselves.
   static std::shared_ptr<MpiSession> start(const CommunicationOptions& options);
   static std::shared_ptr<MpiSession> start() { return start(CommunicationOptions()); }
   ~MpiSession();  // the first one finalises MPI, unless an operation failed: then nobody would come
@@ -54,6 +55,8 @@ class MpiSession {
   PollingPace pace_;
   std::vector<MpiOperation*> active_;  // in order of their start
   std::string failure_;                // of the first operation that failed; all later ones repeat it
+  MpiWatch watch_;
+  std::int64_t waits_ = 0;             // so far
 };
 
 // Turns an MPI return code into CollectiveError.

@@ -1,6 +1,6 @@
 #include "executor/kernels/optimizer_loops.h"
 
-#include <cmath>
+#include "executor/kernels/adamw_update.h"
 
 namespace executor {
 namespace {
@@ -13,12 +13,10 @@ MESHWRIGHT_INLINE void adamw(const AdamWSpan<Master, Gradient>& span, const Adam
   Master* __restrict second = span.second_moment;
   const AdamWFactors<Master> by = f;  // a copy: stores below cannot change it
   for (std::int64_t i = 0; i < span.elements; ++i) {
-    const Master gradient = load(gradients[i]) * by.gradient_factor;
-    const Master m = by.beta1 * first[i] + by.one_minus_beta1 * gradient;
-    const Master v = by.beta2 * second[i] + by.one_minus_beta2 * gradient * gradient;
-    first[i] = m;
-    second[i] = v;
-    weights[i] = weights[i] * by.keep - by.step_size * m / (std::sqrt(v) * by.root_correction + by.epsilon);
+    const AdamWElement<Master> next = adamw_update<Master>({weights[i], first[i], second[i]}, load(gradients[i]), by);
+    first[i] = next.first_moment;
+    second[i] = next.second_moment;
+    weights[i] = next.weight;
   }
 }
 

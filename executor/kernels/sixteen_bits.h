@@ -2,6 +2,10 @@
 // ties to even; NaN stays NaN.
 #pragma once
 
+#if defined(__CUDACC__)
+#include <cuda_fp16.h>
+#endif
+
 #include <bit>
 #include <cstdint>
 
@@ -32,7 +36,12 @@ MESHWRIGHT_INLINE void store(Bfloat16Bits& to, float value) {
   to.bits = static_cast<std::uint16_t>(value != value ? 0x7fc0U : rounded);
 }
 
+#if defined(__CUDA_ARCH__)
+MESHWRIGHT_INLINE float load(Float16Bits value) { return __half2float(__ushort_as_half(value.bits)); }
+MESHWRIGHT_INLINE void store(Float16Bits& to, float value) { to.bits = __half_as_ushort(__float2half_rn(value)); }
+#else
 MESHWRIGHT_INLINE float load(Float16Bits value) { return static_cast<float>(std::bit_cast<_Float16>(value.bits)); }
 MESHWRIGHT_INLINE void store(Float16Bits& to, float value) { to.bits = std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
+#endif
 
 }  // namespace executor

@@ -3,7 +3,9 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "executor/communication/mpi_session.h"
 #include "sim/units/input_error.h"
@@ -19,11 +21,14 @@ Failure describe(const std::exception& error) {
   return {.exit_code = kInternal, .sentence = error.what()};
 }
 
+constexpr std::chrono::milliseconds kForTheOthers{200};   // the abort ends them, too: what they know belongs in their files first
+
 int end_with(const Failure& failure, bool is_launched) {
   fmt::print(stderr, "error: {}\n", failure.sentence);
   std::fflush(stderr);
-  if (is_launched) MpiSession::abort(failure.exit_code);
-  return failure.exit_code;
+  if (!is_launched) return failure.exit_code;
+  std::this_thread::sleep_for(kForTheOthers);
+  MpiSession::abort(failure.exit_code);
 }
 
 }  // namespace executor

@@ -23,7 +23,7 @@ SharedRun heldAgainst(const sim::ParallelPlan& plan, std::shared_ptr<MeasuredRun
   sim::MedianStep median = sim::median_step(plan, run->traces, warm_up);
   run->step = median.number;
   run->measured = std::move(median.timeline);
-  const sim::Dependencies step = sim::dependencies_of(run->simulated->graph, run->measured, sim::streams_of(plan));
+  const sim::Dependencies step = sim::dependencies_of(run->simulated->graph, run->measured, sim::stream_order(plan));
   run->critical = sim::critical_path(step, run->measured);
   run->idle = sim::idle_times(step, run->simulated->graph);
   run->core = coreWithPath(run->measured, run->critical);

@@ -5,20 +5,9 @@
 
 #include "gui/core/file_kind.h"
 #include "planner/constraints.h"
-#include "sim/units/unit_text.h"
 
 namespace gui {
 namespace {
-
-using Violations = std::vector<sim::Violation>;
-
-std::optional<sim::Bytes> limitOf(const std::string& text, Violations& violations) {
-  if (text.empty()) return std::nullopt;
-  const std::optional<sim::Bytes> limit = sim::parse_bytes(text);
-  if (!limit || *limit <= sim::Bytes(0))
-    violations.push_back({"memory limit", "'" + text + "' is no amount of memory with a unit", "write it like \"80 GiB\""});
-  return limit;
-}
 
 sim::ModelConfig modelOf(const std::string& path) {
   return kindOfFile(path) == FileKind::Plan ? sim::load_plan(path).model : sim::load_model_config(path);
@@ -29,7 +18,7 @@ sim::ModelConfig modelOf(const std::string& path) {
 planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (question.model.empty())
     throw sim::InputError("", {{"model", "no model is chosen", "open a Hugging Face config.json, or drop one on the window"}});
-  Violations violations;
+  std::vector<sim::Violation> violations;
   planner::SearchRequest request;
   request.model = modelOf(question.model);
   request.cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
@@ -38,9 +27,9 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
                       .global_batch = question.global_batch,
                       .precision = cpu ? sim::Precision::Fp32 : sim::Precision::Bf16,
                       .optimizer = sim::OptimizerKind::AdamW};
-  request.memory_limit = limitOf(question.memory_limit, violations);
+  request.memory_limit = planner::memory_limit_of({.where = "memory limit", .value = question.memory_limit}, violations);
   if (!violations.empty()) throw sim::InputError("", violations);
-  if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(question.model, found);
+  if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty()) throw sim::InputError(question.model, found);
   request.top = question.top;
   request.runnable_only = question.runnable_only;
   return request;

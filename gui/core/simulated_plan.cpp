@@ -13,7 +13,7 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold) {
   simulated->model = sim::make_model_graph(plan);
   simulated->graph = sim::lower(simulated->model, simulated->plan, fold);
   simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
-  const sim::Dependencies step = sim::dependencies_of(simulated->graph, simulated->result.timeline, sim::streams_of(plan));
+  const sim::Dependencies step = sim::dependencies_of(simulated->graph, simulated->result.timeline, sim::stream_order(plan));
   simulated->critical = sim::critical_path(step, simulated->result.timeline);
   simulated->idle = sim::idle_times(step, simulated->graph);
   simulated->flows = flowsOf(simulated->graph, step);

@@ -35,8 +35,7 @@ std::vector<std::string> check_graph(const ModelGraph& model, const ParallelPlan
   check_buckets(checked, findings);
   check_transfers(checked, findings);
   check_collectives(checked, findings);
-  const TaskOrder order(graph,
-                        plan.cluster.hardware.overlaps_communication ? TaskOrder::Streams::Overlapping : TaskOrder::Streams::InOrder);
+  const TaskOrder order(graph, stream_order(plan));
   if (!order.circle().empty()) {
     findings.add(order.circle());
   } else {

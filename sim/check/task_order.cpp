@@ -18,9 +18,9 @@ using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
 }  // namespace
 
-TaskOrder::TaskOrder(const TaskGraph& graph, Streams streams)
+TaskOrder::TaskOrder(const TaskGraph& graph, StreamOrder order)
     : graph_(graph), place_(graph.tasks().size(), 0), next_in_stream_(graph.tasks().size(), -1), ended_(graph.tasks().size()) {
-  link_streams(streams);
+  link_streams(order);
   link_edges();
   sort();
 }
@@ -30,7 +30,7 @@ std::size_t TaskOrder::vertex_of(std::size_t task) const {
   return rendezvous < 0 ? task : graph_.tasks().size() + static_cast<std::size_t>(rendezvous);
 }
 
-void TaskOrder::link_streams(Streams streams) {
+void TaskOrder::link_streams(StreamOrder order) {
   for (DeviceId device(0); device.position() < graph_.devices().size(); ++device) {
     std::array<std::optional<std::size_t>, kNumStreams> last;
     std::optional<std::size_t> last_of_all;
@@ -38,7 +38,7 @@ void TaskOrder::link_streams(Streams streams) {
       auto& before = last[static_cast<std::size_t>(graph_.task(id).stream)];
       place_[id.position()] = before ? place_[*before] + 1 : 1;
       if (before) next_in_stream_[*before] = id.value();
-      const auto& waits_for = streams == Streams::InOrder ? last_of_all : before;
+      const auto& waits_for = order == StreamOrder::InOrder ? last_of_all : before;
       if (waits_for) links_.emplace_back(vertex_of(*waits_for), vertex_of(id.position()));
       before = last_of_all = id.position();
     }

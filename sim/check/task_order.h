@@ -15,8 +15,7 @@ namespace sim {
 class TaskOrder {
  public:
   // in_order: a device performs all of its streams in issue order, as ranks that do not overlap communication do.
-  enum class Streams : std::uint8_t { Overlapping, InOrder };
-  TaskOrder(const TaskGraph& graph, Streams streams);
+  TaskOrder(const TaskGraph& graph, StreamOrder order);
 
   // "A waits for B, which waits for A"; empty when there is no circle. The rest may be asked only then.
   const std::string& circle() const { return circle_; }
@@ -26,7 +25,7 @@ class TaskOrder {
  private:
   // Tasks of one rendezvous are one vertex: num_tasks + its number.
   std::size_t vertex_of(std::size_t task) const;
-  void link_streams(Streams streams);
+  void link_streams(StreamOrder order);
   void link_edges();
   void sort();
   std::string name_circle(const std::vector<std::size_t>& component, std::size_t inside) const;

@@ -38,7 +38,6 @@ struct DeviceTimes {
   SimTime exposed{};        // while something communicated and nothing computed
 };
 
-enum class StreamOrder : std::uint8_t { Overlapping, InOrder };
 
 struct EngineRun {
   SimTime step_time{};

@@ -24,14 +24,14 @@ std::vector<MemoryBreakdown> resident(const TaskGraph& graph, const ParallelPlan
 }
 
 // A blocking communication of an in-order device begins when it is issued (engine.h).
-Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTracker& memory, bool overlaps) {
+Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTracker& memory, StreamOrder order) {
   Timeline timeline;
   timeline.devices.assign(graph.devices().begin(), graph.devices().end());
   timeline.spans.reserve(graph.tasks().size());
   for (std::size_t at = 0; at < graph.tasks().size(); ++at) {
     const Task& task = graph.tasks()[at];
     const TaskTimes& times = run.tasks[at];
-    const bool from_issue = !overlaps && is_communication(task.key.operation);
+    const bool from_issue = order == StreamOrder::InOrder && is_communication(task.key.operation);
     timeline.spans.push_back({task.device, task.stream, task.key, from_issue ? times.headed : times.started, times.ended});
   }
   std::sort(timeline.spans.begin(), timeline.spans.end(),
@@ -94,13 +94,10 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   const MemoryModel memory_model(model, plan);
   MemoryTracker memory(resident(graph, plan, memory_model),
                        detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
-  const bool overlaps = plan.cluster.hardware.overlaps_communication;
   LinkSharing links({costs.num_links()});
   for (const SlowLink& slow : disturbances.links) links.limit(slow.link, slow.capacity);
   Slowdown slowed(graph, disturbances);
-  const EngineRun run = Engine(graph, price(graph, costs, memory_model, slowed), std::move(links),
-                               overlaps ? StreamOrder::Overlapping : StreamOrder::InOrder, memory)
-                            .run();
+  const EngineRun run = Engine(graph, price(graph, costs, memory_model, slowed), std::move(links), stream_order(plan), memory).run();
 
   SimulationResult result;
   result.step_time = run.step_time;
@@ -110,8 +107,8 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   result.fits = result.peak_memory <= plan.cluster.hardware.memory;
   result.num_tasks = static_cast<std::int64_t>(graph.tasks().size());
   result.disturbed_by = to_text(disturbances, plan);
-  result.undisturbed_step_time = disturbances.none() ? result.step_time : simulate(model, plan).step_time;
-  if (detail == Detail::Timeline) result.timeline = make_timeline(graph, run, memory, overlaps);
+  if (disturbances.none()) result.undisturbed_step_time = result.step_time;
+  if (detail == Detail::Timeline) result.timeline = make_timeline(graph, run, memory, stream_order(plan));
   return result;
 }
 

@@ -35,7 +35,7 @@ struct SimulationResult {
   bool fits = true;                // peak_memory <= hardware.memory
   std::int64_t num_tasks = 0;
   std::vector<std::string> disturbed_by;  // in words
-  SimTime undisturbed_step_time{};
+  SimTime undisturbed_step_time{};        // where something disturbs: zero, until who shows it simulates that step too
   Timeline timeline;               // empty unless asked for
 };
 

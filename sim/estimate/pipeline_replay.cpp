@@ -101,20 +101,6 @@ double replay_unsynchronized(const PipelineRun& run, const Schedule& schedule) {
   return Orders(run, schedule, kBefore + 1).play() - Orders(run, schedule, kBefore).play();
 }
 
-// The interleaved order wants equal rounds of microbatches: what is missing is added, and its steady time taken off again.
-double replay_rounded(PipelineRun run, const Schedule& schedule) {
-  const std::int32_t p = run.shape.stages, asked = run.shape.microbatches;
-  if (schedule.why_unsupported(run.shape)) run.shape.microbatches = (asked + p - 1) / p * p;
-  double slowest = 0;
-  for (std::int32_t stage = 0; stage < p; ++stage) {
-    double sum = 0;
-    for (std::size_t at = static_cast<std::size_t>(stage); at < run.chunks.size(); at += static_cast<std::size_t>(p))
-      sum += run.chunks[at].forward.count() + run.chunks[at].backward.count() + run.chunks[at].weight.count();
-    slowest = std::max(slowest, sum);
-  }
-  return replay_order(run, schedule) - (run.shape.microbatches - asked) * slowest;
-}
-
 }  // namespace
 
 Seconds replay(const PipelineRun& run) {
@@ -122,7 +108,7 @@ Seconds replay(const PipelineRun& run) {
   const Schedule* schedule = find_schedule(name);
   if (schedule != nullptr && schedule->splits_backward && !schedule->why_unsupported(run.shape))
     return Seconds(run.schedule == "zb-2p" ? replay_unsynchronized(run, *schedule) : replay_order(run, *schedule));
-  if (run.shape.chunks > 1) return Seconds(replay_rounded(run, *find_schedule("interleaved")));
+  if (run.shape.chunks > 1) return Seconds(replay_order(run, *find_schedule("interleaved")));
   const bool has_row = schedule != nullptr && !schedule->why_unsupported(run.shape);
   return Seconds(replay_order(run, has_row ? *schedule : *find_schedule("1f1b")));
 }

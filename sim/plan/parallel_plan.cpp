@@ -21,6 +21,7 @@ bool ParallelPlan::splits_backward() const {
   const Schedule* row = find_schedule(schedule);
   return written_order ? written_order->splits_backward : row != nullptr && row->splits_backward;
 }
+ActionKind ParallelPlan::completes_gradients() const { return splits_backward() ? ActionKind::Weight : ActionKind::Backward; }
 ChunkPlacement ParallelPlan::placement() const {
   const Schedule* row = find_schedule(schedule);
   return written_order ? written_order->placement : row != nullptr ? row->placement : ChunkPlacement::Loop;

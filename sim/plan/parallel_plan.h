@@ -91,6 +91,7 @@ struct ParallelPlan {
   OrderTable order_table() const;                           // of all stages, as a CSV holds it
   void take_order(OrderTable table);                        // schedule "csv"; cut evenly where the chunks are others. violations() judges it
   bool splits_backward() const;
+  ActionKind completes_gradients() const;        // what ends with the gradients of the weights: Weight where backwards are split
   ChunkPlacement placement() const;
   std::int32_t num_virtual_stages() const { return mesh.pipeline * chunks; }
   std::int32_t virtual_stage(ChunkSite site) const;         // its place in the model's order

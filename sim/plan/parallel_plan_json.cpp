@@ -104,7 +104,7 @@ OrderTable written_order_from(const JsonReader& json) {
     if (row.json().is_string()) rows.push_back(row.json().get<std::string>());
   std::vector<Violation> found;
   OrderTable table = parse_order(rows, found);
-  for (const Violation& violation : found) json.violate("order", (violation.where.empty() ? "" : violation.where + ": ") + violation.problem, violation.remedy);
+  for (const Violation& violation : found) json.violate("order", located(violation), violation.remedy);
   return table;
 }
 

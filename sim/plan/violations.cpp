@@ -76,7 +76,7 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
              "write an order for that shape, or change the plan");
   if (!right_size) return;
   const std::vector<Violation> faults = order_faults(order);
-  for (const Violation& fault : faults) rules.must(false, "/order", (fault.where.empty() ? "" : fault.where + ": ") + fault.problem, fault.remedy);
+  for (const Violation& fault : faults) rules.must(false, "/order", located(fault), fault.remedy);
   if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.model.tied_embeddings) return;
   const ChunkIndex last_chunk = order.stages.front().back().chunk;
   rules.must(last_chunk == ChunkIndex(0), "/order", "ends row 0 with another chunk than the embedding's, whose gradient the tied head adds to",

@@ -9,40 +9,48 @@
 namespace sim {
 namespace {
 
-std::int32_t num_groups(PipelineShape shape) { return std::max(1, shape.microbatches / shape.stages); }
-
 std::optional<std::string> why_unsupported(PipelineShape shape) {
   if (const auto why = why_not_a_shape(shape)) return why;
   if (shape.stages < 2) return fmt::format("needs at least 2 stages, not {}; use schedule=1f1b", shape.stages);
   if (shape.chunks < 2) return fmt::format("needs at least 2 chunks a stage, not {}; use schedule=1f1b", shape.chunks);
-  const std::int32_t groups = num_groups(shape);
-  if (shape.microbatches % groups == 0) return std::nullopt;
-  return fmt::format("{} microbatches do not divide into {} groups ({} microbatches on {} stages); use {} microbatches", shape.microbatches,
-                     groups, shape.microbatches, shape.stages, shape.microbatches / shape.stages * shape.stages);
+  return std::nullopt;
 }
 
-// The k-th forward of every stage.
-StageAction forward(PipelineShape shape, std::int32_t k) {
-  const std::int32_t group_size = shape.microbatches / num_groups(shape);
-  const std::int32_t in_group = k % (group_size * shape.chunks);
-  const std::int32_t microbatch = k / (group_size * shape.chunks) * group_size + in_group % group_size;
-  return {ActionKind::Forward, MicrobatchIndex(microbatch), ChunkIndex(in_group / group_size)};
+// Microbatches that pass a stage together: chunk by chunk, each all of the group.
+struct Group {
+  std::int32_t first = 0, size = 0;
+};
+
+// As many groups as a group of every stage's own microbatch allows, as even as whole microbatches allow, the longer ones first: none is
+// shorter than the pipeline (unless the step is), so no chunk waits for its own output.
+std::vector<Group> groups_of(PipelineShape shape) {
+  const std::int32_t count = std::max(1, shape.microbatches / shape.stages);
+  std::vector<Group> groups;
+  for (std::int32_t first = 0, at = 0; at < count; first += groups.back().size, ++at)
+    groups.push_back({.first = first, .size = shape.microbatches / count + (at < shape.microbatches % count ? 1 : 0)});
+  return groups;
 }
 
-StageAction backward(PipelineShape shape, std::int32_t k) {
-  const StageAction mirrored = forward(shape, k);
-  return {ActionKind::Backward, mirrored.microbatch, ChunkIndex(shape.chunks - 1 - mirrored.chunk.value())};
+// The forwards of every stage, in their order; backwards are these with the chunks mirrored.
+std::vector<StageAction> forwards(PipelineShape shape) {
+  std::vector<StageAction> actions;
+  for (const Group& group : groups_of(shape))
+    for (std::int32_t at = 0; at < group.size * shape.chunks; ++at)
+      actions.push_back({ActionKind::Forward, MicrobatchIndex(group.first + at % group.size), ChunkIndex(at / group.size)});
+  return actions;
 }
 
 std::vector<StageAction> interleaved_order(PipelineShape shape, StageIndex stage) {
-  const std::int32_t all = shape.microbatches * shape.chunks;
-  const std::int32_t group_size = shape.microbatches / num_groups(shape);
-  const std::int32_t warm_up = std::min(2 * (shape.stages - 1 - stage.value()) + (shape.chunks - 1) * group_size, all);
+  const std::vector<StageAction> forward = forwards(shape);
+  const auto warm_up = static_cast<std::size_t>(2 * (shape.stages - 1 - stage.value()) + (shape.chunks - 1) * groups_of(shape).front().size);
+  const std::size_t ahead = std::min(warm_up, forward.size());
   std::vector<StageAction> actions;
-  actions.reserve(2 * static_cast<std::size_t>(all));
-  for (std::int32_t i = 0; i < all + warm_up; ++i) {
-    if (i < all) actions.push_back(forward(shape, i));
-    if (i >= warm_up) actions.push_back(backward(shape, i - warm_up));
+  actions.reserve(2 * forward.size());
+  for (std::size_t at = 0; at < forward.size() + ahead; ++at) {
+    if (at < forward.size()) actions.push_back(forward[at]);
+    if (at < ahead) continue;
+    const StageAction& mirrored = forward[at - ahead];
+    actions.push_back({ActionKind::Backward, mirrored.microbatch, ChunkIndex(shape.chunks - 1 - mirrored.chunk.value())});
   }
   return actions;
 }

@@ -25,7 +25,7 @@ class Writer {
  public:
   Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
       : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage),
-        completes_gradients_(plan.splits_backward() ? ActionKind::Weight : ActionKind::Backward), buckets_(buckets), held_(buckets.size(), kNobody) {
+        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody) {
     cache_pieces();
     handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));

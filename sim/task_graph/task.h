@@ -55,6 +55,7 @@ std::string kind_text(const TaskKey& key);                     // "forward.atten
 enum class Stream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive };
 inline constexpr std::string_view kStreamNames[] = {"compute", "tensor", "gather", "reduce", "send", "receive"};
 inline constexpr std::size_t kNumStreams = 6;
+enum class StreamOrder : std::uint8_t { Overlapping, InOrder };   // InOrder: all streams of a device are one
 
 // The one small all-reduce of a step: two exact sums (squared gradient norm, loss) of 68 limbs of 8 bytes.
 inline constexpr Bytes kStepSummary{2 * 68 * 8};

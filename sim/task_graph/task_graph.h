@@ -42,6 +42,10 @@ class TaskGraph {
   Graph edges_;
 };
 
+inline StreamOrder stream_order(const ParallelPlan& plan) {
+  return plan.cluster.hardware.overlaps_communication ? StreamOrder::Overlapping : StreamOrder::InOrder;
+}
+
 // Deterministic and free of costs. The plan must have no violations().
 TaskGraph lower(const ModelGraph& model, const ParallelPlan& plan, const Fold& fold = Fold::Symmetric);
 

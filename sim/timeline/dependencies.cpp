@@ -29,7 +29,7 @@ std::vector<std::int64_t> positions_of_spans(const TaskGraph& graph, const Timel
 }
 
 // The graph's edges and, for each stream, from a task to the next.
-std::vector<Edge> all_edges(const TaskGraph& graph, Streams streams) {
+std::vector<Edge> all_edges(const TaskGraph& graph, StreamOrder order) {
   std::vector<Edge> edges;
   for (std::size_t from = 0; from < graph.tasks().size(); ++from) {
     const auto [begin, end] = boost::adjacent_vertices(from, graph.edges());
@@ -39,7 +39,7 @@ std::vector<Edge> all_edges(const TaskGraph& graph, Streams streams) {
     std::array<TaskId, kNumStreams> last;
     last.fill(TaskId::none());
     for (const TaskId task : graph.issue_order(device)) {
-      TaskId& before = last[streams == Streams::InOrder ? 0 : static_cast<std::size_t>(graph.task(task).stream)];
+      TaskId& before = last[order == StreamOrder::InOrder ? 0 : static_cast<std::size_t>(graph.task(task).stream)];
       if (before.exists()) edges.emplace_back(before.position(), task.position());
       before = task;
     }
@@ -100,10 +100,10 @@ void time_activities(Dependencies& found, const Timeline& timeline, const std::v
 
 }  // namespace
 
-Dependencies dependencies_of(const TaskGraph& graph, const Timeline& timeline, Streams streams) {
+Dependencies dependencies_of(const TaskGraph& graph, const Timeline& timeline, StreamOrder order) {
   Dependencies found;
   found.span_of = positions_of_spans(graph, timeline);
-  const std::vector<Edge> edges = all_edges(graph, streams);
+  const std::vector<Edge> edges = all_edges(graph, order);
   number_activities(found, graph);
   sort_activities(found, edges);
   time_activities(found, timeline, edges);

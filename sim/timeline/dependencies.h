@@ -34,12 +34,7 @@ struct Dependencies {
   const Activity& of(TaskId task) const { return activities[static_cast<std::size_t>(activity_of[task.position()])]; }
 };
 
-enum class Streams : std::uint8_t { Overlapping, InOrder };  // InOrder: all streams of a device are one
-inline Streams streams_of(const ParallelPlan& plan) {
-  return plan.cluster.hardware.overlaps_communication ? Streams::Overlapping : Streams::InOrder;
-}
-
 // Devices of the graph and of the timeline must be numbered alike: both folded, or both by rank. O(tasks log tasks + edges).
-Dependencies dependencies_of(const TaskGraph& graph, const Timeline& timeline, Streams streams);
+Dependencies dependencies_of(const TaskGraph& graph, const Timeline& timeline, StreamOrder order);
 
 }  // namespace sim

@@ -9,8 +9,7 @@ std::string sentence(const std::string& file, const std::vector<Violation>& viol
   std::string text;
   for (const Violation& violation : violations) {
     std::string line = file;
-    if (!violation.where.empty()) line += (line.empty() ? "" : ": ") + violation.where;
-    line += (line.empty() ? "" : ": ") + violation.problem;
+    line += (line.empty() ? "" : ": ") + located(violation);
     if (!violation.remedy.empty()) line += "; " + violation.remedy;
     text += (text.empty() ? "" : "\n") + line;
   }
@@ -18,6 +17,10 @@ std::string sentence(const std::string& file, const std::vector<Violation>& viol
 }
 
 }  // namespace
+
+std::string located(const Violation& violation) {
+  return violation.where.empty() ? violation.problem : violation.where + ": " + violation.problem;
+}
 
 InputError::InputError(std::string file, std::vector<Violation> violations)
     : std::runtime_error(sentence(file, violations)), file_(std::move(file)), violations_(std::move(violations)) {}

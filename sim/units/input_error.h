@@ -13,6 +13,9 @@ struct Violation {
   std::string remedy;   // one thing to do
 };
 
+// "where: problem"; the problem alone where no place is known.
+std::string located(const Violation& violation);
+
 class InputError : public std::runtime_error {
  public:
   InputError(std::string file, std::vector<Violation> violations);

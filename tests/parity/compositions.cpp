@@ -15,6 +15,7 @@ const std::vector<Composition>& compositions() {
       {.name = "P2_gpipe", .mesh = {.pipeline = 2}, .schedule = "gpipe"},
       {.name = "P2_1f1b", .mesh = {.pipeline = 2}},
       {.name = "P2_interleaved", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2},
+      {.name = "P2_interleaved_five_microbatches", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2, .global_batch = 5},
       {.name = "P2_gpipe_recompute", .mesh = {.pipeline = 2}, .schedule = "gpipe", .recompute = Full},
       {.name = "P2_one_microbatch", .mesh = {.pipeline = 2}, .microbatch_size = 8},
       {.name = "P4_1f1b", .mesh = {.pipeline = 4}},
@@ -28,6 +29,11 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
+      {.name = "D2P2_interleaved_five_microbatches",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .global_batch = 10},
       {.name = "T2P2_1f1b", .mesh = {.pipeline = 2, .tensor = 2}},
       {.name = "T2P2_gpipe_recompute", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "gpipe", .recompute = Full},
       {.name = "T2_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true},
@@ -69,6 +75,7 @@ const std::vector<Composition>& compositions() {
 
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model) {
   sim::ParallelPlan plan = tiny_plan(model, composition.mesh);
+  plan.workload.global_batch = composition.global_batch;
   plan.microbatch_size = composition.microbatch_size;
   plan.recompute = composition.recompute;
   plan.accumulation = composition.accumulation;

@@ -39,6 +39,18 @@ TEST(Constraints, FixesAreAllowedValues) {
   EXPECT_EQ(nearest_mesh(request, {.data = 4, .pipeline = 4, .tensor = 4}), "data=64 tensor=4 pipeline=4");
 }
 
+TEST(Constraints, AMemoryLimitHasAUnit) {
+  std::vector<sim::Violation> violations;
+  EXPECT_EQ(memory_limit_of({.where = "--memory-limit", .value = "80 GiB"}, violations), sim::Bytes(std::int64_t{80} << 30));
+  EXPECT_FALSE(memory_limit_of({.where = "--memory-limit", .value = ""}, violations));
+  EXPECT_TRUE(violations.empty());
+  memory_limit_of({.where = "--memory-limit", .value = "80"}, violations);
+  memory_limit_of({.where = "memory limit", .value = "0 GiB"}, violations);
+  ASSERT_EQ(violations.size(), 2u);
+  EXPECT_EQ(sim::located(violations[0]), "--memory-limit: '80' is no amount of memory with a unit");
+  EXPECT_EQ(violations[1].where, "memory limit");
+}
+
 TEST(Constraints, DivisorsAscend) { EXPECT_EQ(divisors(12), (std::vector<std::int32_t>{1, 2, 3, 4, 6, 12})); }
 
 }  // namespace

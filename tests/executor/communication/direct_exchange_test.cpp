@@ -29,7 +29,7 @@ TEST(DirectExchange, ChunksCoverTheBufferOnce) {
 
 TEST(DirectExchange, SumsItsChunkOfAllRanks) {
   const auto [rank, size] = world();
-  const MpiGroup group{.session = session(), .communicator = MPI_COMM_WORLD, .rank = rank, .size = size, .name = "world"};
+  const MpiGroup group{.session = session(), .communicator = MPI_COMM_WORLD, .rank = rank, .size = size, .name = "world", .members = {}};
   const std::int64_t elements = 1001;
   const at::Tensor full = of_rank(rank, elements);
   const DirectExchange exchange(group, full, {9});

@@ -40,7 +40,7 @@ TEST(ExplanationTables, TheGapAddsUp) {
   MeasuredRun& run = *slow;
   for (sim::Span& span : run.measured.spans) span.start *= 2, span.end *= 2;  // a machine of half the speed
   const sim::TaskGraph& graph = run.simulated->graph;
-  run.idle = sim::idle_times(sim::dependencies_of(graph, run.measured, sim::streams_of(run.simulated->plan)), graph);
+  run.idle = sim::idle_times(sim::dependencies_of(graph, run.measured, sim::stream_order(run.simulated->plan)), graph);
   const std::vector<ComparedSide> sides = sidesOf(slow);
   const Table table = gapTable({sides[0], sides[1]});
   ASSERT_EQ(table.rows.size(), 2 + sim::kNumIdleCauses);

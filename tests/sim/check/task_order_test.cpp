@@ -8,7 +8,6 @@ namespace sim {
 namespace {
 
 using ::testing::HasSubstr;
-using Streams = TaskOrder::Streams;
 
 struct Builder {
   TaskGraphBuilder graph;
@@ -29,7 +28,7 @@ TEST(TaskOrder, ByStreamEdgeAndBoth) {
                c = builder.add(device, 3);
   builder.graph.add_edge(a, sum);
   const TaskGraph graph = std::move(builder.graph).freeze();
-  const TaskOrder order(graph, Streams::Overlapping);
+  const TaskOrder order(graph, StreamOrder::Overlapping);
   EXPECT_EQ(order.circle(), "");
   EXPECT_TRUE(order.is_before(a, c));
   EXPECT_TRUE(order.is_before(a, sum));
@@ -46,7 +45,7 @@ TEST(TaskOrder, NamesACircle) {
   builder.graph.add_edge(b, c);
   builder.graph.add_edge(d, a);
   const TaskGraph graph = std::move(builder.graph).freeze();
-  const std::string circle = TaskOrder(graph, Streams::Overlapping).circle();
+  const std::string circle = TaskOrder(graph, StreamOrder::Overlapping).circle();
   for (const TaskId task : {a, b, c, d}) EXPECT_THAT(circle, HasSubstr(to_text(graph.task(task).key)));
   EXPECT_THAT(circle, HasSubstr("s0.c-.m0.l-.forward.mlp.none.0 of rank 0 waits for s1.c-.m3.l-.forward.mlp.none.0 of rank 1"));
 }
@@ -63,7 +62,7 @@ TEST(TaskOrder, NamesACircleOfCollectives) {
     builder.graph.join(crossed ? d : c, one);
     builder.graph.join(crossed ? c : d, two);
     const TaskGraph graph = std::move(builder.graph).freeze();
-    EXPECT_EQ(TaskOrder(graph, Streams::Overlapping).circle().empty(), !crossed);
+    EXPECT_EQ(TaskOrder(graph, StreamOrder::Overlapping).circle().empty(), !crossed);
   }
 }
 
@@ -76,8 +75,8 @@ TEST(TaskOrder, InOrderRanksHaveMoreCircles) {
   builder.graph.add_edge(d, a);
   builder.graph.add_edge(b, c);
   const TaskGraph graph = std::move(builder.graph).freeze();
-  EXPECT_EQ(TaskOrder(graph, Streams::Overlapping).circle(), "");
-  EXPECT_NE(TaskOrder(graph, Streams::InOrder).circle(), "");
+  EXPECT_EQ(TaskOrder(graph, StreamOrder::Overlapping).circle(), "");
+  EXPECT_NE(TaskOrder(graph, StreamOrder::InOrder).circle(), "");
 }
 
 TEST(TaskOrder, ATaskThatWaitsForItself) {
@@ -85,7 +84,7 @@ TEST(TaskOrder, ATaskThatWaitsForItself) {
   const TaskId a = builder.add(builder.device(0), 0);
   builder.graph.add_edge(a, a);
   const TaskGraph graph = std::move(builder.graph).freeze();
-  EXPECT_THAT(TaskOrder(graph, Streams::Overlapping).circle(), HasSubstr("waits for s0.c-.m0"));
+  EXPECT_THAT(TaskOrder(graph, StreamOrder::Overlapping).circle(), HasSubstr("waits for s0.c-.m0"));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(Bubble, ATaskThatBeganLateIsTheHosts) {
   testing::Step step = testing::pipeline_step(*find_schedule("gpipe"), {1, 2, 1}, {10, 20});
   for (Span& span : step.timeline.spans)
     if (span.start >= SimTime(20)) span.start += SimTime(7), span.end += SimTime(7);
-  const Dependencies late = dependencies_of(step.graph, step.timeline, Streams::Overlapping);
+  const Dependencies late = dependencies_of(step.graph, step.timeline, StreamOrder::Overlapping);
   const std::vector<IdleTime> times = idle_times(late, step.graph);
   EXPECT_EQ(times[0].of(IdleCause::Host), SimTime(7));
   EXPECT_EQ(times[0].idle(), SimTime(7));

@@ -34,7 +34,7 @@ TEST(Dependencies, ATaskThatBeganLateHasADelay) {
   testing::Step step = testing::pipeline_step(*find_schedule("gpipe"), {1, 2, 1}, {10, 20});
   for (Span& span : step.timeline.spans)
     if (span.start >= SimTime(20)) span.start += SimTime(7), span.end += SimTime(7);
-  const Dependencies late = dependencies_of(step.graph, step.timeline, Streams::Overlapping);
+  const Dependencies late = dependencies_of(step.graph, step.timeline, StreamOrder::Overlapping);
   SimTime delays{};
   for (const Activity& activity : late.activities) delays += activity.delay();
   EXPECT_EQ(delays, SimTime(7));

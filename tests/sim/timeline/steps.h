@@ -63,7 +63,7 @@ inline Step pipeline_step(const Schedule& schedule, PipelineShape shape, const S
     step.timeline.spans.push_back({task.device, task.stream, task.key, run.tasks[at].started, run.tasks[at].ended});
   }
   step.result.step_time = run.step_time;
-  step.dependencies = dependencies_of(step.graph, step.timeline, Streams::Overlapping);
+  step.dependencies = dependencies_of(step.graph, step.timeline, StreamOrder::Overlapping);
   return step;
 }
 
@@ -72,7 +72,7 @@ inline Step simulated_step(const ParallelPlan& plan, Fold fold) {
   Step step{lower(model, plan, fold), {}, {}, {}};
   step.result = simulate(model, plan, step.graph, Detail::Timeline);
   step.timeline = step.result.timeline;
-  step.dependencies = dependencies_of(step.graph, step.timeline, streams_of(plan));
+  step.dependencies = dependencies_of(step.graph, step.timeline, stream_order(plan));
   return step;
 }
 

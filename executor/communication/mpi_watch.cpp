@@ -1,0 +1,76 @@
+#include "executor/communication/mpi_watch.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+
+#include "executor/communication/mpi_session.h"
+
+namespace executor {
+namespace {
+
+WaitCircle::Time now() { return std::chrono::duration_cast<WaitCircle::Time>(std::chrono::steady_clock::now().time_since_epoch()); }
+
+}  // namespace
+
+// Small enough that MPI sends it at once, whether or not the other rank listens.
+struct MpiWatch::Letter {
+  enum class Kind : std::int32_t { Question, Answer, Circle };
+  Kind kind{};
+  std::int32_t rank = -1, for_rank = -1;
+  std::int64_t number = 0;
+  std::array<char, 1024> text{};
+
+  void write(std::string_view words) { std::copy_n(words.data(), std::min(words.size(), text.size() - 1), text.data()); }
+};
+
+MpiWatch::MpiWatch() {
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &ranks_), "MPI_Comm_dup");
+  MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN);
+  MPI_Comm_size(ranks_, &size_);
+}
+
+void MpiWatch::send(const Letter& letter, std::int32_t to) const {
+  check_mpi(MPI_Send(&letter, static_cast<int>(sizeof letter), MPI_BYTE, to, 0, ranks_), "MPI_Send");
+}
+
+void MpiWatch::ask(const Waiting& mine, std::int32_t rank) {
+  if (!asked_.insert(rank).second) return;
+  send({.kind = Letter::Kind::Question, .rank = mine.rank}, rank);
+}
+
+void MpiWatch::tell_all(const std::string& circle, const Waiting& mine) const {
+  Letter letter{.kind = Letter::Kind::Circle, .rank = mine.rank};
+  letter.write(circle);
+  for (std::int32_t rank = 0; rank < size_; ++rank)
+    if (rank != mine.rank) send(letter, rank);
+  throw CollectiveError(circle);
+}
+
+void MpiWatch::read_letters(const Waiting& mine) {
+  for (int found = 1; found;) {
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, 0, ranks_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    if (!found) return;
+    Letter letter;
+    check_mpi(MPI_Recv(&letter, static_cast<int>(sizeof letter), MPI_BYTE, MPI_ANY_SOURCE, 0, ranks_, MPI_STATUS_IGNORE), "MPI_Recv");
+    if (letter.kind == Letter::Kind::Circle) throw CollectiveError(letter.text.data());
+    if (letter.kind == Letter::Kind::Answer) {
+      asked_.erase(letter.rank);
+      circle_.learn({.number = letter.number, .rank = letter.rank, .for_rank = letter.for_rank, .in = letter.text.data()}, now());
+      continue;
+    }
+    Letter answer{.kind = Letter::Kind::Answer, .rank = mine.rank, .for_rank = mine.for_rank, .number = mine.number};
+    answer.write(mine.in);
+    send(answer, letter.rank);
+  }
+}
+
+void MpiWatch::look(const Waiting& mine) {
+  read_letters(mine);
+  const WaitCircle::Finding finding = circle_.look(mine, now());
+  if (!finding.circle.empty()) tell_all(finding.circle, mine);
+  if (finding.ask) ask(mine, *finding.ask);
+}
+
+}  // namespace executor
