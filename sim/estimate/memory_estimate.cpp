@@ -25,8 +25,10 @@ double in_flight(const Layout& layout, std::int64_t rank) {
   return std::min(m, behind);
 }
 
+struct Weights { double all = 0, trained = 0; };
 struct RankMemory {
-  double parameters = 0, trained = 0, activations = 0, peak = 0;
+  Weights dense, experts;
+  double activations = 0, peak = 0;
 };
 
 void add_stage(const RunDescription& run, const Setting& setting, const StageBlocks& stage, double flights, RankMemory& rank) {
@@ -34,8 +36,10 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
     const BlockKind kind = block_kind(run.network, layer);
     const SavedActivations saved = saved_activations(run, setting, kind);
     const ParameterCount count = block_parameters(run, kind);
-    rank.parameters += count.total();
-    rank.trained += count.trained;
+    rank.dense.all += count.dense;
+    rank.experts.all += count.experts;
+    rank.dense.trained += run.network.low_rank ? count.trained : count.dense;
+    rank.experts.trained += run.network.low_rank ? 0 : count.experts;
     rank.activations += flights * saved.kept;
     double working = run.execution.recompute == RecomputeKind::None ? 0 : saved.whole - saved.kept;
     if (run.layout.zero_stage == 3) working += count.total() * (2 * 2 + 4);
@@ -45,8 +49,8 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
   const bool owns_head_weight = stage.head && !(run.network.tied && stage.embedding);
   for (const bool owns : {stage.embedding, owns_head_weight})
     if (owns) {
-      rank.parameters += table.dense;
-      rank.trained += table.trained;
+      rank.dense.all += table.dense;
+      rank.dense.trained += table.trained;
     }
   const SavedActivations ends = saved_activations(run, setting, BlockKind::Dense);
   if (stage.embedding) rank.activations += flights * ends.embedding * (setting.stack.dropout ? 0.5 : 0);
@@ -54,21 +58,23 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
 }
 
 // Weights, gradients, master copy and moments, each divided by those that share it.
-double state_bytes(const RunDescription& run, const Setting& setting, const RankMemory& rank) {
+double state_bytes(const RunDescription& run, const Setting& setting, const Weights& held, double shards) {
   const Layout& layout = run.layout;
   const bool half = run.execution.format != NumberFormat::Fp32 && run.execution.format != NumberFormat::Tf32;
-  const double shards = real(std::max<std::int64_t>(1, layout.zero_group));
   const double moments = run.execution.optimizer == StepOptimizer::Adam || run.execution.optimizer == StepOptimizer::Lamb ? 8 : 4;
   const double weights = run.network.low_rank ? run.network.low_rank->base_bytes : half ? 2 : 4;
   const double weight_share = layout.zero_stage >= 3 ? shards : 1, gradient_share = layout.zero_stage >= 2 ? shards : 1;
   const double optimizer_share = layout.zero_stage >= 1 ? shards : 1;
-  const double whole = layout.keeps_weights() ? rank.parameters * weights + rank.trained * run.execution.accumulate_bytes : 0;
-  if (layout.zero_stage == 3 && half)
-    return whole + rank.parameters * 4 / shards + rank.trained * (4 + moments) / shards;  // sharded in fp32
+  const double whole = layout.keeps_weights() ? held.all * weights + held.trained * run.execution.accumulate_bytes : 0;
+  if (layout.zero_stage == 3 && half) return whole + held.all * 4 / shards + held.trained * (4 + moments) / shards;  // sharded in fp32
   const double offload = run.execution.place == OptimizerPlace::Device ? 1 : 0;
-  const double owned = layout.zero_stage >= 1 ? setting.stack.owner_gradient_bytes * rank.trained / optimizer_share : 0;
-  return owned + rank.parameters * weights / weight_share + rank.trained * run.execution.accumulate_bytes / gradient_share +
-         offload * rank.trained * (moments + (half ? 4 : 0)) / optimizer_share;
+  const double owned = layout.zero_stage >= 1 ? setting.stack.owner_gradient_bytes * held.trained / optimizer_share : 0;
+  return owned + held.all * weights / weight_share + held.trained * run.execution.accumulate_bytes / gradient_share +
+         offload * held.trained * (moments + (half ? 4 : 0)) / optimizer_share;
+}
+
+double state_bytes(const RunDescription& run, const Setting& setting, const RankMemory& rank) {
+  return state_bytes(run, setting, rank.dense, run.layout.shards()) + state_bytes(run, setting, rank.experts, run.layout.expert_shards());
 }
 
 }  // namespace

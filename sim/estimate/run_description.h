@@ -2,6 +2,7 @@
 // filled in before (sim/validation/resolve.h). Used by the step estimate. Holds neither measurements nor any name that selects a price.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -82,6 +83,10 @@ struct Layout {
   // ZeRO-3 in a pipeline: gathered once a step, whole gradients until its end; else each microbatch would gather again.
   bool keeps_weights() const { return zero_stage == 3 && !reshard && pipeline > 1; }
   double expert_cut() const { return expert_tensor ? real(tensor) : 1; }
+  // Ranks that share the states of a weight, where the ZeRO stage shards them: an expert has fewer replicas than what all ranks hold.
+  double shards() const { return real(std::max<std::int64_t>(1, zero_group)); }
+  double expert_replicas() const { return std::max(1.0, real(data * context) * real(tensor) / expert_cut() / real(expert)); }
+  double expert_shards() const { return std::min(shards(), expert_replicas()); }
   bool sequence_parallel = false, context_all_to_all = false, context_ring = false, reshard = true, scatter_gather = false,
        async_tensor = false;
   std::int64_t zero_stage = 0, zero_group = 1, micro_batch = 1, global_batch = 1, microbatches = 1;

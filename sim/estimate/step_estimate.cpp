@@ -78,9 +78,8 @@ double host_step(const RunDescription& run, const KernelTraits& traits, const Ow
 
 double optimizer_time(const RunDescription& run, const KernelClock& kernels, const SoftwareStack& stack, const RankParameters& parameters) {
   const Layout& layout = run.layout;
-  const bool sharded = layout.zero_stage >= 1;
-  const double shards = sharded ? real(std::max<std::int64_t>(1, layout.zero_group)) : 1;
-  const double owned = parameters.trained / shards;
+  const double count = parameters.dense + parameters.experts, share = count > 0 ? parameters.trained / count : 0;
+  const double owned = share * (layout.zero_stage >= 1 ? parameters.dense / layout.shards() + parameters.experts / layout.expert_shards() : count);
   const OperatorClock operators(kernels, stack, run.execution);
   if (run.execution.place == OptimizerPlace::Device) return operators.optimizer(owned).device;
   return host_step(run, kernels.traits(), {owned, owned * operators.optimizer_bytes()});
