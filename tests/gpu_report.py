@@ -1,7 +1,7 @@
 """Joins what a run on a GPU left behind into one JSON report: device, driver, versions, tests, figures.
 
 usage: gpu_report.py PARTS REPORT    PARTS: folder of *.json, each under its name in the report, and tests/*.json of GoogleTest
-Exit code 1 if a test failed or was skipped: on a machine with a GPU nothing may be skipped silently.
+Exit code 1 if a test failed or none was run. What was skipped (MPI may be missing) is named.
 """
 import datetime
 import json
@@ -35,14 +35,12 @@ def machine():
 
 
 def tests(folder):
-    """Every test of GoogleTest's reports: name -> passed, failed, skipped."""
-    found = {}
-    for path in sorted(folder.glob("*.json")):
-        for suite in json.loads(path.read_text())["testsuites"]:
-            for test in suite["testsuite"]:
-                state = "failed" if test.get("failures") else "skipped" if test["result"] == "SKIPPED" else "passed"
-                found[f"{suite['name']}.{test['name']}"] = state
-    return found
+    """GoogleTest's reports: program -> test -> passed, failed, skipped."""
+    def state(test):
+        return "failed" if test.get("failures") else "skipped" if test["result"] == "SKIPPED" else "passed"
+
+    return {path.stem: {f"{suite['name']}.{test['name']}": state(test) for suite in json.loads(path.read_text())["testsuites"] for test in suite["testsuite"]}
+            for path in sorted(folder.glob("*.json"))}
 
 
 def report(parts):
@@ -54,11 +52,13 @@ def report(parts):
 def main(parts, path):
     made = report(pathlib.Path(parts))
     pathlib.Path(path).write_text(json.dumps(made, indent=2) + "\n")
-    bad = [name for name, state in made["tests"].items() if state != "passed"]
-    print(f"{len(made['tests'])} tests, not passed: {', '.join(bad) or 'none'}")
+    states = [(state, f"{program} {name}") for program, found in made["tests"].items() for name, state in found.items()]
+    for wanted in ("passed", "skipped", "failed"):
+        names = [name for state, name in states if state == wanted]
+        print(f"{len(names)} tests {wanted}", *(names if wanted != "passed" else []), sep="\n  ")
     for row in made.get("kernels", {}).get("kernels", []):
         print(f"{row['kernel']:40} {row['bytes_per_second'] / 1e12:6.2f} TB/s  {row['share_of_copy']:6.1%} of a copy")
-    return 1 if bad or not made["tests"] else 0
+    return 1 if not states or any(state == "failed" for state, _ in states) else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 # Builds preset cuda, runs every test labelled gpu and times the kernels, on a machine that has a GPU, torch 2.11, CUDA 13, g++ and CMake, and
 # perhaps nothing else: no network, MPI, Qt, ninja or packages. One JSON report.
 #
-#   tests/run_gpu.sh --pack   on a machine where cmake/setup.sh ran: the headers and libraries that such a machine lacks -> .deps/carry (10 MB);
+#   tests/run_gpu.sh --pack   on a machine where cmake/setup.sh ran: the headers and libraries that such a machine lacks -> .deps/carry (17 MB);
 #                             take that folder along beside the source
 #   tests/run_gpu.sh          the report goes to $OUT/gpu_report.json, or build/cuda/gpu_report.json
 #
@@ -57,6 +57,7 @@ mkdir -p "$parts"
 failed=0
 MESHWRIGHT_GPU_REPORT=$parts GTEST_OUTPUT=json:$parts/tests/ ctest --test-dir $build -L '^gpu$' --no-tests=error --output-on-failure || failed=1
 $build/bin/cuda_kernels_benchmark >"$parts/kernels.json" || failed=1
+python3 tests/reference/compare_on_device.py "$build/bin" "$parts/speed.json" || failed=1
 python3 tests/gpu_report.py "$parts" "${OUT:-$build}/gpu_report.json" || failed=1
 say "report in ${OUT:-$build}/gpu_report.json after $((SECONDS - started)) s"
 exit $failed

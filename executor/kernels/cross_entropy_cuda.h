@@ -6,7 +6,7 @@
 //   launch_token_losses                              reads two numbers a token
 //   launch_loss_gradient                             reads the logits and overwrites them
 //
-// Maximum and, for fp32 and fp64 logits, the gradient from equal statistics have the CPU's bits; sums have another order, fixed for a number
+// Maximum and, for fp32 logits, the gradient from equal statistics have the CPU's bits; sums have another order, fixed for a number
 // of columns. 16-bit logits take the GPU's own exponential (relative error below 1e-5, an 800th of bf16's rounding).
 #pragma once
 
