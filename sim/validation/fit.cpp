@@ -39,6 +39,7 @@ class Fit {
   void improve(std::span<const FittedConstant<Profile>> constants, const std::vector<Profile*>& profiles, const Profile& home, double step,
                Matches matches);
   void pool();
+  void inherit(SoftwareStack& stack) const;
   void fit_parts(double step);
 
   FittedProfiles profiles_;
@@ -102,6 +103,19 @@ void Fit::pool() {
     for (int round = 0; round < kRounds; ++round) improve(stack_constants(), all, home, step, [](const RunDescription&) { return true; });
 }
 
+// A stack without rows takes the constants of the same program in the nearest year that has some.
+void Fit::inherit(SoftwareStack& stack) const {
+  const SoftwareStack* nearest = nullptr;
+  for (const auto& [name, other] : profiles_.stacks) {
+    const bool same = std::find_first_of(stack.frameworks.begin(), stack.frameworks.end(), other.frameworks.begin(), other.frameworks.end()) !=
+                      stack.frameworks.end();
+    if (!same || !profiles_.sources.contains(name)) continue;
+    if (!nearest || std::abs(other.from_year - stack.from_year) < std::abs(nearest->from_year - stack.from_year)) nearest = &other;
+  }
+  if (nearest)
+    for (const auto& constant : stack_constants()) constant.set(stack, constant.get(*nearest));
+}
+
 void Fit::fit_parts(double step) {
   for (auto& [name, part] : profiles_.parts)
     if (profiles_.sources.contains(name)) improve(part_constants(), {&part.kernels}, homes_.at(name), step, on_part(name));
@@ -116,6 +130,8 @@ FittedProfiles Fit::run() {
         if (profiles_.sources.contains(name) && name != kPooled) improve(stack_constants(), {&stack}, homes.at(name), step, under(name));
       fit_parts(step);
     }
+  for (auto& [name, stack] : profiles_.stacks)
+    if (!profiles_.sources.contains(name)) inherit(stack);
   for (const auto& [name, sources] : profiles_.sources) {
     if (name == kPooled) continue;   // of an unknown stack: as wide as its file says
     if (profiles_.stacks.contains(name))

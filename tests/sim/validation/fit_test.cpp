@@ -55,6 +55,19 @@ TEST(Fit, FindsWhatTheRunsWereMadeWith) {
   EXPECT_THAT(fitted.sources.at(kStack), testing::UnorderedElementsAre("large", "small"));
 }
 
+TEST(Fit, AProgramWithoutRowsTakesThoseOfItsNearestYear) {
+  MeasuredRuns made = made_runs(0.8);
+  SoftwareStack older = made.profiles.stacks.at(kStack), stranger = older;
+  older.name = "older";
+  older.from_year -= 2;
+  stranger.frameworks = {"another"};
+  made.profiles.stacks.emplace("older", older);
+  made.profiles.stacks.emplace("stranger", stranger);
+  const FittedProfiles fitted = fit(made.runs, made.profiles);
+  EXPECT_EQ(fitted.stacks.at("older").matrix_share, fitted.stacks.at(kStack).matrix_share);
+  EXPECT_EQ(fitted.stacks.at("stranger").matrix_share, fitted.stacks.at("plain").matrix_share);
+}
+
 TEST(Fit, SameRowsSameConstants) {
   const MeasuredRuns made = made_runs(0.9);
   EXPECT_EQ(fit(made.runs, made.profiles).stacks.at(kStack).matrix_share, fit(made.runs, made.profiles).stacks.at(kStack).matrix_share);

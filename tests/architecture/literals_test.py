@@ -1,0 +1,41 @@
+"""Efficiencies are data: the code of sim/estimate holds counts of passes and bytes, whole or half, and fractions only where a line below says why.
+All others stand in profiles/, with where each comes from.
+"""
+import re
+import unittest
+
+import house
+
+FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?(?![\w.])")
+KNOWN = {
+    ("convolution_layers.cpp", "1.25"): "bytes of a tensor grown by bilinear sampling: a quarter is read again",
+    ("convolution_layers.cpp", "1.4"): "EfficientNet-B4: width",
+    ("convolution_layers.cpp", "1.8"): "EfficientNet-B4: depth",
+    ("convolutional_step.cpp", "0.999999"): "the last unit belongs to the last stage",
+    ("convolutional_step.cpp", "0.1"): "of a reduction stays visible beside the backward pass; by hand, as bucket_tail",
+    ("convolutional_step.cpp", "0.6"): "of a step that is backward pass",
+    ("operator_clock.cpp", "1.6"): "passes of a norm's backward over those of its forward, counted",
+    ("step_estimate.cpp", "0.05"): "an interval does not reach zero",
+}
+
+
+def fractions(text):
+    """Literals that are no multiple of a half."""
+    return [literal for literal in FRACTION.findall(house.code(text)) if float(literal) * 2 % 1]
+
+
+class Literals(unittest.TestCase):
+    def test_fractions_are_data(self):
+        found = {(path.name, literal) for path in house.sources((".cpp",)) if path.parts[:2] == ("sim", "estimate") and not path.name.endswith("_json.cpp")
+                 for literal in fractions(house.text(path))}
+        self.assertEqual(found, set(KNOWN))
+
+
+class TheTestCanFail(unittest.TestCase):
+    def test_finds_a_share(self):
+        self.assertEqual(fractions("double f() { return 0.35 * x + 1.5 * y + 2 * z; }  // 0.7 of it"), ["0.35"])
+
+
+if __name__ == "__main__":
+    unittest.TestCase.maxDiff = None
+    unittest.main()
