@@ -22,7 +22,7 @@ class NcclCommunicator final : public Communicator {
   WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) override;
   WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) override;
   WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) override;
-  WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;  // in the order of the peer's receives, as below
+  WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;  // matched by order alone
   WorkHandle receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) override;
   void barrier() override;
 

@@ -105,12 +105,12 @@ std::string NcclSession::place_in(const NcclGroup& group, const OperationHeader&
   return fmt::format("stuck/{}/{}/{}", group.name, header.sequence, rank.value());
 }
 
-void NcclSession::compare_with_peers(const Started& stuck) const {
+void NcclSession::compare_with_peers(const Started& stuck) {
   for (const sim::Rank peer : stuck.group->members) {
     if (peer == rank()) continue;
     const auto theirs = settings_.rendezvous.look(place_in(*stuck.group, stuck.header, peer));
     if (!theirs || same_operation(stuck.header, from_bytes(*theirs))) continue;
-    const_cast<NcclSession*>(this)->fail(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", stuck.group->name,
+    fail(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", stuck.group->name,
                                                      peer.value(), to_text(from_bytes(*theirs)), rank().value(), to_text(stuck.header)));
   }
 }

@@ -61,7 +61,7 @@ class NcclSession {
   using Clock = std::chrono::steady_clock;
   static std::string place_in(const NcclGroup& group, const OperationHeader& header, sim::Rank rank);
   sim::Rank rank() const { return sim::Rank(settings_.place.rank); }
-  void compare_with_peers(const Started& stuck) const;
+  void compare_with_peers(const Started& stuck);
   [[noreturn]] void fail(const std::string& sentence);
   [[noreturn]] void fail_after(sim::Seconds waited, const Started& stuck);
 

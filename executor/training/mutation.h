@@ -30,7 +30,6 @@ enum class Mutation : std::uint8_t {
   OtherGroup,            // rank 1 scatters its gradients in the world's group, and its peers in that of the data ranks
   EarlyRead,             // what a communication brings is read before it is there
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
-  EarlyFree,             // on a device: gradients are freed while their reduction may still read them
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "wrong_average",
@@ -52,8 +51,7 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                       "local_vocabulary",
                                                        "other_group",
                                                        "early_read",
-                                                       "missing_wait",
-                                                       "early_free"};
+                                                       "missing_wait"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

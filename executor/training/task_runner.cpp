@@ -82,7 +82,7 @@ void TaskRunner::issue(std::size_t position) {
 // computing, so computing waits before they are freed.
 void TaskRunner::finish_reductions() {
   if (reducing_.empty()) return;
-  if (options_.mutation != Mutation::EarlyFree) streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
+  streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
   for (const sim::BucketIndex bucket : std::exchange(reducing_, {})) parameters_.bucket(bucket).finish_reduction();
 }
 
@@ -283,7 +283,7 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
   else
     wait(*communicators_.of(strays ? sim::MeshAxis::World : sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
   reducing_.push_back(task.bucket);
-  if (!streams_.are_concurrent() || options_.mutation == Mutation::EarlyFree) finish_reductions();
+  if (!streams_.are_concurrent()) finish_reductions();
 }
 
 // Of the own shard, or of all where gradients are not scattered.
