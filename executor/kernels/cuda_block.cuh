@@ -21,7 +21,7 @@ struct alignas(16) Eight {
 };
 
 template <class Number>
-__device__ __forceinline__ bool is_aligned(const Number* address) {
+__host__ __device__ __forceinline__ bool is_aligned(const Number* address) {
   return reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
 }
 template <class Number>
