@@ -113,7 +113,7 @@ QWidget* ComparePage::tables() {
   auto* tables = new QSplitter(Qt::Horizontal, this);
   tables->addWidget(errors_);
   tables->addWidget(lower_);
-  tables->setSizes({620, 480});
+  tables->setSizes({560, 540});
   return tables;
 }
 

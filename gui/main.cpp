@@ -27,7 +27,9 @@ int main(int argc, char** argv) {
   const QCommandLineOption devices(QStringLiteral("devices"), QApplication::translate("main", "Number of devices"), QStringLiteral("N"));
   const QCommandLineOption cluster(QStringLiteral("cluster"), QApplication::translate("main", "Cluster or hardware profile"),
                                    QStringLiteral("name"));
-  parser.addOptions({devices, cluster});
+  const QCommandLineOption picture(QStringLiteral("picture"), QApplication::translate("main", "Save a picture of the window, then end"),
+                                   QStringLiteral("file"));
+  parser.addOptions({devices, cluster, picture});
   parser.process(application);
   gui::MainWindow window;
   window.restoreLast();
@@ -37,5 +39,6 @@ int main(int argc, char** argv) {
   window.question()->setQuestion(question);
   window.openAll(parser.positionalArguments());
   window.show();
+  if (parser.isSet(picture)) window.pictureWhenReady(parser.value(picture));
   return QApplication::exec();
 }

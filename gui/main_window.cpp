@@ -9,11 +9,14 @@
 #include <QFileDialog>
 #include <QMimeData>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QStandardPaths>
 #include <QStatusBar>
 #include <QTabWidget>
+#include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/answers_page.h"
 #include "gui/cluster_page.h"
@@ -133,10 +136,15 @@ void MainWindow::linkSession() {
     compare_page_->setPlan(now);
     knobs_->showEffect(now, before);
   });
+  connect(&session_, &Session::unfolding, this, [this](int ranks) {
+    statusBar()->showMessage(ranks > 0 ? tr("Simulating %L1 ranks one by one…").arg(ranks) : QString());
+  });
   connect(&session_, &Session::planRefused, this, [this](const Message& why) { knobs_->showRefusal(why.problem + '\n' + why.remedy); });
   connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
     message_->hide();
     compare_page_->setRun(run);
+    memory_page_->setRun(run);
+    if (!session_.wanted()) session_.show(run->simulated->plan, Session::Origin::Chosen);  // the other pages show it too
     pages_->setCurrentWidget(compare_page_);
   });
   connect(&session_, &Session::calibrated, this, [this](const Calibration& calibration) {
@@ -224,6 +232,9 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   switch (kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
     case FileKind::Bundle: return openBundle(path);
+    case FileKind::View:
+      timeline_page_->setViewState(loadView(path.toStdString()));
+      return pages_->setCurrentWidget(timeline_page_);
     case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
     case FileKind::RunFolder:
       run_page_->follow(path);
@@ -298,6 +309,22 @@ void MainWindow::saveShownPlan(const QString& path) {
     sim::save_plan(session_.plan()->plan, path.toStdString());
   });
 }
+void MainWindow::saveShownView(const QString& path) {
+  attempt([&] { saveView(timeline_page_->viewState(), path.toStdString()); });
+}
+bool MainWindow::isWorking() const {
+  const QList<BackgroundJob*> jobs = findChildren<BackgroundJob*>();
+  return session_.isWorking() || std::any_of(jobs.begin(), jobs.end(), [](const BackgroundJob* job) { return job->isRunning(); });
+}
+
+void MainWindow::pictureWhenReady(const QString& path) {
+  constexpr int kLook = 100;  // milliseconds
+  QTimer::singleShot(kLook, this, [this, path] {
+    if (isWorking()) return pictureWhenReady(path);
+    QApplication::exit(grab().save(path) ? 0 : 1);
+  });
+}
+
 void MainWindow::exportTrace(const QString& path) {
   attempt([&] {
     if (!session_.plan()) return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
@@ -327,7 +354,10 @@ void MainWindow::setDark(bool dark) { setColors(dark ? darkPalette() : lightPale
 
 void MainWindow::setColors(const QPalette& palette) {
   QApplication::setPalette(palette);
-  for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) view->setPalette(palette);  // they do not follow by themselves
+  for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) {  // they and their scroll bars do not follow by themselves
+    view->setPalette(palette);
+    for (QScrollBar* bar : view->findChildren<QScrollBar*>()) bar->setPalette(palette);
+  }
 }
 
 void MainWindow::restoreLast() {

@@ -38,8 +38,11 @@ class MainWindow : public QMainWindow {
   void openAll(const QStringList& paths);              // traces among them are ranks of one run
   void plan();                                         // asks what stands in the form
   void saveShownPlan(const QString& path);
+  void saveShownView(const QString& path);
   void exportPicture(const QString& path);
   void exportTable(const QString& path);
+  bool isWorking() const;  // something is asked for and not shown yet
+  void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
   void exportTrace(const QString& path);
   void exportBundle(const QString& path);  // of the run that is compared
   void setDark(bool dark);

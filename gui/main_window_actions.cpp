@@ -28,6 +28,8 @@ void MainWindow::addFileActions() {
                [this] { choose(Dialog::Folder, tr("Open a run folder"), QString(), &MainWindow::open); });
   actions_.add({file, tr("&Save the plan…"), QKeySequence::Save},
                [this] { choose(Dialog::Save, tr("Save the plan"), tr("Plan (*.json)"), &MainWindow::saveShownPlan); });
+  actions_.add({file, tr("Save the &view of the timeline…"), tr("Ctrl+Shift+S")},
+               [this] { choose(Dialog::Save, tr("Save the view of the timeline"), tr("View (*.json)"), &MainWindow::saveShownView); });
   actions_.add({file, tr("Export the &picture…"), tr("Ctrl+E")}, [this] {
     choose(Dialog::Save, tr("Export the picture"), tr("PNG, SVG, PDF (*.png *.svg *.pdf)"), &MainWindow::exportPicture);
   });
@@ -85,7 +87,7 @@ void MainWindow::addViewActions() {
   actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {
     auto* box = new QMessageBox(
         QMessageBox::NoIcon, tr("Keys"),
-        tr("<p>In a timeline: W S zoom, A D move, F fit, . , next and previous slice, [ ] along a flow, wheel zoom, drag to measure.</p>") +
+        tr("<p>In a timeline: W S zoom, A D move, F fit, . , next and previous slice, [ ] along a flow, M mark, P pin, wheel zoom, drag to measure.</p>") +
             actions_.keyList(),
         QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);

@@ -15,9 +15,11 @@ MemoryPage::MemoryPage(QWidget* parent)
     : QWidget(parent),
       view_(new MemoryView(this)),
       alive_(new TablePanel(tr("Alive at the moment, largest first"), TablePanel::Filter::Hidden, this)),
+      sources_(new QComboBox(this)),
       devices_(new QComboBox(this)),
       moment_(new QLabel(this)) {
   build();
+  connect(sources_, &QComboBox::currentIndexChanged, this, &MemoryPage::refresh);
   connect(devices_, &QComboBox::currentIndexChanged, this, &MemoryPage::chooseDevice);
   connect(view_, &MemoryView::momentChosen, this, &MemoryPage::showMoment);
 }
@@ -25,11 +27,15 @@ MemoryPage::MemoryPage(QWidget* parent)
 void MemoryPage::build() {
   view_->setAccessibleName(tr("Memory over the step"));
   view_->setMinimumSize(300, 200);
+  sources_->addItems({tr("Planned"), tr("Recorded"), tr("Planned and measured")});
+  sources_->setAccessibleName(tr("What is shown"));
   devices_->setMinimumWidth(180);
   auto* head = new QHBoxLayout;
   head->setContentsMargins(10, 6, 10, 6);
+  head->setSpacing(8);
   auto* label = new QLabel(tr("&Device"), this);
   label->setBuddy(devices_);
+  head->addWidget(sources_);
   head->addWidget(label);
   head->addWidget(devices_);
   head->addStretch(1);
@@ -47,8 +53,36 @@ void MemoryPage::build() {
   column->addWidget(body, 1);
 }
 
-void MemoryPage::setPlan(const SharedPlan& plan) { show(memoryOfPlan(plan)); }
-void MemoryPage::setSnapshot(const SharedSnapshot& snapshot) { show(memoryOfSnapshot(snapshot)); }
+void MemoryPage::setPlan(const SharedPlan& plan) {
+  plan_ = plan;
+  choose(measured() ? Show::Both : Show::Plan);
+}
+void MemoryPage::setSnapshot(const SharedSnapshot& snapshot) {
+  snapshot_ = snapshot;
+  choose(Show::Snapshot);
+}
+void MemoryPage::setRun(const SharedRun& run) {
+  run_ = run;
+  if (plan_ && measured()) choose(Show::Both);
+}
+
+void MemoryPage::choose(Show what) {
+  const QSignalBlocker blocker(sources_);
+  sources_->setCurrentIndex(static_cast<int>(what));
+  refresh();
+}
+
+// The run of this very plan; else the snapshot.
+std::optional<MeasuredMemory> MemoryPage::measured() const {
+  if (run_ && plan_ && sim::plan_hash(run_->simulated->plan) == sim::plan_hash(plan_->plan)) return measuredBy(run_);
+  return snapshot_ ? std::optional(measuredBy(snapshot_)) : std::nullopt;
+}
+
+void MemoryPage::refresh() {
+  const auto what = static_cast<Show>(sources_->currentIndex());
+  if (what == Show::Snapshot && snapshot_) return show(memoryOfSnapshot(snapshot_));
+  if (plan_) show(memoryOfPlan(plan_, what == Show::Both ? measured().value_or(MeasuredMemory()) : MeasuredMemory()));
+}
 
 void MemoryPage::show(MemorySource source) {
   source_ = std::move(source);

@@ -20,21 +20,30 @@ class MemoryPage : public QWidget {
   explicit MemoryPage(QWidget* parent = nullptr);
   void setPlan(const SharedPlan& plan);
   void setSnapshot(const SharedSnapshot& snapshot);
+  void setRun(const SharedRun& run);
+  enum class Show { Plan, Snapshot, Both };  // Both: the plan, and what was measured as a line over it
+  void choose(Show what);
   void chooseDevice(int device);
   MemoryView* view() const { return view_; }
   TablePanel* alive() const { return alive_; }
+  QComboBox* sources() const { return sources_; }
   QComboBox* devices() const { return devices_; }
 
  private:
   void build();
+  void refresh();
+  std::optional<MeasuredMemory> measured() const;
   void show(MemorySource source);
   void showMoment(sim::SimTime time);
 
+  SharedPlan plan_;
+  SharedSnapshot snapshot_;
+  SharedRun run_;
   MemorySource source_;
   sim::SimTime length_{};
   MemoryView* view_;
   TablePanel* alive_;
-  QComboBox* devices_;
+  QComboBox *sources_, *devices_;
   QLabel* moment_;
 };
 

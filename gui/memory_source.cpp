@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <algorithm>
+#include <cmath>
 
 #include "gui/models/cells.h"
 #include "gui/models/plan_tables.h"
@@ -22,17 +24,46 @@ std::vector<std::pair<QString, sim::MemoryCategory>> snapshotLegend() {
 
 }  // namespace
 
-MemorySource memoryOfPlan(const SharedPlan& plan) {
+MeasuredMemory measuredBy(const SharedRun& run) {
+  const auto level = [run](sim::Rank rank) {
+    std::vector<sim::MemorySample> samples;
+    for (const sim::RankTrace& trace : run->traces)
+      for (const sim::MeasuredStep& step : trace.steps)
+        if (trace.rank == rank && step.step == run->step && step.peak_memory > sim::Bytes(0))
+          samples.push_back({.device = {}, .time = {}, .alive = {step.peak_memory}});
+    return MemoryCurve(std::move(samples));
+  };
+  const sim::Comparison& all = run->comparison;
+  const bool known = all.memory_measured > sim::Bytes(0);
+  return {phrase("measured peak"), level, known ? std::abs(all.memory_simulated / all.memory_measured - 1) : 0};
+}
+
+MeasuredMemory measuredBy(const SharedSnapshot& snapshot) {
+  const auto curve = [snapshot](sim::Rank rank) {
+    for (const SnapshotDevice& device : snapshot->devices)
+      if (device.number == rank.value()) return MemoryCurve(device.curve);
+    return snapshot->devices.size() == 1 ? MemoryCurve(snapshot->devices.front().curve) : MemoryCurve();
+  };
+  return {phrase("measured by the snapshot"), curve};
+}
+
+MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured) {
   MemorySource source;
   for (const sim::DeviceResult& device : plan->result.devices) {
     const QString name = device.multiplicity > 1 ? phrase("stage %1 (%2 ranks)").arg(device.stage.value()).arg(device.multiplicity)
                                                  : phrase("rank %1, stage %2").arg(device.representative.value()).arg(device.stage.value());
     source.devices << phrase("%1: peak %2").arg(name, bytesCell(device.peak_memory).text);
   }
-  source.picture = [plan](int device) {
-    return MemoryPicture{MemoryCurve(plan->result.timeline, sim::DeviceId(device)),
-                         {sim::SimTime(0), plan->result.step_time},
-                         sim::usable_memory(plan->plan.cluster)};
+  source.picture = [plan, measured](int device) {
+    MemoryPicture picture{MemoryCurve(plan->result.timeline, sim::DeviceId(device)),
+                          {sim::SimTime(0), plan->result.step_time},
+                          sim::usable_memory(plan->plan.cluster)};
+    if (!measured.curve) return picture;
+    picture.measured = measured.curve(plan->graph.devices()[static_cast<std::size_t>(device)].representative);
+    picture.measured_name = measured.name;
+    picture.band = measured.error;
+    picture.all.end = std::max(picture.all.end, picture.measured.end());
+    return picture;
   };
   source.alive = [plan](int device, sim::SimTime time) { return aliveTable(aliveAt(*plan, {sim::DeviceId(device), time})); };
   return source;

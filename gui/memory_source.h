@@ -4,7 +4,7 @@
 #include <QStringList>
 #include <functional>
 
-#include "gui/core/simulated_plan.h"
+#include "gui/core/measured_run.h"
 #include "gui/import/memory_snapshot.h"
 #include "gui/models/table_item_model.h"
 #include "gui/views/memory_view.h"
@@ -17,7 +17,15 @@ struct MemorySource {
   std::function<Table(int device, sim::SimTime time)> alive;
   QString note{};  // what was left out
 };
-MemorySource memoryOfPlan(const SharedPlan& plan);
+struct MeasuredMemory {                                   // to hold a plan against
+  QString name{};
+  std::function<MemoryCurve(sim::Rank rank)> curve{};  // may be empty
+  double error = 0;                                       // of the planned peak, where it is known
+};
+MeasuredMemory measuredBy(const SharedRun& run);  // the allocator's peak of the step drawn, as a level
+MeasuredMemory measuredBy(const SharedSnapshot& snapshot);
+
+MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured = {});
 MemorySource memoryOfSnapshot(const SharedSnapshot& snapshot);
 
 }  // namespace gui

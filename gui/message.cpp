@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "gui/models/reason_text.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -19,8 +20,8 @@ Message ofInput(const sim::InputError& error) {
       break;
     }
     const QString where = QString::fromStdString(violation.where);
-    problems << (where.isEmpty() ? QString() : where + QStringLiteral(": ")) + QString::fromStdString(violation.problem);
-    const QString remedy = QString::fromStdString(violation.remedy);
+    problems << (where.isEmpty() ? QString() : where + QStringLiteral(": ")) + violationText(violation.problem);
+    const QString remedy = violationText(violation.remedy);
     if (!remedy.isEmpty() && !remedies.contains(remedy)) remedies << remedy;
   }
   const QString file = QString::fromStdString(error.file());

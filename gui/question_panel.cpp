@@ -28,6 +28,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       model_(new QLineEdit(this)),
       memory_limit_(new QLineEdit(this)),
       cluster_(new QComboBox(this)),
+      software_(new QComboBox(this)),
       devices_(spinBox(this, 1 << 20, 8)),
       batch_(spinBox(this, 1 << 24, 64)),
       sequence_(spinBox(this, 1 << 24, 1024)),
@@ -39,6 +40,10 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   cluster_->setEditable(true);
   cluster_->setToolTip(tr("A hardware profile or cluster, by name or as a file"));
   cluster_->setCurrentText(QStringLiteral("h100-80gb-sxm"));
+  for (const std::string& name : knownSoftware()) software_->addItem(QString::fromStdString(name));
+  software_->setEditable(true);
+  software_->setToolTip(tr("What runs on GPUs: a software profile, by name or as a file"));
+  software_->setCurrentText(QStringLiteral("meshwright"));
   model_->setPlaceholderText(tr("config.json"));
   memory_limit_->setPlaceholderText(tr("the device's, or \"70 GiB\""));
   buildForm();
@@ -65,6 +70,7 @@ void QuestionPanel::buildForm() {
   form->addRow(model_line);
   form->addRow(tr("C&luster or device"), cluster_);
   form->addRow(tr("De&vices"), devices_);
+  form->addRow(tr("Soft&ware on GPUs"), software_);
   form->addRow(tr("Global &batch (samples a step)"), batch_);
   form->addRow(tr("&Sequence (tokens a sample)"), sequence_);
   form->addRow(tr("Memory l&imit a device"), memory_limit_);
@@ -89,6 +95,7 @@ PlanQuestion QuestionPanel::question() const {
   return {.model = model_->text().toStdString(),
           .cluster = cluster_->currentText().toStdString(),
           .devices = devices_->value(),
+          .software = software_->currentText().trimmed().toStdString(),
           .global_batch = batch_->value(),
           .sequence = sequence_->value(),
           .memory_limit = memory_limit_->text().trimmed().toStdString(),
@@ -99,6 +106,7 @@ void QuestionPanel::setQuestion(const PlanQuestion& question) {
   model_->setText(QString::fromStdString(question.model));
   cluster_->setCurrentText(QString::fromStdString(question.cluster));
   devices_->setValue(question.devices);
+  software_->setCurrentText(question.software.empty() ? QStringLiteral("meshwright") : QString::fromStdString(question.software));
   batch_->setValue(static_cast<int>(question.global_batch));
   sequence_->setValue(static_cast<int>(question.sequence));
   memory_limit_->setText(QString::fromStdString(question.memory_limit));

@@ -33,7 +33,7 @@ class QuestionPanel : public QWidget {
   void buildButtons();
 
   QLineEdit *model_, *memory_limit_;
-  QComboBox* cluster_;
+  QComboBox *cluster_, *software_;
   QSpinBox *devices_, *batch_, *sequence_;
   QCheckBox* runnable_;
   QPushButton *plan_, *cancel_;

@@ -36,6 +36,8 @@ void Session::cancel() {
     if (progress) progress->cancelled = true;
 }
 
+bool Session::isWorking() const { return search_.isRunning() || simulation_.isRunning() || loading_.isRunning() || reading_.isRunning(); }
+
 void Session::ask(const PlanQuestion& question) {
   done_ = all_ = 0;
   search_.start([this, question](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
@@ -62,12 +64,21 @@ void Session::showEveryRank(bool every) {
   if (wanted_) simulateWanted(nullptr);
 }
 
-void Session::simulateWanted(const SharedPlan& before) {
-  simulation_.start([this, before, plan = *wanted_, fold = fold_](const std::atomic<bool>&) -> BackgroundJob::Finish {
+// Folded first: that is seen at once, however many ranks there are. Every rank by itself follows, where that is wanted.
+void Session::simulateWanted(const SharedPlan& before) { simulate(sim::Fold::Symmetric, before); }
+
+void Session::simulate(sim::Fold fold, const SharedPlan& before) {
+  simulation_.start([this, before, plan = *wanted_, fold](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const SharedPlan simulated = simulatePlan(plan, fold);
-    return [this, simulated, before] {
+    return [this, simulated, before, fold] {
       plan_ = simulated;
       Q_EMIT planReady(simulated, before);
+      if (fold == fold_) {
+        if (fold == sim::Fold::None) Q_EMIT unfolding(0);
+        return;
+      }
+      Q_EMIT unfolding(simulated->plan.mesh.ranks());
+      simulate(fold_, before);
     };
   });
 }

@@ -29,6 +29,7 @@ class Session : public QObject {
   void ask(const PlanQuestion& question);
   void cancel();  // the search, and what is being opened
   bool isSearching() const { return search_.isRunning(); }
+  bool isWorking() const;  // at anything
 
   enum class Origin { Chosen, Turned };  // Turned: an edit of the plan before, which stays as a ghost
   void show(const sim::ParallelPlan& plan, Origin origin);
@@ -47,6 +48,7 @@ class Session : public QObject {
   void progressed(const planner::SearchProgress& progress);
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
+  void unfolding(std::int32_t ranks);  // the folded plan is there, every rank by itself follows; 0: has followed
   void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);
   void planRefused(const gui::Message& why);
   void runReady(const gui::SharedRun& run);
@@ -58,6 +60,7 @@ class Session : public QObject {
 
  private:
   void simulateWanted(const SharedPlan& before);
+  void simulate(sim::Fold fold, const SharedPlan& before);
   std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
 
   BackgroundJob search_, simulation_, loading_, reading_;  // reading: a snapshot, beside a trace or run that is loaded

@@ -1,5 +1,6 @@
 #include "gui/timeline_page.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -22,6 +23,7 @@ TimelinePage::TimelinePage(QWidget* parent)
       details_(new TablePanel(tr("Selected slice"), TablePanel::Filter::Hidden, this)),
       explanation_(new StepExplanation(this)),
       search_(new QLineEdit(this)),
+      grouping_(new QComboBox(this)),
       summary_(new QLabel(this)),
       found_(new QLabel(this)) {
   build();
@@ -29,6 +31,11 @@ TimelinePage::TimelinePage(QWidget* parent)
   connect(view_, &TimelineView::rangeMeasured, explanation_, &StepExplanation::addUp);
   connect(explanation_, &StepExplanation::spanChosen, this,
           [this](int span) { view_->select(view_->core().find(static_cast<std::uint32_t>(span))); });
+  connect(view_, &TimelineView::pinWanted, this, &TimelinePage::pin);
+  connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int group) {
+    state_.group = static_cast<GroupBy>(group);
+    orderDevices();
+  });
   connect(search_, &QLineEdit::textChanged, this, &TimelinePage::search);
   connect(search_, &QLineEdit::returnPressed, this, &TimelinePage::nextMatch);
 }
@@ -37,10 +44,15 @@ void TimelinePage::build() {
   search_->setPlaceholderText(tr("Search tasks: backward.*l3 (Enter: next)"));
   search_->setClearButtonEnabled(true);
   search_->setFixedWidth(280);
+  grouping_->addItems({tr("by rank"), tr("by stage"), tr("by data axis"), tr("by tensor axis")});
+  grouping_->setAccessibleName(tr("Order of the ranks"));
+  grouping_->setToolTip(tr("Order of the ranks; P or a double click on a name pins one to the top"));
   auto* head = new QHBoxLayout;
   head->setContentsMargins(10, 6, 10, 6);
+  head->setSpacing(8);
   head->addWidget(summary_, 1);
   head->addWidget(found_);
+  head->addWidget(grouping_);
   head->addWidget(search_);
   auto* side = new QSplitter(Qt::Vertical, this);
   side->addWidget(figures_);
@@ -70,11 +82,44 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   view_->setExtras(plan->counters, plan->flows);
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
+  orderDevices();
   figures_->setTable(figuresTable(*plan));
   explanation_->setPlan(plan);
   details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
   summary_->setText(QStringLiteral("<b>%1</b>").arg(QString::fromStdString(summaryOf(plan->plan))));
   search(search_->text());
+}
+
+void TimelinePage::orderDevices() {
+  if (!plan_) return;
+  const std::span<const sim::GraphDevice> devices = plan_->graph.devices();
+  const auto pinned = std::count_if(devices.begin(), devices.end(), [this](const sim::GraphDevice& device) {
+    return state_.pinned.contains(device.representative.value());
+  });
+  view_->setDeviceOrder(deviceOrder(devices, plan_->plan.mesh, state_), static_cast<std::size_t>(pinned));
+}
+
+void TimelinePage::pin(std::size_t device) {
+  const std::int32_t rank = plan_->graph.devices()[device].representative.value();
+  if (!state_.pinned.erase(rank)) state_.pinned.insert(rank);
+  orderDevices();
+}
+
+ViewState TimelinePage::viewState() const {
+  ViewState state = state_;
+  state.shown = view_->shown();
+  state.marks = view_->marks();
+  state.search = search_->text().toStdString();
+  return state;
+}
+
+void TimelinePage::setViewState(const ViewState& state) {
+  state_ = state;
+  grouping_->setCurrentIndex(static_cast<int>(state.group));
+  orderDevices();
+  view_->setMarks(state.marks);
+  if (state.shown.length() > sim::SimTime(0)) view_->setShown(state.shown);
+  search_->setText(QString::fromStdString(state.search));
 }
 
 void TimelinePage::showSlice(int span) {

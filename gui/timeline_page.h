@@ -4,7 +4,9 @@
 #include <QWidget>
 
 #include "gui/core/simulated_plan.h"
+#include "gui/core/view_state.h"
 
+class QComboBox;
 class QLabel;
 class QLineEdit;
 
@@ -21,11 +23,14 @@ class TimelinePage : public QWidget {
   void setPlan(const SharedPlan& plan, const SharedPlan& before);  // before: its end stays as a ghost; may be null
   void showDevice(sim::DeviceId device);                           // selects its first task
   void search(const QString& pattern);                             // a regular expression over task keys; empty: none
+  ViewState viewState() const;
+  void setViewState(const ViewState& state);  // kept over edits of the plan
   void showCritical(bool only);                                    // the other tasks fade
   TimelineView* view() const { return view_; }
   TablePanel* figures() const { return figures_; }
   TablePanel* details() const { return details_; }
   StepExplanation* explanation() const { return explanation_; }
+  QComboBox* grouping() const { return grouping_; }
   QLineEdit* searchLine() const { return search_; }
   int numMatches() const { return static_cast<int>(matches_.size()); }
 
@@ -34,6 +39,8 @@ class TimelinePage : public QWidget {
   void showSlice(int span);
   void nextMatch();
   void fade();
+  void orderDevices();
+  void pin(std::size_t device);
 
   SharedPlan plan_;
   std::vector<std::uint32_t> matches_;
@@ -43,6 +50,8 @@ class TimelinePage : public QWidget {
   TablePanel *figures_, *details_;
   StepExplanation* explanation_;
   QLineEdit* search_;
+  QComboBox* grouping_;
+  ViewState state_;  // without what the widgets hold themselves
   QLabel *summary_, *found_;
 };
 

@@ -40,21 +40,25 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"memory_use", "memory {this} against {best}"},
 });
 
-std::string fill(std::string text, const std::vector<Argument>& arguments) {
+}  // namespace
+
+std::string filled(std::string pattern, const std::vector<Argument>& arguments) {
   for (const Argument& argument : arguments) {
     const std::string hole = "{" + argument.name + "}";
-    if (const std::size_t at = text.find(hole); at != std::string::npos) text.replace(at, hole.size(), argument.value);
+    if (const std::size_t at = pattern.find(hole); at != std::string::npos) pattern.replace(at, hole.size(), argument.value);
   }
-  return text;
+  return pattern;
 }
 
-}  // namespace
+std::string_view pattern_of(const Reason& reason) {
+  const auto known = std::find_if(kEnglish.begin(), kEnglish.end(), [&](const Sentence& s) { return s.code == reason.code; });
+  return known == kEnglish.end() ? std::string_view() : known->pattern;
+}
 
 std::string_view family_of(const Reason& reason) { return std::string_view(reason.code).substr(0, reason.code.find('.')); }
 
 std::string to_sentence(const Reason& reason) {
-  const auto known = std::find_if(kEnglish.begin(), kEnglish.end(), [&](const Sentence& s) { return s.code == reason.code; });
-  if (known != kEnglish.end()) return fill(std::string(known->pattern), reason.arguments);
+  if (const std::string_view pattern = pattern_of(reason); !pattern.empty()) return filled(std::string(pattern), reason.arguments);
   std::string text = reason.code;
   for (const Argument& argument : reason.arguments) text += " " + argument.name + "=" + argument.value;
   return text;

@@ -20,6 +20,9 @@ struct Reason {
   bool operator==(const Reason&) const = default;
 };
 
+std::string_view pattern_of(const Reason& reason);  // "{heads} attention heads are not divisible by {tensor}"; empty: an unknown code
+std::string filled(std::string pattern, const std::vector<Argument>& arguments);  // in whatever language the pattern is
+
 std::string_view family_of(const Reason& reason);             // "divisibility"
 std::string to_sentence(const Reason& reason);                // English; an unknown code shows as the code with its arguments
 std::string to_sentence(const std::vector<Reason>& reasons);  // the first is the claim: "8.3 % slower: bubble ..., ..."

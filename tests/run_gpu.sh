@@ -61,6 +61,7 @@ mkdir -p "$parts"
 failed=0
 MESHWRIGHT_GPU_REPORT=$parts GTEST_OUTPUT=json:$parts/tests/ ctest --test-dir $build -L '^gpu$' --timeout 150 --no-tests=error --output-on-failure || failed=1
 $build/bin/cuda_kernels_benchmark >"$parts/kernels.json" || failed=1
+python3 tests/reference/compare_on_device.py "$build/bin" "$parts/speed.json" || failed=1
 python3 tests/gpu_report.py "$parts" "${OUT:-$build}/gpu_report.json" || failed=1
 say "report in ${OUT:-$build}/gpu_report.json after $((SECONDS - started)) s"
 exit $failed

@@ -6,6 +6,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "executor/kernels/cross_entropy.h"
 #include "executor/launch/measure_timer.h"
@@ -14,6 +15,7 @@
 #include "executor/model/heads.h"
 #include "executor/model/norm.h"
 #include "executor/model/residual.h"
+#include "executor/training/precision.h"
 
 namespace executor {
 namespace {
@@ -30,22 +32,32 @@ constexpr TokenShape kLogits[] = {{64, 256}, {256, 256}, {1024, 256}, {4096, 256
 
 class Elementwise {
  public:
-  Elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) : timer_(timer), calls_(calls), samples_(samples) {}
+  Elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples, sim::Precision precision)
+      : timer_(timer), calls_(calls), samples_(samples), precision_(precision) {}
 
+  void of_layer(const TokenShape& shape) {
+    norm(shape);
+    activations(shape);
+    residual(shape);
+    dropout(shape);
+    embedding(shape);
+    rotary(shape);
+  }
+  void cross_entropy(const TokenShape& shape);
+
+ private:
   void norm(const TokenShape& shape);
   void activations(const TokenShape& shape);
   void residual(const TokenShape& shape);
   void dropout(const TokenShape& shape);
   void embedding(const TokenShape& shape);
   void rotary(const TokenShape& shape);
-  void cross_entropy(const TokenShape& shape);
 
- private:
-  at::TensorOptions numbers() const { return timer_.of(at::kFloat); }
+  at::TensorOptions numbers() const { return timer_.of(scalar_type(precision_)); }
   at::Tensor activations_of(const TokenShape& shape) const { return at::full({shape.tokens, shape.width}, 0.01, numbers()); }
   at::Tensor token_ids(const TokenShape& shape) const { return (at::arange(shape.tokens, timer_.of(at::kLong)) * 7919) % shape.width; }
   void add(Kernel kernel, const TokenShape& shape, sim::Seconds time) {
-    samples_.push_back({kernel, {shape.tokens, shape.width}, calls_.at_least_half(time)});
+    samples_.push_back({kernel, {shape.tokens, shape.width}, calls_.at_least_half(time), precision_});
   }
   // Outside autograd; the cost model adds a call to it all the same.
   void add_forward(Kernel kernel, const TokenShape& shape, const KernelTimer::Action& action) {
@@ -58,7 +70,11 @@ class Elementwise {
   KernelTimer& timer_;
   const CallTimes& calls_;
   std::vector<Sample>& samples_;
+  sim::Precision precision_;
 };
+
+// A GPU's kernels take their bytes in either precision. A CPU spends on a 16-bit element what it spends on one of 32, and more: it converts.
+constexpr std::size_t kCoarse = 3;   // of three shapes one in bf16, too
 
 // Each stretch begins with its norm: what a stretch costs beyond its operators is left in.
 void Elementwise::norm(const TokenShape& shape) {
@@ -131,18 +147,18 @@ void Elementwise::cross_entropy(const TokenShape& shape) {
 }  // namespace
 
 void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) {
-  Elementwise kernels(timer, calls, samples);
+  Elementwise fp32(timer, calls, samples, sim::Precision::Fp32), bf16(timer, calls, samples, sim::Precision::Bf16);
+  const bool on_cpu = timer.options().device.is_cpu();
   const std::int64_t factor = measured_shapes(timer.options().device).factor;
-  for (const TokenShape& small : kShapes) {
-    const TokenShape shape{small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)};
-    kernels.norm(shape);
-    kernels.activations(shape);
-    kernels.residual(shape);
-    kernels.dropout(shape);
-    kernels.embedding(shape);
-    kernels.rotary(shape);
+  const auto scaled = [&](const TokenShape& small) { return TokenShape{small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)}; };
+  for (std::size_t at = 0; at < std::size(kShapes); ++at) {
+    fp32.of_layer(scaled(kShapes[at]));
+    if (on_cpu && at % kCoarse == 0) bf16.of_layer(scaled(kShapes[at]));
   }
-  for (const TokenShape& small : kLogits) kernels.cross_entropy({small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)});
+  for (std::size_t at = 0; at < std::size(kLogits); ++at) {
+    fp32.cross_entropy(scaled(kLogits[at]));
+    if (on_cpu && at % kCoarse == 0) bf16.cross_entropy(scaled(kLogits[at]));
+  }
 }
 
 }  // namespace executor

@@ -80,6 +80,7 @@ void Worker::prepare() {
 }
 
 bool Worker::is_checkpoint_due(CompletedSteps done) const {
+  if (options_.no_checkpoint) return false;
   const std::int64_t interval = plan_.training.checkpoint_interval;
   return done.value == options_.steps || summary_.stop_requested || (interval > 0 && done.value % interval == 0);
 }
@@ -130,6 +131,7 @@ RunEnd Worker::run() {
   for (CompletedSteps done{start_.value + 1}; done.value <= options_.steps && !summary_.stop_requested; ++done.value) guarded_step(done);
   heartbeat_.begin_activity("writing a checkpoint");
   checkpoints_.finish_save();
+  if (options_.no_checkpoint) write_trace();
   if (!options_.memory_snapshot.empty()) write_memory_snapshot(options_.memory_snapshot);
   heartbeat_.begin_activity("ended");
   return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;

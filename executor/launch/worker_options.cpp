@@ -77,8 +77,8 @@ ParsedOptions parse_options(const std::vector<std::string>& words) {
   WorkerOptions options;
   options.command = words.front();
   for (std::size_t at = 1; at < words.size(); ++at) {
-    if (words[at] == "--resume") {
-      options.resume = true;
+    if (words[at] == "--resume" || words[at] == "--no-checkpoint") {
+      (words[at] == "--resume" ? options.resume : options.no_checkpoint) = true;
       continue;
     }
     const Option* known = nullptr;

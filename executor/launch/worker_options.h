@@ -1,7 +1,7 @@
 // The command line of meshwright-worker. `meshwright` writes it; people rarely do.
 //
 //   meshwright-worker run --plan plan.json --data tokens.bin --steps N --out run/ [--resume] [--weights model.safetensors]
-//                         [--device auto|cpu|cuda|cuda:0] [--communication auto|mpi|nccl] [--memory-snapshot memory.pickle]
+//                         [--device auto|cpu|cuda|cuda:0] [--communication auto|mpi|nccl] [--memory-snapshot memory.pickle] [--no-checkpoint]
 //   meshwright-worker export --out run/ --weights folder/      the newest checkpoint as Hugging Face names it
 //   meshwright-worker measure --out profile.json [--device cuda]
 //   meshwright-worker report --out run/ --ranks N        what each rank was doing last, from its heartbeat
@@ -25,6 +25,7 @@ struct WorkerOptions {
   std::int64_t steps = 0;
   std::int32_t ranks = 1;
   bool resume = false;
+  bool no_checkpoint = false;  // of runs that are only timed
   Mutation mutation = Mutation::None;  // tests alone, like the next two
   std::string kill_at;
   sim::Rank kill_rank{0};

@@ -271,7 +271,7 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
   if (is_unreduced_by_mutation(task)) return;
   const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
   communicators_.of(task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
-  reducing_.push_back(task.bucket);
+  if (task.key.group == sim::MeshAxis::Data) reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
 }
 
 void TaskRunner::scatter_gradients(const sim::Task& task) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "sim/cost/cost_model.h"
 #include "sim/cost/placement.h"
@@ -27,10 +28,18 @@ Counter finished(Counter counter) {
   return counter;
 }
 
+// Spans and samples of a timeline are ordered by device.
+template <class OfDevice>
+std::span<const OfDevice> partOf(const std::vector<OfDevice>& all, sim::DeviceId device) {
+  const auto first = std::partition_point(all.begin(), all.end(), [&](const OfDevice& one) { return one.device < device; });
+  const auto last = std::partition_point(first, all.end(), [&](const OfDevice& one) { return one.device == device; });
+  return {first, last};
+}
+
 Counter memoryOf(const SimulatedStep& step, sim::DeviceId device) {
   Counter counter{.device = device, .name = "memory", .time = {}, .value = {}, .text = memoryText};
-  for (const sim::MemorySample& sample : step.timeline.memory)
-    if (sample.device == device) addMoment(counter, sample.time.count(), static_cast<double>(sim::total(sample.alive).value()));
+  for (const sim::MemorySample& sample : partOf(step.timeline.memory, device))
+    addMoment(counter, sample.time.count(), static_cast<double>(sim::total(sample.alive).value()));
   return finished(std::move(counter));
 }
 
@@ -58,6 +67,25 @@ std::vector<std::map<std::int64_t, double>> portChanges(const SimulatedStep& ste
   return changes;
 }
 
+// Share of a window that the device computes; windows are small against the step, large against a task.
+Counter utilizationOf(const SimulatedStep& step, sim::DeviceId device, sim::SimTime end) {
+  constexpr std::int64_t kWindows = 200;
+  const std::int64_t window = end.count() / kWindows + 1;
+  std::vector<std::int64_t> busy(kWindows);
+  for (const sim::Span& span : partOf(step.timeline.spans, device)) {
+    if (span.stream != sim::Stream::Compute) continue;
+    for (std::int64_t at = span.start.count(); at < span.end.count();) {
+      const std::int64_t until = std::min((at / window + 1) * window, span.end.count());
+      busy[static_cast<std::size_t>(at / window)] += until - at;
+      at = until;
+    }
+  }
+  Counter counter{.device = device, .name = "utilization", .time = {}, .value = {}, .text = loadText};
+  for (std::size_t at = 0; at < busy.size(); ++at)
+    addMoment(counter, static_cast<std::int64_t>(at) * window, static_cast<double>(busy[at]) / static_cast<double>(window));
+  return finished(std::move(counter));
+}
+
 Counter loadOf(sim::DeviceId device, const std::map<std::int64_t, double>& changes) {
   Counter counter{.device = device, .name = "link load", .time = {}, .value = {}, .text = loadText};
   double load = 0;
@@ -76,8 +104,11 @@ double Counter::highest(TimeRange range) const {
 
 std::vector<Counter> countersOf(const SimulatedStep& step) {
   const std::vector<std::map<std::int64_t, double>> changes = portChanges(step);
+  sim::SimTime end{};
+  for (const sim::Span& span : step.timeline.spans) end = std::max(end, span.end);
   std::vector<Counter> counters;
   for (sim::DeviceId device(0); device.position() < step.graph.devices().size(); ++device) {
+    counters.push_back(utilizationOf(step, device, end));
     counters.push_back(memoryOf(step, device));
     if (!changes[device.position()].empty()) counters.push_back(loadOf(device, changes[device.position()]));
   }

@@ -1,4 +1,4 @@
-// A number over time, as a row of the timeline: it holds from a moment to the next one. Made of a simulated step: memory, what the links
+// A number over time, as a row of the timeline: it holds from a moment to the next one. Made of a simulated step: how busy, memory, what the links
 // carry. Used by the timeline view.
 #pragma once
 

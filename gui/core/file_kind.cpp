@@ -42,6 +42,7 @@ FileKind kindOfFile(const std::string& path) {
   if (isPickle(head)) return FileKind::Snapshot;
   if (head.rfind("PK\x03\x04", 0) == 0) return FileKind::Bundle;
   if (head.find("\"meshwright.plan/") != std::string::npos) return FileKind::Plan;
+  if (head.find("\"meshwright.view/") != std::string::npos) return FileKind::View;
   if (head.find("\"meshwright.hardware/") != std::string::npos || head.find("\"meshwright.cluster/") != std::string::npos)
     return FileKind::Cluster;
   if (head.find("\"model_type\"") != std::string::npos) return FileKind::Model;

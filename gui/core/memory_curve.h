@@ -26,6 +26,7 @@ class MemoryCurve {
   const sim::MemoryBreakdown& at(sim::SimTime time) const;  // alive from the sample before on; not empty
   sim::MemoryBreakdown highest(TimeRange range) const;      // the composition of the largest total in it
   MemoryPeak peak() const { return peak_; }
+  sim::SimTime end() const { return empty() ? sim::SimTime() : samples_.back().time; }
 
  private:
   std::size_t before(sim::SimTime time) const;

@@ -13,6 +13,17 @@ sim::ModelConfig modelOf(const std::string& path) {
   return kindOfFile(path) == FileKind::Plan ? sim::load_plan(path).model : sim::load_model_config(path);
 }
 
+std::vector<std::string> namesIn(std::initializer_list<const char*> folders) {
+  std::set<std::string> names;
+  for (const std::string root : {MESHWRIGHT_PROFILES_DIR "/", "profiles/"})
+    for (const char* folder : folders) {
+      std::error_code none_there;
+      for (const auto& entry : std::filesystem::directory_iterator(root + folder, none_there))
+        if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
+    }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 planner::SearchRequest searchRequest(const PlanQuestion& question) {
@@ -22,6 +33,7 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   planner::SearchRequest request;
   request.model = modelOf(question.model);
   request.cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
+  if (!question.software.empty()) request.cluster.software = sim::load_software(question.software);
   const bool cpu = request.cluster.hardware.kind == sim::DeviceKind::Cpu;
   request.workload = {.sequence = question.sequence,
                       .global_batch = question.global_batch,
@@ -35,16 +47,8 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   return request;
 }
 
-std::vector<std::string> knownClusters() {
-  std::set<std::string> names;
-  for (const char* folder :
-       {MESHWRIGHT_PROFILES_DIR "/hardware", MESHWRIGHT_PROFILES_DIR "/clusters", "profiles/hardware", "profiles/clusters"}) {
-    std::error_code none_there;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, none_there))
-      if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
-  }
-  return {names.begin(), names.end()};
-}
+std::vector<std::string> knownClusters() { return namesIn({"hardware", "clusters"}); }
+std::vector<std::string> knownSoftware() { return namesIn({"software"}); }
 
 std::string modelsFolder() { return MESHWRIGHT_PROFILES_DIR "/models"; }
 

@@ -14,6 +14,7 @@ struct PlanQuestion {
   std::string model;         // config.json, or a plan file: its model
   std::string cluster;       // a file, or a name of profiles/
   std::int32_t devices = 8;  // 0: as the cluster file says
+  std::string software{};    // what runs on GPUs: a file, or a name of profiles/software; empty: our own worker
   std::int64_t global_batch = 64;
   std::int64_t sequence = 1024;
   std::string memory_limit{};  // "80 GiB"; empty: the device's
@@ -25,6 +26,7 @@ struct PlanQuestion {
 planner::SearchRequest searchRequest(const PlanQuestion& question);  // reads the files; throws sim::InputError
 
 std::vector<std::string> knownClusters();  // names in profiles/hardware and profiles/clusters, sorted
+std::vector<std::string> knownSoftware();  // names in profiles/software, sorted
 std::string modelsFolder();                // where example configs lie
 
 }  // namespace gui

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "gui/models/cells.h"
+#include "sim/cost/prediction_interval.h"
 
 namespace gui {
 namespace {
@@ -22,9 +23,13 @@ QString categoryName(sim::MemoryCategory category) { return spaced(sim::kMemoryC
 Table figuresTable(const SimulatedPlan& simulated) {
   const sim::SimulationResult& result = simulated.result;
   const sim::Bytes limit = sim::usable_memory(simulated.plan.cluster);
+  const sim::PredictionInterval interval = sim::prediction_interval(simulated.plan.cluster);
+  const sim::Seconds step = sim::to_seconds(result.step_time);
+  const QString range = words("%1 to %2").arg(timeCell(interval.low(step)).text, timeCell(interval.high(step)).text);
   Table table;
   table.headers = {words("Figure"), words("Value")};
   table.rows = {{{words("Step time"), {}}, timeCell(result.step_time)},
+                {{words("80 % interval"), {}}, {range, interval.half_width}},
                 {{words("Tokens/s"), {}}, {QStringLiteral("%L1").arg(result.tokens_per_second, 0, 'f', 0), result.tokens_per_second}},
                 {{words("MFU"), {}}, shareCell(result.mfu)},
                 {{words("Bubble"), {}}, shareCell(result.bubble)},

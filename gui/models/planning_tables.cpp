@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "gui/models/cells.h"
+#include "gui/models/reason_text.h"
 
 namespace gui {
 namespace {
@@ -27,7 +28,7 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
           countCell(plan.zero_stage),
           {recompute, {}},
           {plan.sequence_parallel ? tr("yes") : tr("no"), {}},
-          {position == 0 ? tr("the best") : textOf(candidate.plan.why_not_best), {}}};
+          {position == 0 ? tr("the best") : reasonText(candidate.plan.reasons), {}}};
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ Table exclusionsTable(const std::vector<planner::Exclusion>& excluded) {
     table.rows.push_back({{textOf(out.family), {}},
                           countCell(out.candidates),
                           {textOf(out.code), {}},
-                          {textOf(out.reason), {}},
+                          {reasonText(planner::Reason{out.rule, out.arguments}), {}},
                           {out.nearest_fix.empty() ? tr("none near by") : textOf(out.nearest_fix), {}}});
   return table;
 }

@@ -13,10 +13,11 @@ namespace {
 
 QString amountText(sim::Bytes bytes) { return QString::fromStdString(sim::to_text(bytes)); }
 
-std::vector<LegendEntry> memoryLegend(const MemoryPicture& picture) {
+std::vector<LegendEntry> memoryLegend(const MemoryPicture& picture, const QColor& line_color) {
   std::vector<LegendEntry> entries;
   for (const auto& [name, category] : picture.legend) entries.push_back({name, colorOf(memoryColor(category))});
   if (!entries.empty()) return entries;
+  if (!picture.measured_name.isEmpty()) entries.push_back({picture.measured_name, line_color});
   for (std::size_t category = 0; category < sim::kNumMemoryCategories; ++category) {
     const std::string_view name = sim::kMemoryCategoryNames[category];
     entries.push_back({QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace('_', ' '),
@@ -55,7 +56,9 @@ double MemoryView::xOf(sim::SimTime time) const {
 }
 
 double MemoryView::highest() const {
-  const auto peak = static_cast<double>(picture_.curve.peak().memory.value()), limit = static_cast<double>(picture_.limit.value());
+  const double planned = static_cast<double>(picture_.curve.peak().memory.value()) * (1 + picture_.band);
+  const double peak = std::max(planned, static_cast<double>(picture_.measured.peak().memory.value()));
+  const auto limit = static_cast<double>(picture_.limit.value());
   return limit > 0 && limit < 6 * peak ? std::max(peak, limit) : peak;  // a limit far above would flatten the curve
 }
 
@@ -91,6 +94,27 @@ void MemoryView::paintStack(QPainter& painter, const QRectF& area, const Axis& a
   }
 }
 
+// The band in which the planned total may lie, and what was measured as a line.
+void MemoryView::paintMeasured(QPainter& painter, const QRectF& area, const Axis& axis, const Theme& theme) const {
+  const TimeAxis times(shown_, {static_cast<std::int32_t>(area.width())});
+  const auto y_of = [&](double bytes) { return area.bottom() - bytes / unit() / axis.extent.length() * area.height(); };
+  const auto total_of = [&](const MemoryCurve& curve, std::int32_t x) {
+    return static_cast<double>(sim::total(curve.highest({times.toTime(x), times.toTime(x + 1)})).value());
+  };
+  QColor veil = theme.text;
+  veil.setAlpha(60);
+  QPolygonF line;
+  for (std::int32_t x = 0; x < times.width().value; ++x) {
+    if (picture_.band > 0) {
+      const double planned = total_of(picture_.curve, x);
+      painter.fillRect(QRectF(QPointF(area.left() + x, y_of(planned * (1 + picture_.band))), QPointF(area.left() + x + 1, y_of(planned * (1 - picture_.band)))), veil);
+    }
+    if (!picture_.measured.empty()) line << QPointF(area.left() + x, y_of(total_of(picture_.measured, x)));
+  }
+  painter.setPen(QPen(theme.text, 2));
+  painter.drawPolyline(line);
+}
+
 void MemoryView::paintTimes(QPainter& painter, const QRectF& area, const Theme& theme) const {
   const TimeAxis times(shown_, {static_cast<std::int32_t>(area.width())});
   painter.setPen(theme.faint);
@@ -107,7 +131,7 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
     return area.bottom() - static_cast<double>(bytes.value()) / unit() / axis.extent.length() * area.height();
   };
   const double limit = y_of(picture_.limit);
-  if (limit >= area.top()) {
+  if (picture_.limit > sim::Bytes(0) && limit >= area.top()) {
     painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
     painter.drawLine(QPointF(area.left(), limit), QPointF(area.right(), limit));
     painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight,
@@ -143,10 +167,11 @@ void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
   paintStack(painter, area, axis);
   painter.save();
   painter.setClipRect(area.adjusted(0, -20, 1, 0));
+  paintMeasured(painter, area, axis, theme);
   paintMarks(painter, area, axis, theme);
   painter.restore();
   paintTimes(painter, area, theme);
-  paintLegend(painter, {10, 6}, memoryLegend(picture_), theme);
+  paintLegend(painter, {10, 6}, memoryLegend(picture_, theme.text), theme);
 }
 
 void MemoryView::mousePressEvent(QMouseEvent* event) {

@@ -16,6 +16,9 @@ struct MemoryPicture {
   sim::Bytes limit{};                                             // of the device
   QString limit_name{};                                           // empty: the device's
   std::vector<std::pair<QString, sim::MemoryCategory>> legend{};  // empty: the categories of a plan
+  MemoryCurve measured{};                                         // a line over the stack; may be empty
+  QString measured_name{};
+  double band = 0;  // share by which the stack may be off, as measured
 };
 
 class MemoryView : public View {
@@ -44,6 +47,7 @@ class MemoryView : public View {
   double unit() const;
   Axis vertical() const;
   void paintStack(QPainter& painter, const QRectF& plot, const Axis& axis) const;
+  void paintMeasured(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintMarks(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintTimes(QPainter& painter, const QRectF& plot, const Theme& theme) const;
 

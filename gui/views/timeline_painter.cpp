@@ -66,6 +66,7 @@ void TimelinePainter::paint() {
   paintRowNames();
   paintCounterNames();
   paintRuler();
+  paintMarks();
 }
 
 void TimelinePainter::paintRuler() {
@@ -168,13 +169,15 @@ void TimelinePainter::paintRowNames() {
       painter_.setPen(theme_.grid);
       painter_.drawLine(0, top - TimelineView::kGap / 2 - 1, size_.width(), top - TimelineView::kGap / 2 - 1);
       painter_.setPen(theme_.text);
-      const QString device = slices.repeats ? TimelineView::tr("critical path") : QString::fromStdString(slices.device);
+      QString device = slices.repeats ? TimelineView::tr("critical path") : QString::fromStdString(slices.device);
+      if (const QString stage = QStringLiteral("stage"); device.startsWith(stage)) device.replace(0, stage.size(), TimelineView::tr("stage"));
+      if (view_.isPinned(row)) device.prepend(QStringLiteral("\u25cf "));
       painter_.drawText(QRect(10, top, kDeviceWidth, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter,
                         painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth));
     }
     painter_.setPen(theme_.faint);
     painter_.drawText(QRect(104, top, kStreamWidth, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
-                      painter_.fontMetrics().elidedText(QString::fromStdString(slices.stream), Qt::ElideRight, kStreamWidth));
+                      painter_.fontMetrics().elidedText(TimelineView::tr(slices.stream.c_str()), Qt::ElideRight, kStreamWidth));
   }
 }
 
@@ -237,6 +240,23 @@ void TimelinePainter::paintGhost() {
   const double width = painter_.fontMetrics().horizontalAdvance(text) + 12;
   painter_.drawText(QRectF(x + width > size_.width() ? x - width : x + 6, size_.height() - 22, width, 18), Qt::AlignLeft | Qt::AlignVCenter,
                     text);
+}
+
+// A flag in the ruler, its line through all rows, its words beside it.
+void TimelinePainter::paintMarks() {
+  painter_.save();
+  painter_.setClipRect(QRect(TimelineView::kLabels, 0, axis_.width().value, size_.height()));
+  for (const Mark& mark : view_.marks_) {
+    const double x = TimelineView::kLabels + axis_.toX(mark.time);
+    const QString text = QString::fromStdString(mark.text);
+    const QRectF flag(x, 3, painter_.fontMetrics().horizontalAdvance(text) + 10, TimelineView::kRuler - 7);
+    painter_.setPen(QPen(theme_.accent, 1.5));
+    painter_.drawLine(QPointF(x, 3), QPointF(x, size_.height()));
+    painter_.fillRect(flag, theme_.accent);
+    painter_.setPen(colorOf(readableOn({theme_.accent.rgb()})));
+    painter_.drawText(flag, Qt::AlignCenter, text);
+  }
+  painter_.restore();
 }
 
 void TimelinePainter::paintMeasure() {

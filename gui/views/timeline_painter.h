@@ -31,6 +31,7 @@ class TimelinePainter {
   void paintCounterNames();
   void paintMark(const std::optional<Slice>& slice, const QColor& color);
   void paintGhost();
+  void paintMarks();
   void paintCounters();
   void paintFlows();
   void paintFlow(const Flow& flow);

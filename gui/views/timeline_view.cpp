@@ -1,19 +1,23 @@
 #include "gui/views/timeline_view.h"
 
 #include <QKeyEvent>
+#include <QLineEdit>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gui/views/timeline_painter.h"
 
 namespace gui {
 
 TimelineView::TimelineView(QWidget* parent)
-    : View(parent), empty_text_(tr("Choose a plan to see its timeline")), scroll_(new QScrollBar(Qt::Vertical, this)) {
+    : View(parent), empty_text_(tr("Choose a plan to see its timeline")), words_(new QLineEdit(this)), scroll_(new QScrollBar(Qt::Vertical, this)) {
+  words_->hide();
+  words_->setPlaceholderText(tr("Note; empty: none"));
   connect(scroll_, &QScrollBar::valueChanged, this, [this] { update(); });
   setMinimumHeight(120);
   setAccessibleName(tr("Timeline"));
@@ -34,6 +38,8 @@ void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   ghost_.reset();
   counters_.clear();
   flows_.clear();
+  order_.clear();
+  num_pinned_ = 0;
   layoutRows();
   update();
 }
@@ -50,26 +56,47 @@ void TimelineView::showAllFlows(bool all) {
   update();
 }
 
+std::size_t TimelineView::deviceOf(RowIndex row) const {
+  std::size_t openers = 0;
+  for (std::size_t at = 0; at <= row.value; ++at) openers += core_->rows()[at].opens_device && !core_->rows()[at].repeats;
+  return openers == 0 ? 0 : openers - 1;
+}
+
+bool TimelineView::isPinned(RowIndex row) const {
+  const auto last = order_.begin() + static_cast<std::ptrdiff_t>(num_pinned_);
+  return num_pinned_ > 0 && !core_->row(row).repeats && std::find(order_.begin(), last, deviceOf(row)) != last;
+}
+
+void TimelineView::setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned) {
+  order_ = std::move(order);
+  const bool more = num_pinned > std::exchange(num_pinned_, num_pinned);
+  layoutRows();
+  if (more) scroll_->setValue(0);  // what was pinned is seen
+  update();
+}
+
+// What repeats stands above the devices; each device's rows, then its counters.
 void TimelineView::layoutRows() {
-  tops_.clear();
-  counter_tops_.clear();
-  int top = 0, device = -1;
-  const auto add_counters = [&] {  // those of the devices so far
-    while (counter_tops_.size() < counters_.size() && counters_[counter_tops_.size()].device.value() <= device) {
-      counter_tops_.push_back(top);
-      top += kRow;
+  tops_.assign(core_->rows().size(), 0);
+  counter_tops_.assign(counters_.size(), 0);
+  std::vector<std::vector<int*>> of_device;
+  int top = 0;
+  for (std::size_t row = 0; row < core_->rows().size(); ++row) {
+    const SliceRow& slices = core_->rows()[row];
+    if (slices.repeats) {
+      top += slices.opens_device ? kGap : 0;
+      tops_[row] = std::exchange(top, top + kRow);
+      continue;
     }
-  };
-  for (const SliceRow& row : core_->rows()) {
-    if (row.opens_device) {
-      add_counters();
-      top += kGap;
-      device += row.repeats ? 0 : 1;
-    }
-    tops_.push_back(top);
-    top += kRow;
+    if (slices.opens_device || of_device.empty()) of_device.emplace_back();
+    of_device.back().push_back(&tops_[row]);
   }
-  add_counters();
+  for (std::size_t at = 0; at < counters_.size(); ++at)
+    if (const std::size_t device = counters_[at].device.position(); device < of_device.size()) of_device[device].push_back(&counter_tops_[at]);
+  for (std::size_t at = 0; at < of_device.size(); ++at) {
+    top += kGap;
+    for (int* const place : of_device[order_.size() == of_device.size() ? order_[at] : at]) *place = std::exchange(top, top + kRow);
+  }
   const int room = std::max(1, height() - kRuler);
   scroll_->setRange(0, std::max(0, top + kGap - room));
   scroll_->setPageStep(room);
@@ -97,6 +124,39 @@ void TimelineView::setShown(TimeRange range) {
 void TimelineView::setWhole(TimeRange whole) {
   whole_ = whole;
   setShown(whole);
+}
+
+void TimelineView::setMarks(std::vector<Mark> marks) {
+  marks_ = std::move(marks);
+  std::sort(marks_.begin(), marks_.end(), [](const Mark& a, const Mark& b) { return a.time < b.time; });
+  update();
+}
+
+std::optional<std::size_t> TimelineView::markAt(const QPointF& position) const {
+  constexpr double kNear = 6;
+  for (std::size_t at = 0; at < marks_.size() && position.y() < kRuler; ++at)
+    if (std::abs(kLabels + axis(size()).toX(marks_[at].time) - position.x()) < kNear) return at;
+  return std::nullopt;
+}
+
+void TimelineView::note(sim::SimTime time) {
+  const auto known = std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) { return mark.time == time; });
+  words_->disconnect(this);
+  words_->setText(known == marks_.end() ? QString() : QString::fromStdString(known->text));
+  const int left = kLabels + static_cast<int>(axis(size()).toX(time));
+  words_->setGeometry(std::clamp(left, kLabels, std::max(kLabels, width() - 220)), kRuler, 200, 24);
+  words_->show();
+  words_->setFocus();
+  connect(words_, &QLineEdit::editingFinished, this, [this, time] {
+    if (words_->isHidden()) return;
+    words_->hide();
+    std::vector<Mark> marks = marks_;
+    std::erase_if(marks, [&](const Mark& mark) { return mark.time == time; });
+    if (const std::string text = words_->text().trimmed().toStdString(); !text.empty()) marks.push_back({time, text});
+    setMarks(std::move(marks));
+    setFocus();
+    Q_EMIT marksChanged();
+  });
 }
 
 void TimelineView::setGhost(std::optional<sim::SimTime> end) {
@@ -191,13 +251,24 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_BracketLeft: return hop(false);
     case Qt::Key_Up: return scroll_->setValue(scroll_->value() - kRow);
     case Qt::Key_Down: return scroll_->setValue(scroll_->value() + kRow);
+    case Qt::Key_M: return note(selected_ ? core_->extent(*selected_).begin : middle);
+    case Qt::Key_P:
+      if (selected_ && !core_->row(selected_->row).repeats) Q_EMIT pinWanted(deviceOf(selected_->row));
+      return;
     case Qt::Key_Escape: return select(std::nullopt);
     default: View::keyPressEvent(event);
   }
 }
 
+// On a label: pins its device, or lets go of it.
+void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
+  const std::optional<RowIndex> row = rowAt(event->position().y());
+  if (row && event->position().x() < kLabels && !core_->row(*row).repeats) Q_EMIT pinWanted(deviceOf(*row));
+}
+
 void TimelineView::mousePressEvent(QMouseEvent* event) {
   if (event->position().x() < kLabels) return;
+  if (const std::optional<std::size_t> mark = markAt(event->position())) return note(marks_[*mark].time);
   drag_ = event->position();
   measured_.reset();
   update();

@@ -13,9 +13,11 @@
 #include "gui/core/counter.h"
 #include "gui/core/flows.h"
 #include "gui/core/timeline_core.h"
+#include "gui/core/view_state.h"
 #include "gui/views/theme.h"
 #include "gui/views/view.h"
 
+class QLineEdit;
 class QScrollBar;
 
 namespace gui {
@@ -35,6 +37,11 @@ class TimelineView : public View {
   void showAllFlows(bool all);                                             // else those of the selected slice
   const TimelineCore& core() const { return *core_; }
 
+  void setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned);  // top to bottom; of the timeline that was set
+  const std::vector<std::size_t>& deviceOrder() const { return order_; }
+  void setMarks(std::vector<Mark> marks);
+  const std::vector<Mark>& marks() const { return marks_; }
+
   void setShown(TimeRange range);
   TimeRange shown() const { return shown_; }
   void setWhole(TimeRange whole);                  // what "fit" shows: two views may share one
@@ -48,6 +55,8 @@ class TimelineView : public View {
  Q_SIGNALS:
   void sliceSelected(int span);  // -1: none
   void rangeChanged(gui::TimeRange range);
+  void marksChanged();
+  void pinWanted(std::size_t device);
   void rangeMeasured(gui::TimeRange range);  // by dragging; the whole: a click let go of it
 
  protected:
@@ -56,6 +65,7 @@ class TimelineView : public View {
   void keyPressEvent(QKeyEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:
@@ -68,12 +78,20 @@ class TimelineView : public View {
   void hop(bool forward);  // along a flow
   void fit();
   void layoutRows();
+  std::size_t deviceOf(RowIndex row) const;  // counted from the top of the core; the critical path is none
+  bool isPinned(RowIndex row) const;
+  void note(sim::SimTime time);  // asks for the words of a mark; none take it away
+  std::optional<std::size_t> markAt(const QPointF& position) const;
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 
   QString empty_text_;
   SharedCore core_ = std::make_shared<TimelineCore>();
   SliceNames names_;
   std::vector<int> tops_, counter_tops_;
+  std::vector<std::size_t> order_;
+  std::size_t num_pinned_ = 0;
+  std::vector<Mark> marks_;
+  QLineEdit* words_;
   std::vector<Counter> counters_;
   std::vector<Flow> flows_;
   bool all_flows_ = false;

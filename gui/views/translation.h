@@ -1,9 +1,12 @@
 // The window in another language: a table of English and its translation (gui/translations), built into the program. No tool and no file is
-// needed; one English string has one translation. Used by main and by tests.
+// needed; one English string has one translation. Sentences that the simulator made with numbers in them (context "Violation") are known by
+// their pattern: "{} B is not positive". Used by main and by tests.
 #pragma once
 
 #include <QHash>
+#include <QRegularExpression>
 #include <QTranslator>
+#include <vector>
 
 namespace gui {
 
@@ -16,7 +19,13 @@ class TableTranslator : public QTranslator {
   qsizetype size() const { return texts_.size(); }
 
  private:
+  QString matched(const QString& english) const;
+  struct Pattern {
+    QRegularExpression english;
+    QString translated;
+  };
   QHash<QByteArray, QString> texts_;
+  std::vector<Pattern> patterns_;
 };
 
 bool wantsChinese();              // as chosen, else as the system is set

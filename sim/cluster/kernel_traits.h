@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/units/json_fwd.h"
 #include "sim/units/quantity.h"
@@ -29,6 +30,7 @@ struct KernelTraits {
   Seconds collective_start{15e-6};         // of one call
   Seconds collective_fill{60e-6};          // until long messages run at full rate
   double all_reduce_gain = 1.0;            // sums inside the switch
+  std::vector<BytesPerSecond> mesh_rates;  // a rank's all-reduce bandwidth in groups of 2, 3 ... on a node without switch
   double network_share = 0.8;              // of the sold rate between nodes
   double interval = 0.25;                  // added where nothing was measured on this part
 };

@@ -46,6 +46,14 @@ void each_trait(Traits& traits, const Field& field) {
   field("drive", traits.drive);
 }
 
+// "mesh_rates": {"2": rate of pairs, "3": ...}
+void read_mesh_rates(const JsonReader& kernels, KernelTraits& traits) {
+  if (!kernels.has("mesh_rates")) return;
+  const JsonReader rates = kernels.child("mesh_rates");
+  for (std::size_t ranks = 2; rates.has(std::to_string(ranks)); ++ranks)
+    traits.mesh_rates.push_back(rates.bytes_per_second(std::to_string(ranks)));
+}
+
 }  // namespace
 
 KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) {
@@ -55,6 +63,7 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
   const JsonReader kernels = profile.child("kernels");
   traits.source = required_source(kernels);
   each_trait(traits, FieldsIn(kernels));
+  read_mesh_rates(kernels, traits);
   if (profile.has("fitted")) {
     const JsonReader fitted = profile.child("fitted");
     traits.source += "; " + required_source(fitted);
@@ -67,6 +76,7 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
 Json to_json(const KernelTraits& traits) {
   Json json = {{"source", traits.source}};
   each_trait(traits, FieldsOut(json));
+  for (std::size_t at = 0; at < traits.mesh_rates.size(); ++at) json["mesh_rates"][std::to_string(at + 2)] = to_exact_text(traits.mesh_rates[at]);
   return json;
 }
 

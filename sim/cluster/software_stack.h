@@ -27,6 +27,9 @@ struct SoftwareStack {
   bool scatter_gather = false;              // pipeline messages are cut over the tensor group
   Seconds broadcast_start{};                // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
   bool zero1_all_reduce = false;            // ZeRO-1 sums whole gradients, then keeps its part
+  bool cached_fp8_weights = false;          // cast once a step, not for each microbatch
+  bool masked_loss = false;                 // of an encoder: the output head sees masked tokens alone
+  double dispatch_share = 0;                // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
   bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
   double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
   bool fused_softmax = false, dropout = false, compiled = false;

@@ -22,6 +22,8 @@ void each_fusion(Stack& stack, const Field& field) {
   field("fused_optimizer", stack.fused_optimizer);
   field("fused_softmax", stack.fused_softmax);
   field("fused_accumulation", stack.fused_accumulation);
+  field("cached_fp8_weights", stack.cached_fp8_weights);
+  field("masked_loss", stack.masked_loss);
   field("scales_when_used", stack.scales_when_used);
   field("vocabulary_parallel", stack.vocabulary_parallel);
   field("dropout", stack.dropout);
@@ -38,6 +40,7 @@ void each_communication(Stack& stack, const Field& field) {
   field("overlap_tensor", stack.overlap_tensor);
   field("overlap_pipeline", stack.overlap_pipeline);
   field("expert_tensor", stack.expert_tensor);
+  field("dispatch_share", stack.dispatch_share, {0, 1});
   field("scatter_gather", stack.scatter_gather);
   field("broadcast_start", stack.broadcast_start);
   field("zero1_all_reduce", stack.zero1_all_reduce);

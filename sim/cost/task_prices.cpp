@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/estimate/behavior.h"
 #include "sim/sharding/sharding.h"
 
 namespace sim {
@@ -18,9 +19,9 @@ CollectiveKind kind_of(Operation operation) {
 
 // What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
 double exposed_share(const TaskKey& key, const SoftwareStack& software) {
-  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? 1 - kHiddenByOverlap : 1;
+  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? 1 - common_behavior().overlap_hidden : 1;
   const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
-  return is_new_weights && software.overlap_gather ? kBucketTail : 1;
+  return is_new_weights && software.overlap_gather ? common_behavior().bucket_tail : 1;
 }
 
 bool equal(const Operator& a, const Operator& b) {

@@ -1,5 +1,4 @@
-// Convolutions as implicit matrix products; declared in kernel_clock.h. Constants: 188 points of DeepBench on V100 (Baidu
-// Research) and the ResNet-50 rows of profiles/published/rows.json; those of groups: the ResNeXt rows of profiles/published/checks.json.
+// Convolutions as implicit matrix products; declared in kernel_clock.h. Constants: profiles/behavior.
 #include <algorithm>
 
 #include "sim/estimate/kernel_clock.h"
@@ -7,17 +6,12 @@
 namespace sim {
 namespace {
 
-constexpr double kWinograd = 2.3;  // fewer multiplications: 3x3, stride 1, fp32, wide enough
-constexpr double kWinogradChannels = 32, kWinogradWeightChannels = 64;
-constexpr double kSingle[] = {1.05, 1.0, 0.9};  // of a product's rate: forward, to the input, to the weights
-constexpr double kTf32 = 0.5;                   // of the half-precision share: more shapes fall back to other kernels
-constexpr double kBytes[] = {1.1, 1.2, 1.2};    // passes over inputs and outputs; lower for fp32, whose kernels are bound by arithmetic
-constexpr double kDepthwiseBytes[] = {2.0, 3.5, 6.0};            // a channel a group: no kernel for it reuses much
-constexpr double kGroupedHalf = 1.6;                             // times more in half precision, whose groups are padded and laid out again
-constexpr double kGrouped = 0.13, kGroupedOnTensorCores = 0.34;  // of the fp32 peak: groups too narrow for tiles
-constexpr double kDepthwise = 0.05;
+constexpr double kWinogradChannels = 32, kWinogradWeightChannels = 64;  // of the narrower side
 
-int index_of(Gradient gradient) { return static_cast<int>(gradient); }
+// One of three: forward, to the input, to the weights.
+double of(Gradient gradient, double forward, double input, double weight) {
+  return gradient == Gradient::None ? forward : gradient == Gradient::Input ? input : weight;
+}
 
 MatrixShape implicit_product(const Convolution& shape, double batch, Gradient gradient) {
   const double places = batch * shape.size * shape.size, inputs = shape.inputs / shape.groups, outputs = shape.outputs / shape.groups;
@@ -34,17 +28,18 @@ MatrixShape implicit_product(const Convolution& shape, double batch, Gradient gr
 double KernelClock::convolution_gain(const Convolution& shape, Gradient gradient) const {
   const bool half = execution_.format != NumberFormat::Fp32 && execution_.format != NumberFormat::Tf32;
   if (half) return device_.kernels.convolution_share;
-  if (execution_.format == NumberFormat::Tf32) return kTf32 * device_.kernels.convolution_share;
+  if (execution_.format == NumberFormat::Tf32) return behavior().convolution_tf32_share * device_.kernels.convolution_share;
   const double narrow = std::min(shape.inputs, shape.outputs) / shape.groups;
   const bool winograd =
       shape.area() == 9 && shape.stride == 1 && narrow >= (gradient == Gradient::Weight ? kWinogradWeightChannels : kWinogradChannels);
-  return winograd ? kWinograd : kSingle[index_of(gradient)];
+  if (winograd) return behavior().winograd_gain;
+  return of(gradient, behavior().convolution_forward_share, behavior().convolution_input_share, behavior().convolution_weight_share);
 }
 
 double KernelClock::grouped_time(const Convolution& shape, double outputs) const {
-  const double share = shape.groups == shape.inputs              ? kDepthwise
-                       : execution_.format == NumberFormat::Fp32 ? kGrouped
-                                                                 : kGroupedOnTensorCores;
+  const double share = shape.groups == shape.inputs              ? behavior().depthwise_share
+                       : execution_.format == NumberFormat::Fp32 ? behavior().grouped_share
+                                                                 : behavior().grouped_tensor_share;
   return 2 * outputs * shape.inputs / shape.groups * shape.area() / (device_.matrix_peak(NumberFormat::Fp32).value() * share);
 }
 
@@ -52,8 +47,11 @@ Work KernelClock::convolution(const Convolution& shape, double batch, Gradient g
   const double inputs = batch * shape.inputs * shape.size * shape.size * shape.stride * shape.stride,
                outputs = batch * shape.outputs * shape.size * shape.size;
   const bool depthwise = shape.groups > 1 && shape.groups == shape.inputs;
-  const double single = depthwise ? kDepthwiseBytes[index_of(gradient)] : 1, half = depthwise ? single : kBytes[index_of(gradient)];
-  const double passes = element() > 2 ? single : half * (shape.groups > 1 ? kGroupedHalf : 1);
+  const Behavior& b = behavior();
+  const double deep = of(gradient, b.depthwise_forward_passes, b.depthwise_input_passes, b.depthwise_weight_passes);
+  const double dense = of(gradient, b.convolution_forward_passes, b.convolution_input_passes, b.convolution_weight_passes);
+  const double single = depthwise ? deep : 1, half = depthwise ? deep : dense;
+  const double passes = element() > 2 ? single : half * (shape.groups > 1 ? b.grouped_half_passes : 1);
   const Work moved = bytes((inputs + outputs) * element() * passes);
   const double compute = shape.groups > 1
                              ? grouped_time(shape, outputs)

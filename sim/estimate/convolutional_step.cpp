@@ -11,8 +11,6 @@
 namespace sim {
 namespace {
 
-constexpr double kRepacked = 1.25;           // NCHW on tensor cores goes through another layout
-constexpr double kAlone = 1.25;
 constexpr double kGibibyte = 1073741824.0;
 
 ConvolutionalNetwork network_of(const RunDescription& run, const SoftwareStack& stack) {
@@ -84,7 +82,9 @@ double recomputed_share(const RunDescription& run) {  // of the microbatches
 StageTimes pass_times(const RunDescription& run, const KernelClock& clock, const StageSum& sum) {
   const bool repacks =
       run.execution.format != NumberFormat::Fp32 && run.execution.format != NumberFormat::Tf32 && !run.execution.channels_last;
-  const auto time = [&](const Work& work) { return std::max(work.device * (repacks ? kRepacked : 1), clock.host_time(work)); };
+  const auto time = [&](const Work& work) {
+    return std::max(work.device * (repacks ? clock.behavior().repacked : 1), clock.host_time(work));
+  };
   const double forward = time(sum.forward);
   return {Seconds(forward), Seconds(time(sum.backward) + recomputed_share(run) * forward), Seconds(0)};
 }
@@ -112,8 +112,8 @@ double pipeline_time(const RunDescription& run, const Setting& setting, const st
 // Images decoded on the host, while the device computes; a node whose other GPUs are idle clocks higher.
 double input_time(const RunDescription& run, const Setting& setting) {
   if (setting.stack.images_per_worker <= 0) return 0;
-  const double rate =
-      setting.stack.images_per_worker * setting.device.kernels.loader_workers * (run.machine.gpus_per_node > 1 ? 1 : kAlone);
+  const double rate = setting.stack.images_per_worker * setting.device.kernels.loader_workers *
+                      (run.machine.gpus_per_node > 1 ? 1 : setting.device.behavior.lone_host_gain);
   return real(run.layout.global_batch) / real(run.layout.data) / rate;
 }
 

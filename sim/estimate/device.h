@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/estimate/behavior.h"
 #include "sim/estimate/run_description.h"
 
 namespace sim {
@@ -14,6 +15,7 @@ struct Device {
   explicit Device(HardwareProfile hardware) : profile(std::move(hardware)), kernels(profile.kernels.value_or(KernelTraits{})) {}
   HardwareProfile profile;
   KernelTraits kernels;                    // of the profile, or defaults
+  Behavior behavior = common_behavior();
   FlopsPerSecond matrix_peak(NumberFormat format) const;   // of the unit that such products run on
   double matrix_share(NumberFormat format) const;
 };

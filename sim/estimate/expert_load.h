@@ -1,6 +1,7 @@
 // How evenly tokens meet experts: what the fullest rank computes, and what is dropped. Used by layer_work and saved_activations.
 #pragma once
 
+#include "sim/estimate/behavior.h"
 #include "sim/estimate/run_description.h"
 
 namespace sim {
@@ -10,7 +11,7 @@ struct ExpertLoad {
   double kept = 1;      // share of the routed tokens that find a place
 };
 
-// ranks: over which the experts are spread. Loads of single experts are taken as normal around the even share.
-ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks);
+// ranks: over which the experts are spread. Loads of single experts are taken as normal around the even share, as wide as `behavior` says.
+ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavior& behavior);
 
 }  // namespace sim

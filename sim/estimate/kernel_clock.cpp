@@ -6,13 +6,11 @@
 namespace sim {
 namespace {
 
-constexpr double kFlashTokens = 500;         // of a causal sequence: half of the long-sequence rate is reached there
-constexpr double kFlashForwardGain = 1.2, kFlashBackwardGain = 0.93;  // against forward and backward together
-constexpr double kFlashBackwardWork = 2.5;   // products, in units of the forward's
-constexpr double kHalfAligned = 0.64;        // of the rate, where rows begin on 16 bytes, but not on 128
-constexpr double kMisaligned = 0.4;          // where they do not begin on 16 bytes
+constexpr double kFlashBackwardWork = 2.5;  // products, in units of the forward's
 
-struct Tile { double rows, columns; };
+struct Tile {
+  double rows, columns;
+};
 constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 64}};
 
 double tile_share(const KernelTraits& traits, const Tile& tile) {
@@ -22,27 +20,30 @@ double tile_share(const KernelTraits& traits, const Tile& tile) {
 }
 
 // Waves of tiles over the multiprocessors; a product with few tiles is cut along its inner dimension.
-double waves(const KernelTraits& traits, double tiles, double inner) {
+double waves(const KernelTraits& traits, double tiles, double pieces) {
   const double full = tiles / traits.multiprocessors;
   if (full >= 1) return traits.smooth_waves * full + (1 - traits.smooth_waves) * std::ceil(full);
-  return std::max(full, 1 / std::clamp(inner / 1024, 1.0, 32.0));
+  return std::max(full, 1 / std::clamp(pieces, 1.0, 32.0));
 }
 
 // Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own.
-double cast_bytes(ScaleRecipe recipe) {
-  constexpr double kCasts[] = {2, 3.5, 4, 2.5};
-  return kCasts[static_cast<std::size_t>(recipe)];
+double cast_bytes(const Behavior& behavior, ScaleRecipe recipe) {
+  switch (recipe) {
+    case ScaleRecipe::Delayed: return behavior.delayed_cast_bytes;
+    case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes;
+    case ScaleRecipe::Rowwise: return behavior.rowwise_cast_bytes;
+    case ScaleRecipe::Blocks: return behavior.block_cast_bytes;
+  }
+  return 0;
 }
 
-double alignment(double size) {   // of rows of 16-bit elements
-  return std::fmod(size, 64) == 0 ? 1 : std::fmod(size, 8) == 0 ? kHalfAligned : kMisaligned;
+double alignment(const Behavior& behavior, double size) {  // of rows of 16-bit elements
+  return std::fmod(size, 64) == 0 ? 1 : std::fmod(size, 8) == 0 ? behavior.half_aligned_share : behavior.misaligned_share;
 }
 
 }  // namespace
 
-double KernelClock::element() const {
-  return execution_.format == NumberFormat::Fp32 || execution_.format == NumberFormat::Tf32 ? 4 : 2;
-}
+double KernelClock::element() const { return execution_.format == NumberFormat::Fp32 || execution_.format == NumberFormat::Tf32 ? 4 : 2; }
 
 double KernelClock::stream_rate() const { return device_.profile.memory_bandwidth.value() * device_.profile.memory_efficiency; }
 
@@ -54,7 +55,7 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
   for (const Tile& tile : kTiles) {
     const double tiles = std::ceil(shape.rows / tile.rows) * std::ceil(shape.columns / tile.columns) * shape.batch;
     const double flops = 2 * tile.rows * tile.columns * (shape.inner + traits.inner_fill);
-    best = std::min(best, waves(traits, tiles, shape.inner) * flops / (one * tile_share(traits, tile)));
+    best = std::min(best, waves(traits, tiles, shape.inner / device_.behavior.split_inner) * flops / (one * tile_share(traits, tile)));
   }
   return best;
 }
@@ -63,14 +64,16 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
   double compute = tile_time(shape, format);
   if (format != NumberFormat::Fp32 && shape.columns > 256 && shape.inner > 256)
-    compute /= std::min(alignment(shape.inner), alignment(shape.columns));
-  else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0)) compute /= kMisaligned;
+    compute /= std::min(alignment(device_.behavior, shape.inner), alignment(device_.behavior, shape.columns));
+  else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))
+    compute /= device_.behavior.misaligned_share;
   const double size = format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts =
-      format == NumberFormat::Fp8 ? (shape.rows + shape.columns) * shape.inner * cast_bytes(execution_.scales) / stream_rate() : 0;
+  const double casts = format == NumberFormat::Fp8 ? (shape.rows + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
+                                                         cast_bytes(device_.behavior, execution_.scales) / stream_rate()
+                                                   : 0;
   return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
-              casts * (execution_.compiled ? 0.6 : 1),
+              casts * (execution_.compiled ? device_.behavior.compiled_cast_share : 1),
           format == NumberFormat::Fp8 ? 3.0 : 1.0};
 }
 
@@ -93,12 +96,13 @@ double KernelClock::flash_share() const {
 
 Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   const double flops = 2 * shape.batch * shape.heads * shape.queries * shape.keys * (shape.key_dim + shape.value_dim);
-  const bool first = execution_.attention == AttentionKernel::Flash1;   // faster with narrow heads, and full sooner
-  const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? 1.8 : 1.0);
-  const double dim = shape.key_dim < 96 ? (first ? 1.13 : 0.91) : 1.0;
+  const bool first = execution_.attention == AttentionKernel::Flash1;  // faster with narrow heads, and full sooner
+  const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
+  const double dim = shape.key_dim < 96 ? (first ? device_.behavior.flash1_narrow_gain : device_.behavior.flash_narrow_gain) : 1.0;
   const NumberFormat format = execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format;
-  const double rate = device_.matrix_peak(format).value() * flash_share() * dim * length / (length + kFlashTokens);
-  const double time = backward ? flops * kFlashBackwardWork / (rate * kFlashBackwardGain) : flops / (rate * kFlashForwardGain);
+  const double rate = device_.matrix_peak(format).value() * flash_share() * dim * length / (length + device_.behavior.flash_tokens);
+  const double time = backward ? flops * kFlashBackwardWork / (rate * device_.behavior.flash_backward_gain)
+                               : flops / (rate * device_.behavior.flash_forward_gain);
   return {time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
 }
 
@@ -111,11 +115,11 @@ Work KernelClock::unfused(const AttentionShape& shape, bool backward) const {
     work +=
         half_product({shape.queries, shape.key_dim, shape.keys, heads}) + half_product({shape.queries, shape.keys, shape.value_dim, heads});
   const bool fused = execution_.attention == AttentionKernel::FusedSoftmax;
-  const double softmax = fused ? 4 : 13, dropout = stack_.dropout ? 5 : 0;   // bytes a score beside those of the products, in 16 bit
+  const double softmax = fused ? 4 : 13, dropout = stack_.dropout ? 5 : 0;  // bytes a score beside those of the products, in 16 bit
   const double backward_passes = fused ? 6 : 14;
   work += bytes(scores * element() / 2 * ((backward ? backward_passes : softmax) + dropout), fused ? 2 : 6);
   const double moved = heads * (2 * shape.queries * shape.key_dim + 2 * shape.queries * shape.value_dim) * element();
-  return work + bytes((backward ? 2 : 1) * 2 * moved, backward ? 6 : 4);     // transposes between the layouts
+  return work + bytes((backward ? 2 : 1) * 2 * moved, backward ? 6 : 4);  // transposes between the layouts
 }
 
 }  // namespace sim

@@ -10,9 +10,13 @@ namespace sim {
 
 // Device time, and how many kernels the host has to issue for it.
 struct Work {
-  double device = 0;   // seconds
+  double device = 0;  // seconds
   double kernels = 0;
-  Work& operator+=(const Work& other) { device += other.device; kernels += other.kernels; return *this; }
+  Work& operator+=(const Work& other) {
+    device += other.device;
+    kernels += other.kernels;
+    return *this;
+  }
   friend Work operator+(Work a, const Work& b) { return a += b; }
   friend Work operator*(double times, Work a) { return {times * a.device, times * a.kernels}; }
 };
@@ -22,7 +26,10 @@ struct KernelCount {
   double value;
 };
 enum class Gradient : std::uint8_t { None, Input, Weight };  // which of a convolution's three products
-struct MatrixShape { double rows = 0, columns = 0, inner = 0, batch = 1; };
+struct MatrixShape {
+  double rows = 0, columns = 0, inner = 0, batch = 1;
+  double weight_casts = 1;  // in fp8: how often the operand of the columns is cast for one use of it
+};
 struct AttentionShape {
   double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
   double key_dim = 128, value_dim = 128;
@@ -35,15 +42,16 @@ class KernelClock {
       : device_(device), stack_(stack), execution_(execution) {}
 
   Work product(const MatrixShape& shape) const { return product(shape, execution_.format); }
-  Work half_product(const MatrixShape& shape) const;      // stays out of fp8: attention, output head
+  Work half_product(const MatrixShape& shape) const;  // stays out of fp8: attention, output head
   Work bytes(double bytes, KernelCount kernels = 1) const;
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
   Work convolution(const Convolution& shape, double batch, Gradient gradient) const;
   double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
   const KernelTraits& traits() const { return device_.kernels; }
+  const Behavior& behavior() const { return device_.behavior; }
   double grouped_share() const { return device_.kernels.grouped_share; }
-  double element() const;                                 // bytes of an activation
+  double element() const;  // bytes of an activation
   double stream_rate() const;
 
  private:

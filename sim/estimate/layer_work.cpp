@@ -1,6 +1,7 @@
 #include "sim/estimate/layer_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/estimate/expert_load.h"
@@ -8,10 +9,6 @@
 
 namespace sim {
 namespace {
-
-constexpr double kCastLaunches = 3;  // in fp8: each expert's share is scaled and cast beside its product
-
-constexpr double kMaskedShare = 0.16;   // of the tokens of an encoder's sample: 15 % are masked (Devlin et al. 2019)
 
 class BlockWriter {
  public:
@@ -40,6 +37,7 @@ class BlockWriter {
   double heads() const { return static_cast<double>(net_.heads) / tensor_; }
   double kv_heads() const { return std::max(1.0, static_cast<double>(net_.kv_heads) / tensor_); }
   double hidden() const { return static_cast<double>(net_.hidden); }
+  double weight_casts() const;
 
   const RunDescription& run_;
   const Network& net_;
@@ -50,9 +48,15 @@ class BlockWriter {
   LayerWork work_;
 };
 
+// Weights that stay whole are cast once a step; those gathered in fp8 were cast as shards.
+double BlockWriter::weight_casts() const {
+  if (run_.execution.fp8_parameters) return 0;
+  return stack_.cached_fp8_weights && run_.layout.zero_stage < 3 ? 1 / real(run_.layout.microbatches) : 1;
+}
+
 void BlockWriter::linear(double inputs, double outputs, double tokens, double batch) {
-  work_.linear += clock_.product({tokens, outputs, inputs, batch});
-  work_.input_gradient += clock_.product({tokens, inputs, outputs, batch});
+  work_.linear += clock_.product({tokens, outputs, inputs, batch, weight_casts()});
+  work_.input_gradient += clock_.product({tokens, inputs, outputs, batch, weight_casts()});
   if (!net_.low_rank) work_.weight_gradient += clock_.product({outputs, inputs, tokens, batch});
   if (net_.low_rank && net_.low_rank->base_bytes < 2) work_.linear += clock_.bytes(inputs * outputs * batch * 3);  // to 16 bit, when used
   if (net_.bias && !net_.low_rank) work_.weight_gradient += clock_.bytes(tokens * outputs * batch * clock_.element());
@@ -93,11 +97,13 @@ void BlockWriter::plain_projections() {
 void BlockWriter::attention(bool windowed) {
   const AttentionForm& form = net_.attention;
   const bool latent = form.kind == AttentionKind::Latent;
-  if (latent) latent_projections();
-  else plain_projections();
+  if (latent)
+    latent_projections();
+  else
+    plain_projections();
   const bool is_flash = run_.execution.attention >= AttentionKernel::Flash1, causal = net_.kind != NetworkKind::Encoder;
   const double length = net_.effective_sequence, seen = windowed ? std::min(length, static_cast<double>(form.window)) : length;
-  double keys = is_flash && causal ? seen - seen * seen / (2 * length) : length;   // unfused kernels compute masked scores, too
+  double keys = is_flash && causal ? seen - seen * seen / (2 * length) : length;  // unfused kernels compute masked scores, too
   const AttentionShape shape{static_cast<double>(run_.layout.micro_batch),
                              heads(),
                              kv_heads(),
@@ -129,6 +135,7 @@ void BlockWriter::dense_mlp(double ffn) {
 // One product an expert; measured ones reach less than a single product of the same shape does.
 void BlockWriter::grouped(double inputs, double outputs, double tokens) {
   const double held = real(net_.experts->experts) / real(run_.layout.expert);
+  tokens = std::ceil(tokens / clock_.behavior().expert_tile) * clock_.behavior().expert_tile;
   LayerWork whole = std::exchange(work_, {});
   linear(inputs, outputs, tokens, held);
   const double slower = 1 + (1 / clock_.grouped_share() - 1) * (1 - 1 / held);
@@ -137,7 +144,8 @@ void BlockWriter::grouped(double inputs, double outputs, double tokens) {
   whole.weight_gradient += slower * work_.weight_gradient;
   work_ = whole;
   if (net_.experts->dispatch != ExpertDispatch::Dropless) return;
-  const double launches = held * stack_.launches_per_expert * (run_.execution.format == NumberFormat::Fp8 ? kCastLaunches : 1);
+  const double launches =
+      held * stack_.launches_per_expert * (run_.execution.format == NumberFormat::Fp8 ? clock_.behavior().cast_launches : 1);
   work_.expert_launches += {0, launches};
   work_.expert_launches_back += {0, 2 * launches};
 }
@@ -146,7 +154,7 @@ void BlockWriter::experts() {
   const ExpertForm& form = *net_.experts;
   const double held = real(form.experts) / real(run_.layout.expert);
   const double cut = run_.layout.expert_cut(), width = real(form.expert_ffn) / cut;
-  const double routed = tokens_ * real(form.topk) * expert_load(form, run_.layout.expert).computed * cut / tensor_;
+  const double routed = tokens_ * real(form.topk) * expert_load(form, run_.layout.expert, clock_.behavior()).computed * cut / tensor_;
   const double before = work_.linear.device;
   grouped(hidden(), width * (net_.gated ? 2 : 1), routed / held);
   work_.widening.device += work_.linear.device - before;
@@ -176,8 +184,10 @@ void BlockWriter::rest() {
 LayerWork block_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock, BlockPlace place) {
   BlockWriter writer(run, stack, clock);
   writer.attention(place.windowed);
-  if (place.kind == BlockKind::Experts) writer.experts();
-  else writer.dense_mlp(static_cast<double>(run.network.ffn));
+  if (place.kind == BlockKind::Experts)
+    writer.experts();
+  else
+    writer.dense_mlp(static_cast<double>(run.network.ffn));
   writer.rest();
   return writer.take();
 }
@@ -194,8 +204,7 @@ LayerWork embedding_work(const RunDescription& run, const SoftwareStack& stack, 
 }
 
 LayerWork head_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock) {
-  const double seen = run.network.kind == NetworkKind::Encoder ? kMaskedShare : 1;   // masked tokens alone have a loss
-  const double tokens = run.tokens() * seen, hidden = real(run.network.hidden);
+  const double tokens = run.tokens() * tokens_with_loss(run, stack), hidden = real(run.network.hidden);
   const double width = real(run.network.vocabulary) / real(run.layout.tensor);
   const double loss_width = stack.vocabulary_parallel ? width : real(run.network.vocabulary);
   LayerWork work;
@@ -206,6 +215,10 @@ LayerWork head_work(const RunDescription& run, const SoftwareStack& stack, const
   work.elementwise = operators.cross_entropy(tokens * loss_width, Pass::Forward);
   work.elementwise_back = operators.cross_entropy(tokens * loss_width, Pass::Backward);
   return work;
+}
+
+double tokens_with_loss(const RunDescription& run, const SoftwareStack& stack) {
+  return run.network.kind == NetworkKind::Encoder && stack.masked_loss ? common_behavior().masked_share : 1;
 }
 
 BlockKind block_kind(const Network& network, std::int64_t layer) {

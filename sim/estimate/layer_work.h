@@ -8,18 +8,21 @@
 namespace sim {
 
 struct LayerWork {
-  Work linear, attention, elementwise;              // forward
-  Work widening;                                    // of linear: into the feed-forward
+  Work linear, attention, elementwise;  // forward
+  Work widening;                        // of linear: into the feed-forward
   Work input_gradient, attention_back, elementwise_back;
   Work weight_gradient;
-  double dispatched_bytes = 0;                      // to experts on other ranks, one way
-  Work expert_launches, expert_launches_back;       // issued only when the counts of tokens are known: nothing hides them
+  double dispatched_bytes = 0;                 // to experts on other ranks, one way, a copy for each expert
+  Work expert_launches, expert_launches_back;  // issued only when the counts of tokens are known: nothing hides them
   Work forward() const { return linear + attention + elementwise; }
   Work backward() const { return input_gradient + attention_back + elementwise_back; }
 };
 
 enum class BlockKind : std::uint8_t { Dense, Experts };
-struct BlockPlace { BlockKind kind = BlockKind::Dense; bool windowed = false; };
+struct BlockPlace {
+  BlockKind kind = BlockKind::Dense;
+  bool windowed = false;
+};
 
 LayerWork block_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock, BlockPlace place);
 LayerWork embedding_work(const RunDescription& run, const SoftwareStack& stack, const KernelClock& clock);
@@ -27,9 +30,9 @@ LayerWork head_work(const RunDescription& run, const SoftwareStack& stack, const
 
 // Parameters of a rank (tensor and expert parallelism taken out, data parallelism not).
 struct ParameterCount {
-  double dense = 0;       // shared by all data ranks
-  double experts = 0;     // shared by those that hold the same experts
-  double trained = 0;     // of both together
+  double dense = 0;    // shared by all data ranks
+  double experts = 0;  // shared by those that hold the same experts
+  double trained = 0;  // of both together
   double total() const { return dense + experts; }
 };
 ParameterCount block_parameters(const RunDescription& run, BlockKind kind);
@@ -37,6 +40,8 @@ ParameterCount embedding_parameters(const RunDescription& run);
 
 // Floating point operations of forward and backward of one sample that the mathematics asks for; recomputation does not count.
 double model_flops(const Network& network);
+
+double tokens_with_loss(const RunDescription& run, const SoftwareStack& stack);   // share of a sample that the output head sees
 
 BlockKind block_kind(const Network& network, std::int64_t layer);
 

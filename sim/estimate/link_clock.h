@@ -2,6 +2,8 @@
 // Used by step_estimate. Overlap with computation is not decided here.
 #pragma once
 
+#include <vector>
+
 #include "sim/collective/collective.h"
 #include "sim/estimate/device.h"
 #include "sim/cluster/software_stack.h"
@@ -13,9 +15,6 @@ struct RankGroup {
   double stride = 1;       // ranks between two members
 };
 
-inline constexpr double kHiddenByOverlap = 0.8;   // of tensor collectives that are split along a product
-inline constexpr double kBucketTail = 0.06;       // of an overlapped exchange: the last bucket has nothing left to hide behind
-
 // How often the payload crosses a member's link.
 double crossings(CollectiveKind kind, const RankGroup& group);
 
@@ -25,7 +24,13 @@ class LinkClock {
 
   // payload: the whole buffer, as in CollectiveShape.
   double collective(CollectiveKind kind, double payload, const RankGroup& group) const;
-  double all_to_all(double sent, const RankGroup& group) const;   // sent by one rank to the others together
+  // Of what leaves a node: the share that crosses where copies are made behind the next door, and of the sold rate; 0: that of collectives.
+  struct Crossing {
+    double copies = 1, rate = 0;
+  };
+  double all_to_all(double sent, const RankGroup& group) const { return all_to_all(sent, group, {1, 0}); }  // by one rank to all others
+  double all_to_all(double sent, const RankGroup& group, const Crossing& crossing) const;
+  double nodes(const RankGroup& group) const { return group.ranks / members_on_node(group); }
   double transfer(double payload, const RankGroup& pair) const;   // all ranks of the node send at once
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
@@ -34,8 +39,12 @@ class LinkClock {
   double members_on_node(const RankGroup& group) const;
   double start(CollectiveKind kind, const RankGroup& group, double payload) const;
 
+  double link_rate(double members) const;
+
+  Behavior behavior_;
+  std::vector<double> mesh_rates_;  // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
   double link_rate_ = 0;        // of a GPU, one direction
-  double node_rate_ = 0;        // of a node, one direction
+  double node_rate_ = 0, sold_ = 0;  // of a node, one direction
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };
 

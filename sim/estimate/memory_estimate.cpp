@@ -11,7 +11,6 @@ namespace sim {
 namespace {
 
 constexpr double kGib = 1073741824.0;
-constexpr double kDriverShare = 0.985;   // of the sold memory that a process can have
 
 // Chunk passes whose activations a rank holds at once, at most.
 double in_flight(const Layout& layout, std::int64_t rank) {
@@ -26,12 +25,14 @@ double in_flight(const Layout& layout, std::int64_t rank) {
   return std::min(m, behind);
 }
 
-struct RankMemory { double parameters = 0, trained = 0, activations = 0, peak = 0; };
+struct RankMemory {
+  double parameters = 0, trained = 0, activations = 0, peak = 0;
+};
 
 void add_stage(const RunDescription& run, const Setting& setting, const StageBlocks& stage, double flights, RankMemory& rank) {
   for (std::int64_t layer = stage.first; layer < stage.first + stage.count; ++layer) {
     const BlockKind kind = block_kind(run.network, layer);
-    const SavedActivations saved = saved_activations(run, setting.stack, kind);
+    const SavedActivations saved = saved_activations(run, setting, kind);
     const ParameterCount count = block_parameters(run, kind);
     rank.parameters += count.total();
     rank.trained += count.trained;
@@ -47,7 +48,7 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
       rank.parameters += table.dense;
       rank.trained += table.trained;
     }
-  const SavedActivations ends = saved_activations(run, setting.stack, BlockKind::Dense);
+  const SavedActivations ends = saved_activations(run, setting, BlockKind::Dense);
   if (stage.embedding) rank.activations += flights * ends.embedding * (setting.stack.dropout ? 0.5 : 0);
   if (stage.head) rank.peak = std::max(rank.peak, ends.logits + ends.embedding);
 }
@@ -62,7 +63,8 @@ double state_bytes(const RunDescription& run, const Setting& setting, const Rank
   const double weight_share = layout.zero_stage >= 3 ? shards : 1, gradient_share = layout.zero_stage >= 2 ? shards : 1;
   const double optimizer_share = layout.zero_stage >= 1 ? shards : 1;
   const double whole = layout.keeps_weights() ? rank.parameters * weights + rank.trained * run.execution.accumulate_bytes : 0;
-  if (layout.zero_stage == 3 && half) return whole + rank.parameters * 4 / shards + rank.trained * (4 + moments) / shards;   // sharded in fp32
+  if (layout.zero_stage == 3 && half)
+    return whole + rank.parameters * 4 / shards + rank.trained * (4 + moments) / shards;  // sharded in fp32
   const double offload = run.execution.place == OptimizerPlace::Device ? 1 : 0;
   const double owned = layout.zero_stage >= 1 ? setting.stack.owner_gradient_bytes * rank.trained / optimizer_share : 0;
   return owned + rank.parameters * weights / weight_share + rank.trained * run.execution.accumulate_bytes / gradient_share +
@@ -73,7 +75,7 @@ double state_bytes(const RunDescription& run, const Setting& setting, const Rank
 
 MemoryEstimate estimate_memory(const RunDescription& run, const Setting& setting) {
   MemoryEstimate best;
-  best.available_gib = real(setting.device.profile.memory.value()) / kGib * kDriverShare;
+  best.available_gib = real(setting.device.profile.memory.value()) / kGib * setting.device.behavior.driver_share;
   if (run.network.kind == NetworkKind::Convolutional) {
     best.total_gib = convolutional_memory_gib(run, setting);
     return best;

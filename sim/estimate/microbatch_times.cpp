@@ -1,17 +1,12 @@
 #include "sim/estimate/microbatch_times.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "sim/estimate/operator_clock.h"
 
 namespace sim {
-namespace {
-
-constexpr double kHiddenByAsync = 0.35;        // where only the backward's collective meets a product
-
-}  // namespace
-
 MicrobatchTimes::MicrobatchTimes(const RunDescription& run, const Setting& setting)
     : run_(run),
       setting_(setting),
@@ -27,10 +22,10 @@ MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives(BlockKind kind)
   double again = 0;
   if (run_.layout.sequence_parallel) {
     once = links_.collective(CollectiveKind::AllGather, payload, group) + links_.collective(CollectiveKind::ReduceScatter, payload, group);
-    again = 0.3 * links_.collective(CollectiveKind::AllGather, payload, group);   // inputs for weight gradients, mostly hidden
+    again = behavior().sequence_regather * links_.collective(CollectiveKind::AllGather, payload, group);   // inputs for weight gradients, mostly hidden
   }
-  const double seen = run_.execution.overlap_tensor ? 1 - kHiddenByOverlap : 1;
-  const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - kHiddenByAsync : 1;
+  const double seen = run_.execution.overlap_tensor ? 1 - behavior().overlap_hidden : 1;
+  const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - behavior().async_hidden : 1;
   const double sums = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;  // whole experts take tokens as they are cut
   return {sums * once * seen, sums * (once + again) * seen_back};
 }
@@ -49,7 +44,8 @@ MicrobatchTimes::Collectives MicrobatchTimes::context_collectives(double compute
   }
   const double kv = run_.tokens() * group.ranks * dim * 2 * real(run_.network.kv_heads);
   const double gather = links_.collective(CollectiveKind::AllGather, kv, group);
-  return {std::max(0.2 * gather, gather - compute), std::max(0.4 * gather, 2 * gather - 2 * compute)};
+  const double seen = std::max(behavior().context_exposed * gather, gather - compute);
+  return {seen, 2 * seen};
 }
 
 double MicrobatchTimes::recomputed(const LayerWork& work, double collectives) const {
@@ -66,22 +62,22 @@ double MicrobatchTimes::recomputed(const LayerWork& work, double collectives) co
 
 // Weights arrive while the layer before computes; what takes longer is waited for. Gradients leave in the backward.
 MicrobatchTimes::Pass MicrobatchTimes::with_gathers(Pass pass, double parameters) const {
-  if (!gathers_weights()) return pass;
+  if (!gathers_weights() || run_.layout.keeps_weights()) return pass;  // once a step: see step_estimate
   const Layout& layout = run_.layout;
   const RankGroup group{real(std::max<std::int64_t>(1, layout.zero_group)), real(layout.tensor)};
   const double weight_bytes = run_.execution.fp8_parameters ? 1 : kernels_.element();
-  const double times = layout.keeps_weights() ? 1 / real(layout.microbatches) : 1;
-  const double gather = times * links_.collective(CollectiveKind::AllGather, parameters * weight_bytes, group);
+  const double gather = links_.collective(CollectiveKind::AllGather, parameters * weight_bytes, group);
   double scatter = links_.collective(CollectiveKind::ReduceScatter, parameters * run_.execution.reduce_bytes, group);
   const double replicas = real(layout.data * layout.context) / group.ranks;
   if (replicas > 1)
     scatter += links_.collective(CollectiveKind::AllReduce, parameters * run_.execution.reduce_bytes / group.ranks,
                                  {replicas, group.ranks * group.stride});
-  const double slowdown = setting_.stack.overlap_slowdown, backward = (layout.reshard ? gather : 0) + times * scatter;
+  const double slowdown = setting_.stack.overlap_slowdown, backward = (layout.reshard ? gather : 0) + scatter;
   const double compute_back = pass.backward + pass.weight;
   pass.forward = std::max(pass.forward + slowdown * std::min(gather, pass.forward), gather);
-  const double whole = std::max(compute_back + slowdown * std::min(backward, compute_back), backward);
-  pass.backward += whole - compute_back;
+  const double longer = std::max(compute_back + slowdown * std::min(backward, compute_back), backward) / compute_back;
+  pass.backward *= longer;
+  pass.weight *= longer;
   return pass;
 }
 
@@ -97,14 +93,24 @@ double MicrobatchTimes::gathered_logits() const {
   return links_.collective(CollectiveKind::AllGather, payload, {real(run_.layout.tensor), 1});
 }
 
+// Where a token crosses to a node once, it crosses to as many as its experts are spread over.
+double MicrobatchTimes::dispatch_time(double bytes) const {
+  if (!run_.network.experts) return 0;
+  const RankGroup group{real(run_.layout.expert), run_.layout.expert_cut()};
+  const double nodes = links_.nodes(group), copies = real(run_.network.experts->topk);
+  const double met = nodes * (1 - std::pow(1 - 1 / nodes, copies));
+  return links_.all_to_all(bytes, group, {setting_.stack.dispatch_share > 0 ? met / copies : 1, setting_.stack.dispatch_share});
+}
+
 MicrobatchTimes::Pass MicrobatchTimes::piece(const LayerWork& work, const Collectives& collectives, double parameters) const {
-  const auto time = [&](const Work& part) { return std::max(part.device, kernels_.host_time(part) * (run_.execution.graphs ? 0.1 : 1)); };
-  const auto issue = [&](const Work& part) { return kernels_.host_time(part) * (run_.execution.graphs ? 0.1 : 1); };
+  const double launches = run_.execution.graphs ? behavior().graph_launch_share : 1;
+  const auto time = [&](const Work& part) { return std::max(part.device, kernels_.host_time(part) * launches); };
+  const auto issue = [&](const Work& part) { return kernels_.host_time(part) * launches; };
   Pass pass{time(work.forward()) + issue(work.expert_launches) + collectives.forward,
             time(work.backward()) + issue(work.expert_launches_back) + collectives.backward,
             time(work.weight_gradient) + accumulation(parameters)};
   if (run_.layout.expert > 1) {
-    const double dispatch = 2 * links_.all_to_all(work.dispatched_bytes, {real(run_.layout.expert), run_.layout.expert_cut()});
+    const double dispatch = 2 * dispatch_time(work.dispatched_bytes);
     pass.forward += dispatch;
     pass.backward += dispatch;
   }

@@ -16,12 +16,16 @@ class MicrobatchTimes {
  public:
   MicrobatchTimes(const RunDescription& run, const Setting& setting);
   std::vector<StageTimes> stages() const;
-  Seconds transfer() const;                    // of activations between stages
+  Seconds transfer() const;  // of activations between stages
   const LinkClock& links() const { return links_; }
 
  private:
-  struct Pass { double forward = 0, backward = 0, weight = 0; };
-  struct Collectives { double forward = 0, backward = 0; };
+  struct Pass {
+    double forward = 0, backward = 0, weight = 0;
+  };
+  struct Collectives {
+    double forward = 0, backward = 0;
+  };
   Pass block(std::int64_t layer) const;
   Pass piece(const LayerWork& work, const Collectives& collectives, double parameters) const;
   Collectives tensor_collectives(BlockKind kind) const;
@@ -30,6 +34,8 @@ class MicrobatchTimes {
   Pass with_gathers(Pass pass, double parameters) const;
   double accumulation(double parameters) const;
   double gathered_logits() const;
+  double dispatch_time(double bytes) const;
+  const Behavior& behavior() const { return setting_.device.behavior; }
   bool gathers_weights() const { return run_.layout.zero_stage == 3; }
 
   const RunDescription& run_;

@@ -12,7 +12,7 @@
 
 namespace sim {
 
-constexpr double real(std::int64_t count) { return static_cast<double>(count); }   // sizes meet rates as real numbers
+constexpr double real(std::int64_t count) { return static_cast<double>(count); }  // sizes meet rates as real numbers
 
 enum class NetworkKind : std::uint8_t { Decoder, Encoder, Convolutional, DecoderLayer };
 inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "cnn", "decoder_layer"};
@@ -34,7 +34,7 @@ inline constexpr std::string_view kCutKindNames[] = {"uniform", "first_last_minu
 
 struct AttentionForm {
   AttentionKind kind = AttentionKind::Full;
-  std::int64_t window = 0, every = 1;                                      // sliding
+  std::int64_t window = 0, every = 1;                                         // sliding
   std::int64_t q_lora = 0, kv_lora = 0, qk_nope = 0, qk_rope = 0, v_dim = 0;  // latent
 };
 
@@ -51,12 +51,12 @@ struct ExpertForm {
 struct LowRankForm {
   std::int64_t rank = 16;
   bool attention_only = true;
-  double base_bytes = 2;       // of a frozen weight
+  double base_bytes = 2;  // of a frozen weight
 };
 
 struct Network {
   NetworkKind kind = NetworkKind::Decoder;
-  std::string architecture;    // convolutional networks
+  std::string architecture;  // convolutional networks
   std::int64_t layers = 0, hidden = 0, heads = 1, kv_heads = 1, head_dim = 0, ffn = 0, vocabulary = 0, sequence = 1;
   double effective_sequence = 1;  // tokens of a sample that are computed
   bool gated = false, squared_relu = false, rms_norm = false, rotary = false, tied = false, bias = true;
@@ -67,11 +67,11 @@ struct Network {
 };
 
 struct Machine {
-  std::string part;            // profile in profiles/hardware
+  std::string part;  // profile in profiles/hardware
   std::int64_t gpus = 1, gpus_per_node = 1;
-  double link_gbytes = 0;      // of a GPU inside its node, both directions together; 0: as in the profile
-  double network_gbits = 0;    // of a node, one direction; 0: as in the profile
-  bool cube_mesh = false;
+  double link_gbytes = 0;    // of a GPU inside its node, both directions together; 0: as in the profile
+  double network_gbits = 0;  // of a node, one direction; 0: as in the profile
+  bool switched = false;     // a switch joins all GPUs of a node, whatever the part usually has
   double oversubscription = 1;
   std::int64_t oversubscribed_above = 0;
 };
@@ -109,8 +109,8 @@ struct RunDescription {
   Machine machine;
   Layout layout;
   Execution execution;
-  std::string stack = "plain";    // profile in profiles/software
-  double tokens() const {         // of one microbatch on one rank
+  std::string stack = "plain";  // profile in profiles/software
+  double tokens() const {       // of one microbatch on one rank
     return static_cast<double>(layout.micro_batch) * network.effective_sequence / static_cast<double>(layout.context);
   }
 };

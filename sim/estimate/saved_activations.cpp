@@ -12,13 +12,15 @@ double mlp_inner(const Network& net, BlockKind kind, double load) {
   return real(net.experts->topk * net.experts->expert_ffn) * load + real(net.experts->shared_ffn);
 }
 
-double load_of(const RunDescription& run, BlockKind kind) {
-  return kind == BlockKind::Experts ? expert_load(*run.network.experts, run.layout.expert).computed : 1;
+double load_of(const RunDescription& run, const Setting& setting, BlockKind kind) {
+  return kind == BlockKind::Experts ? expert_load(*run.network.experts, run.layout.expert, setting.device.behavior).computed : 1;
 }
 
-struct Widths { double stream, heads, queries_keys_values, inner; };  // elements a token on this rank
+struct Widths {
+  double stream, heads, queries_keys_values, inner;
+};  // elements a token on this rank
 
-Widths widths(const RunDescription& run, BlockKind kind) {
+Widths widths(const RunDescription& run, const Setting& setting, BlockKind kind) {
   const Network& net = run.network;
   const double tensor = real(run.layout.tensor);
   const bool latent = net.attention.kind == AttentionKind::Latent;
@@ -26,19 +28,20 @@ Widths widths(const RunDescription& run, BlockKind kind) {
   const double value = real(net.heads) * real(latent ? net.attention.v_dim : net.head_dim);
   const double qkv = latent ? 2 * query + value : query + 2 * real(net.kv_heads) * real(net.head_dim);
   return {real(net.hidden) / (run.layout.sequence_parallel ? tensor : 1), value / tensor, qkv / tensor,
-          mlp_inner(net, kind, load_of(run, kind)) / tensor};
+          mlp_inner(net, kind, load_of(run, setting, kind)) / tensor};
 }
 
 // Elements a token that a block without recomputation keeps.
-double block_elements(const RunDescription& run, const SoftwareStack& stack, BlockKind kind) {
+double block_elements(const RunDescription& run, const Setting& setting, BlockKind kind) {
+  const SoftwareStack& stack = setting.stack;
   const Network& net = run.network;
-  const Widths w = widths(run, kind);
+  const Widths w = widths(run, setting, kind);
   const bool norm_fused = run.execution.fused_norm || run.execution.compiled;
   const bool mlp_fused = stack.fused_activation || run.execution.compiled;
   const double norms = 2 * w.stream * (norm_fused ? 2 : net.rms_norm ? 4 : 2);
   const double inner = net.gated ? (mlp_fused ? 3 : 4) : 2;
   const double masks = stack.dropout ? w.stream : 0;
-  const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 * load_of(run, kind) : 0;
+  const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 * load_of(run, setting, kind) : 0;
   return norms + w.queries_keys_values + w.heads + inner * w.inner + masks + routed +
          (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);
 }
@@ -47,18 +50,19 @@ double score_bytes(const RunDescription& run, const SoftwareStack& stack, double
   if (run.execution.attention >= AttentionKernel::Flash1) return 0;
   const double scores = real(run.layout.micro_batch * run.network.heads) / real(run.layout.tensor) * run.network.effective_sequence *
                         run.network.effective_sequence / real(run.layout.context);
-  const double copies = run.execution.attention == AttentionKernel::Unfused ? 4 : 1;   // in fp32 around the softmax
+  const double copies = run.execution.attention == AttentionKernel::Unfused ? 4 : 1;  // in fp32 around the softmax
   return scores * (copies * element + (stack.dropout ? element + 1 : 0));
 }
 
 }  // namespace
 
-SavedActivations saved_activations(const RunDescription& run, const SoftwareStack& stack, BlockKind kind) {
+SavedActivations saved_activations(const RunDescription& run, const Setting& setting, BlockKind kind) {
+  const SoftwareStack& stack = setting.stack;
   const double element = run.execution.format == NumberFormat::Fp32 || run.execution.format == NumberFormat::Tf32 ? 4 : 2;
   const double tokens = run.tokens(), scores = score_bytes(run, stack, element);
-  const Widths w = widths(run, kind);
+  const Widths w = widths(run, setting, kind);
   SavedActivations saved;
-  saved.whole = tokens * element * block_elements(run, stack, kind) + scores;
+  saved.whole = tokens * element * block_elements(run, setting, kind) + scores;
   const double input = tokens * element * real(run.network.hidden) / (run.layout.sequence_parallel ? real(run.layout.tensor) : 1);
   switch (run.execution.recompute) {
     case RecomputeKind::None: saved.kept = saved.whole; break;
@@ -70,7 +74,7 @@ SavedActivations saved_activations(const RunDescription& run, const SoftwareStac
     case RecomputeKind::EverySecondLayer: saved.kept = (saved.whole + input) / 2; break;
     case RecomputeKind::Full: saved.kept = input; break;
   }
-  const double seen = run.network.kind == NetworkKind::Encoder ? 0.16 : 1, parts = stack.vocabulary_parallel ? real(run.layout.tensor) : 1;
+  const double seen = tokens_with_loss(run, stack), parts = stack.vocabulary_parallel ? real(run.layout.tensor) : 1;
   saved.logits = tokens * seen * real(run.network.vocabulary) / parts *
                  (run.execution.fused_loss || stack.fused_loss          ? 6
                   : stack.vocabulary_parallel || run.layout.tensor == 1 ? 12

@@ -2,15 +2,16 @@
 #pragma once
 
 #include "sim/estimate/layer_work.h"
+#include "sim/estimate/step_estimate.h"
 
 namespace sim {
 
 struct SavedActivations {
-  double kept = 0;       // of a block, under the run's recomputation
-  double whole = 0;      // of a block without recomputation: its working set while it is recomputed
-  double logits = 0;     // of the head at its peak
+  double kept = 0;    // of a block, under the run's recomputation
+  double whole = 0;   // of a block without recomputation: its working set while it is recomputed
+  double logits = 0;  // of the head at its peak
   double embedding = 0;
 };
-SavedActivations saved_activations(const RunDescription& run, const SoftwareStack& stack, BlockKind kind);
+SavedActivations saved_activations(const RunDescription& run, const Setting& setting, BlockKind kind);
 
 }  // namespace sim

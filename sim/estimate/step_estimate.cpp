@@ -86,11 +86,19 @@ double optimizer_time(const RunDescription& run, const KernelClock& kernels, con
   return host_step(run, kernels.traits(), {owned, owned * operators.optimizer_bytes()});
 }
 
+// What is left of an exchange beside passes: each chunk's part goes with that chunk's first forward or last backward (`pass` long), and a chunk
+// begins p passes after the one before it.
+double exposed(double exchange, double pass, const Layout& layout, double tail) {
+  const double chunks = real(layout.chunks), behind = std::min(real(layout.pipeline), real(layout.microbatches));
+  const double first = exchange / chunks - pass, last = exchange - ((chunks - 1) * behind + 1) * pass;
+  return std::max({tail * exchange / chunks, first, last});
+}
+
 StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
   const MicrobatchTimes times(run, setting);
   const Layout& layout = run.layout;
   auto stages = times.stages();
-  if (layout.pipeline > 1 && !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb"))
+  if (layout.pipeline > 1 && !layout.schedule.starts_with("zb"))
     for (StageTimes& stage : stages) {
       stage.forward += setting.stack.pipeline_sync;
       stage.backward += setting.stack.pipeline_sync;
@@ -103,38 +111,40 @@ StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
                        .transfer = times.transfer(),
                        .transfer_blocks = !run.execution.overlap_pipeline && !layout.schedule.starts_with("zb")};
   StepParts parts;
-  double one = 0, backward = 0;
+  double one = 0, forward = 0, backward = 0;
   for (const StageTimes& stage : stages) {
     one = std::max(one, stage.forward.count() + stage.backward.count() + stage.weight.count());
-    backward = std::max(backward, (stage.backward + stage.weight).count() * real(layout.chunks));
+    forward = std::max(forward, stage.forward.count());
+    backward = std::max(backward, (stage.backward + stage.weight).count());
   }
   parts.pipeline = layout.pipeline == 1 ? one * real(layout.microbatches) : replay(pipeline).count();
   const RankParameters parameters = heaviest_rank(run);
   const KernelClock kernels(setting.device, setting.stack, run.execution);
-  if (layout.zero_stage < 3) {
+  if (layout.zero_stage < 3 || layout.keeps_weights()) {
     const Exchange data = exchange(run, setting.stack, times.links(), parameters);
-    const bool hides = run.execution.overlap_reduce;
-    parts.gradients = hides ? std::max(kBucketTail * data.reduce, data.reduce - backward) : data.reduce;
-    parts.gather = run.execution.overlap_gather ? std::max(kBucketTail * data.gather, data.gather - backward / 2) : data.gather;
+    const bool prefetches = layout.keeps_weights();  // as all of stage 3
+    const double tail = setting.device.behavior.bucket_tail;
+    parts.gradients = prefetches || run.execution.overlap_reduce ? exposed(data.reduce, backward, layout, tail) : data.reduce;
+    parts.gather = prefetches || run.execution.overlap_gather ? exposed(data.gather, forward, layout, tail) : data.gather;
   }
   parts.optimizer = run.network.kind == NetworkKind::DecoderLayer ? 0 : optimizer_time(run, kernels, setting.stack, parameters);
   parts.overhead = setting.stack.step_overhead.count();
   return parts;
 }
 
-// Half width that is added to the interval for what no row spoke of to which constants were fitted; inferred, one for each such form.
-double novelty(const RunDescription& run) {
+// Half width that is added to the interval for what no row spoke of to which constants were fitted; one for each such form.
+double novelty(const RunDescription& run, const Behavior& known) {
   const Network& net = run.network;
   double square = 0;
   const auto add = [&](bool is_new, double width) { square += is_new ? width * width : 0; };
-  add(net.experts.has_value(), 0.15);
-  add(net.low_rank.has_value(), 0.1);
-  add(net.attention.kind == AttentionKind::Latent, 0.06);
-  add(net.attention.kind == AttentionKind::Sliding, 0.04);
-  add(run.layout.context > 1, 0.08);
-  add(net.kind == NetworkKind::DecoderLayer, 0.1);
-  add(net.kind == NetworkKind::Convolutional && net.architecture != "resnet50", 0.12);
-  add(run.execution.place != OptimizerPlace::Device, 0.3);
+  add(net.experts.has_value(), known.novel_experts);
+  add(net.low_rank.has_value(), known.novel_low_rank);
+  add(net.attention.kind == AttentionKind::Latent, known.novel_latent);
+  add(net.attention.kind == AttentionKind::Sliding, known.novel_sliding);
+  add(run.layout.context > 1, known.novel_context);
+  add(net.kind == NetworkKind::DecoderLayer, known.novel_layer);
+  add(net.kind == NetworkKind::Convolutional && net.architecture != "resnet50", known.novel_convolution);
+  add(run.execution.place != OptimizerPlace::Device, known.novel_offload);
   return std::sqrt(square);
 }
 
@@ -145,7 +155,7 @@ StepEstimate estimate_step(const RunDescription& run, const Setting& setting) {
   const bool convolutional = run.network.kind == NetworkKind::Convolutional;
   result.parts = convolutional ? convolutional_parts(run, setting) : transformer_parts(run, setting);
   result.time = Seconds(result.parts.total());
-  const double width = std::hypot(setting.stack.interval, setting.device.kernels.interval, novelty(run));
+  const double width = std::hypot(setting.stack.interval, setting.device.kernels.interval, novelty(run, setting.device.behavior));
   result.low = result.time * std::max(0.05, 1 - width);
   result.high = result.time * (1 + width);
   const MemoryEstimate memory = estimate_memory(run, setting);

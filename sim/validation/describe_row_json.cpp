@@ -58,7 +58,9 @@ std::optional<LowRankForm> read_low_rank(const JsonReader& workload) {
   const JsonReader reader = workload.child("lora");
   const std::string base = reader.text("base_precision", "bf16");
   return LowRankForm{reader.integer("rank", 16, {1, 1e6}), reader.choice("targets", kTargets, 0) == 0,
-                     base == "int4" || base == "nf4" ? 0.5 : base == "int8" || base == "fp8" ? 1.0 : 2.0};
+                     base == "int4" || base == "nf4"   ? 0.5
+                     : base == "int8" || base == "fp8" ? 1.0
+                                                       : 2.0};
 }
 
 void read_shape(const FieldReader& at, Network& net) {
@@ -68,7 +70,7 @@ void read_shape(const FieldReader& at, Network& net) {
   net.kv_heads = at.size("kv_heads", net.heads);
   net.head_dim = at.size("head_dim", std::max<std::int64_t>(1, net.hidden / net.heads));
   net.ffn = at.size("ffn", 4 * net.hidden);
-  net.vocabulary = at.size("vocab", 51200);   // padded where it is cut: see read_layout
+  net.vocabulary = at.size("vocab", 51200);  // padded where it is cut: see read_layout
   net.sequence = at.required("seq_len");
 }
 
@@ -106,7 +108,7 @@ Machine read_machine(const FieldReader& at) {
   if (at.has("intra_node")) {
     const JsonReader links = at.reader().child("intra_node");
     machine.link_gbytes = links.number("GBps_per_gpu", 0.0, {0, 1e5});
-    machine.cube_mesh = links.text("topology", "") == "cube_mesh";
+    machine.switched = links.text("topology", "") == "nvswitch";
   }
   if (!at.has("inter_node")) return machine;
   const JsonReader network = at.reader().child("inter_node");
@@ -124,8 +126,10 @@ void read_batches(const FieldReader& at, RunDescription& run) {
   layout.micro_batch = at.has("micro_batch") ? at.required("micro_batch") : at.size("micro_batch", resolve_micro_batch(run));
   const std::int64_t each = layout.data * layout.micro_batch;
   layout.microbatches = at.size("num_microbatches", std::max<std::int64_t>(1, (layout.global_batch + each - 1) / each));
-  if (layout.pipeline == 1) layout.chunks = 1;
-  else layout.chunks = at.size("vpp", layout.schedule == "interleaved" ? resolve_chunks(run) : 1);
+  if (layout.pipeline == 1)
+    layout.chunks = 1;
+  else
+    layout.chunks = at.size("vpp", layout.schedule == "interleaved" ? resolve_chunks(run) : 1);
 }
 
 void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescription& run) {

@@ -90,7 +90,7 @@ std::string why_not_lowered(const RunDescription& run) {
       {run.execution.optimizer != StepOptimizer::Adam, "has another optimizer than Adam"},
       {layout.zero_stage > 0 && layout.zero_group != layout.data, "shards over a part of the data ranks"},
       {layout.global_batch != layout.data * layout.micro_batch * layout.microbatches, "has uneven microbatches"},
-      {run.machine.oversubscription > 1 || run.machine.cube_mesh, "has links that are not alike"},
+      {run.machine.oversubscription > 1, "has links that are not alike"},
   };
   for (const auto& [holds, reason] : kReasons)
     if (holds) return reason;

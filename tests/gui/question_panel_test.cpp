@@ -10,6 +10,7 @@ TEST(QuestionPanel, HoldsTheQuestion) {
   const PlanQuestion asked{.model = "m.json",
                            .cluster = "a100-80gb-sxm",
                            .devices = 16,
+                           .software = "megatron-core",
                            .global_batch = 128,
                            .sequence = 2048,
                            .memory_limit = "70 GiB",

@@ -2,6 +2,8 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include "sim/sharding/sharding.h"
+#include "tests/executor/checked_device/checked_device.h"
 #include "tests/parity/parity_job.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/training_result.h"
@@ -36,6 +38,22 @@ TEST_F(Streams, EachMicrobatchsReductionIsBehindTheLast) {
   EXPECT_EQ(agree(), "");
   plan.zero_stage = 0;
   EXPECT_EQ(agree(), "");
+}
+
+// Beside the shards: the gathered weights of one unit, its gradients and those that the last reduction may still read; the next unit's weights.
+TEST_F(Streams, PrefetchingTakesOneUnitMore) {
+  if (!device().is_privateuseone()) GTEST_SKIP() << "counted by the checked device";
+  const auto peak = [&](bool prefetches) {
+    sim::ParallelPlan plan = sharded_;
+    plan.prefetch = prefetches;
+    executor::reset_checked_peak();
+    train({.plan = plan, .steps = 2});
+    return executor::checked_peak_bytes();
+  };
+  std::int64_t unit = 0;
+  for (const sim::Bucket& bucket : sim::make_buckets(sim::make_model_graph(sharded_), sharded_, sim::StageIndex(0)))
+    unit = std::max(unit, bucket.elements * std::int64_t{sizeof(float)});
+  EXPECT_LE(peak(true), peak(false) + unit);
 }
 
 TEST_F(Streams, AMissingWaitIsCaught) {

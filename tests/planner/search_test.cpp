@@ -148,6 +148,8 @@ TEST(Search, RunnableOnlyKeepsToWhatTheWorkerPerforms) {
   ASSERT_FALSE(result.ranked.empty());
   for (const RankedPlan& plan : result.pareto) EXPECT_TRUE(sim::why_not_runnable(plan.plan).empty());
   request.workload.precision = sim::Precision::Tf32;   // no CPU computes in it
+  request.cluster.hardware.kind = sim::DeviceKind::Cpu;
+  request.cluster.hardware.peak[static_cast<std::size_t>(sim::Precision::Tf32)] = sim::FlopsPerSecond(1e12);
   const SearchResult refused = planner::search(request);
   EXPECT_TRUE(refused.ranked.empty());
   EXPECT_THAT(refused.excluded, Contains(Field(&Exclusion::code, "not_runnable")));

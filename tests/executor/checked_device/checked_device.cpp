@@ -74,7 +74,11 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   void block(void* event, const c10::Stream& stream) const override {
     order().block(number_of(stream), static_cast<Event*>(event)->clock);
   }
-  bool queryEvent(void* event) const override { return all_ended(static_cast<Event*>(event)->held); }
+  bool queryEvent(void* event) const override {
+    const bool ended = all_ended(static_cast<Event*>(event)->held);
+    if (ended) order().host_waits(static_cast<Event*>(event)->clock);  // the host has seen it: what it issues from now on comes later
+    return ended;
+  }
   void synchronizeEvent(void* event) const override { order().host_waits(static_cast<Event*>(event)->clock); }
   void synchronizeStream(const c10::Stream& stream) const override { order().host_waits_for(number_of(stream)); }
   void synchronizeDevice(c10::DeviceIndex) const override {

@@ -28,9 +28,9 @@ sim::TaskKey key_of(std::int32_t layer) {
 const std::vector<sim::Rank> kBoth{sim::Rank(0), sim::Rank(1)};
 
 // What rank 0 says when something goes wrong.
-std::string failure_of_rank_0(const std::function<void(NcclPlace)>& rank) {
+std::string failure_of_rank_0(const std::function<void(NcclPlace)>& rank, std::int32_t ranks = 2) {
   std::string sentence;
-  run_ranks(2, [&](NcclPlace place) {
+  run_ranks(ranks, [&](NcclPlace place) {
     try {
       rank(place);
     } catch (const CollectiveError& error) {
@@ -64,13 +64,11 @@ TEST(NcclSession, RanksThatDisagreeAreNamedLongBeforeTheLimit) {
   const auto start = std::chrono::steady_clock::now();
   const std::string sentence = failure_of_rank_0([](NcclPlace place) {
     const auto session = session_of(place, sim::Seconds(20));
-    NcclCommunicator both(session, kBoth, "data", nullptr);
-    NcclCommunicator other(session, kBoth, "tensor", nullptr);
-    if (place.rank == 0) reduce(other, 9);  // held: rank 1 never comes there
-    reduce(both, place.rank == 0 ? 1 : 2);
-    if (place.rank == 1) reduce(other, 7);
+    NcclCommunicator all(session, {sim::Rank(0), sim::Rank(1), sim::Rank(2)}, "data", nullptr);
+    if (place.rank == 2) return;  // the two others wait for it, and have issued two different operations
+    reduce(all, place.rank == 0 ? 1 : 2);
     session->drain();
-  });
+  }, 3);
   EXPECT_THAT(sentence, AllOf(HasSubstr("the ranks disagree. Rank 1 issued all_reduce"), HasSubstr("while rank 0 issued all_reduce")));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }

@@ -12,6 +12,8 @@ TEST(MeasureElementwise, EveryKernelOfALayer) {
   using sim::Kernel;
   for (auto kernel = Kernel::NormForward; kernel <= Kernel::DropoutBackward; kernel = static_cast<Kernel>(static_cast<int>(kernel) + 1)) {
     EXPECT_GE(count(samples, kernel), 5) << sim::kKernelNames[static_cast<std::size_t>(kernel)];
+    const auto in_bf16 = [&](const Sample& sample) { return sample.kernel == kernel && sample.precision == sim::Precision::Bf16; };
+    EXPECT_GE(std::count_if(samples.begin(), samples.end(), in_bf16), 2) << sim::kKernelNames[static_cast<std::size_t>(kernel)];
   }
 }
 

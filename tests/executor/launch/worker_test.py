@@ -127,7 +127,7 @@ class Worker(unittest.TestCase):
                 ({"data": self.root / "none.bin"}, "solo", 30, "cannot be read"),
                 ({"data": self.token_file([1] * 200 + [31])}, "solo", 30, "token 31 at position 200 is beyond the model's vocabulary of 31"),
                 ({"data": self.token_file([1] * 5)}, "solo", 30, "has 5 tokens"),
-                ({}, "gpu", 30, "this build knows no GPUs")):
+                ({}, "gpu", 30, "no GPU")):
             ended = run(plan, folder, 2, **more)
             self.assertEqual(ended.returncode, code, ended.stderr)
             self.assertIn(words, ended.stderr)

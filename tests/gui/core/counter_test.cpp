@@ -26,6 +26,17 @@ TEST(Counter, MemoryPeaksWhereTheSimulationSays) {
   }
 }
 
+TEST(Counter, UtilizationAddsUpToTheBusyTime) {
+  const SharedPlan simulated = test::exampleSimulation();
+  for (const Counter& counter : simulated->counters) {
+    if (counter.name != "utilization") continue;
+    double area = 0;
+    for (std::size_t at = 0; at < counter.time.size(); ++at) area += counter.value[at] * static_cast<double>(counter.time[1]);
+    const sim::SimTime busy = simulated->result.devices[counter.device.position()].busy;
+    EXPECT_NEAR(area, static_cast<double>(busy.count()), 1e-6 * static_cast<double>(busy.count()));
+  }
+}
+
 // The link's load over the step, integrated, is what the Cluster page says of the port.
 TEST(Counter, LinkLoadAddsUp) {
   const SharedPlan simulated = test::exampleSimulation();

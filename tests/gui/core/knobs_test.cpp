@@ -22,6 +22,16 @@ TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
   EXPECT_THAT(sim::violations(plan), testing::IsEmpty());
 }
 
+TEST(Knobs, ReplicasStayWhereTheyCutTheDataRanks) {
+  sim::ParallelPlan plan = test::examplePlan();
+  Knobs knobs = knobsOf(plan);
+  knobs.pipeline = 1;   // four data ranks
+  plan.mesh.replicas = 2;
+  EXPECT_EQ(turned(plan, knobs).mesh.replicas, 2);
+  plan.mesh.replicas = 4;
+  EXPECT_EQ(turned(plan, knobs).mesh.replicas, 1);
+}
+
 TEST(Knobs, WhatCannotBeIsLeftToTheRules) {
   Knobs knobs = knobsOf(test::examplePlan());
   knobs.tensor = 3;

@@ -37,7 +37,15 @@ TEST(PlanQuestion, ASequenceBeyondThePositionsIsRefusedBeforeTheSearch) {
   EXPECT_THROW(searchRequest(question), sim::InputError);
 }
 
+TEST(PlanQuestion, TakesTheSoftwareThatIsAskedFor) {
+  PlanQuestion question = asked();
+  EXPECT_EQ(searchRequest(question).cluster.software.name, "meshwright");
+  question.software = "megatron-core";
+  EXPECT_EQ(searchRequest(question).cluster.software.name, "megatron-core");
+}
+
 TEST(PlanQuestion, KnowsTheProfiles) {
+  EXPECT_THAT(knownSoftware(), testing::IsSupersetOf({"meshwright", "megatron-core", "plain"}));
   EXPECT_THAT(knownClusters(), testing::IsSupersetOf({"a100-80gb-sxm", "h100-80gb-sxm", "dgx-a100-64"}));
   EXPECT_THAT(modelsFolder(), testing::EndsWith("profiles/models"));
 }

@@ -8,6 +8,16 @@
 namespace gui::test {
 namespace {
 
+// What does not fit where it stands: buttons, and labels that neither wrap nor scroll.
+QStringList clippedIn(const QWidget& window) {
+  QStringList found;
+  for (const QAbstractButton* button : window.findChildren<QAbstractButton*>())
+    if (button->isVisible() && !button->text().isEmpty() && button->minimumSizeHint().width() > button->width()) found << button->text();
+  for (const QLabel* label : window.findChildren<QLabel*>())
+    if (label->isVisible() && !label->wordWrap() && label->sizeHint().width() > label->width() + 1) found << label->text();
+  return found;
+}
+
 struct InChinese {  // before the window is made
   InChinese() { QApplication::installTranslator(&translator); }
   ~InChinese() { QApplication::removeTranslator(&translator); }
@@ -33,13 +43,18 @@ class ChineseJourney : public InChinese, public Journey {
       if (isForgotten(window_.pages()->tabText(page))) found << window_.pages()->tabText(page);
     return found;
   }
-  QStringList clipped() const {
-    QStringList found;
-    for (const QAbstractButton* button : window_.findChildren<QAbstractButton*>())
-      if (button->isVisible() && !button->text().isEmpty() && button->minimumSizeHint().width() > button->width()) found << button->text();
-    return found;
-  }
 };
+
+using EnglishJourney = Journey;
+
+TEST_F(EnglishJourney, NothingIsCutOffOnAnyPage) {
+  planGpt2();
+  for (int page = 0; page < window_.pages()->count(); ++page) {
+    window_.pages()->setCurrentIndex(page);
+    QTest::qWait(5);
+    EXPECT_EQ(clippedIn(window_).join('|').toStdString(), "") << page;
+  }
+}
 
 TEST_F(ChineseJourney, EveryPageSpeaksChineseAndNothingIsCutOff) {
   EXPECT_EQ(forgotten().join('|').toStdString(), "");
@@ -47,7 +62,7 @@ TEST_F(ChineseJourney, EveryPageSpeaksChineseAndNothingIsCutOff) {
   for (int page = 0; page < window_.pages()->count(); ++page) {
     window_.pages()->setCurrentIndex(page);
     QTest::qWait(5);
-    EXPECT_EQ(clipped().join('|').toStdString(), "");
+    EXPECT_EQ(clippedIn(window_).join('|').toStdString(), "") << page;
   }
   window_.pages()->setCurrentIndex(1);
   picture("timeline_zh_CN");

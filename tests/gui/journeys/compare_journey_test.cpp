@@ -76,7 +76,8 @@ TEST_F(CompareJourney, TwoRunsAreHeldAgainstEachOther) {
     window_.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), name, {.factor = factor})));
     ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != before; }, 30000));
   }
-  waitForComparison(page, {1, 3});  // what was measured, of either
+  waitForPlan();                    // of the first run: it is shown, and the first side to choose
+  waitForComparison(page, {2, 4});  // what was measured, of either
   EXPECT_TRUE(page->comparison()->left.measured && page->comparison()->right.measured);
   EXPECT_LT(page->errors()->table().rows[1][5].sort.toDouble(), -0.1);  // the stage: the step of both is the simulated one
   EXPECT_TRUE(page->unmatched()->table().rows.empty());

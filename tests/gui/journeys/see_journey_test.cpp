@@ -1,3 +1,6 @@
+#include <QComboBox>
+#include <QLineEdit>
+
 #include "gui/step_explanation.h"
 #include "gui/table_panel.h"
 #include "gui/timeline_page.h"
@@ -37,6 +40,36 @@ TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   QTest::qWait(10);
   picture("timeline_dark");
   trigger("Ctrl+D");
+}
+
+TEST_F(SeeJourney, RanksGroupedPinnedAndNotedAreKeptAsAFile) {
+  planGpt2();
+  choosePipelined(4);
+  trigger("Ctrl+2");
+  trigger("Ctrl+R");
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->graph.devices().size() == 16; }, 20000));
+  TimelinePage* page = window_.timelinePage();
+  TimelineView* view = page->view();
+  page->grouping()->setCurrentIndex(static_cast<int>(GroupBy::Data));
+  page->showDevice(sim::DeviceId(9));
+  key(view, Qt::Key_P);
+  EXPECT_EQ(view->deviceOrder().front(), 9u);
+  key(view, Qt::Key_M);
+  QLineEdit* words = view->findChild<QLineEdit*>();
+  QTest::keyClicks(words, "slow here");
+  QTest::keyClick(words, Qt::Key_Return);
+  ASSERT_EQ(view->marks().size(), 1u);
+  QTest::qWait(10);
+  picture("timeline_marked");
+  key(view, Qt::Key_W);
+  const QTemporaryDir folder;
+  window_.saveShownView(folder.filePath("view.json"));
+  const ViewState saved = page->viewState();
+  page->setViewState({});
+  EXPECT_TRUE(view->marks().empty());
+  window_.open(folder.filePath("view.json"));
+  EXPECT_EQ(page->viewState(), saved);
+  trigger("Ctrl+R");
 }
 
 TEST_F(SeeJourney, TheCriticalPathAndTheBubbleByCause) {

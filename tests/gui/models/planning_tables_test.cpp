@@ -9,7 +9,7 @@ namespace {
 
 TEST(PlanningTables, CandidatesInTheirOrder) {
   const SharedPlan simulated = test::exampleSimulation();
-  const planner::RankedPlan ranked{simulated->plan, simulated->result, {}, "8.3 % slower"};
+  const planner::RankedPlan ranked{simulated->plan, simulated->result, {{"slower", {{"percent", "8.3 %"}}}}, "8.3 % slower"};
   const Table table = candidatesTable({{ranked, true}, {ranked, false}});
   ASSERT_EQ(table.rows.size(), 2u);
   for (const auto& row : table.rows) EXPECT_EQ(row.size(), static_cast<std::size_t>(table.headers.size()));

@@ -29,6 +29,20 @@ TEST_F(Memory, StacksItsCategories) {
   EXPECT_GT(test::pixelsOf(image, colorOf(memoryColor(sim::MemoryCategory::OptimizerState))), 500);
 }
 
+TEST_F(Memory, WhatWasMeasuredIsALineAndItsErrorABand) {
+  const QImage before = view_.grab().toImage();
+  const MemoryCurve curve(simulated_->result.timeline, sim::DeviceId(0));
+  sim::MemorySample level{.device = {}, .time = {}, .alive = {curve.peak().memory * 2}};
+  view_.setPicture({.curve = curve,
+                    .all = {sim::SimTime(0), simulated_->result.step_time},
+                    .measured = MemoryCurve({level}),
+                    .measured_name = "measured",
+                    .band = 0.2});
+  const QImage now = view_.grab().toImage();
+  const QColor line = themeOf(view_.palette()).text;
+  EXPECT_GT(test::pixelsOf(now, line), test::pixelsOf(before, line) + 600);
+}
+
 TEST_F(Memory, AClickChoosesTheMoment) {
   QSignalSpy chosen(&view_, &MemoryView::momentChosen);
   const sim::SimTime middle = simulated_->result.step_time / 2;

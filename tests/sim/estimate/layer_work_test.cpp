@@ -28,6 +28,24 @@ TEST(LayerWork, FrozenWeightsHaveNoGradients) {
   EXPECT_NEAR(block(adapted).input_gradient.device, block(gpt_run()).input_gradient.device, 0.1 * block(gpt_run()).input_gradient.device);
 }
 
+TEST(LayerWork, CachedWeightsAreCastOnceAStep) {
+  const Device h100 = load_device("h100-80gb-sxm");
+  RunDescription run = gpt_run();
+  run.execution.format = NumberFormat::Fp8;
+  run.layout.zero_stage = 1;
+  run.layout.microbatches = 64;
+  SoftwareStack stack = plain_setting().stack;
+  const auto linear = [&] { return block_work(run, stack, KernelClock(h100, stack, run.execution), {}).linear.device; };
+  const double each = linear();
+  stack.cached_fp8_weights = true;
+  const double once = linear();
+  EXPECT_LT(once, each);
+  run.layout.microbatches = 1;
+  EXPECT_DOUBLE_EQ(linear(), each);
+  run.execution.fp8_parameters = true;
+  EXPECT_LT(linear(), once);
+}
+
 TEST(LayerWork, ExpertsCostWhatIsRouted) {
   RunDescription mixture = gpt_run();
   mixture.network.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 8192};
@@ -56,6 +74,17 @@ TEST(LayerWork, EndsOfTheNetwork) {
   const KernelClock clock(a100(), plain_setting().stack, run.execution);
   EXPECT_GT(head_work(run, plain_setting().stack, clock).linear.device,
             10 * embedding_work(run, plain_setting().stack, clock).elementwise.device);
+}
+
+TEST(LayerWork, LossOfAnEncoder) {
+  RunDescription run = gpt_run();
+  SoftwareStack stack = plain_setting().stack;
+  stack.masked_loss = true;
+  EXPECT_EQ(tokens_with_loss(run, stack), 1);
+  run.network.kind = NetworkKind::Encoder;
+  EXPECT_LT(tokens_with_loss(run, stack), 0.2);
+  stack.masked_loss = false;
+  EXPECT_EQ(tokens_with_loss(run, stack), 1);
 }
 
 TEST(LayerWork, FirstLayersMayBeDense) {

@@ -32,6 +32,29 @@ TEST(LinkClock, NothingToDoCostsNothing) {
 
 TEST(LinkClock, TransfersOutOfTheNodeAreSlower) { EXPECT_GT(links().transfer(1e8, {2, 8}), links().transfer(1e8, {2, 1})); }
 
+TEST(LinkClock, GroupsOnACubeMeshHaveTheLinksBetweenThem) {
+  Machine machine = gpt_run().machine;
+  machine.link_gbytes = 300;
+  const Device v100 = load_device("v100-32gb-sxm2");
+  const auto bandwidth = [&](double ranks) {
+    const double time = LinkClock(v100, plain_setting().stack, machine).collective(CollectiveKind::AllReduce, 1e9, {ranks, 1});
+    return 2 * (ranks - 1) / ranks * 1e9 / time / 1e9;
+  };
+  EXPECT_NEAR(bandwidth(2), 22.6, 1);
+  EXPECT_NEAR(bandwidth(4), 85.4, 4);
+  EXPECT_NEAR(bandwidth(8), 134.5, 8);
+  machine.switched = true;
+  EXPECT_GT(bandwidth(2), 100);
+}
+
+TEST(LinkClock, CopiesBehindTheDoorSaveTheNetwork) {
+  Machine machine = gpt_run().machine;
+  machine.gpus = 64;
+  const double each = links(machine).all_to_all(1e9, {64, 1}), once = links(machine).all_to_all(1e9, {64, 1}, {0.5, 0});
+  EXPECT_LT(once, 0.6 * each);
+  EXPECT_GT(links(machine).all_to_all(1e9, {64, 1}, {0.5, 0.3}), once);
+}
+
 TEST(LinkClock, OversubscriptionHalvesTheNetwork) {
   Machine machine = gpt_run().machine;
   machine.gpus = 64;

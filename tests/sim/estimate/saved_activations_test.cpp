@@ -6,7 +6,7 @@
 namespace sim {
 namespace {
 
-SavedActivations saved(const RunDescription& run) { return saved_activations(run, plain_setting().stack, BlockKind::Dense); }
+SavedActivations saved(const RunDescription& run) { return saved_activations(run, plain_setting(), BlockKind::Dense); }
 
 TEST(SavedActivations, InputAloneUnderFullRecomputation) {
   RunDescription run = gpt_run();

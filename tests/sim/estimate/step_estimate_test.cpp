@@ -29,6 +29,37 @@ TEST(StepEstimate, OverlapHidesTheReduction) {
   EXPECT_LT(step_seconds(hidden), step_seconds(open));
 }
 
+TEST(StepEstimate, ChunksHideExchangesBehindEachOther) {
+  RunDescription plain = gpt_run();
+  plain.layout.data = 2;
+  plain.layout.pipeline = 4;
+  plain.layout.zero_stage = 1;
+  plain.layout.zero_group = 2;
+  plain.layout.microbatches = plain.layout.global_batch = 8;
+  plain.execution.overlap_reduce = plain.execution.overlap_gather = true;
+  plain.machine.network_gbits = 20;
+  plain.machine.gpus_per_node = 1;
+  RunDescription chunked = plain;
+  chunked.layout.schedule = "interleaved";
+  chunked.layout.chunks = 2;
+  EXPECT_LT(estimate_step(chunked, plain_setting()).parts.gradients, estimate_step(plain, plain_setting()).parts.gradients);
+}
+
+TEST(StepEstimate, WeightsKeptInAPipelineAreGatheredOnce) {
+  RunDescription run = gpt_run();
+  run.layout.data = 4;
+  run.layout.pipeline = 2;
+  run.layout.zero_stage = 3;
+  run.layout.zero_group = 4;
+  run.layout.reshard = false;
+  run.machine.network_gbits = 20;
+  run.machine.gpus_per_node = 1;
+  const StepParts few = estimate_step(run, plain_setting()).parts;
+  run.layout.microbatches *= 4;
+  EXPECT_NEAR(estimate_step(run, plain_setting()).parts.gather, few.gather, 1e-9);
+  EXPECT_GT(few.gather, 0);
+}
+
 TEST(StepEstimate, IntervalHoldsThePrediction) {
   const StepEstimate estimate = estimate_step(gpt_run(), plain_setting());
   EXPECT_LT(estimate.low, estimate.time);

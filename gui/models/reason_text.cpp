@@ -1,0 +1,25 @@
+#include "gui/models/reason_text.h"
+
+#include <QCoreApplication>
+
+namespace gui {
+
+QString reasonText(const planner::Reason& reason) {
+  const std::string pattern(planner::pattern_of(reason));
+  if (pattern.empty()) return QString::fromStdString(planner::to_sentence(reason));
+  std::vector<planner::Argument> arguments = reason.arguments;
+  for (planner::Argument& argument : arguments)  // a violation inside the reason
+    if (argument.name == "problem" || argument.name == "why") argument.value = violationText(argument.value).toStdString();
+  return QString::fromStdString(planner::filled(QCoreApplication::translate("Reason", pattern.c_str()).toStdString(), arguments));
+}
+
+QString reasonText(const std::vector<planner::Reason>& reasons) {
+  QString text;
+  for (std::size_t at = 0; at < reasons.size(); ++at)
+    text += (at == 0 ? QString() : at == 1 ? QStringLiteral(": ") : QStringLiteral(", ")) + reasonText(reasons[at]);
+  return text;
+}
+
+QString violationText(const std::string& english) { return QCoreApplication::translate("Violation", english.c_str()); }
+
+}  // namespace gui

@@ -1,0 +1,64 @@
+"""The window on a real display: under X11 with a window manager (activation, shortcuts, drops) and under Wayland, both without a screen.
+
+usage: displays_test.py gui_journeys_test
+Starts a server of its own for each, which ends with the test. Servers that are not installed are skipped, and that is said.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop()).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+JOURNEYS = "DisplayJourney.*:PlanJourney.FromAConfigToTheBestPlan:EditJourney.*:SeeJourney.Zoom*"
+
+
+class Displays(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = scratch.name
+        os.chmod(self.folder, 0o700)
+        self.environment = os.environ | {"XDG_RUNTIME_DIR": self.folder, "QT_SCALE_FACTOR": "1", "LC_ALL": "C.UTF-8"}
+
+    def serve(self, *command, **more):
+        if not shutil.which(command[0]):
+            self.skipTest(f"{command[0]} is not installed: the window is not tried there")
+        process = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        return process
+
+    def journeys(self, platform):
+        self.environment["QT_QPA_PLATFORM"] = platform
+        done = subprocess.run([PROGRAM, f"--gtest_filter={JOURNEYS}", "--gtest_brief=1"], cwd=ROOT, env=self.environment, text=True,
+                              capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("PASSED", done.stdout)
+
+    def test_x11_with_a_window_manager(self):
+        read, write = os.pipe()
+        self.serve("Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24", "-nolisten", "tcp", pass_fds=[write])
+        os.close(write)
+        self.environment["DISPLAY"] = ":" + os.read(read, 16).decode().strip()
+        os.close(read)
+        self.serve("openbox", "--sm-disable")
+        self.environment["MESHWRIGHT_HAS_WINDOW_MANAGER"] = "1"
+        self.journeys("xcb")
+
+    def test_wayland(self):
+        self.serve("weston", "--backend=headless-backend.so", "--socket=wayland-test", "--width=1920", "--height=1080", "--idle-time=0")
+        for _ in range(100):
+            if (pathlib.Path(self.folder) / "wayland-test").exists():
+                break
+            time.sleep(0.05)
+        self.environment["WAYLAND_DISPLAY"] = "wayland-test"
+        self.journeys("wayland")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,50 @@
+#include "tests/gui/import/readers.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <random>
+
+namespace gui::test {
+namespace {
+
+class Readers : public testing::TestWithParam<Reader> {};
+
+// Bytes turned, cut out, doubled, cut off, and tokens put in: as files come out of full disks and broken transfers.
+std::string mutated(std::string bytes, std::mt19937_64& random) {
+  static const std::string tokens[] = {"-1", "1e999", "18446744073709551616", "null", "[", "}", "\"", "\\u0000", std::string(4, '\0'), "\xff\xfe", std::string(300, '[')};
+  const auto below = [&](std::size_t most) { return most == 0 ? 0 : random() % most; };
+  for (std::size_t times = 1 + below(4); times > 0; --times) {
+    const std::size_t at = below(bytes.size()), length = std::min(below(40), bytes.size() - at);
+    switch (below(5)) {
+      case 0: if (!bytes.empty()) bytes[at] = static_cast<char>(random()); break;
+      case 1: bytes.erase(at, length); break;
+      case 2: bytes.insert(at, bytes.substr(at, length)); break;
+      case 3: bytes.insert(at, tokens[below(std::size(tokens))]); break;
+      default: bytes.resize(at);
+    }
+  }
+  return bytes;
+}
+
+TEST_P(Readers, ReadsItsExample) {
+  const std::string path = testing::TempDir() + GetParam().name + "_example";
+  std::ofstream(path, std::ios::binary) << GetParam().example();
+  EXPECT_NO_THROW(GetParam().read(path));
+}
+
+TEST_P(Readers, RefusesEveryPrefixAndMutationInWords) {
+  constexpr int kMutations = 150;
+  const std::string example = GetParam().example();
+  ASSERT_FALSE(example.empty());
+  readBytes(GetParam(), "");
+  for (std::size_t length = 0; length < example.size(); length += 1 + example.size() / 40) readBytes(GetParam(), example.substr(0, length));
+  std::mt19937_64 random(5489);
+  for (int mutation = 0; mutation < kMutations; ++mutation) EXPECT_NO_THROW(readBytes(GetParam(), mutated(example, random))) << mutation;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Readers, testing::ValuesIn(allReaders().begin(), allReaders().end()),
+                         [](const testing::TestParamInfo<Reader>& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace gui::test
