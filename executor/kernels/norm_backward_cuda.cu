@@ -4,7 +4,7 @@
 namespace executor {
 namespace {
 
-constexpr int kSums = 3;            // over tokens: scale, shift, bias
+constexpr int kSums = 3;              // over tokens: scale, shift, bias
 constexpr std::int64_t kSums32 = 32;  // columns, and slices of stripes, of a block that adds up stripes
 
 // Rows token, token + stripes, ... are a stripe; its sums stand in the workspace, [kSums, stripes, width]. As many as fill a large GPU with
@@ -109,7 +109,8 @@ void launch_norm_backward(const NormBackward<Number, Gradient>& of, const NormSh
   Gradient* const gradients[kSums] = {of.scale_gradient, of.shift_gradient, of.bias_gradient};
   for (Gradient* const gradient : gradients) {
     if (gradient != nullptr)
-      launch("add_stripes", add_stripes_kernel<Number, Gradient>, columns, stream, StripeSums<Number>{sums, stripes, shape.width}, gradient);
+      launch("add_stripes", add_stripes_kernel<Number, Gradient>, columns, stream, StripeSums<Number>{sums, stripes, shape.width},
+             gradient);
     sums += stripes * shape.width;
   }
 }

@@ -6,7 +6,8 @@ namespace executor {
 namespace {
 
 template <class Layout, class Number>
-__device__ __forceinline__ RowPart<WideOf<Number>, Layout::kEights> residual_sum(const NormForward<Number>& of, std::int64_t at, std::int64_t width) {
+__device__ __forceinline__ RowPart<WideOf<Number>, Layout::kEights> residual_sum(const NormForward<Number>& of, std::int64_t at,
+                                                                                 std::int64_t width) {
   auto row = load_row<Layout>(of.sum + at, width);
   if (of.bias != nullptr) add_to_row(row, load_row<Layout>(of.bias, width));
   if (of.stream != nullptr) add_to_row(row, load_row<Layout>(of.stream + at, width));
@@ -21,7 +22,9 @@ __global__ void __launch_bounds__(kNormThreads) norm_forward_kernel(const NormFo
   __shared__ Wide scratch[32];
   for (std::int64_t token = blockIdx.x; token < shape.tokens; token += gridDim.x) {
     auto row = residual_sum<Layout>(of, token * shape.width, shape.width);
-    const auto mean_of = [&](const auto& value) { return row_sum<Wide, kEights>(shape.width, scratch, value) / static_cast<Wide>(shape.width); };
+    const auto mean_of = [&](const auto& value) {
+      return row_sum<Wide, kEights>(shape.width, scratch, value) / static_cast<Wide>(shape.width);
+    };
     const Wide mean = of.mean == nullptr ? Wide(0) : mean_of([&](int e, int i) { return row.at[e][i]; });
     const Wide variance = mean_of([&](int e, int i) { return (row.at[e][i] - mean) * (row.at[e][i] - mean); });
     const Wide inverse = Wide(1) / std::sqrt(variance + static_cast<Wide>(of.epsilon));

@@ -23,7 +23,9 @@ struct RowPart {
   Wide at[kEights][8];
 };
 
-__device__ __forceinline__ std::int64_t first_column(int eight) { return (static_cast<std::int64_t>(eight) * blockDim.x + threadIdx.x) * 8; }
+__device__ __forceinline__ std::int64_t first_column(int eight) {
+  return (static_cast<std::int64_t>(eight) * blockDim.x + threadIdx.x) * 8;
+}
 
 // Columns from `first_column` on; those beyond the width are zero.
 template <class Layout, class Number>

@@ -155,7 +155,7 @@ LaunchShape few_blocks(std::int64_t pieces) {
 template <class Number>
 void add_squares(const Number* values, std::span<const ElementRange> ranges, std::int64_t* limbs, CudaStream stream) {
   while (!ranges.empty()) {
-    const auto table = ChunkTable<ElementRange>::take(ranges, kThreads / (8 / kLanesOfThread<Number>) * kSquareBlock);
+    const auto table = ChunkTable<ElementRange>::take(ranges, kThreads / (8 / kLanesOfThread<Number>)*kSquareBlock);
     if (table.chunks() > 0) launch("add_squares", add_squares_kernel<Number>, few_blocks(table.chunks()), stream, values, table, limbs);
   }
 }
@@ -188,6 +188,8 @@ void launch_add_values(const double* values, const ElementRange& range, std::int
   add_values(values, range, limbs, stream);
 }
 
-void launch_normalise(std::int64_t* limbs, CudaStream stream) { launch("normalise", normalise_kernel, {.blocks = 1, .threads = 96}, stream, limbs); }
+void launch_normalise(std::int64_t* limbs, CudaStream stream) {
+  launch("normalise", normalise_kernel, {.blocks = 1, .threads = 96}, stream, limbs);
+}
 
 }  // namespace executor
