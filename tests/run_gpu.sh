@@ -32,7 +32,11 @@ pack() {
 configure() {
   local -a options=(-DMESHWRIGHT_WERROR=OFF)  # of this compiler's warnings nothing is known
   command -v ninja >/dev/null || options+=(-G "Unix Makefiles")
-  [ ! -d "$carry" ] || options+=("-DCMAKE_PREFIX_PATH=$(realpath "$carry")/usr" "-DBOOST_ROOT=$(realpath "$carry")/usr")
+  if [ -d "$carry" ]; then  # its headers are searched last, as the machine's own would be: LibTorch brings another fmt, and that comes first
+    CPLUS_INCLUDE_PATH=$(realpath "$carry")/usr/include
+    export CPLUS_INCLUDE_PATH
+    options+=("-DCMAKE_PREFIX_PATH=$(realpath "$carry")/usr" "-DBOOST_ROOT=$(realpath "$carry")/usr")
+  fi
   [ -z "$capability" ] || options+=("-DCMAKE_CUDA_ARCHITECTURES=$capability")
   cmake --preset cuda "${options[@]}"
 }
@@ -55,7 +59,7 @@ parts=$PWD/$build/gpu_report
 rm -rf "$parts"
 mkdir -p "$parts"
 failed=0
-MESHWRIGHT_GPU_REPORT=$parts GTEST_OUTPUT=json:$parts/tests/ ctest --test-dir $build -L '^gpu$' --no-tests=error --output-on-failure || failed=1
+MESHWRIGHT_GPU_REPORT=$parts GTEST_OUTPUT=json:$parts/tests/ ctest --test-dir $build -L '^gpu$' --timeout 150 --no-tests=error --output-on-failure || failed=1
 $build/bin/cuda_kernels_benchmark >"$parts/kernels.json" || failed=1
 python3 tests/reference/compare_on_device.py "$build/bin" "$parts/speed.json" || failed=1
 python3 tests/gpu_report.py "$parts" "${OUT:-$build}/gpu_report.json" || failed=1

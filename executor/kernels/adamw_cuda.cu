@@ -11,7 +11,8 @@ constexpr unsigned kThreads = 256;
 constexpr std::int64_t kChunk = kThreads * 8;  // elements that a block steps at a time, of one range
 
 template <class Master, class Gradient, class Rounded>
-__device__ __forceinline__ void step_eight(const AdamWMemory<Master, Gradient, Rounded>& memory, std::int64_t at, const AdamWFactors<Master>& by) {
+__device__ __forceinline__ void step_eight(const AdamWMemory<Master, Gradient, Rounded>& memory, std::int64_t at,
+                                           const AdamWFactors<Master>& by) {
   Eight<Master> weights = load_eight(memory.master + at), first = load_eight(memory.first_moment + at),
                 second = load_eight(memory.second_moment + at);
   const Eight<Gradient> gradients = load_eight(memory.gradient + at);
@@ -31,9 +32,10 @@ __device__ __forceinline__ void step_eight(const AdamWMemory<Master, Gradient, R
 }
 
 template <class Master, class Gradient, class Rounded>
-__device__ __forceinline__ void step_one(const AdamWMemory<Master, Gradient, Rounded>& memory, std::int64_t at, const AdamWFactors<Master>& by) {
-  const AdamWElement<Master> next = adamw_update<Master>({memory.master[at], memory.first_moment[at], memory.second_moment[at]},
-                                                         load(memory.gradient[at]), by);
+__device__ __forceinline__ void step_one(const AdamWMemory<Master, Gradient, Rounded>& memory, std::int64_t at,
+                                         const AdamWFactors<Master>& by) {
+  const AdamWElement<Master> next =
+      adamw_update<Master>({memory.master[at], memory.first_moment[at], memory.second_moment[at]}, load(memory.gradient[at]), by);
   memory.master[at] = next.weight;
   memory.first_moment[at] = next.first_moment;
   memory.second_moment[at] = next.second_moment;
@@ -68,7 +70,8 @@ void launch_ranges(const AdamWMemory<Master, Gradient, Rounded>& memory, std::sp
                    const AdamWFactors<Master>& by, CudaStream stream) {
   while (!ranges.empty()) {
     const auto table = ChunkTable<KeepRange<Master>>::take(ranges, kChunk);
-    if (table.chunks() > 0) launch("adamw", adamw_kernel<Master, Gradient, Rounded>, over(table.chunks(), kThreads), stream, memory, table, by);
+    if (table.chunks() > 0)
+      launch("adamw", adamw_kernel<Master, Gradient, Rounded>, over(table.chunks(), kThreads), stream, memory, table, by);
   }
 }
 

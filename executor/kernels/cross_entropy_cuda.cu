@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(kThreads) maximum_kernel(const DeviceLogits<Lo
   const auto larger = [](Statistic a, Statistic b) { return b > a ? b : a; };
   for (std::int64_t token = blockIdx.x; token < of.tokens; token += gridDim.x) {
     Statistic highest = -std::numeric_limits<Statistic>::infinity();
-    visit_row(of.logits + token * of.columns, of.real, [&](std::int64_t, Logit logit) { highest = larger(highest, Statistic(load(logit))); });
+    visit_row(of.logits + token * of.columns, of.real,
+              [&](std::int64_t, Logit logit) { highest = larger(highest, Statistic(load(logit))); });
     highest = over_block(highest, scratch, larger);
     if (threadIdx.x == 0) maximum[token] = highest;
   }
@@ -91,7 +92,8 @@ void launch_maximum(const DeviceLogits<Logit>& of, StatisticOf<Logit>* maximum, 
 }
 
 template <class Logit>
-void launch_exponentials(const DeviceLogits<Logit>& of, const DeviceTargets<StatisticOf<Logit>>& at, StatisticOf<Logit>* sums, CudaStream stream) {
+void launch_exponentials(const DeviceLogits<Logit>& of, const DeviceTargets<StatisticOf<Logit>>& at, StatisticOf<Logit>* sums,
+                         CudaStream stream) {
   if (of.tokens > 0) launch("exponentials", exponentials_kernel<Logit>, over(of.tokens, kThreads), stream, of, at, sums);
 }
 
@@ -104,10 +106,11 @@ void launch_loss_gradient(const DeviceLogits<Logit>& of, const DeviceTargets<Sta
 void launch_token_losses(const DeviceSums<float>& of, float* to, CudaStream stream) { losses(of, to, stream); }
 void launch_token_losses(const DeviceSums<double>& of, double* to, CudaStream stream) { losses(of, to, stream); }
 
-#define MESHWRIGHT_INSTANTIATE(Logit)                                                                                                      \
-  template void launch_maximum(const DeviceLogits<Logit>&, StatisticOf<Logit>*, CudaStream);                                               \
-  template void launch_exponentials(const DeviceLogits<Logit>&, const DeviceTargets<StatisticOf<Logit>>&, StatisticOf<Logit>*, CudaStream); \
-  template void launch_loss_gradient(const DeviceLogits<Logit>&, const DeviceTargets<StatisticOf<Logit>>&, const DeviceGradient<Logit>&,   \
+#define MESHWRIGHT_INSTANTIATE(Logit)                                                                                                    \
+  template void launch_maximum(const DeviceLogits<Logit>&, StatisticOf<Logit>*, CudaStream);                                             \
+  template void launch_exponentials(const DeviceLogits<Logit>&, const DeviceTargets<StatisticOf<Logit>>&, StatisticOf<Logit>*,           \
+                                    CudaStream);                                                                                         \
+  template void launch_loss_gradient(const DeviceLogits<Logit>&, const DeviceTargets<StatisticOf<Logit>>&, const DeviceGradient<Logit>&, \
                                      CudaStream)
 MESHWRIGHT_INSTANTIATE(float);
 MESHWRIGHT_INSTANTIATE(double);

@@ -44,7 +44,8 @@ void launch_maximum(const DeviceLogits<Logit>& of, StatisticOf<Logit>* maximum, 
 
 // sums: [2, tokens], the sum of exponentials and the shifted logit of the target (0 where it is on another rank).
 template <class Logit>
-void launch_exponentials(const DeviceLogits<Logit>& of, const DeviceTargets<StatisticOf<Logit>>& at, StatisticOf<Logit>* sums, CudaStream stream);
+void launch_exponentials(const DeviceLogits<Logit>& of, const DeviceTargets<StatisticOf<Logit>>& at, StatisticOf<Logit>* sums,
+                         CudaStream stream);
 
 template <class Statistic>
 struct DeviceSums {
@@ -61,6 +62,7 @@ struct DeviceGradient {
   StatisticOf<Logit> scale = 1;
 };
 template <class Logit>
-void launch_loss_gradient(const DeviceLogits<Logit>& of, const DeviceTargets<StatisticOf<Logit>>& at, const DeviceGradient<Logit>& by, CudaStream stream);
+void launch_loss_gradient(const DeviceLogits<Logit>& of, const DeviceTargets<StatisticOf<Logit>>& at, const DeviceGradient<Logit>& by,
+                          CudaStream stream);
 
 }  // namespace executor

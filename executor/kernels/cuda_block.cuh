@@ -21,7 +21,7 @@ struct alignas(16) Eight {
 };
 
 template <class Number>
-__device__ __forceinline__ bool is_aligned(const Number* address) {
+__host__ __device__ __forceinline__ bool is_aligned(const Number* address) {
   return reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
 }
 template <class Number>
@@ -103,7 +103,8 @@ void launch(const char* name, void (*kernel)(Parameters...), LaunchShape shape, 
 inline std::int64_t multiprocessors() {
   static const int count = [] {
     int device = 0, result = 0;
-    const bool known = cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&result, cudaDevAttrMultiProcessorCount, device) == cudaSuccess;
+    const bool known =
+        cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&result, cudaDevAttrMultiProcessorCount, device) == cudaSuccess;
     return known ? result : 1;
   }();
   return count;

@@ -4,7 +4,7 @@
 namespace executor {
 namespace {
 
-constexpr int kSums = 3;            // over tokens: scale, shift, bias
+constexpr int kSums = 3;              // over tokens: scale, shift, bias
 constexpr std::int64_t kSums32 = 32;  // columns, and slices of stripes, of a block that adds up stripes
 
 // Rows token, token + stripes, ... are a stripe; its sums stand in the workspace, [kSums, stripes, width]. As many as fill a large GPU with
@@ -19,17 +19,18 @@ struct TokenSums {
   RowPart<Wide, kEights> scale{}, shift{}, bias{};
 };
 
-template <class Number, class Gradient, int kEights>
+template <class Layout, class Number, class Gradient>
 __device__ __forceinline__ void backward_row(const NormBackward<Number, Gradient>& of, std::int64_t token, std::int64_t width,
-                                             WideOf<Number>* scratch, TokenSums<WideOf<Number>, kEights>& sums) {
+                                             WideOf<Number>* scratch, TokenSums<WideOf<Number>, Layout::kEights>& sums) {
   using Wide = WideOf<Number>;
+  constexpr int kEights = Layout::kEights;
   const std::int64_t at = token * width;
   const Wide inverse = of.inverse[token], mean = of.mean == nullptr ? Wide(0) : of.mean[token];
-  auto normed = load_row<kEights>(of.h + at, width);
-  auto gradient = load_row<kEights>(of.output_gradient + at, width);
-  const auto scale = load_row<kEights>(of.scale, width);
+  auto normed = load_row<Layout>(of.h + at, width);
+  auto gradient = load_row<Layout>(of.output_gradient + at, width);
+  const auto scale = load_row<Layout>(of.scale, width);
   RowPart<Wide, kEights> later{};
-  if (of.stream_gradient != nullptr) later = load_row<kEights>(of.stream_gradient + at, width);
+  if (of.stream_gradient != nullptr) later = load_row<Layout>(of.stream_gradient + at, width);
 #pragma unroll
   for (int e = 0; e < kEights; ++e) {
 #pragma unroll
@@ -49,22 +50,22 @@ __device__ __forceinline__ void backward_row(const NormBackward<Number, Gradient
     for (int i = 0; i < 8; ++i)
       gradient.at[e][i] = inverse * (gradient.at[e][i] - mean_gradient - normed.at[e][i] * along) + later.at[e][i];
   }
-  store_row(of.input_gradient + at, gradient, width);
+  store_row<Layout>(of.input_gradient + at, gradient, width);
   add_to_row(sums.bias, gradient);
 }
 
-template <class Number, class Gradient, int kEights>
+template <class Layout, class Number, class Gradient>
 __global__ void __launch_bounds__(kNormThreads) norm_backward_kernel(const NormBackward<Number, Gradient> of, const NormShape shape) {
   using Wide = WideOf<Number>;
   __shared__ Wide scratch[32];
-  TokenSums<Wide, kEights> sums;
+  TokenSums<Wide, Layout::kEights> sums;
   for (std::int64_t token = blockIdx.x; token < shape.tokens; token += gridDim.x)
-    backward_row<Number, Gradient, kEights>(of, token, shape.width, scratch, sums);
+    backward_row<Layout>(of, token, shape.width, scratch, sums);
   const std::int64_t apart = gridDim.x * shape.width;
   Wide* row = of.workspace + blockIdx.x * shape.width;
-  store_row(row, sums.scale, shape.width);
-  if (of.shift_gradient != nullptr) store_row(row + apart, sums.shift, shape.width);
-  if (of.bias_gradient != nullptr) store_row(row + 2 * apart, sums.bias, shape.width);
+  store_row<Layout>(row, sums.scale, shape.width);
+  if (of.shift_gradient != nullptr) store_row<Layout>(row + apart, sums.shift, shape.width);
+  if (of.bias_gradient != nullptr) store_row<Layout>(row + 2 * apart, sums.bias, shape.width);
 }
 
 template <class Number>
@@ -98,16 +99,18 @@ template <class Number, class Gradient>
 void launch_norm_backward(const NormBackward<Number, Gradient>& of, const NormShape& shape, CudaStream stream) {
   if (shape.tokens <= 0) return;
   const std::int64_t stripes = stripes_of(shape);
-  by_width(shape.width, [&]<int kEights>(std::integral_constant<int, kEights>, unsigned threads) {
+  const bool are_aligned = all_aligned(of.output_gradient, of.h, of.scale, of.stream_gradient, of.input_gradient, of.workspace);
+  by_width(shape.width, are_aligned, [&]<class Layout>(Layout, unsigned threads) {
     const LaunchShape rows{.blocks = static_cast<unsigned>(stripes), .threads = threads};
-    launch("norm_backward", norm_backward_kernel<Number, Gradient, kEights>, rows, stream, of, shape);
+    launch("norm_backward", norm_backward_kernel<Layout, Number, Gradient>, rows, stream, of, shape);
   });
   const LaunchShape columns{.blocks = static_cast<unsigned>((shape.width + kSums32 - 1) / kSums32), .threads = kSums32 * kSums32};
   const WideOf<Number>* sums = of.workspace;
   Gradient* const gradients[kSums] = {of.scale_gradient, of.shift_gradient, of.bias_gradient};
   for (Gradient* const gradient : gradients) {
     if (gradient != nullptr)
-      launch("add_stripes", add_stripes_kernel<Number, Gradient>, columns, stream, StripeSums<Number>{sums, stripes, shape.width}, gradient);
+      launch("add_stripes", add_stripes_kernel<Number, Gradient>, columns, stream, StripeSums<Number>{sums, stripes, shape.width},
+             gradient);
     sums += stripes * shape.width;
   }
 }

@@ -6,8 +6,8 @@
 //   backward   g = dy * scale     dh = inverse * (g - [mean(g)] - n * mean(g * n)) + stream gradient      ([..]: LayerNorm only)
 //              dscale += sum over tokens of dy * n     dshift += that of dy     dbias += that of dh (rounded)
 //
-// All [tokens, width] are contiguous; 16-bit numbers are computed with in fp32. Sums over tokens have an order that depends on tokens and
-// width alone. Number: float, double, Bfloat16Bits, Float16Bits; Gradient (of the weights): Number or float.
+// All [tokens, width] are contiguous; 16-bit numbers are computed with in fp32. Sums have an order that depends on tokens, width and
+// whether every tensor begins at a multiple of 16 bytes. Number: float, double, Bfloat16Bits, Float16Bits; Gradient (of the weights): Number or float.
 #pragma once
 
 #include <cstdint>

@@ -10,23 +10,33 @@ namespace executor {
 
 inline constexpr unsigned kNormThreads = 512;  // at most: 128 registers each
 
+// kWhole: the width is a multiple of 8 and every row begins at an aligned address, so there is no branch between the loads of a row and all
+// are under way at once. Otherwise numbers are moved one by one.
+template <int kEightsOfThread, bool kIsWhole>
+struct RowLayout {
+  static constexpr int kEights = kEightsOfThread;
+  static constexpr bool kWhole = kIsWhole;
+};
+
 template <class Wide, int kEights>
 struct RowPart {
   Wide at[kEights][8];
 };
 
-__device__ __forceinline__ std::int64_t first_column(int eight) { return (static_cast<std::int64_t>(eight) * blockDim.x + threadIdx.x) * 8; }
+__device__ __forceinline__ std::int64_t first_column(int eight) {
+  return (static_cast<std::int64_t>(eight) * blockDim.x + threadIdx.x) * 8;
+}
 
 // Columns from `first_column` on; those beyond the width are zero.
-template <int kEights, class Number>
-__device__ __forceinline__ RowPart<WideOf<Number>, kEights> load_row(const Number* row, std::int64_t width) {
-  RowPart<WideOf<Number>, kEights> part;
+template <class Layout, class Number>
+__device__ __forceinline__ RowPart<WideOf<Number>, Layout::kEights> load_row(const Number* row, std::int64_t width) {
+  RowPart<WideOf<Number>, Layout::kEights> part;
 #pragma unroll
-  for (int e = 0; e < kEights; ++e) {
+  for (int e = 0; e < Layout::kEights; ++e) {
     const std::int64_t column = first_column(e);
     Eight<Number> values{};
-    if (column + 8 <= width && is_aligned(row + column)) {
-      values = load_eight(row + column);
+    if constexpr (Layout::kWhole) {
+      if (column < width) values = load_eight(row + column);
     } else {
 #pragma unroll
       for (int i = 0; i < 8; ++i)
@@ -48,10 +58,10 @@ __device__ __forceinline__ void add_to_row(RowPart<Wide, kEights>& row, const Ro
 }
 
 // Rounds what it stores, in `part` too.
-template <class Number, int kEights>
-__device__ __forceinline__ void store_row(Number* row, RowPart<WideOf<Number>, kEights>& part, std::int64_t width) {
+template <class Layout, class Number>
+__device__ __forceinline__ void store_row(Number* row, RowPart<WideOf<Number>, Layout::kEights>& part, std::int64_t width) {
 #pragma unroll
-  for (int e = 0; e < kEights; ++e) {
+  for (int e = 0; e < Layout::kEights; ++e) {
     const std::int64_t column = first_column(e);
     Eight<Number> values;
 #pragma unroll
@@ -59,8 +69,8 @@ __device__ __forceinline__ void store_row(Number* row, RowPart<WideOf<Number>, k
       store(values.at[i], part.at[e][i]);
       part.at[e][i] = load(values.at[i]);
     }
-    if (column + 8 <= width && is_aligned(row + column)) {
-      store_eight(row + column, values);
+    if constexpr (Layout::kWhole) {
+      if (column < width) store_eight(row + column, values);
     } else {
 #pragma unroll
       for (int i = 0; i < 8; ++i)
@@ -82,18 +92,24 @@ __device__ __forceinline__ Wide row_sum(std::int64_t width, Wide* scratch, const
   return over_block(sum, scratch, [](Wide a, Wide b) { return a + b; });
 }
 
-// Calls `with` with how many stretches of eight a thread holds, as a compile-time constant, and the threads of a block.
+// Calls `with` with the layout of this width and the threads of a block. are_aligned: the first rows of all tensors.
 template <class With>
-void by_width(std::int64_t width, const With& with) {
+void by_width(std::int64_t width, bool are_aligned, const With& with) {
   if (width < 1 || width > kWidestNorm)
     throw std::invalid_argument("a norm of width " + std::to_string(width) + ": 1 to " + std::to_string(kWidestNorm) + " have a kernel");
-  const auto call = [&]<int kEights>(std::integral_constant<int, kEights> eights) {
-    const std::int64_t columns = 8 * kEights * 32;  // of a warp
-    with(eights, static_cast<unsigned>((width + columns - 1) / columns * 32));
+  const auto call = [&]<class Layout>(Layout layout) {
+    const std::int64_t columns = 8 * Layout::kEights * 32;  // of a warp
+    with(layout, static_cast<unsigned>((width + columns - 1) / columns * 32));
   };
-  if (width <= 8 * kNormThreads) return call(std::integral_constant<int, 1>{});
-  if (width <= 16 * kNormThreads) return call(std::integral_constant<int, 2>{});
-  call(std::integral_constant<int, 4>{});
+  if (!are_aligned || width % 8 != 0) return call(RowLayout<4, false>{});
+  if (width <= 8 * kNormThreads) return call(RowLayout<1, true>{});
+  if (width <= 16 * kNormThreads) return call(RowLayout<2, true>{});
+  call(RowLayout<4, true>{});
+}
+
+template <class... Numbers>
+bool all_aligned(const Numbers*... rows) {
+  return (is_aligned(rows) && ...);  // null is
 }
 
 }  // namespace executor

@@ -64,25 +64,30 @@ __device__ __forceinline__ void merge(const std::int64_t* shared, std::int64_t* 
 template <class Number>
 constexpr int kLanesOfThread = sizeof(Number) > 2 ? 16 / sizeof(Number) : 8;
 
+// Of `left` elements from the thread's first lane on; what is not there is zero. Whole blocks without a branch between the loads: all eight
+// are under way before the first is used.
 template <class Number>
-__device__ __forceinline__ void load_lanes(Number (&lanes)[kLanesOfThread<Number>], const Number* from, std::int64_t left) {
+__device__ __forceinline__ void load_rows(Number (&rows)[8][kLanesOfThread<Number>], const Number* from, std::int64_t left) {
   constexpr int kLanes = kLanesOfThread<Number>;
-  if (left >= kLanes && is_aligned(from)) {
-    const uint4 word = *reinterpret_cast<const uint4*>(from);
-    memcpy(lanes, &word, sizeof word);
+  if (left >= 7 * 8 + kLanes && is_aligned(from)) {
+    uint4 words[8];
+#pragma unroll
+    for (int row = 0; row < 8; ++row) words[row] = *reinterpret_cast<const uint4*>(from + 8 * row);
+    memcpy(rows, words, sizeof words);
     return;
   }
 #pragma unroll
-  for (int i = 0; i < kLanes; ++i) lanes[i] = i < left ? from[i] : Number{};
+  for (int row = 0; row < 8; ++row) {
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) rows[row][lane] = 8 * row + lane < left ? from[8 * row + lane] : Number{};
+  }
 }
 
-// Of `left` elements from this thread's first lane on; what is not there counts as zero.
 template <class Number>
 __device__ __forceinline__ double thread_sum(const Number* from, std::int64_t left) {
   constexpr int kLanes = kLanesOfThread<Number>;
   Number rows[8][kLanes];
-#pragma unroll
-  for (int row = 0; row < 8; ++row) load_lanes<Number>(rows[row], from + 8 * row, left - 8 * row);
+  load_rows(rows, from, left);
   double sums[kLanes] = {};
 #pragma unroll
   for (int row = 0; row < 8; ++row) {
@@ -150,7 +155,7 @@ LaunchShape few_blocks(std::int64_t pieces) {
 template <class Number>
 void add_squares(const Number* values, std::span<const ElementRange> ranges, std::int64_t* limbs, CudaStream stream) {
   while (!ranges.empty()) {
-    const auto table = ChunkTable<ElementRange>::take(ranges, kThreads / (8 / kLanesOfThread<Number>) * kSquareBlock);
+    const auto table = ChunkTable<ElementRange>::take(ranges, kThreads / (8 / kLanesOfThread<Number>)*kSquareBlock);
     if (table.chunks() > 0) launch("add_squares", add_squares_kernel<Number>, few_blocks(table.chunks()), stream, values, table, limbs);
   }
 }
@@ -183,6 +188,8 @@ void launch_add_values(const double* values, const ElementRange& range, std::int
   add_values(values, range, limbs, stream);
 }
 
-void launch_normalise(std::int64_t* limbs, CudaStream stream) { launch("normalise", normalise_kernel, {.blocks = 1, .threads = 96}, stream, limbs); }
+void launch_normalise(std::int64_t* limbs, CudaStream stream) {
+  launch("normalise", normalise_kernel, {.blocks = 1, .threads = 96}, stream, limbs);
+}
 
 }  // namespace executor

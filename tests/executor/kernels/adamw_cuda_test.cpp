@@ -16,13 +16,22 @@ std::vector<Number> squares(std::vector<Number> values) {
 
 template <class Master>
 constexpr AdamWFactors<Master> factors(Master keep) {
-  return {.keep = keep, .beta1 = Master(0.9), .one_minus_beta1 = Master(0.1), .beta2 = Master(0.95), .one_minus_beta2 = Master(0.05),
-          .step_size = Master(3e-3), .root_correction = Master(4.4721), .epsilon = Master(1e-8), .gradient_factor = Master(0.37)};
+  return {.keep = keep,
+          .beta1 = Master(0.9),
+          .one_minus_beta1 = Master(0.1),
+          .beta2 = Master(0.95),
+          .one_minus_beta2 = Master(0.05),
+          .step_size = Master(3e-3),
+          .root_correction = Master(4.4721),
+          .epsilon = Master(1e-8),
+          .gradient_factor = Master(0.37)};
 }
 
 template <class Master, class Gradient, class Rounded>
 struct State {
-  std::vector<Master> master = ramp<Master>({.count = kElements, .stride = 7919, .scale = 0.01}), first = ramp<Master>({.count = kElements, .stride = 31, .scale = 0.0007}), second = squares(ramp<Master>({.count = kElements, .stride = 57, .scale = 0.001}));
+  std::vector<Master> master = ramp<Master>({.count = kElements, .stride = 7919, .scale = 0.01}),
+                      first = ramp<Master>({.count = kElements, .stride = 31, .scale = 0.0007}),
+                      second = squares(ramp<Master>({.count = kElements, .stride = 57, .scale = 0.001}));
   std::vector<Gradient> gradient = ramp<Gradient>({.count = kElements, .stride = 101, .scale = 0.003});
   std::vector<Rounded> rounded = ramp<Rounded>({.count = kElements, .stride = 1, .scale = 1});
 };
@@ -36,7 +45,8 @@ void on_cpu(State<Master, Gradient, Rounded>& state, const std::vector<KeepRange
                                            .second_moment = state.second.data() + range.begin,
                                            .elements = range.end - range.begin},
                factors<Master>(range.keep));
-    for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i) store(state.rounded[i], state.master[i]);
+    for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i)
+      store(state.rounded[i], state.master[i]);
   }
 }
 
@@ -47,7 +57,11 @@ void on_device(State<Master, Gradient, Rounded>& state, const std::vector<KeepRa
   DeviceArray<Rounded> rounded(state.rounded, shift);
   launch_adamw(AdamWMemory<Master, Gradient, Rounded>{master.data(), gradient.data(), first.data(), second.data(), rounded.data()}, ranges,
                factors<Master>(0), nullptr);
-  state = {.master = master.values(), .first = first.values(), .second = second.values(), .gradient = gradient.values(), .rounded = rounded.values()};
+  state = {.master = master.values(),
+           .first = first.values(),
+           .second = second.values(),
+           .gradient = gradient.values(),
+           .rounded = rounded.values()};
 }
 
 // Ranges with gaps, empty, longer than a block's chunk, starting anywhere.
@@ -82,7 +96,8 @@ TEST_F(AdamWKernel, HasTheBitsOfTheLoop) {
 
 TEST_F(AdamWKernel, StepsMoreRangesThanOneLaunchHolds) {
   std::vector<KeepRange<float>> many;
-  for (std::int64_t i = 0; i < 200; ++i) many.push_back({.begin = i * 24, .end = i * 24 + 17, .keep = 1.0F - 0.001F * static_cast<float>(i)});
+  for (std::int64_t i = 0; i < 200; ++i)
+    many.push_back({.begin = i * 24, .end = i * 24 + 17, .keep = 1.0F - 0.001F * static_cast<float>(i)});
   expect_equal<float, Bfloat16Bits, Bfloat16Bits>(many, 0);
 }
 

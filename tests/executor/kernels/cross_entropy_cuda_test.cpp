@@ -20,12 +20,13 @@ struct Case {
 const Case kCases[] = {{.columns = 203, .real = 203},
                        {.columns = 4128, .real = 4100},
                        {.columns = 9001, .real = 8999, .first = 40, .shift = 3},
-                       {.tokens = 3, .columns = 16, .real = 0},  // padding alone
+                       {.tokens = 3, .columns = 16, .real = 0},     // padding alone
                        {.tokens = 50, .columns = 24, .real = 23}};  // more tokens than blocks
 
 std::vector<std::int64_t> targets(const Case& at) {
   std::vector<std::int64_t> ids;
-  for (std::int64_t token = 0; token < at.tokens; ++token) ids.push_back(token * 71 % (at.first + at.columns));  // some before this rank's columns
+  for (std::int64_t token = 0; token < at.tokens; ++token)
+    ids.push_back(token * 71 % (at.first + at.columns));  // some before this rank's columns
   return ids;
 }
 
@@ -51,8 +52,9 @@ Result<StatisticOf<Logit>> on_cpu(const Case& at, std::vector<Logit>& logits, co
     result.sums[rows + i] = target < 0 ? Statistic(0) : load(row[target]) - read.maximum;
     result.losses.push_back(std::log(result.sums[i]) - result.sums[rows + i]);
     const Statistic sum = equal_statistics == nullptr ? result.sums[i] : equal_statistics->sums[i];
-    gradient_loop(TokenLogits<Logit, Statistic>{.logits = row, .columns = at.columns, .real = at.real, .target = target, .maximum = read.maximum},
-                  {.sum = sum, .scale = Statistic(0.125)});
+    gradient_loop(
+        TokenLogits<Logit, Statistic>{.logits = row, .columns = at.columns, .real = at.real, .target = target, .maximum = read.maximum},
+        {.sum = sum, .scale = Statistic(0.125)});
   }
   return result;
 }
@@ -63,7 +65,8 @@ Result<StatisticOf<Logit>> on_device(const Case& at, std::vector<Logit>& logits)
   DeviceArray<Logit> memory(logits, at.shift);
   DeviceArray<std::int64_t> ids(targets(at));
   const auto tokens = static_cast<std::size_t>(at.tokens);
-  DeviceArray<Statistic> maximum(std::vector<Statistic>(tokens, 77)), sums(std::vector<Statistic>(2 * tokens, 77)), losses(std::vector<Statistic>(tokens, 77));
+  DeviceArray<Statistic> maximum(std::vector<Statistic>(tokens, 77)), sums(std::vector<Statistic>(2 * tokens, 77)),
+      losses(std::vector<Statistic>(tokens, 77));
   const DeviceLogits<Logit> of{memory.data(), at.tokens, at.columns, at.real};
   const DeviceTargets<Statistic> with{ids.data(), at.first, maximum.data()};
   launch_maximum(of, maximum.data(), nullptr);

@@ -92,8 +92,8 @@ struct Report {
 
   void row(const char* kernel, std::int64_t bytes, const std::function<void()>& work) {
     const double seconds = median_seconds(work), rate = static_cast<double>(bytes) / seconds;
-    std::printf("%s\n    {\"kernel\": \"%s\", \"bytes\": %lld, \"seconds\": %.9f, \"bytes_per_second\": %.0f, \"share_of_copy\": %.4f}", separator, kernel,
-                static_cast<long long>(bytes), seconds, rate, rate / copy_rate);
+    std::printf("%s\n    {\"kernel\": \"%s\", \"bytes\": %lld, \"seconds\": %.9f, \"bytes_per_second\": %.0f, \"share_of_copy\": %.4f}",
+                separator, kernel, static_cast<long long>(bytes), seconds, rate, rate / copy_rate);
     separator = ",";
   }
 };
@@ -101,23 +101,33 @@ struct Report {
 double copy_rate() {
   constexpr std::int64_t kNumbers = std::int64_t{1} << 30;
   Memory from(kNumbers), to(kNumbers);
-  const double seconds = median_seconds([&] { require(cudaMemcpyAsync(to.floats(), from.floats(), kNumbers * 4, cudaMemcpyDeviceToDevice)); });
+  const double seconds =
+      median_seconds([&] { require(cudaMemcpyAsync(to.floats(), from.floats(), kNumbers * 4, cudaMemcpyDeviceToDevice)); });
   return 2.0 * 4.0 * kNumbers / seconds;
 }
 
 void optimizer(Report& report) {
   constexpr std::int64_t kElements = std::int64_t{1} << 28;
-  const AdamWFactors<float> by{.keep = 1, .beta1 = 0.9F, .one_minus_beta1 = 0.1F, .beta2 = 0.95F, .one_minus_beta2 = 0.05F, .step_size = 1e-4F,
-                               .root_correction = 1, .epsilon = 1e-8F, .gradient_factor = 1};
+  const AdamWFactors<float> by{.keep = 1,
+                               .beta1 = 0.9F,
+                               .one_minus_beta1 = 0.1F,
+                               .beta2 = 0.95F,
+                               .one_minus_beta2 = 0.05F,
+                               .step_size = 1e-4F,
+                               .root_correction = 1,
+                               .epsilon = 1e-8F,
+                               .gradient_factor = 1};
   const KeepRange<float> all[] = {{.begin = 0, .end = kElements, .keep = 0.9999F}};
   Memory master(kElements), first(kElements), second(kElements), gradient(kElements);
   Halves half(kElements), rounded(kElements);
   report.row("AdamW, fp32", 28 * kElements, [&] {
-    launch_adamw(AdamWMemory<float, float, float>{master.floats(), gradient.floats(), first.floats(), second.floats(), nullptr}, all, by, nullptr);
+    launch_adamw(AdamWMemory<float, float, float>{master.floats(), gradient.floats(), first.floats(), second.floats(), nullptr}, all, by,
+                 nullptr);
   });
   report.row("AdamW, bf16 weights and gradients", 28 * kElements, [&] {
-    launch_adamw(AdamWMemory<float, Bfloat16Bits, Bfloat16Bits>{master.floats(), half.data(), first.floats(), second.floats(), rounded.data()}, all,
-                 by, nullptr);
+    launch_adamw(
+        AdamWMemory<float, Bfloat16Bits, Bfloat16Bits>{master.floats(), half.data(), first.floats(), second.floats(), rounded.data()}, all,
+        by, nullptr);
   });
 }
 
@@ -139,24 +149,37 @@ void cross_entropy(Report& report) {
   const DeviceTargets<float> at{targets.integers(), 0, maximum.floats()};
   report.row("cross-entropy maximum, bf16", 2 * kLogits, [&] { launch_maximum(of, maximum.floats(), nullptr); });
   report.row("cross-entropy exponentials, bf16", 2 * kLogits, [&] { launch_exponentials(of, at, sums.floats(), nullptr); });
-  report.row("cross-entropy gradient, bf16", 4 * kLogits,
-             [&] { launch_loss_gradient(of, at, DeviceGradient<Bfloat16Bits>{sums.floats(), 1.0F}, nullptr); });
+  report.row("cross-entropy gradient, bf16", 4 * kLogits, [&] {
+    launch_loss_gradient(of, at, DeviceGradient<Bfloat16Bits>{sums.floats(), 1.0F}, nullptr);
+  });
 }
 
 void norm(Report& report, const char* forward, const char* backward, const NormShape& shape) {
   const std::int64_t elements = shape.tokens * shape.width;
   Halves sum(elements), stream(elements), output(elements), scale(shape.width), shift(shape.width);
-  Memory mean(shape.tokens), inverse(shape.tokens), scale_gradient(shape.width), shift_gradient(shape.width), workspace(norm_workspace(shape));
+  Memory mean(shape.tokens), inverse(shape.tokens), scale_gradient(shape.width), shift_gradient(shape.width),
+      workspace(norm_workspace(shape));
   report.row(forward, 8 * elements, [&] {
-    launch_norm_forward(NormForward<Bfloat16Bits>{.sum = sum.data(), .stream = stream.data(), .scale = scale.data(), .shift = shift.data(),
-                                                  .output = output.data(), .mean = mean.floats(), .inverse = inverse.floats()},
+    launch_norm_forward(NormForward<Bfloat16Bits>{.sum = sum.data(),
+                                                  .stream = stream.data(),
+                                                  .scale = scale.data(),
+                                                  .shift = shift.data(),
+                                                  .output = output.data(),
+                                                  .mean = mean.floats(),
+                                                  .inverse = inverse.floats()},
                         shape, nullptr);
   });
   report.row(backward, 8 * elements, [&] {
-    launch_norm_backward(NormBackward<Bfloat16Bits, float>{.output_gradient = output.data(), .h = sum.data(), .mean = mean.floats(),
-                                                           .inverse = inverse.floats(), .scale = scale.data(), .stream_gradient = stream.data(),
-                                                           .input_gradient = output.data(), .scale_gradient = scale_gradient.floats(),
-                                                           .shift_gradient = shift_gradient.floats(), .workspace = workspace.floats()},
+    launch_norm_backward(NormBackward<Bfloat16Bits, float>{.output_gradient = output.data(),
+                                                           .h = sum.data(),
+                                                           .mean = mean.floats(),
+                                                           .inverse = inverse.floats(),
+                                                           .scale = scale.data(),
+                                                           .stream_gradient = stream.data(),
+                                                           .input_gradient = output.data(),
+                                                           .scale_gradient = scale_gradient.floats(),
+                                                           .shift_gradient = shift_gradient.floats(),
+                                                           .workspace = workspace.floats()},
                          shape, nullptr);
   });
 }
@@ -170,7 +193,9 @@ int main() {
   executor::optimizer(report);
   executor::gradient_norm(report);
   executor::cross_entropy(report);
-  executor::norm(report, "residual + LayerNorm forward, bf16, width 768", "residual + LayerNorm backward, bf16, width 768", {.tokens = 1 << 18, .width = 768});
-  executor::norm(report, "residual + LayerNorm forward, bf16, width 4096", "residual + LayerNorm backward, bf16, width 4096", {.tokens = 1 << 16, .width = 4096});
+  executor::norm(report, "residual + LayerNorm forward, bf16, width 768", "residual + LayerNorm backward, bf16, width 768",
+                 {.tokens = 1 << 18, .width = 768});
+  executor::norm(report, "residual + LayerNorm forward, bf16, width 4096", "residual + LayerNorm backward, bf16, width 4096",
+                 {.tokens = 1 << 16, .width = 4096});
   std::printf("\n  ]\n}\n");
 }

@@ -38,7 +38,8 @@ class DeviceArray {
     require_cuda(cudaMemcpy(bytes.data(), memory_, bytes.size(), cudaMemcpyDeviceToHost));
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const bool inside = i >= begin() && i < begin() + size_ * sizeof(Number);
-      if (!inside && bytes[i] != kPattern) ADD_FAILURE() << "a kernel wrote byte " << i << " outside of [" << begin() << ", " << begin() + size_ * sizeof(Number) << ")";
+      if (!inside && bytes[i] != kPattern)
+        ADD_FAILURE() << "a kernel wrote byte " << i << " outside of [" << begin() << ", " << begin() + size_ * sizeof(Number) << ")";
     }
     std::vector<Number> result(size_);
     std::memcpy(result.data(), bytes.data() + begin(), size_ * sizeof(Number));

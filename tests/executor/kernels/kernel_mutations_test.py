@@ -22,7 +22,7 @@ BUGS = [
     ("every range has the first one's decay", "adamw_cuda.cu", "adamw_cuda.cu", "table.ranges[range].keep", "table.ranges[0].keep"),
     ("blocks do not take turns", "adamw_cuda.cu", "adamw_cuda.cu", "chunk += gridDim.x", "chunk += 1 << 20"),
     ("lanes are added in another order", "square_sums_cuda.cu", "square_sums_cuda.cu", "apart = 1; apart < kLanes; apart *= 2", "apart = kLanes / 2; apart > 0; apart /= 2"),
-    ("short block reads on", "square_sums_cuda.cu", "square_sums_cuda.cu", "lanes[i] = i < left ? from[i] : Number{}", "lanes[i] = from[i]"),
+    ("short block reads on", "square_sums_cuda.cu", "square_sums_cuda.cu", "8 * row + lane < left ? from[8 * row + lane] : Number{}", "from[8 * row + lane]"),
     ("no barrier after clearing", "square_sums_cuda.cu", "square_sums_cuda.cu", "shared[threadIdx.x] = 0;\n  __syncthreads();", "shared[threadIdx.x] = 0;"),
     ("no barrier before merging", "square_sums_cuda.cu", "square_sums_cuda.cu", "std::int64_t* limbs) {\n  __syncthreads();\n  if (threadIdx.x < kLimbs) add_to", "std::int64_t* limbs) {\n  if (threadIdx.x < kLimbs) add_to"),
     ("window forgets what leaves it", "square_sums_cuda.cu", "square_sums_cuda.cu", "std::int32_t first) {\n    flush();", "std::int32_t first) {"),

@@ -28,7 +28,8 @@ struct Ramp {
 template <class Number>
 std::vector<Number> ramp(Ramp of) {
   std::vector<Number> values;
-  for (std::int64_t i = 0; i < of.count; ++i) values.push_back(rounded<Number>(of.scale * (static_cast<double>(i * of.stride % 1009) - 504.5)));
+  for (std::int64_t i = 0; i < of.count; ++i)
+    values.push_back(rounded<Number>(of.scale * (static_cast<double>(i * of.stride % 1009) - 504.5)));
   return values;
 }
 
@@ -52,7 +53,9 @@ double relative_error(const std::vector<Number>& is, const std::vector<double>& 
 
 // Of a result that was rounded once.
 template <class Number>
-constexpr double kTolerance = sizeof(Number) == 8 ? 1e-13 : sizeof(Number) == 4 ? 2e-6 : 4e-3;
+constexpr double kTolerance = sizeof(Number) == 8   ? 1e-13
+                              : sizeof(Number) == 4 ? 2e-6
+                                                    : 4e-3;
 
 template <class Number>
 std::string bytes(const std::vector<Number>& values) {

@@ -45,10 +45,17 @@ Backward<Number, Gradient> on_device(const NormCase& at, const Backward<Number, 
   DeviceArray<Gradient> scale_gradient(in.scale_gradient), shift_gradient(in.shift_gradient), bias_gradient(in.bias_gradient);
   DeviceArray<WideOf<Number>> mean(in.mean), inverse(in.inverse),
       workspace(std::vector<WideOf<Number>>(static_cast<std::size_t>(norm_workspace(at.shape)), std::nan("")));
-  NormBackward<Number, Gradient> of{.output_gradient = output_gradient.data(), .h = h.data(), .mean = mean.data(), .inverse = inverse.data(),
-                                    .scale = scale.data(), .stream_gradient = stream_gradient.data(), .input_gradient = input_gradient.data(),
-                                    .scale_gradient = scale_gradient.data(), .shift_gradient = shift_gradient.data(),
-                                    .bias_gradient = bias_gradient.data(), .workspace = workspace.data()};
+  NormBackward<Number, Gradient> of{.output_gradient = output_gradient.data(),
+                                    .h = h.data(),
+                                    .mean = mean.data(),
+                                    .inverse = inverse.data(),
+                                    .scale = scale.data(),
+                                    .stream_gradient = stream_gradient.data(),
+                                    .input_gradient = input_gradient.data(),
+                                    .scale_gradient = scale_gradient.data(),
+                                    .shift_gradient = shift_gradient.data(),
+                                    .bias_gradient = bias_gradient.data(),
+                                    .workspace = workspace.data()};
   if (!at.residual) of.stream_gradient = nullptr, of.bias_gradient = nullptr;
   if (!at.layer_norm) of.mean = nullptr, of.shift_gradient = nullptr;
   launch_norm_backward(of, at.shape, nullptr);

@@ -31,12 +31,25 @@ Forward<Number> on_device(const NormCase& at, const Forward<Number>& in) {
   DeviceArray<Number> sum(in.sum, at.shift), stream(in.stream, at.shift), bias(in.bias, at.shift), scale(in.scale, at.shift),
       shift(in.shift, at.shift), output(in.output, at.shift);
   DeviceArray<WideOf<Number>> mean(in.mean), inverse(in.inverse);
-  NormForward<Number> of{.sum = sum.data(), .stream = stream.data(), .bias = bias.data(), .scale = scale.data(), .shift = shift.data(),
-                         .output = output.data(), .mean = mean.data(), .inverse = inverse.data()};
+  NormForward<Number> of{.sum = sum.data(),
+                         .stream = stream.data(),
+                         .bias = bias.data(),
+                         .scale = scale.data(),
+                         .shift = shift.data(),
+                         .output = output.data(),
+                         .mean = mean.data(),
+                         .inverse = inverse.data()};
   if (!at.residual) of.stream = of.bias = nullptr;
   if (!at.layer_norm) of.mean = nullptr, of.shift = nullptr;
   launch_norm_forward(of, at.shape, nullptr);
-  return {.sum = sum.values(), .stream = {}, .bias = {}, .scale = {}, .shift = {}, .output = output.values(), .mean = mean.values(), .inverse = inverse.values()};
+  return {.sum = sum.values(),
+          .stream = {},
+          .bias = {},
+          .scale = {},
+          .shift = {},
+          .output = output.values(),
+          .mean = mean.values(),
+          .inverse = inverse.values()};
 }
 
 // From the residual sum that the kernel stored: its rounding is checked apart.

@@ -56,14 +56,16 @@ Limbs on_device(const std::vector<Number>& values, const std::vector<ElementRang
 template <class Number>
 std::vector<Number> wide_ramp(std::int64_t count) {
   auto values = ramp<Number>({.count = count});
-  for (std::size_t i = 0; i < values.size(); i += 97) values[i] = rounded<Number>(std::ldexp(load(values[i]), static_cast<int>(i % 29) - 14));
+  for (std::size_t i = 0; i < values.size(); i += 97)
+    values[i] = rounded<Number>(std::ldexp(load(values[i]), static_cast<int>(i % 29) - 14));
   return values;
 }
 
 template <class Number>
 void expect_equal(std::int64_t count, const std::vector<ElementRange>& ranges) {
   const auto values = wide_ramp<Number>(count);
-  for (const std::size_t shift : {0U, 1U, 8U}) EXPECT_EQ(on_device(values, ranges, shift), on_cpu(values, ranges)) << sizeof(Number) << " " << shift;
+  for (const std::size_t shift : {0U, 1U, 8U})
+    EXPECT_EQ(on_device(values, ranges, shift), on_cpu(values, ranges)) << sizeof(Number) << " " << shift;
 }
 
 using SquareSumsKernel = Kernels;

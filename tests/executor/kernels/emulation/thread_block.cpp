@@ -72,12 +72,14 @@ std::vector<unsigned> turns_of(unsigned count) {
   std::vector<unsigned> result(count);
   std::iota(result.begin(), result.end(), 0U);
   if (order == Order::Backward) std::reverse(result.begin(), result.end());
-  if (order == Order::Mixed) std::sort(result.begin(), result.end(), [](unsigned a, unsigned b) { return a * 40503U % 65521U < b * 40503U % 65521U; });
+  if (order == Order::Mixed)
+    std::sort(result.begin(), result.end(), [](unsigned a, unsigned b) { return a * 40503U % 65521U < b * 40503U % 65521U; });
   return result;
 }
 
 bool all(State state) {
-  return std::all_of(fibers.begin(), fibers.begin() + threads, [&](const Fiber& fiber) { return fiber.state == state || fiber.state == State::Done; });
+  return std::all_of(fibers.begin(), fibers.begin() + threads,
+                     [&](const Fiber& fiber) { return fiber.state == state || fiber.state == State::Done; });
 }
 
 // Lets go the lanes that `lane` waits with, if all of them are there and name the same.
