@@ -42,7 +42,7 @@ class Displays(unittest.TestCase):
 
     def test_x11_with_a_window_manager(self):
         read, write = os.pipe()
-        self.serve("Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24", "-nolisten", "tcp", pass_fds=[write])
+        self.serve("Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24", "-nolisten", "tcp", "-noreset", pass_fds=[write])
         os.close(write)
         self.environment["DISPLAY"] = ":" + os.read(read, 16).decode().strip()
         os.close(read)

@@ -31,7 +31,7 @@ TEST_F(OfSession, AnswersAQuestion) {
   EXPECT_TRUE(session_.isSearching());
   ASSERT_TRUE(QTest::qWaitFor([&] { return answer != nullptr; }, 30000));
   EXPECT_FALSE(answer->result.ranked.empty());
-  EXPECT_EQ(answer->limit, sim::load_hardware_profile("a100-80gb-sxm").memory);
+  EXPECT_EQ(answer->limit, sim::usable_memory(sim::load_cluster("a100-80gb-sxm", sim::DeviceCount{8})));
 }
 
 TEST_F(OfSession, ACancelledSearchEndsSoon) {

@@ -24,23 +24,66 @@ namespace {
 
 using MadeView = std::unique_ptr<View>;
 
+// Made by hand: no price of the simulator moves a picture. Two stages, forward and backward of two microbatches, handed over.
+const sim::Timeline& madeByHand() {
+  static const sim::Timeline timeline = [] {
+    constexpr std::int64_t kTick = 100'000'000;
+    sim::Timeline made;
+    for (std::int32_t stage = 0; stage < 2; ++stage) {
+      const sim::DeviceId device(stage);
+      made.devices.push_back({sim::Rank(2 * stage), sim::StageIndex(stage), 2});
+      const auto add = [&](sim::Stream stream, sim::Phase phase, sim::Operation operation, std::int32_t microbatch, std::int64_t begin) {
+        sim::TaskKey key;
+        key.stage = sim::StageIndex(stage);
+        key.microbatch = sim::MicrobatchIndex(microbatch);
+        key.phase = phase;
+        key.operation = operation;
+        key.group = sim::is_communication(operation) ? sim::MeshAxis::Pipeline : sim::MeshAxis::None;
+        made.spans.push_back({device, stream, key, sim::SimTime(begin * kTick), sim::SimTime((begin + 3) * kTick)});
+      };
+      for (std::int32_t microbatch = 0; microbatch < 2; ++microbatch) {
+        add(sim::Stream::Compute, sim::Phase::Forward, sim::Operation::Mlp, microbatch, 4 * stage + 3 * microbatch);
+        add(sim::Stream::Compute, sim::Phase::Backward, sim::Operation::Mlp, microbatch, 16 - 4 * stage + 3 * microbatch);
+      }
+      add(sim::Stream::Compute, sim::Phase::Weight, sim::Operation::Mlp, 1, 24);
+      add(sim::Stream::Send, sim::Phase::Forward, sim::Operation::Send, 0, 3 + stage);
+      std::sort(made.spans.begin() + 6 * stage, made.spans.end(), [](const sim::Span& a, const sim::Span& b) { return a.start < b.start; });
+      for (std::int64_t at = 0; at < 9; ++at)
+        made.memory.push_back({.device = device,
+                               .time = sim::SimTime(3 * at * kTick),
+                               .alive = {sim::Bytes(2 << 20), sim::Bytes(1 << 20), sim::Bytes(4 << 20), sim::Bytes((5 - std::abs(at - 4)) << 20)}});
+    }
+    return made;
+  }();
+  return timeline;
+}
+constexpr sim::SimTime kEnd{2'700'000'000};
+
 MadeView timeline() {
-  static const SharedPlan plan = exampleSimulation();
+  const sim::Timeline& made = madeByHand();
   auto view = std::make_unique<TimelineView>();
   view->resize(700, 300);
-  view->setTimeline(plan->core, taskNames(plan->result.timeline.spans));
-  view->setExtras(plan->counters, plan->flows);
-  view->setMarks({{plan->result.step_time / 3, "note"}});
-  view->setGhost(plan->result.step_time * 11 / 10);
+  view->setTimeline(std::make_shared<TimelineCore>(made), taskNames(made.spans));
+  Counter memory{.device = sim::DeviceId(0), .name = "memory", .time = {}, .value = {}, .most = 13, .text = [](double value) {
+                   return std::to_string(static_cast<int>(value)) + " MiB";
+                 }};
+  for (std::int64_t at = 0; at < 9; ++at) {
+    memory.time.push_back(300'000'000 * at);
+    memory.value.push_back(static_cast<double>(12 - std::abs(at - 4)));
+  }
+  view->setExtras({memory}, {{0, 7}});
+  view->showAllFlows(true);
+  view->setMarks({{kEnd / 3, "note"}});
+  view->setGhost(kEnd * 11 / 10);
   return view;
 }
 MadeView memory() {
-  const SharedPlan plan = exampleSimulation();
   auto view = std::make_unique<MemoryView>();
   view->resize(600, 280);
-  view->setPicture({.curve = MemoryCurve(plan->result.timeline, sim::DeviceId(0)),
-                    .all = {sim::SimTime(0), plan->result.step_time},
-                    .measured = MemoryCurve(plan->result.timeline, sim::DeviceId(1)),
+  view->setPicture({.curve = MemoryCurve(madeByHand(), sim::DeviceId(0)),
+                    .all = {sim::SimTime(0), kEnd},
+                    .limit = sim::Bytes(14 << 20),
+                    .measured = MemoryCurve(madeByHand(), sim::DeviceId(1)),
                     .measured_name = QCoreApplication::translate("MemorySource", "measured peak"),
                     .band = 0.1});
   return view;
