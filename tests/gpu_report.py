@@ -43,8 +43,16 @@ def tests(folder):
             for path in sorted(folder.glob("*.json"))}
 
 
+def part(path):
+    """What a program wrote; of one that broke off, the text: the report holds the rest all the same."""
+    try:
+        return json.loads(path.read_text())
+    except json.JSONDecodeError:
+        return {"unreadable": path.read_text()}
+
+
 def report(parts):
-    figures = {path.stem: json.loads(path.read_text()) for path in sorted(parts.glob("*.json"))}
+    figures = {path.stem: part(path) for path in sorted(parts.glob("*.json"))}
     return {"made": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "machine": machine(), "tests": tests(parts / "tests"),
             **figures}
 
