@@ -2,7 +2,7 @@
 # Installs what a fresh Debian 12 lacks to build and run Meshwright; run again, it costs nothing and needs no network.
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
-#   cmake/setup.sh tests      that, and Hugging Face transformers (CPU, 0.2 GB), which one test asks; without it that test is skipped
+#   cmake/setup.sh tests      that, the CUDA 13 compiler if there is none, and Hugging Face transformers (0.2 GB), which one test asks; without it that test is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #   cmake/setup.sh cuda       everything, and the CUDA 13 compiler for `cmake --preset cuda` if the machine has none
 #
@@ -85,9 +85,7 @@ if [ "${1:-}" = planner ]; then
 else
   install_packages "${planner_packages[@]}" "${executor_packages[@]}" "${gui_packages[@]}"
   install_wheels ready "${wheels[@]}"
-  if [ "${1:-}" = cuda ] && ! has_nvcc; then
-    install_wheels nvcc "${nvcc_wheels[@]}"
-  fi
+  case "${1:-}" in cuda | tests) has_nvcc || install_wheels nvcc "${nvcc_wheels[@]}" ;; esac
   if [ "${1:-}" = tests ]; then
     (install_wheels tests "${test_wheels[@]}") || say "transformers_test will be skipped"
   fi
