@@ -6,6 +6,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/estimate/run_description.h"
+#include "sim/units/input_error.h"
 
 namespace planner {
 

@@ -124,7 +124,7 @@ class Run(program.ProgramTest):
         plan = self.folder / "gpu.json"
         self.run_program("plan", *program.SMALL, "-o", plan)
         done = self.run_program("run", plan, "--data", self.tokens(), "--steps", 1, "-o", self.folder / "run", expect=30)
-        self.assertIn("/cluster/hardware/kind", done.stderr)
+        self.assertIn("--device", done.stderr)
         self.assertFalse((self.folder / "run").exists())
 
 
