@@ -127,15 +127,17 @@ Json Draw::row(int at) {
   return row;
 }
 
+Json stated(const Json& json, const char* key) { return json.contains(key) ? json.at(key) : Json(nullptr); }
+
 // Least arithmetic of a step: two operations a weight, token and pass (three passes, two where weights are frozen).
 double least_flops(const Json& row) {
   const Json &w = row["workload"], &plan = row["plan"];
   const double hidden = w["hidden"].get<double>(), layers = w["layers"].get<double>(),
-               gated = w["activation"] == "swiglu" || w["activation"] == "geglu" ? 3 : 2;
-  const bool experts = w.contains("moe") && !w["moe"].is_null();
+               gated = stated(w, "activation") == "swiglu" || stated(w, "activation") == "geglu" ? 3 : 2;
+  const bool experts = !stated(w, "moe").is_null();
   const double kept = experts && w["moe"]["dispatch"] == "drop" ? 0.8 : 1;
   const double inner = experts ? kept * w["moe"]["topk"].get<double>() * w["moe"]["expert_ffn"].get<double>() : w["ffn"].get<double>();
-  const double passes = w["lora"].is_null() ? 6 : 4, tokens = plan["global_batch"].get<double>() * w["seq_len"].get<double>();
+  const double passes = stated(w, "lora").is_null() ? 6 : 4, tokens = plan["global_batch"].get<double>() * w["seq_len"].get<double>();
   return passes * tokens * layers * gated * hidden * inner / row["hardware"]["total_gpus"].get<double>();
 }
 
