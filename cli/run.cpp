@@ -101,6 +101,15 @@ sim::ParallelPlan load_runnable(const std::string& path) {
   return plan;
 }
 
+// The worker knows what it was built for and what is here; it says so itself.
+bool has_device(const RunOptions& options, const sim::ParallelPlan& plan) {
+  if (options.device == "auto" && plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return true;
+  Process worker({.command = {require_worker(), "check", "--plan", options.plan, "--out", options.output, "--device", options.device},
+                  .environment = {}, .output_file = {}, .error_file = {}});
+  while (!worker.wait_for(std::chrono::seconds(1))) {}
+  return *worker.poll() == kSuccess;
+}
+
 void say_layout(const std::vector<std::string>& differences, const Console& console) {
   if (differences.empty()) return;
   console.say(fmt::format("goes on under another layout ({}): the numbers are the same up to rounding", fmt::join(differences, "; ")));
@@ -143,6 +152,7 @@ int run(const RunOptions& options, const Console& console) {
   }
   if (options.launcher != "mpirun")
     throw sim::InputError("", {{"--launcher", options.launcher + " is shown, not started from here", "add --dry-run, and hand the script to the scheduler"}});
+  if (!has_device(options, plan)) return kInputError;
   say_layout(prepare_run_folder(options, plan), console);
   const int status = launch_with_restarts(options, plan, console);
   return ended(options, plan, status, console);

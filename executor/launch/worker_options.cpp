@@ -9,7 +9,7 @@
 namespace executor {
 namespace {
 
-constexpr std::array<std::string_view, 4> kCommands = {"run", "measure", "report", "export"};
+constexpr std::array<std::string_view, 5> kCommands = {"run", "check", "measure", "report", "export"};
 
 template <class Integer>
 bool read_count(const std::string& text, Integer& value) {
@@ -61,8 +61,9 @@ const std::vector<Option>& all_options() {
 std::string missing(const WorkerOptions& options) {
   if (options.out.empty()) return "--out is missing";
   if (options.command == "export" && options.weights.empty()) return "--weights is missing";
-  if (options.command != "run") return {};
+  if (options.command != "run" && options.command != "check") return {};
   if (options.plan.empty()) return "--plan is missing";
+  if (options.command == "check") return {};
   if (options.data.empty()) return "--data is missing";
   return options.steps < 1 ? "--steps is missing" : std::string();
 }
@@ -73,7 +74,7 @@ ParsedOptions parse_options(const std::vector<std::string>& words) {
   if (words.empty() || std::find(kCommands.begin(), kCommands.end(), words.front()) == kCommands.end())
     return {.options = {},
             .problem =
-                "meshwright-worker run | measure | report | export; start it with: meshwright run, meshwright measure, meshwright export"};
+                "meshwright-worker run | check | measure | report | export; start it with: meshwright run, meshwright measure, meshwright export"};
   WorkerOptions options;
   options.command = words.front();
   for (std::size_t at = 1; at < words.size(); ++at) {

@@ -72,7 +72,7 @@ class Run(program.ProgramTest):
         self.assertLessEqual(time.monotonic() - killed, 5)
         self.assertEqual(process.returncode, 50, stderr)
         self.assertRegex(stderr, r"rank 1 was ended by signal 9")
-        self.assertRegex(stderr, r"rank 1: (step \d+, phase \w+, task \S+|writing a checkpoint)")
+        self.assertRegex(stderr, r"rank 1: (step \d+, phase \w+, task \S+|writing |copying )")
         self.assertIn("--resume", stderr)
         resumed_from = len(self.losses(folder)) // 2 * 2
         self.run_program("run", folder / "plan.json", "--data", self.tokens(), "--steps", resumed_from + 4, "-o", folder, "--resume")
