@@ -27,8 +27,9 @@ TEST(WorkerOptions, SayWhereToCompute) {
 }
 
 TEST(WorkerOptions, ProblemsAreNamed) {
-  EXPECT_THAT(parse_options({}).problem, testing::HasSubstr("run | measure | report"));
+  EXPECT_THAT(parse_options({}).problem, testing::HasSubstr("run | check | measure | report"));
   EXPECT_THAT(parse_options({"run", "--plan", "p", "--data", "d", "--out", "o"}).problem, testing::HasSubstr("--steps is missing"));
+  EXPECT_THAT(parse_options({"check", "--out", "o"}).problem, testing::HasSubstr("--plan is missing"));
   EXPECT_THAT(parse_options({"run", "--steps", "-3"}).problem, testing::HasSubstr("--steps needs a value"));
   EXPECT_THAT(parse_options({"run", "--colour", "red"}).problem, testing::HasSubstr("unknown option --colour"));
   EXPECT_THAT(parse_options({"run", "--mutation", "nonsense"}).problem, testing::HasSubstr("--mutation needs a value"));
