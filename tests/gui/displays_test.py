@@ -6,6 +6,7 @@ Starts a server of its own for each, which ends with the test. Servers that are 
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,14 @@ class Displays(unittest.TestCase):
         self.addCleanup(process.terminate)
         return process
 
+    def wait_until_it_answers(self, path):
+        for _ in range(200):
+            with socket.socket(socket.AF_UNIX) as client:
+                if client.connect_ex(path) == 0:
+                    return
+            time.sleep(0.05)
+        self.fail(f"no server answers at {path}")
+
     def journeys(self, platform):
         self.environment["QT_QPA_PLATFORM"] = platform
         done = subprocess.run([PROGRAM, f"--gtest_filter={JOURNEYS}", "--gtest_brief=1"], cwd=ROOT, env=self.environment, text=True,
@@ -44,18 +53,17 @@ class Displays(unittest.TestCase):
         read, write = os.pipe()
         self.serve("Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24", "-nolisten", "tcp", "-noreset", pass_fds=[write])
         os.close(write)
-        self.environment["DISPLAY"] = ":" + os.read(read, 16).decode().strip()
-        os.close(read)
+        with os.fdopen(read) as answer:
+            number = answer.readline().strip()   # the whole line: the server ends where its newline is not taken
+        self.wait_until_it_answers(f"/tmp/.X11-unix/X{number}")
+        self.environment["DISPLAY"] = ":" + number
         self.serve("openbox", "--sm-disable")
         self.environment["MESHWRIGHT_HAS_WINDOW_MANAGER"] = "1"
         self.journeys("xcb")
 
     def test_wayland(self):
         self.serve("weston", "--backend=headless-backend.so", "--socket=wayland-test", "--width=1920", "--height=1080", "--idle-time=0")
-        for _ in range(100):
-            if (pathlib.Path(self.folder) / "wayland-test").exists():
-                break
-            time.sleep(0.05)
+        self.wait_until_it_answers(f"{self.folder}/wayland-test")
         self.environment["WAYLAND_DISPLAY"] = "wayland-test"
         self.journeys("wayland")
 
