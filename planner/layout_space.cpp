@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/estimate/device.h"
+
 namespace planner {
 namespace {
 
@@ -44,17 +46,8 @@ RunDescription Space::base() const {
   run.machine.gpus = gpus_;
   run.machine.gpus_per_node = request_.cluster.devices_per_node();
   run.layout.global_batch = request_.global_batch;
-  run.execution = {.format = request_.format,
-                   .attention = attention_kernel(stack),
-                   .fused_norm = stack.fused_norm,
-                   .fused_loss = stack.fused_loss,
-                   .compiled = stack.compiled,
-                   .overlap_reduce = stack.overlap_reduce,
-                   .overlap_gather = stack.overlap_gather,
-                   .overlap_tensor = stack.overlap_tensor,
-                   .overlap_pipeline = stack.overlap_pipeline,
-                   .reduce_bytes = stack.reduce_bytes,
-                   .accumulate_bytes = stack.accumulate_bytes};
+  run.execution = usual_execution(stack);
+  run.execution.format = request_.format;
   run.stack = stack.name;
   return run;
 }

@@ -33,17 +33,12 @@ Execution execution_of(const ParallelPlan& plan) {
   const SoftwareStack& stack = plan.cluster.software;
   const double gradient = real(bytes_per_gradient(plan).value());
   const bool half = is_sixteen_bit(plan.workload.precision);
-  return {.format = format_of(plan.workload.precision),
-          .attention = attention_kernel(stack),
-          .fused_norm = stack.fused_norm,
-          .fused_loss = stack.fused_loss,
-          .compiled = stack.compiled,
-          .overlap_reduce = stack.overlap_reduce,
-          .overlap_gather = stack.overlap_gather,
-          .overlap_pipeline = stack.overlap_pipeline,
-          .reduce_bytes = gradient,
-          .accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient,
-          .optimizer = plan.workload.optimizer == OptimizerKind::AdamW ? StepOptimizer::Adam : StepOptimizer::SgdMomentum};
+  Execution execution = usual_execution(stack);
+  execution.format = format_of(plan.workload.precision);
+  execution.reduce_bytes = gradient;
+  execution.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
+  execution.optimizer = plan.workload.optimizer == OptimizerKind::AdamW ? StepOptimizer::Adam : StepOptimizer::SgdMomentum;
+  return execution;
 }
 
 ModelledKernels::ModelledKernels(const ParallelPlan& plan)

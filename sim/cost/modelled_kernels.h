@@ -22,7 +22,6 @@ class ModelledKernels {
   // Of a task: the device computes while the host issues; the slower of the two.
   Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work))); }
   Seconds flat(Operation operation, Elements elements) const;   // NormPart, Accumulate, Update
-  const Device& device() const { return device_; }
 
  private:
   Work product(const KernelCall& call) const;

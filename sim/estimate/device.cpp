@@ -27,4 +27,17 @@ double Device::matrix_share(NumberFormat format) const {
 
 Device load_device(const std::string& path_or_name) { return Device(load_hardware_profile(path_or_name)); }
 
+Execution usual_execution(const SoftwareStack& stack) {
+  return {.attention = attention_kernel(stack),
+          .fused_norm = stack.fused_norm,
+          .fused_loss = stack.fused_loss,
+          .compiled = stack.compiled,
+          .overlap_reduce = stack.overlap_reduce,
+          .overlap_gather = stack.overlap_gather,
+          .overlap_tensor = stack.overlap_tensor,
+          .overlap_pipeline = stack.overlap_pipeline,
+          .reduce_bytes = stack.reduce_bytes,
+          .accumulate_bytes = stack.accumulate_bytes};
+}
+
 }  // namespace sim

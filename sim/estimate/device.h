@@ -21,5 +21,6 @@ struct Device {
 };
 
 Device load_device(const std::string& path_or_name);
+Execution usual_execution(const SoftwareStack& stack);   // how a program runs kernels where nothing else is said
 
 }  // namespace sim

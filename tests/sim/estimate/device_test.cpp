@@ -24,5 +24,15 @@ TEST(Device, ShareOfEachFormat) {
   EXPECT_EQ(h100.matrix_share(NumberFormat::Bf16), h100.kernels.matrix_share);
 }
 
+TEST(Device, AProgramRunsKernelsAsItsProfileSays) {
+  SoftwareStack stack;
+  stack.attention = "unfused";
+  stack.fused_loss = stack.overlap_tensor = true;
+  const Execution execution = usual_execution(stack);
+  EXPECT_EQ(execution.attention, AttentionKernel::Unfused);
+  EXPECT_TRUE(execution.fused_loss && execution.overlap_tensor);
+  EXPECT_EQ(execution.accumulate_bytes, stack.accumulate_bytes);
+}
+
 }  // namespace
 }  // namespace sim
