@@ -36,6 +36,15 @@ std::string require_worker() {
   return worker;
 }
 
+int run_worker(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{require_worker()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  Process worker({.command = command, .environment = {}, .output_file = {}, .error_file = {}});
+  std::optional<int> status;
+  while (!status) status = worker.wait_for(kWatch);
+  return *status;
+}
+
 std::vector<std::string> mpirun_command(const LaunchRequest& request) {
   const std::string worker = require_worker();
   std::vector<std::string> command{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", std::to_string(request.ranks), "-x", kPassedOn};

@@ -23,6 +23,9 @@ std::vector<std::string> mpirun_command(const LaunchRequest& request);   // thro
 // a second one ends them.
 int launch(const LaunchRequest& request, const std::function<void()>& watch);   // the exit status of mpirun
 
+// The worker alone, to its end; what it says goes where our words go. Its exit status.
+int run_worker(const std::vector<std::string>& arguments);
+
 std::string worker_path();      // beside our own program
 std::string require_worker();   // the same; throws sim::InputError where it is not built
 

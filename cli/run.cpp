@@ -104,10 +104,7 @@ sim::ParallelPlan load_runnable(const std::string& path) {
 // The worker knows what it was built for and what is here; it says so itself.
 bool has_device(const RunOptions& options, const sim::ParallelPlan& plan) {
   if (options.device == "auto" && plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return true;
-  Process worker({.command = {require_worker(), "check", "--plan", options.plan, "--out", options.output, "--device", options.device},
-                  .environment = {}, .output_file = {}, .error_file = {}});
-  while (!worker.wait_for(std::chrono::seconds(1))) {}
-  return *worker.poll() == kSuccess;
+  return run_worker({"check", "--plan", options.plan, "--out", options.output, "--device", options.device}) == kSuccess;
 }
 
 void say_layout(const std::vector<std::string>& differences, const Console& console) {
