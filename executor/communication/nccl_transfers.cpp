@@ -47,22 +47,27 @@ NcclLane& NcclTransfers::lane(const Flow& flow, const sim::TaskKey& key) {
   throw std::invalid_argument(fmt::format("{}: rank {} is no neighbour of rank {}", sim::to_text(key), std::get<0>(flow), place_.rank));
 }
 
-WorkHandle NcclTransfers::send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) {
-  NcclLane& flow = lane({to, TransferEnd::Sender, key.phase}, key);
+WorkHandle NcclTransfers::transfer(const at::Tensor& buffer, const Flow& flow, const sim::TaskKey& key) {
+  NcclLane& on_lane = lane(flow, key);
+  const TransferEnd end = std::get<TransferEnd>(flow);
   OperationHeader header = header_of(OperationKind::Transfer, buffer, key);
-  header.transfer = transfer_identity(key, TransferEnd::Sender);
-  constexpr std::int32_t kReceiver = 1;
-  return flow.issue(
-      header, 2, [&](const NcclOn& on) { return flow.library().send(nccl_buffer(buffer), kReceiver, on); }, {});
+  header.transfer = transfer_identity(key, end);
+  constexpr std::int32_t kSender = 0, kReceiver = 1;
+  return on_lane.issue(
+      header, 2,
+      [&](const NcclOn& on) {
+        const NcclLibrary& library = on_lane.library();
+        return end == TransferEnd::Sender ? library.send(nccl_buffer(buffer), kReceiver, on) : library.receive(nccl_buffer(buffer), kSender, on);
+      },
+      {});
+}
+
+WorkHandle NcclTransfers::send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) {
+  return transfer(buffer, {to, TransferEnd::Sender, key.phase}, key);
 }
 
 WorkHandle NcclTransfers::receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) {
-  NcclLane& flow = lane({from, TransferEnd::Receiver, key.phase}, key);
-  OperationHeader header = header_of(OperationKind::Transfer, buffer, key);
-  header.transfer = transfer_identity(key, TransferEnd::Receiver);
-  constexpr std::int32_t kSender = 0;
-  return flow.issue(
-      header, 2, [&](const NcclOn& on) { return flow.library().receive(nccl_buffer(buffer), kSender, on); }, {});
+  return transfer(buffer, {from, TransferEnd::Receiver, key.phase}, key);
 }
 
 WorkHandle NcclTransfers::all_reduce(at::Tensor, ReduceOperation, const sim::TaskKey& key) { refuse_collective(key); }

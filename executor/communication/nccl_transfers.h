@@ -29,6 +29,7 @@ class NcclTransfers final : public Communicator {
  private:
   using Flow = std::tuple<std::int32_t, TransferEnd, sim::Phase>;  // the peer, which end is here, the direction
   NcclLane& lane(const Flow& flow, const sim::TaskKey& key);
+  WorkHandle transfer(const at::Tensor& buffer, const Flow& flow, const sim::TaskKey& key);
 
   NcclPlace place_;
   std::map<Flow, NcclLane> lanes_;
