@@ -14,21 +14,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Runs `operate`, which must fail, and returns what it says.
-template <class Operate>
-std::string failure_of(const Operate& operate) {
-  const auto start = std::chrono::steady_clock::now();
-  std::string message;
-  try {
-    operate();
-  } catch (const CollectiveError& error) {
-    message = error.what();
-  }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
-  MPI_Barrier(MPI_COMM_WORLD);
-  return message;
-}
-
 at::Tensor ones(std::int64_t elements) { return at::full({elements}, 1, at::kFloat); }
 
 // Rank 1 leaves the common order in the way that a test gives; every rank must name both operations, at once.

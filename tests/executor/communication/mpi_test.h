@@ -3,8 +3,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "executor/communication/mpi_communicator.h"
@@ -53,6 +56,21 @@ inline sim::TaskKey key(std::int32_t layer, sim::Operation operation = sim::Oper
           .operation = operation,
           .group = sim::MeshAxis::Data,
           .sequence = 0};
+}
+
+// Every rank performs `operate`, which must fail within 5 seconds; what it says on this rank.
+template <class Operate>
+std::string failure_of(const Operate& operate) {
+  const auto start = std::chrono::steady_clock::now();
+  std::string message;
+  try {
+    operate();
+  } catch (const CollectiveError& error) {
+    message = error.what();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  MPI_Barrier(MPI_COMM_WORLD);
+  return message;
 }
 
 }  // namespace executor

@@ -15,21 +15,6 @@ using ::testing::HasSubstr;
 
 at::Tensor ones() { return at::full({10}, 1, at::kFloat); }
 
-// Every rank of the job performs `operate`, which cannot end; what this rank is told, within 5 seconds.
-template <class Operate>
-std::string told(const Operate& operate) {
-  const auto start = std::chrono::steady_clock::now();
-  std::string message;
-  try {
-    operate();
-  } catch (const CollectiveError& error) {
-    message = error.what();
-  }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
-  MPI_Barrier(MPI_COMM_WORLD);
-  return message;
-}
-
 class Circle : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +27,7 @@ class Circle : public ::testing::Test {
 
 // Rank 1 is in the data group's operation while the others are in the world's: neither group ever sees both headers.
 TEST_F(Circle, AnotherGroup) {
-  const std::string message = told([&] { (is_odd_one() ? other_ : one_).all_reduce(ones(), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3))->wait(); });
+  const std::string message = failure_of([&] { (is_odd_one() ? other_ : one_).all_reduce(ones(), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3))->wait(); });
   EXPECT_THAT(message, AllOf(HasSubstr("wait for each other"), HasSubstr("rank 1 waits for rank 0 in all_reduce " + sim::to_text(key(7))),
                              HasSubstr("rank 0 waits for rank 1 in all_reduce " + sim::to_text(key(3))), HasSubstr("data group of ranks 0 1")))
       << message;
@@ -51,7 +36,7 @@ TEST_F(Circle, AnotherGroup) {
 // Rank 1 waits for an activation that rank 0 would send after the collective in which it waits for rank 1.
 TEST_F(Circle, ATransferAgainstACollective) {
   const sim::TaskKey receive = key(6, sim::Operation::Receive, sim::Phase::Forward);
-  const std::string message = told([&] {
+  const std::string message = failure_of([&] {
     if (is_odd_one()) one_.receive(ones(), 0, receive)->wait();
     else other_.all_reduce(ones(), ReduceOperation::Sum, key(3))->wait();
   });
@@ -62,9 +47,9 @@ TEST_F(Circle, ATransferAgainstACollective) {
 // Slower than the patience of a wait, with everyone else waiting for it in turn: no circle.
 TEST_F(Circle, ASlowRankIsNone) {
   if (is_odd_one()) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
-  EXPECT_EQ(told([&] { one_.all_reduce(ones(), ReduceOperation::Sum, key(1))->wait(); }), "");
+  EXPECT_EQ(failure_of([&] { one_.all_reduce(ones(), ReduceOperation::Sum, key(1))->wait(); }), "");
   if (world().rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  EXPECT_EQ(told([&] { other_.all_reduce(ones(), ReduceOperation::Sum, key(2))->wait(); }), "");
+  EXPECT_EQ(failure_of([&] { other_.all_reduce(ones(), ReduceOperation::Sum, key(2))->wait(); }), "");
 }
 
 }  // namespace
