@@ -13,9 +13,9 @@ QString inWords(std::string_view text) { return QCoreApplication::translate("Ans
 std::vector<Cell> variantCells(const Variant& variant) {
   if (!variant.why_not.empty()) {
     const Cell none{QStringLiteral("–"), 0};
-    return {{textOf(variant.name), {}}, none, none, none, {sentenceText(variant.why_not), {}}};
+    return {{sentenceText(variant.name), {}}, none, none, none, {sentenceText(variant.why_not), {}}};
   }
-  return {{textOf(variant.name), {}},
+  return {{sentenceText(variant.name), {}},
           timeCell(variant.step_time),
           {QStringLiteral("%L1").arg(variant.tokens_per_second, 0, 'f', 0), variant.tokens_per_second},
           bytesCell(variant.peak_memory),

@@ -19,7 +19,7 @@ TABLES = [
     ("gui/core/work_kind.cpp", rf"\{{WorkKind::\w+, ({LITERAL})"),
     ("gui/core/rank_metrics.cpp", rf"^    \{{({LITERAL}), \w+"),
     ("gui/core/answers.cpp", r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")'),   # questions and sentences
-    ("gui/core/answers.cpp", r'"(?:no layer|embedding|head)"|format\(("(?:stage|layer) \{\}")'),
+    ("gui/core/answers.cpp", r'"(?:no layer|embedding|head)"|format\(("(?:stage|layer) \{\}"|"data=\{\} [^"]*")'),
     ("gui/core/simulated_plan.cpp", rf"format\(((?:{LITERAL}\s*)+)"),
     ("gui/core/compared_steps.cpp", rf"format\(({LITERAL})|\.name = ({LITERAL})"),
     ("gui/core/compared_steps.cpp", r'("[AB] \{\}")'),
@@ -37,6 +37,7 @@ SYMBOLS = re.compile(r"/[a-z_/0-9]+|csv|[\W\d_]*|A|B|B / A|Ctrl\+.*|Shift\+Esc|%
 
 def text_of(literals):
     joined = "".join(part[1:-1] for part in re.findall(LITERAL, literals))
+    joined = re.sub(r"\{:[^}]*\}", "{}", joined)
     return re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code.group(1), 16)), joined.replace('\\"', '"').replace("\\\\", "\\"))
 
 
@@ -65,7 +66,7 @@ def refusals(path):
     found = []
     for statement in re.split(r";\s*\n", source(path)):
         if re.search(r"refuse\w*\(|InputError\(", statement):
-            found += [re.sub(r"\{:\w*\}", "{}", text_of(match.group(0))) for match in re.finditer(rf"(?:{LITERAL}\s*)+", statement)]
+            found += [text_of(match.group(0)) for match in re.finditer(rf"(?:{LITERAL}\s*)+", statement)]
     return [text for text in found if " " in text and "<" not in text]
 
 
