@@ -58,7 +58,7 @@ def files():
     try:
         subprocess.run([sys.executable, IMPORTS / "make_trace.py", "1000", trace], check=True)
         subprocess.run(["gzip", "--fast", "--keep", "--force", trace], check=True)
-        subprocess.run([sys.executable, IMPORTS / "make_snapshot.py", "2000000", snapshot], check=True)
+        subprocess.run([sys.executable, IMPORTS / "make_snapshot.py", "3500000", snapshot], check=True)
         trace.read_bytes()   # warm
         yield made
     finally:
@@ -71,7 +71,7 @@ def rows(folder, run):
     with files() as (trace, packed_trace, snapshot_file):
         plain, packed, snapshot = [printed(folder, "import_benchmark", path) for path in (trace, packed_trace, snapshot_file)]
         window = printed(folder, "window_benchmark", *([run] if run.exists() else []), trace, snapshot_file)
-    frames = [float(found(rf" {slices} slices +{lines} rows .*p99 +([\d.]+)", timeline)[0])
+    frames = [float(found(rf"\b{slices} slices +{lines} rows .*p99 +([\d.]+)", timeline)[0])
               for slices, lines in ((4_000_000, 64), (16_000_000, 64), (16_000_000, 256))]
     tasks, knob = found(r"a turned knob, (\d+) tasks: worst of 10 +([\d.]+)", timeline)
     arranged = [float(found(rf"{what}.*: +([\d.]+) ms", table)[0]) for what in ("sort by number", "sort by text", "filter")]

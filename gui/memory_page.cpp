@@ -13,6 +13,7 @@ namespace gui {
 
 MemoryPage::MemoryPage(QWidget* parent)
     : QWidget(parent),
+      drawing_(this),
       listing_(this),
       view_(new MemoryView(this)),
       alive_(new TablePanel(tr("Alive at the moment, largest first"), TablePanel::Filter::Hidden, this)),
@@ -98,10 +99,17 @@ void MemoryPage::show(MemorySource source) {
 
 void MemoryPage::chooseDevice(int device) {
   if (device < 0 || device >= source_.devices.size()) return;
-  const MemoryPicture picture = source_.picture(device);
+  drawing_.start([this, picture_of = source_.picture, device](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const auto picture = std::make_shared<MemoryPicture>(picture_of(device));
+    return [this, picture] { show(std::move(*picture)); };
+  });
+}
+
+void MemoryPage::show(MemoryPicture picture) {
+  const std::optional<sim::SimTime> peak = picture.curve.empty() ? std::nullopt : std::optional(picture.curve.peak().time);
   length_ = picture.all.end;
-  view_->setPicture(picture);
-  if (!picture.curve.empty()) view_->chooseMoment(picture.curve.peak().time);
+  view_->setPicture(std::move(picture));
+  if (peak) view_->chooseMoment(*peak);
 }
 
 void MemoryPage::showMoment(sim::SimTime time) {

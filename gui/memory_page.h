@@ -35,13 +35,14 @@ class MemoryPage : public QWidget {
   void refresh();
   std::optional<MeasuredMemory> measured() const;
   void show(MemorySource source);
+  void show(MemoryPicture picture);
   void showMoment(sim::SimTime time);
 
   SharedPlan plan_;
   SharedSnapshot snapshot_;
   SharedRun run_;
   MemorySource source_;
-  BackgroundJob listing_;
+  BackgroundJob drawing_, listing_;
   sim::SimTime length_{};
   MemoryView* view_;
   TablePanel* alive_;

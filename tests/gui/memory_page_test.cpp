@@ -42,6 +42,7 @@ TEST(MemoryPage, AnotherDeviceAnotherCurve) {
   ASSERT_TRUE(test::waitUntilIdle(page));
   const auto before = page.alive()->table().rows.size();
   page.devices()->setCurrentIndex(1);
+  ASSERT_TRUE(test::waitUntilIdle(page));
   EXPECT_TRUE(page.view()->moment().has_value());
   EXPECT_GT(before, 0u);
 }

@@ -11,6 +11,7 @@ TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
   const QTemporaryDir folder;
   for (const char* page : {"Ctrl+1", "Ctrl+2", "Ctrl+3"}) {
     trigger(page);
+    waitForAll();
     for (const char* ending : {"png", "svg", "pdf"}) {
       const QString path = folder.filePath(QString("picture%1.%2").arg(window_.pages()->currentIndex()).arg(ending));
       window_.exportPicture(path);
