@@ -1,7 +1,7 @@
 """Every header can stand first in a source: it includes, itself or through headers of ours, what declares each name that it uses.
 
 Read as text, in half a second; compiling each of 330 headers by itself took four minutes, and of 25 planted omissions that g++ refuses this finds 24.
-standard library by its own header, not by one that happens to bring it. What it does not see: names of functions.
+It asks for more than a compiler does: a name of the standard library by its own header, not by one that happens to bring it. It does not see names of functions.
 """
 import functools
 import re
