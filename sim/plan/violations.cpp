@@ -46,6 +46,9 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
   rules.must(work.global_batch % slots == 0, "/microbatch_size",
              fmt::format("global batch {} is not divisible by data degree {} x microbatch {} = {}", work.global_batch, plan.mesh.data, plan.microbatch_size, slots),
              "choose a microbatch that divides global batch / data degree");
+  rules.must(plan.num_microbatches() <= kMostMicrobatches, "/microbatch_size",
+             fmt::format("{} microbatches a step are more than {}", plan.num_microbatches(), kMostMicrobatches),
+             fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
 void check_tensor(const ParallelPlan& plan, Rules& rules) {
