@@ -12,11 +12,12 @@ struct Progression {
 
 Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
   const MeshCoordinate at = mesh.coordinate(member);
-  const std::int32_t replicas = mesh.data * mesh.tensor;
+  const std::int32_t replicas = mesh.copies() * mesh.tensor;
   switch (axis) {
     case MeshAxis::Data: return {member.value() - at.data % mesh.shards() * mesh.tensor, mesh.tensor, mesh.shards()};
     case MeshAxis::Replica:
       return {member.value() - at.data / mesh.shards() * mesh.shards() * mesh.tensor, mesh.shards() * mesh.tensor, mesh.replicas};
+    case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
     case MeshAxis::Tensor: return {member.value() - at.tensor, 1, mesh.tensor};
     case MeshAxis::Pipeline: return {member.value() % replicas, replicas, mesh.pipeline};
     case MeshAxis::Embedding:
@@ -37,11 +38,12 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
   return below(end) - below(begin);
 }
 
-// Whether nodes hold whole blocks of neighboring ranks, or blocks whole nodes: of tensor groups, of shards, of stages.
+// Whether nodes hold whole blocks of neighboring ranks, or blocks whole nodes: of tensor groups, of a sample's parts, of shards, of stages.
 bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
   const auto is_whole = [&](std::int64_t block) { return block % per_node == 0 || per_node % block == 0; };
   const std::int64_t tensor = mesh.tensor;
-  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.data));
+  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.shards()) &&
+                                         is_whole(tensor * mesh.copies()));
 }
 
 }  // namespace
@@ -64,9 +66,9 @@ Slowest Placement::slowest(const GraphDevice& device, const Fold& fold, const Gr
     if (found.group.spans_nodes()) found.crossing = alike_on_node(device, fold);
     return found;
   }
-  const std::int32_t begin = device.stage.value() * mesh_.data * mesh_.tensor;
+  const std::int32_t size = mesh_.copies() * mesh_.tensor, begin = device.stage.value() * size;
   const auto each_rank = [&](const auto& look) {
-    for (Rank rank(begin); rank.value() < begin + mesh_.data * mesh_.tensor; ++rank)
+    for (Rank rank(begin); rank.value() < begin + size; ++rank)
       if (stands_for(device, fold, rank)) look(rank, group_of(rank));
   };
   each_rank([&](Rank rank, const GroupPlacement& group) {
