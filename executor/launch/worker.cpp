@@ -60,6 +60,7 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
   prepare();
   if (rank() != sim::Rank(0)) return;
   sim::save_text_file(run_versions(choice), options.out + "/versions.worker.json");
+  if (const std::string kept = options.out + "/plan.json"; options.plan != kept) sim::save_plan(plan_, kept);   // started by a scheduler's script
   report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
 }
 
