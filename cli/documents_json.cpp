@@ -36,7 +36,8 @@ Json result_json(const sim::Cluster& cluster, const sim::SimulationResult& resul
 }
 
 Json shape_json(const sim::ParallelPlan& plan) {
-  return {{"data", plan.mesh.data}, {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
+  return {{"data", plan.mesh.data}, {"context", plan.mesh.context}, {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
+          {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
           {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel},
           {"plan_hash", sim::plan_hash(plan)}};

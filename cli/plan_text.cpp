@@ -24,6 +24,16 @@ std::string zero_name(const sim::ParallelPlan& plan) {
          (plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : "");
 }
 
+// "4 ring"; the column is there where some plan has context ranks.
+std::string context_name(const sim::ParallelPlan& plan) {
+  if (plan.mesh.context == 1) return "-";
+  return fmt::format("{} {}", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
+}
+bool any_context(const std::vector<planner::RankedPlan>& plans) {
+  return std::any_of(plans.begin(), plans.end(), [](const planner::RankedPlan& ranked) { return ranked.plan.mesh.context > 1; });
+}
+constexpr std::ptrdiff_t kContextColumn = 2;
+
 Row header() {
   return {"#", "data", "tensor", "pipeline", "schedule", "microbatches", "zero", "recompute", "sequence par.", "step", "tokens/s", "MFU", "bubble", "peak memory",
           "why not first"};
@@ -42,6 +52,10 @@ Row cells(std::size_t number, const planner::RankedPlan& ranked) {
 std::string ranking(const std::vector<planner::RankedPlan>& plans) {
   std::vector<Row> rows{header()};
   for (const planner::RankedPlan& plan : plans) rows.push_back(cells(rows.size(), plan));
+  if (any_context(plans)) {
+    rows[0].insert(rows[0].begin() + kContextColumn, "context");
+    for (std::size_t at = 0; at < plans.size(); ++at) rows[at + 1].insert(rows[at + 1].begin() + kContextColumn, context_name(plans[at].plan));
+  }
   return table_text(rows);
 }
 
@@ -52,7 +66,9 @@ std::string front(const std::vector<planner::RankedPlan>& plans) {
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t at = shown == 1 ? 0 : i * (plans.size() - 1) / (shown - 1);
     rows.push_back(cells(at + 1, plans[at]));
+    if (any_context(plans)) rows.back().insert(rows.back().begin() + kContextColumn, context_name(plans[at].plan));
   }
+  if (any_context(plans)) rows[0].insert(rows[0].begin() + kContextColumn, "context");
   for (Row& row : rows) row.pop_back();
   const std::size_t hidden = plans.size() - shown;
   return table_text(rows) + (hidden > 0 ? fmt::format("and {} more between them: --json lists all\n", hidden) : "");
@@ -90,7 +106,8 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
 
 std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
-  return fmt::format("data {}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, plan.mesh.tensor,
+  const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
+  return fmt::format("data {}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, context, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
                      plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan));
 }

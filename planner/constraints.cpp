@@ -44,6 +44,15 @@ std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t 
   return reasons;
 }
 
+std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t context) {
+  std::vector<Reason> reasons;
+  must_divide_devices(request, context, reasons);
+  if (context > 1 && request.model.attention_dropout > 0) reasons.push_back({"shape.context_dropout", {}});
+  if (request.workload.sequence % context != 0)
+    reasons.push_back({"divisibility.context", {{"sequence", std::to_string(request.workload.sequence)}, {"context", std::to_string(context)}}});
+  return reasons;
+}
+
 std::vector<Reason> why_not_data(const SearchRequest& request, std::int32_t data) {
   std::vector<Reason> reasons;
   must_divide_devices(request, data, reasons);
@@ -80,7 +89,8 @@ std::string nearest_mesh(const SearchRequest& request, const sim::DeviceMesh& re
   for (const std::int32_t tensor : divisors(request.cluster.devices)) {
     if (!why_not_tensor(request, tensor).empty()) continue;
     for (const std::int32_t pipeline : divisors(request.cluster.devices / tensor)) {
-      const std::int32_t data = request.cluster.devices / tensor / pipeline;
+      const std::int32_t data = request.cluster.devices / tensor / pipeline / refused.context;
+      if (data * refused.context * tensor * pipeline != request.cluster.devices) continue;
       if (!why_not_pipeline(request, pipeline).empty() || !why_not_data(request, data).empty()) continue;
       const double distance = ratio(data, refused.data) * ratio(tensor, refused.tensor) * ratio(pipeline, refused.pipeline);
       if (distance >= nearest) continue;

@@ -38,6 +38,7 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
 void Evaluator::turn_to(const PlanCandidate& candidate) {
   begin_mesh(candidate.mesh);
   plan_.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
+  plan_.context_algorithm = candidate.context_algorithm;
   plan_.chunks = candidate.chunks;
   plan_.microbatch_size = candidate.microbatch;
   plan_.zero_stage = candidate.zero_stage;

@@ -53,18 +53,17 @@ class Templates {
   }
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
     sim::TaskGraphBuilder builder;
-    builder.add_device({.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.data * plan.mesh.tensor});
+    builder.add_device({.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.copies() * plan.mesh.tensor});
     return std::move(builder).freeze();
   }
   sim::Task task(LayerIndex layer, Phase phase, const sim::Piece& piece) const {
-    const bool communicates = sim::is_communication(piece.operation);
     return {.key = {.stage = sim::StageIndex(0),
                     .chunk = sim::ChunkIndex(0),
                     .microbatch = sim::MicrobatchIndex(0),
                     .layer = layer,
                     .phase = phase,
                     .operation = piece.operation,
-                    .group = communicates ? sim::MeshAxis::Tensor : sim::MeshAxis::None},
+                    .group = piece.group},
             .device = sim::DeviceId(0),
             .payload = piece.payload};
   }

@@ -33,8 +33,8 @@ class StageWalk {
         activations_(activations),
         weights_(weights),
         stage_(stage),
-        gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
-        frees_gradients_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_gradients) {}
+        gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
+        frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 

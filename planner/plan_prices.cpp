@@ -18,7 +18,7 @@ using sim::StageIndex;
 
 void add_devices(sim::TaskGraphBuilder& builder, const sim::DeviceMesh& mesh) {
   for (StageIndex stage{0}; stage.value() < mesh.pipeline; ++stage)
-    builder.add_device({.representative = mesh.rank_of({.stage = stage}), .stage = stage, .multiplicity = mesh.data * mesh.tensor});
+    builder.add_device({.representative = mesh.rank_of({.stage = stage}), .stage = stage, .multiplicity = mesh.copies() * mesh.tensor});
 }
 
 sim::Bytes hidden_of_rank(const sim::ParallelPlan& plan) {
@@ -66,18 +66,10 @@ SimTime Pricer::price(sim::Task task) const {
 
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces) {
-    SimTime time{};
-    for (const sim::Piece& piece : pieces) {
-      const bool communicates = sim::is_communication(piece.operation);
-      time += price({.key = {.stage = stage,
-                             .layer = layer,
-                             .phase = phase,
-                             .operation = piece.operation,
-                             .group = communicates ? MeshAxis::Tensor : MeshAxis::None,
-                             .sequence = piece.sequence},
-                     .payload = piece.payload});
-    }
-    return time;
+    return sim::chain_time<SimTime>(pieces, [&](const sim::Piece& piece) {
+      return price({.key = {.stage = stage, .layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group, .sequence = piece.sequence},
+                    .payload = piece.payload});
+    });
   };
   const bool is_block = layer != sim::LayerIndex(0) && layer != model_.head();
   LayerPrice price;
@@ -137,7 +129,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                      .tied = bucket.tied,
                      .update = task(Phase::Step, Operation::Update, MeshAxis::None)};
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
-  if (plan_.mesh.data == 1) return prices;
+  if (plan_.mesh.copies() == 1) return prices;
   prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, MeshAxis::Data);
   if (plan_.mesh.replicas > 1) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {

@@ -53,7 +53,7 @@ const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph
 ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
                               const StageOrders& orders, sim::StageIndex index) {
   const std::vector<BucketPrice>& buckets = prices.steps[index.position()].buckets;
-  const bool gathers = plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters;
+  const bool gathers = plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters;
   ReplayStage stage;
   stage.index = index.value();
   stage.order = &orders[index.position()];

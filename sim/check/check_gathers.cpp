@@ -89,7 +89,7 @@ class GatherWatch {
 }  // namespace
 
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
-  if (checked.plan.zero_stage != 3 || checked.plan.mesh.data == 1) return;
+  if (checked.plan.zero_stage != 3 || checked.plan.mesh.copies() == 1) return;
   for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device)
     GatherWatch(checked, order, device, findings).watch();
 }

@@ -34,7 +34,7 @@ class StageWork {
         buckets_(buckets),
         element_(bytes_per_element(plan.workload.precision)),
         gradient_(plan.workload.fp32_gradients ? Bytes(4) : element_),
-        hidden_(element_ * (plan.microbatch_size * plan.workload.sequence * model.config.hidden)) {}
+        hidden_(element_ * (plan.microbatch_size * (plan.workload.sequence / plan.mesh.context) * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {
     for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) {
@@ -70,6 +70,8 @@ class StageWork {
 
   void say(const Words& words, TaskKey key);
   void say_word(std::string_view word, TaskKey key);
+  void attend(TaskKey key);
+  void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
   void transfer(TaskKey key, Operation operation);
   void arrive(MicrobatchIndex m, TaskKey key, LayerIndex from);
   void forward(MicrobatchIndex m, ChunkIndex c);
@@ -93,7 +95,7 @@ class StageWork {
 };
 
 void StageWork::say_word(std::string_view word, TaskKey key) {
-  const Bytes statistics = std::max(element_, Bytes(4)) * (plan_.microbatch_size * plan_.workload.sequence);
+  const Bytes statistics = std::max(element_, Bytes(4)) * (plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context));
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {
     key.operation =
@@ -108,7 +110,59 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
 
 void StageWork::say(const Words& words, TaskKey key) {
   std::istringstream text{std::string(pick(words))};
-  for (std::string word; text >> word;) say_word(word, key);
+  for (std::string word; text >> word;)
+    if (word == "attention" && plan_.mesh.context > 1)
+      attend(key);
+    else
+      say_word(word, key);
+}
+
+// A hop of the ring and the scores of a block start together; what comes next needs both.
+void StageWork::beside(const TaskKey& hop, Bytes payload, const TaskKey& scores) {
+  Positions both{add(scores, Bytes(0), last_)};
+  if (payload.value() > 0) both.push_back(add(hop, payload, last_));
+  last_ = both;
+}
+
+// Attention over context ranks: what each algorithm moves between the projections, n tokens of keys and values being a block.
+void StageWork::attend(TaskKey key) {
+  const std::int64_t ranks = plan_.mesh.context, tokens = plan_.microbatch_size * plan_.workload.sequence / ranks;
+  const std::int64_t width = plan_.model.head_dim, heads = plan_.model.heads / plan_.mesh.tensor, pairs = 2 * plan_.model.kv_heads / plan_.mesh.tensor;
+  const Bytes block = element_ * (tokens * width * pairs), query = element_ * (tokens * width * heads);
+  const bool backward = key.phase == Phase::Backward;
+  const auto exchange = [&](Operation operation, std::int32_t sequence, Bytes payload) {
+    TaskKey one = key;
+    one.group = MeshAxis::Context;
+    one.operation = operation;
+    one.sequence = sequence;
+    chain(one, payload);
+  };
+  say_word(backward ? "attention_output" : "attention_input", key);
+  switch (plan_.context_algorithm) {
+    case ContextAlgorithm::AllGather:
+      exchange(Operation::AllGather, 0, block * ranks);
+      say_word("attention_scores", key);
+      if (backward) exchange(Operation::ReduceScatter, 0, block * ranks);
+      break;
+    case ContextAlgorithm::AllToAll:
+      exchange(Operation::AllToAll, 0, backward ? query : query + block);
+      say_word("attention_scores", key);
+      exchange(Operation::AllToAll, 1, backward ? query + block : query);
+      break;
+    case ContextAlgorithm::Ring:
+      for (std::int32_t step = 0; step < ranks; ++step) {
+        TaskKey hop = key, scores = key;
+        hop.operation = Operation::RingHop;
+        hop.group = MeshAxis::Context;
+        scores.operation = Operation::AttentionScores;
+        hop.sequence = scores.sequence = step;
+        const std::int64_t blocks = (step + 1 < ranks ? 1 : 0) + (backward && step > 0 ? 1 : 0);
+        beside(hop, block * blocks, scores);
+      }
+      if (backward) exchange(Operation::RingHop, static_cast<std::int32_t>(ranks), block);
+      break;
+  }
+  say_word(backward ? "attention_input" : "attention_output", key);
 }
 
 void StageWork::transfer(TaskKey key, Operation operation) {
@@ -184,7 +238,7 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
 
 void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
   const Bucket& bucket = buckets_[number];
-  if (plan_.mesh.data == 1) {
+  if (plan_.mesh.copies() == 1) {
     reduced_.insert(reduced_.end(), after.begin(), after.end());
     return;
   }
@@ -244,14 +298,14 @@ void StageWork::step() {
   };
   reduced_.insert(reduced_.end(), gradients_done_.begin(), gradients_done_.end());
   std::size_t ready = add(key(Operation::NormPart, MeshAxis::None), Bytes(0), reduced_);
-  if (plan_.mesh.data * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
+  if (plan_.mesh.copies() * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
     ready = add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {ready});
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     TaskKey update = key(Operation::Update, MeshAxis::None);
     update.layer = buckets_[number].ready_after;
     update.sequence = static_cast<std::int32_t>(number);
     const std::size_t updated = add(update, Bytes(0), {ready});
-    if (plan_.mesh.data == 1 || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
+    if (plan_.mesh.copies() == 1 || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
     update.operation = Operation::AllGather;
     update.group = MeshAxis::Data;
     add(update, element_ * buckets_[number].elements, {updated});

@@ -25,6 +25,12 @@
 //   Head             nothing: the logits' gradient is written over them, d normalized comes when normalized goes
 //   Embedding        -   (T > 1: this rank's rows, n h)
 //
+//   context ranks (attention in three parts; b: a block, 2 n kv), beside what attention keeps and while its scores are computed:
+//     ring        two blocks that come in (C = 2: one); backward also two of their gradients
+//     all_gather  all C blocks; backward also as many gradients
+//     all_to_all  its output twice, n q: as heads and as tokens
+//     backward    d out n q, then dq, dk, dv
+//
 //   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
 //   g f and h; V (where the logits were)
 #include "sim/cost/activation_memory.h"
@@ -85,6 +91,26 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
 
+// n tokens of keys and values of one rank are a block.
+void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const std::int64_t ranks = plan.mesh.context;
+  if (ranks == 1) return;
+  const Bytes block = size.elements(2 * size.key_value);
+  memory.score_gradients = size.elements(size.query);
+  memory.input_gradients = size.elements(size.query + 2 * size.key_value);
+  switch (plan.context_algorithm) {
+    case ContextAlgorithm::Ring:
+      memory.exchanged = block * std::min<std::int64_t>(2, ranks - 1);
+      memory.exchanged_back = memory.exchanged + block * 2;
+      break;
+    case ContextAlgorithm::AllGather:
+      memory.exchanged = block * ranks;
+      memory.exchanged_back = block * (2 * ranks);
+      break;
+    case ContextAlgorithm::AllToAll: memory.kept += size.elements(size.query); break;
+  }
+}
+
 // Gradients kept wider than the products: the largest weight's product stands beside its sum.
 Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segment) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
@@ -107,7 +133,10 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   }
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
-  if (segment == Segment::Attention) add_attention(memory, size, config, plan.recompute);
+  if (segment == Segment::Attention) {
+    add_attention(memory, size, config, plan.recompute);
+    add_exchanges(memory, size, plan);
+  }
   if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());
   if (segment == Segment::Head) {
     memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);
@@ -116,7 +145,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
     memory.backward_temporary += memory.stream;
   }
-  if (plan.workload.fp32_gradients) memory.backward_temporary = std::max(memory.backward_temporary, weight_product(size, config, segment));
+  if (plan.workload.fp32_gradients) memory.weight_product = weight_product(size, config, segment);
+  memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);
   return memory;
 }
 

@@ -15,6 +15,8 @@ std::optional<Kernel> measured_as(CollectiveKind kind) {
     case CollectiveKind::ReduceScatter: return Kernel::ReduceScatter;
     case CollectiveKind::AllGather: return Kernel::AllGather;
     case CollectiveKind::SendReceive: return Kernel::SendReceive;
+    case CollectiveKind::AllToAll:
+    case CollectiveKind::RingHop:
     case CollectiveKind::Broadcast: break;
   }
   return std::nullopt;
@@ -32,6 +34,23 @@ double crossing(const CollectivePhase& phase, const GroupPlacement& group) {
 
 RatioCurve::Coordinates payload_coordinate(Bytes payload) {
   return {std::log(static_cast<double>(std::max<std::int64_t>(payload.value(), 1))), 0.0, 0.0};
+}
+
+constexpr double kNextNode = 1e9;  // ranks between the members of a pair: on two nodes, whatever their size
+
+struct ClockBytes { double payload, crossing; };
+struct ClockGroup { RankGroup ranks; double on_node; };
+
+// Of a ring's hops one of the members on a node leaves it: the others wait for that one.
+double seconds(const LinkClock& clock, CollectiveKind kind, const ClockBytes& bytes, const ClockGroup& group) {
+  switch (kind) {
+    case CollectiveKind::SendReceive: return clock.transfer(bytes.payload, group.ranks);
+    case CollectiveKind::AllToAll: return clock.all_to_all(bytes.crossing, group.ranks);
+    case CollectiveKind::RingHop:
+      return std::max(clock.transfer(bytes.payload, {2, 1}),
+                      group.on_node < group.ranks.ranks ? clock.transfer(bytes.payload / group.on_node, {2, kNextNode}) : 0);
+    default: return clock.collective(kind, bytes.payload, group.ranks);
+  }
 }
 
 CollectivePrice limited(CollectivePrice price) {
@@ -109,10 +128,9 @@ const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const Gr
 CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group) const {
   const double payload = static_cast<double>(shape.payload.value()), per_node = real(profile_.devices_per_node);
   const RankGroup ranks{real(group.ranks), group.spans_nodes() ? per_node / real(group.on_node) : 1.0};
-  const bool is_transfer = shape.kind == CollectiveKind::SendReceive;
   const double crossing = payload * crossings(shape.kind, ranks);
   CollectivePrice price;
-  price.time = Seconds(is_transfer ? clock_->transfer(payload, ranks) : clock_->collective(shape.kind, payload, ranks));
+  price.time = Seconds(seconds(*clock_, shape.kind, {payload, crossing}, {ranks, real(group.on_node)}));
   price.port_time = Seconds(crossing / clock_->link_rate());
   if (group.spans_nodes()) price.uplink_time = Seconds(crossing / clock_->node_rate());
   return price;

@@ -11,7 +11,7 @@
 
 namespace sim {
 
-// `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy.
+// `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy. Of attention: the share of its queries.
 struct KernelCall {
   Kernel kernel{};
   std::array<std::int64_t, 4> shape{};  // as Kernel says; unused entries are 0

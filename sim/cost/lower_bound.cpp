@@ -61,16 +61,11 @@ class StageTimes {
 };
 
 SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Phase phase) {
-  const GroupPlacement tensor = prices_.placement().group(Rank(0), MeshAxis::Tensor);
-  SimTime sum{};
-  for (const Piece& piece : pieces) {
-    const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = MeshAxis::Tensor};
-    if (is_communication(piece.operation))
-      sum += prices_.collective(key, piece.payload, tensor).duration;
-    else
-      sum += prices_.layer_task({layer, phase, piece.operation});
-  }
-  return sum;
+  return chain_time<SimTime>(pieces, [&](const Piece& piece) {
+    if (!is_communication(piece.operation)) return prices_.layer_task({layer, phase, piece.operation});
+    const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group};
+    return prices_.collective(key, piece.payload, prices_.placement().group(Rank(0), piece.group)).duration;
+  });
 }
 
 LayerTimes StageTimes::times(LayerIndex layer) {

@@ -11,7 +11,9 @@ constexpr MemoryCategory kTemporaries = MemoryCategory::Temporaries;
 std::optional<Segment> core_of(Operation operation) {
   switch (operation) {
     case Operation::Embedding: return Segment::Embedding;
-    case Operation::Attention: return Segment::Attention;
+    case Operation::Attention:
+    case Operation::AttentionInput:
+    case Operation::AttentionOutput: return Segment::Attention;
     case Operation::Mlp: return Segment::Mlp;
     case Operation::Head: return Segment::Head;
     default: return std::nullopt;
@@ -25,6 +27,14 @@ std::optional<Segment> norm_of(Operation operation) {
     case Operation::HeadNorm: return Segment::Head;
     default: return std::nullopt;
   }
+}
+
+// Attention over context ranks is a core in two parts, and scores between them that move nothing.
+constexpr bool begins_core(const TaskKey& key) {
+  return key.operation != (key.phase == Phase::Backward ? Operation::AttentionInput : Operation::AttentionOutput);
+}
+constexpr bool ends_core(const TaskKey& key) {
+  return key.operation != (key.phase == Phase::Backward ? Operation::AttentionOutput : Operation::AttentionInput);
 }
 
 // Only sequence parallelism has tasks of them in a backward.
@@ -86,12 +96,17 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   if (const auto segment = core_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
     const Bytes inside = memory.kept + memory.statistics - before_core(*segment), sum = sum_of(*segment);
-    const bool output_is_read = *segment != Segment::Head && !(again && *segment == Segment::Mlp);
-    if (forgets)
+    const bool begins = begins_core(key), ends = ends_core(key);
+    const bool output_is_read = ends && *segment != Segment::Head && !(again && *segment == Segment::Mlp);
+    if (forgets && begins && ends)
       effect.hold(kActivations, inside);
-    else
+    else if (begins)
       effect.take(kActivations, inside);
-    if (forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
+    else if (forgets)
+      effect.free_at_end(kActivations, inside);
+    if (!ends) effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged);
+    if (!begins) effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged);
+    if (ends && forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
     if (output_is_read)
       effect.take(kActivations, sum);
     else if (*segment == Segment::Mlp)
@@ -118,7 +133,9 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   if (const auto segment = core_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
     const bool norm_apart = cuts_segments() && *segment != Segment::Embedding;
-    effect.hold(kTemporaries, memory.backward_temporary);
+    if (!begins_core(key) || !ends_core(key)) attention_part_back(effect, key);
+    if (!ends_core(key)) return;
+    if (begins_core(key)) effect.hold(kTemporaries, memory.backward_temporary);
     effect.free_at_end(kActivations, memory.kept);
     if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
     if (cuts_sequence() && *segment != Segment::Head) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
@@ -134,6 +151,22 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     effect.free_at_end(kTemporaries, memory.stream);  // the gradient that it read
     effect.free_at_end(kActivations, memory.statistics + memory.stream);
     if (*segment == Segment::Head) effect.take_at_end(kActivations, memory.stream);
+  }
+}
+
+// The gradient of what attention puts out, and those of q, k and v, live from one part to the other.
+void MemoryEffects::attention_part_back(Writer& effect, const TaskKey& key) const {
+  const SegmentMemory& memory = memory_of(Segment::Attention);
+  if (begins_core(key)) {
+    if (model_.config.residual_dropout > 0 && !cuts_sequence()) effect.hold(kTemporaries, memory.stream);
+    effect.take(kTemporaries, memory.score_gradients);
+    effect.take_at_end(kTemporaries, memory.input_gradients);
+    effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
+  } else {
+    effect.take(kTemporaries, -memory.score_gradients);
+    effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
+    effect.hold(kTemporaries, memory.weight_product);
+    effect.free_at_end(kTemporaries, memory.input_gradients);
   }
 }
 
@@ -181,6 +214,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     return reshape_sequence(effect, task, graph);
   if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
+  if (task.key.group == MeshAxis::Context && task.key.operation != Operation::AllToAll) return;  // into what AttentionInput or Output took
   switch (task.key.operation) {
     case Operation::Receive:
       effect.take(kActivations, task.payload);
@@ -190,6 +224,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::AllGather:
       if (task.key.group == MeshAxis::Data && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
       return;
+    case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;
   }
 }

@@ -39,6 +39,7 @@ class MemoryEffects {
   class Writer;
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
+  void attention_part_back(Writer& effect, const TaskKey& key) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;

@@ -12,11 +12,12 @@ struct Progression {
 
 Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
   const MeshCoordinate at = mesh.coordinate(member);
-  const std::int32_t replicas = mesh.data * mesh.tensor;
+  const std::int32_t replicas = mesh.copies() * mesh.tensor;
   switch (axis) {
     case MeshAxis::Data: return {member.value() - at.data % mesh.shards() * mesh.tensor, mesh.tensor, mesh.shards()};
     case MeshAxis::Replica:
       return {member.value() - at.data / mesh.shards() * mesh.shards() * mesh.tensor, mesh.shards() * mesh.tensor, mesh.replicas};
+    case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
     case MeshAxis::Tensor: return {member.value() - at.tensor, 1, mesh.tensor};
     case MeshAxis::Pipeline: return {member.value() % replicas, replicas, mesh.pipeline};
     case MeshAxis::Embedding:

@@ -15,7 +15,7 @@ Bytes optimizer_bytes_per_element(const Workload& workload) {
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
-  const bool sums_apart = plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.data > 1;
+  const bool sums_apart = plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.copies() > 1;
   StageElements elements;
   for (const Bucket& bucket : buckets) {
     elements.all += bucket.elements;

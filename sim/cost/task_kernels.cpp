@@ -41,12 +41,15 @@ class Writer {
   LocalShape local(const Operator& op) const;
   void attention_forward();
   void attention_backward();
+  double attention_share() const;
   void score_dropout(Kernel kernel) {
     add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
   }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && model_.config.gated_mlp; }
   std::array<std::int64_t, 4> attention_shape() const {
-    return {shape_.microbatch, model_.config.heads / shape_.tensor, shape_.sequence, model_.config.head_dim};
+    const bool deals_heads = plan_.context_algorithm == ContextAlgorithm::AllToAll;
+    const std::int64_t ranks = shape_.tensor * (deals_heads ? shape_.context : 1);
+    return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, model_.config.head_dim};
   }
 
   const ModelGraph& model_;
@@ -69,16 +72,27 @@ LocalShape Writer::local(const Operator& op) const {
   }
 }
 
+// Of the queries: a context rank has its part of them (or of the heads), and meets the keys block by block in a ring.
+double Writer::attention_share() const {
+  const double part = 1.0 / static_cast<double>(shape_.context);
+  switch (plan_.context_algorithm) {
+    case ContextAlgorithm::Ring: return part * part;
+    case ContextAlgorithm::AllGather: return part;
+    case ContextAlgorithm::AllToAll: break;
+  }
+  return 1;
+}
+
 // Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
 void Writer::attention_forward() {
-  add(Kernel::AttentionForward, attention_shape());
+  add(Kernel::AttentionForward, attention_shape(), attention_share());
   if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
 }
 
 void Writer::attention_backward() {
   const bool drops = model_.config.attention_dropout > 0;
   if (drops && plan_.recompute == Recompute::Selective) attention_forward();
-  add(Kernel::AttentionBackward, attention_shape());
+  add(Kernel::AttentionBackward, attention_shape(), attention_share());
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
 
@@ -130,6 +144,9 @@ Segment segment_of(Operation operation) {
     case Operation::Embedding:
     case Operation::EmbeddingPositions: return Segment::Embedding;
     case Operation::Attention:
+    case Operation::AttentionInput:
+    case Operation::AttentionScores:
+    case Operation::AttentionOutput:
     case Operation::AttentionNorm:
     case Operation::AttentionResidual: return Segment::Attention;
     case Operation::Mlp:
@@ -146,15 +163,26 @@ bool is_tail_task(Operation operation) {
   return operation == Operation::EmbeddingPositions || operation == Operation::AttentionResidual || operation == Operation::MlpResidual;
 }
 
+// Where attention is in three parts: whether the task is the one of an operator of the core.
+bool runs(Operation operation, const Operator& op) {
+  switch (operation) {
+    case Operation::AttentionInput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Rows;
+    case Operation::AttentionScores: return op.kind == OperatorKind::Attention;
+    case Operation::AttentionOutput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Columns;
+    default: return true;
+  }
+}
+
 // Which task of the segment an operator of `part` runs in.
-bool holds(const ParallelPlan& plan, const LayerTask& task, Part part) {
-  if (plan.mesh.tensor == 1) return true;
-  const bool backward = task.phase == Phase::Backward;
-  const bool norm_apart = plan.sequence_parallel || backward;
-  const bool tail_apart = plan.sequence_parallel || !backward;
+bool holds(const ParallelPlan& plan, const LayerTask& task, Part part, const Operator& op) {
+  const bool cut = plan.mesh.tensor > 1, backward = task.phase == Phase::Backward;
+  const bool norm_apart = cut && (plan.sequence_parallel || backward), tail_apart = cut && (plan.sequence_parallel || !backward);
   if (is_norm_task(task.operation)) return part == Part::Norm;
   if (is_tail_task(task.operation)) return part == Part::Tail;
-  return part == Part::Core || (part == Part::Norm && !norm_apart) || (part == Part::Tail && !tail_apart);
+  if (part == Part::Core) return runs(task.operation, op);
+  const bool is_scores = task.operation == Operation::AttentionScores;
+  if (part == Part::Norm) return !norm_apart && !is_scores && task.operation != Operation::AttentionOutput;
+  return !tail_apart && !is_scores && task.operation != Operation::AttentionInput;
 }
 
 const SegmentGraph& find_segment(const ModelGraph& model, const LayerTask& task) {
@@ -179,7 +207,7 @@ void segment_backward(Writer& writer, const SegmentGraph& segment, const Paralle
   const bool is_head = segment.segment == Segment::Head;
   for (auto op = segment.operators.rbegin(); op != segment.operators.rend(); ++op) {
     const Part part = is_head && op->kind != OperatorKind::Norm ? Part::Core : part_of(*op, segment.segment);
-    if (holds(plan, task, part)) writer.backward(*op);
+    if (holds(plan, task, part, *op)) writer.backward(*op);
   }
 }
 
@@ -200,7 +228,7 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
     head_forward(writer, segment, plan, task.operation);
   else
     for (const Operator& op : segment.operators)
-      if (holds(plan, task, part_of(op, segment.segment))) writer.forward(op);
+      if (holds(plan, task, part_of(op, segment.segment), op)) writer.forward(op);
   return {std::move(writer).take(), CallKind::Forward};
 }
 

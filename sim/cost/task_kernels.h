@@ -4,6 +4,7 @@
 //   T = 1                    [------------------- Attention -------------------------------]
 //   T > 1, forward           [------------ Attention -------------------] [AttentionResidual]
 //   T > 1, backward          [AttentionNorm] [------ Attention ----------------------------]
+//   C > 1                    as above, but Attention is [AttentionInput] qkv (rotary), [AttentionScores], [AttentionOutput] projection
 //   sequence parallel        [AttentionNorm] [--- Attention ------------] [AttentionResidual]    forward and backward
 //
 // Used by cost_model and lower_bound.

@@ -13,6 +13,8 @@ CollectiveKind kind_of(Operation operation) {
     case Operation::AllReduce: return CollectiveKind::AllReduce;
     case Operation::ReduceScatter: return CollectiveKind::ReduceScatter;
     case Operation::AllGather: return CollectiveKind::AllGather;
+    case Operation::AllToAll: return CollectiveKind::AllToAll;
+    case Operation::RingHop: return CollectiveKind::RingHop;
     default: return CollectiveKind::SendReceive;
   }
 }

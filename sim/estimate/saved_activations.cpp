@@ -54,6 +54,19 @@ double score_bytes(const RunDescription& run, const SoftwareStack& stack, double
   return scores * (copies * element + (stack.dropout ? element + 1 : 0));
 }
 
+// In the feed-forward: the residual stream, its norm (of all tokens of the tensor group, unless that is gathered in pieces), and the inner widths.
+double forward_elements(const RunDescription& run, const SoftwareStack& stack, const Widths& w) {
+  const bool fused = stack.fused_activation || run.execution.compiled, in_pieces = run.layout.async_tensor || run.execution.overlap_tensor;
+  return w.stream + (in_pieces ? w.stream : real(run.network.hidden)) + w.inner * (run.network.gated ? (fused ? 3 : 4) : 2);
+}
+
+double logit_bytes(const RunDescription& run, const SoftwareStack& stack) {
+  const bool fused = run.execution.fused_loss || stack.fused_loss || (run.execution.compiled && stack.compiled_loss);
+  if (fused) return stack.fused_loss_bytes;
+  if (run.layout.tensor == 1) return stack.loss_bytes;
+  return stack.vocabulary_parallel ? stack.cut_loss_bytes : 26;  // gathered: copies of both dtypes
+}
+
 }  // namespace
 
 SavedActivations saved_activations(const RunDescription& run, const Setting& setting, BlockKind kind) {
@@ -69,16 +82,16 @@ SavedActivations saved_activations(const RunDescription& run, const Setting& set
     case RecomputeKind::AttentionCore: saved.kept = saved.whole - scores; break;
     case RecomputeKind::SaveProjections: saved.kept = input + tokens * element * (w.stream + w.queries_keys_values + w.heads); break;
     case RecomputeKind::CheapOperators:
-      saved.kept = input + tokens * element * (w.stream + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + w.queries_keys_values / 2);
+      saved.kept = input + tokens * element *
+                               (w.stream + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + (w.queries_keys_values + w.heads) / 2);
       break;
     case RecomputeKind::EverySecondLayer: saved.kept = (saved.whole + input) / 2; break;
     case RecomputeKind::Full: saved.kept = input; break;
   }
   const double seen = tokens_with_loss(run, stack), parts = stack.vocabulary_parallel ? real(run.layout.tensor) : 1;
-  saved.logits = tokens * seen * real(run.network.vocabulary) / parts *
-                 (run.execution.fused_loss || stack.fused_loss          ? 6
-                  : stack.vocabulary_parallel || run.layout.tensor == 1 ? 12
-                                                                        : 26);  // gathered: copies of both dtypes
+  const double others = stack.keeps_outputs && run.layout.pipeline > 1 ? element * real(run.layout.microbatches - 1) : 0;
+  saved.logits = tokens * seen * real(run.network.vocabulary) / parts * (logit_bytes(run, stack) + others);
+  saved.passing = std::min(tokens * element * forward_elements(run, stack, w), saved.whole - saved.kept);
   saved.embedding = tokens * element * real(run.network.hidden);
   return saved;
 }

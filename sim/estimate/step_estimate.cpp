@@ -159,7 +159,7 @@ StepEstimate estimate_step(const RunDescription& run, const Setting& setting) {
   result.high = result.time * (1 + width);
   const MemoryEstimate memory = estimate_memory(run, setting);
   result.memory_gib = memory.total_gib;
-  result.out_of_memory = memory.total_gib > memory.available_gib;
+  result.out_of_memory = memory.needed_gib > memory.available_gib;
   return result;
 }
 

@@ -90,8 +90,9 @@ struct ShardShape {
   std::int64_t microbatch = 1;       // samples
   std::int64_t sequence = 1;         // tokens a sample
   std::int64_t tensor = 1;           // T
+  std::int64_t context = 1;          // C ranks share the tokens of a sample
   bool sequence_parallel = false;    // norms, residuals and dropouts on sequence / T tokens
-  std::int64_t tokens() const { return microbatch * sequence; }
+  std::int64_t tokens() const { return microbatch * sequence / context; }
 };
 
 // Multiply-adds count 2. Causal attention counts the lower triangle only (s/2 keys a query, exactly s(s+1)/2 pairs):

@@ -81,7 +81,7 @@ Flops forward_flops(const Operator& op, const ModelConfig& /*config*/, const Sha
   if (op.kind != OperatorKind::Attention) return Flops(0);
   // Scores and their product with the values: 2 * 2 * pairs * head_dim a head, pairs = s (s + 1) / 2.
   const double samples = static_cast<double>(shape.microbatch), s = static_cast<double>(shape.sequence);
-  return Flops(2.0 * samples * s * (s + 1.0) * static_cast<double>(work.outputs));
+  return Flops(2.0 * samples * s * (s + 1.0) * static_cast<double>(work.outputs) / static_cast<double>(shape.context));
 }
 
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {

@@ -34,7 +34,7 @@ class Writer {
 
  private:
   struct LayerPieces { std::vector<Piece> forward, backward, recompute, weight; };
-  bool shards_data() const { return plan_.mesh.data > 1; }
+  bool shards_data() const { return plan_.mesh.copies() > 1; }
   bool gathers() const { return strategy_.shards_parameters && shards_data(); }
   // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
   bool is_local(const Visit& visit, std::int32_t steps) const;
@@ -207,14 +207,19 @@ void Writer::send(const Visit& visit) {
 }
 
 void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
+  std::int32_t beside = kNobody, beside_chain = kNobody;   // starts with the next piece; ran beside the last one
   for (const Piece& piece : pieces) {
     Task task{.key = key(visit, phase, piece.operation), .payload = piece.payload};
     task.key.sequence = piece.sequence;
-    if (is_communication(piece.operation)) {
-      task.key.group = MeshAxis::Tensor;
-      task.stream = Stream::Tensor;
+    task.key.group = piece.group;
+    if (piece.group != MeshAxis::None) task.stream = piece.group == MeshAxis::Tensor ? Stream::Tensor : Stream::Exchange;
+    const std::int32_t id = emit(task, {chain_, beside_chain});
+    if (piece.beside_next) {
+      beside = id;
+    } else {
+      chain_ = id;
+      beside_chain = std::exchange(beside, kNobody);
     }
-    chain_ = emit(task, {chain_});
   }
 }
 

@@ -11,6 +11,16 @@
 
 namespace planner {
 
+// Samples long enough for context ranks to be a choice.
+inline SearchRequest long_request() {
+  SearchRequest request = small_request({.devices = 4, .devices_per_node = 2});
+  request.model = gpt(2, 4);
+  request.model.max_positions = 8192;
+  request.workload.sequence = 8192;
+  request.workload.global_batch = 4;
+  return request;
+}
+
 inline std::vector<SearchRequest> small_requests() {
   std::vector<SearchRequest> requests{small_request({.devices = 4, .devices_per_node = 4}),
                                       small_request({.devices = 8, .devices_per_node = 2})};
@@ -21,6 +31,7 @@ inline std::vector<SearchRequest> small_requests() {
   untied.vocabulary_multiple = 12;
   untied.workload.global_batch = 12;
   requests.push_back(untied);
+  requests.push_back(long_request());
   SearchRequest cpu = small_request({.devices = 4, .devices_per_node = 4});
   cpu.cluster.hardware.kind = sim::DeviceKind::Cpu;
   cpu.cluster.hardware.overlaps_communication = false;
@@ -47,7 +58,8 @@ inline SearchRequest random_request(std::mt19937& random) {
     request.model.position = sim::Position::Rotary;
   }
   request.vocabulary_multiple = pick({12, 128});
-  request.workload = {.sequence = pick({64, 512}),
+  request.model.max_positions = 16384;
+  request.workload = {.sequence = pick({64, 512, 16384}),
                       .global_batch = pick({4, 6, 8, 12}),
                       .precision = sim::Precision::Bf16,
                       .optimizer = random() % 2 == 0 ? sim::OptimizerKind::AdamW : sim::OptimizerKind::Sgd};

@@ -60,8 +60,10 @@ class PlanGenerator {
 
   ParallelPlan draw(DeviceKind kind) {
     DeviceMesh mesh{.data = one_of({1, 2, 4}), .pipeline = one_of({1, 2, 4}), .tensor = one_of({1, 2})};
-    if (mesh.data == 4) mesh.replicas = one_of({1, 2});
+    mesh.context = one_of({1, 1, 2, 4});
+    if (mesh.copies() >= 4) mesh.replicas = one_of({1, 2});
     ParallelPlan plan = tiny_plan(mesh);
+    plan.context_algorithm = one_of({ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll});
     if (coin()) plan.model = tiny_llama();
     plan.model.residual_dropout = one_of({0.0, 0.1});
     plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"});
@@ -89,9 +91,14 @@ class PlanGenerator {
   std::uint64_t drawn_ = 0;
 };
 
+inline std::string context_text(const ParallelPlan& plan) {
+  if (plan.mesh.context == 1) return "";
+  return " C" + std::to_string(plan.mesh.context) + " " + std::string(kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
+}
+
 inline std::string describe(const ParallelPlan& plan) {
   return std::string(kDeviceKindNames[static_cast<std::size_t>(plan.cluster.hardware.kind)]) + " D" + std::to_string(plan.mesh.data) +
-         " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + " " + plan.schedule + " zero" +
+         " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule + " zero" +
          std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
          (plan.reshard_after_forward ? " reshard" : "") + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +

@@ -27,5 +27,9 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, ContextRanksAreSimulatedOnly) {
+  EXPECT_THAT(why_not_runnable(testing::tiny_plan({.context = 2})), ElementsAre(Field(&Violation::where, "/mesh/context")));
+}
+
 }  // namespace
 }  // namespace sim

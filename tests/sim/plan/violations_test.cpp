@@ -46,6 +46,19 @@ TEST(Violations, ReplicasCutTheDataRanks) {
   }
 }
 
+TEST(Violations, ContextRanksTakeEqualParts) {
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.sequence = 30;
+  EXPECT_THAT(violations(plan), broken("/mesh/context", "sequence 30 is not divisible into 4 pieces for 2 context ranks"));
+  plan.context_algorithm = ContextAlgorithm::AllToAll;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.kv_heads = 1;
+  EXPECT_THAT(violations(plan), broken("/context_algorithm", "4 heads and 1 key/value heads to tensor 1 x context 2 ranks"));
+  plan.model.attention_dropout = 0.1;
+  EXPECT_THAT(violations(plan), broken("/mesh/context", "attention dropout"));
+}
+
 TEST(Violations, WiderGradientsNeedSixteenBits) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.fp32_gradients = true;
