@@ -10,7 +10,8 @@ namespace {
 
 using sim::Json;
 
-std::string printed(const Json& document) { return document.dump(2); }
+// Names of files may hold any bytes: what is no UTF-8 is shown as U+FFFD.
+std::string printed(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace); }
 double seconds(sim::SimTime time) { return sim::to_seconds(time).count(); }
 
 Json memory_json(const sim::MemoryBreakdown& memory) {

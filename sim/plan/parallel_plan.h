@@ -34,6 +34,11 @@ inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gathe
 enum class OptimizerKind : std::uint8_t { AdamW, Sgd };
 inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd"};
 
+// Most that a plan file may say.
+inline constexpr std::int64_t kMostSamples = 1'000'000'000, kMostTokens = 1'000'000'000, kMostVocabularyMultiple = 1'000'000;
+inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000, kLargestSeed = kMostSteps;
+inline constexpr std::int64_t kMostMicrobatches = 16'384;   // a step: beyond it a plan is a slip of the pen, and orders of gigabytes
+
 struct Workload {
   std::int64_t sequence = 1;       // tokens a sample
   std::int64_t global_batch = 1;   // samples a step

@@ -31,9 +31,9 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
   rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
   if (!positive) return;
-  rules.must(mesh.replicas >= 1 && mesh.copies() % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < mesh.copies()), "/mesh/replicas",
-             fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, mesh.copies()), "use a divisor of the data degree, below it");
-  const std::int64_t product = std::int64_t{mesh.data} * mesh.context * mesh.pipeline * mesh.tensor;
+  const std::int64_t copies = std::int64_t{mesh.data} * mesh.context, product = copies * mesh.pipeline * mesh.tensor;   // beyond 32 bits as written
+  rules.must(mesh.replicas >= 1 && copies % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < copies), "/mesh/replicas",
+             fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, copies), "use a divisor of the data degree, below it");
   rules.must(product == plan.cluster.devices, "/mesh",
              fmt::format("{} = {} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
              "make the product equal to the number of devices");
@@ -51,6 +51,9 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
   rules.must(work.global_batch % slots == 0, "/microbatch_size",
              fmt::format("global batch {} is not divisible by data degree {} x microbatch {} = {}", work.global_batch, plan.mesh.data, plan.microbatch_size, slots),
              "choose a microbatch that divides global batch / data degree");
+  rules.must(plan.num_microbatches() <= kMostMicrobatches, "/microbatch_size",
+             fmt::format("{} microbatches a step are more than {}", plan.num_microbatches(), kMostMicrobatches),
+             fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
 void check_tensor(const ParallelPlan& plan, Rules& rules) {

@@ -32,6 +32,7 @@ sim::ParallelPlan small_plan() {
 RunOptions run_options(const std::string& name) {
   const std::string folder = testing::TempDir() + "run_folder_" + name;
   std::filesystem::remove_all(folder);
+  make_run_folder(folder);
   RunOptions options;
   options.plan = "plan.json";
   options.data = "tokens.bin";
@@ -44,7 +45,15 @@ TEST(RunFolder, KeepsAnEarlierRun) {
   const RunOptions run = run_options("keeps");
   prepare_run_folder(run, small_plan());
   EXPECT_TRUE(std::filesystem::exists(run.output + "/versions.json"));
+  std::ofstream(run.output + "/metrics.ndjson") << "{}\n";
   EXPECT_THROW(prepare_run_folder(run, small_plan()), sim::InputError);
+}
+
+TEST(RunFolder, OfARunThatNeverTookAStepIsFree) {
+  const RunOptions run = run_options("refused");
+  prepare_run_folder(run, small_plan());
+  std::ofstream(run.output + "/stderr.0.txt") << "error: no weights\n";
+  EXPECT_NO_THROW(prepare_run_folder(run, small_plan()));
 }
 
 TEST(RunFolder, ResumesUnderAnotherLayoutButNothingElse) {

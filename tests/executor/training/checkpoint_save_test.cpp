@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "executor/training/checkpoint.h"
@@ -67,6 +68,16 @@ TEST(CheckpointSave, AnErrorIsToldByTheNextStep) {
   };
   EXPECT_THAT(until_told, ThrowsMessage<sim::InputError>(HasSubstr("rank_0.safetensors.json")));
   EXPECT_TRUE(saved_steps(saving.folder).empty());
+}
+
+TEST(CheckpointSave, FoldersThatSomeoneKeptAreNoneOfTheRuns) {
+  Saving saving;
+  for (const char* name : {"step_best", "step_00000009.kept"}) {
+    std::filesystem::create_directories(saving.folder + "/" + name);
+    std::ofstream(saving.folder + "/" + name + "/index.json") << "{}";
+  }
+  saving.checkpoints.save(saving.training.parameters, {.steps = {1}, .loss_scale = {}});
+  EXPECT_EQ(saved_steps(saving.folder), std::vector<std::int64_t>{1});
 }
 
 TEST(CheckpointSave, WhatADeadRunLeftIsRemoved) {

@@ -69,6 +69,16 @@ TEST(Violations, BatchMustDivide) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 1})), broken("/microbatch_size", "global batch 8 is not divisible"));
 }
 
+TEST(Violations, MicrobatchesHaveABound) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.global_batch = kMostMicrobatches;
+  plan.microbatch_size = 1;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.global_batch *= 10;
+  EXPECT_THAT(violations(plan), broken("/microbatch_size", "163840 microbatches a step are more than 16384"));
+  EXPECT_EQ(violations(plan).front().remedy, "use a microbatch of at least 10");
+}
+
 TEST(Violations, CutMustCoverTheLayers) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
   plan.cut.first = {LayerIndex(1), LayerIndex(3)};
