@@ -153,6 +153,7 @@ void declare_run(CLI::App& app, Values& values) {
       ->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart")->needs(restarts);
   command->add_option("--device", values.run.device, "What ranks compute on: auto (as the plan says), cpu, cuda, cuda:0")->capture_default_str();
+  command->add_flag("--cuda-graphs", values.run.cuda_graphs, "On a GPU capture a step's computing once and replay it; its tasks are traced in the first steps only");
   command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")->capture_default_str();
   command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");
   add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");

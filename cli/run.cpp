@@ -42,6 +42,7 @@ LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan&
                         .error_file = options.output + "/mpirun.txt"};
   if (options.resume) request.arguments.push_back("--resume");
   if (options.device != "auto") request.arguments.insert(request.arguments.end(), {"--device", options.device});
+  if (options.cuda_graphs) request.arguments.emplace_back("--cuda-graphs");
   if (!options.weights.empty()) request.arguments.insert(request.arguments.end(), {"--weights", options.weights});
   return request;
 }

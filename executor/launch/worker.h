@@ -38,6 +38,7 @@ class Worker {
   MeshCommunicators communicators_;
   Heartbeat heartbeat_;
   FaultPoints faults_;
+  std::optional<GraphRecorder> graph_;  // before anything is made on the device
   ParameterStore parameters_;
   TraceRecorder recorder_;
   TaskRunner runner_;

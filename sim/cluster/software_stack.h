@@ -23,6 +23,7 @@ struct SoftwareStack {
        fused_optimizer = true;
   bool fused_accumulation = false;          // weight gradients are added inside their product
   bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
+  bool overlap_input_gradient = false;      // its sum over the tensor group goes beside the weight gradient
   bool expert_tensor = true;                // the tensor group cuts experts, too
   bool scatter_gather = false;              // pipeline messages are cut over the tensor group
   Seconds broadcast_start{};                // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all

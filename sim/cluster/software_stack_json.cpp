@@ -41,6 +41,7 @@ void each_communication(Stack& stack, const Field& field) {
   field("overlap_gather", stack.overlap_gather);
   field("overlap_tensor", stack.overlap_tensor);
   field("overlap_pipeline", stack.overlap_pipeline);
+  field("overlap_input_gradient", stack.overlap_input_gradient);
   field("expert_tensor", stack.expert_tensor);
   field("dispatch_share", stack.dispatch_share, {0, 1});
   field("scatter_gather", stack.scatter_gather);

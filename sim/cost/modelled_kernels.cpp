@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/estimate/spread.h"
+
 namespace sim {
 namespace {
 
@@ -47,15 +49,15 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       execution_(execution_of(plan)),
       clock_(device_, plan.cluster.software, execution_),
       operators_(clock_, plan.cluster.software, execution_),
+      slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
       accumulates_(plan.num_microbatches() > 1 && plan.accumulation == Accumulation::ReduceLast) {}
 
 Work ModelledKernels::work(const KernelCall& call) const {
-  switch (family_of(call.kernel)) {
-    case KernelFamily::MatrixProduct: return call.share * product(call);
-    case KernelFamily::FusedAttention: return attention(call);
-    case KernelFamily::MemoryBound: break;
-  }
-  return call.share * elementwise(call);
+  Work work = family_of(call.kernel) == KernelFamily::MatrixProduct    ? call.share * product(call)
+              : family_of(call.kernel) == KernelFamily::FusedAttention ? attention(call)
+                                                                       : call.share * elementwise(call);
+  work.device *= slowest_;
+  return work;
 }
 
 Work ModelledKernels::product(const KernelCall& call) const {

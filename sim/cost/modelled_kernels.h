@@ -34,6 +34,7 @@ class ModelledKernels {
   Execution execution_;
   KernelClock clock_;
   OperatorClock operators_;
+  double slowest_;  // device of the mesh, in units of the mean one
   bool accumulates_;
 };
 

@@ -9,8 +9,8 @@ enum class Part : std::uint8_t { Norm, Core, Tail };  // in front of what tensor
 
 Part part_of(const Operator& op, Segment segment) {
   switch (op.kind) {
-    case OperatorKind::Norm: return Part::Norm;
-    case OperatorKind::Residual:
+    case OperatorKind::Norm:
+    case OperatorKind::Residual: return Part::Norm;  // a sum is made where it is read, its gradients meet there: in front of the next norm
     case OperatorKind::Dropout: return Part::Tail;
     case OperatorKind::EmbeddingLookup:
       return op.split == TensorSplit::None ? Part::Tail : Part::Core;  // positions are added after the sum
@@ -203,12 +203,10 @@ void head_forward(Writer& writer, const SegmentGraph& segment, const ParallelPla
   if (operation == Operation::HeadLoss) writer.add(Kernel::ResidualForward, {writer.tokens(), 1});
 }
 
-// A residual sends its gradient two ways and costs nothing itself; the two meet again behind the norm's backward, as one sum.
 void segment_backward(Writer& writer, const SegmentGraph& segment, const ParallelPlan& plan, const LayerTask& task) {
   const bool is_head = segment.segment == Segment::Head;
   for (auto op = segment.operators.rbegin(); op != segment.operators.rend(); ++op) {
-    const bool sums_at_norm = op->kind == OperatorKind::Residual;
-    const Part part = sums_at_norm ? Part::Norm : is_head && op->kind != OperatorKind::Norm ? Part::Core : part_of(*op, segment.segment);
+    const Part part = is_head && op->kind != OperatorKind::Norm ? Part::Core : part_of(*op, segment.segment);
     if (holds(plan, task, part, *op)) writer.backward(*op);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/estimate/behavior.h"
+#include "sim/estimate/link_clock.h"
 #include "sim/sharding/sharding.h"
 
 namespace sim {
@@ -20,8 +21,9 @@ CollectiveKind kind_of(Operation operation) {
 }
 
 // What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
-double exposed_share(const TaskKey& key, const SoftwareStack& software) {
-  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? 1 - common_behavior().overlap_hidden : 1;
+double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
+  const SoftwareStack& software = plan.cluster.software;
+  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? exposed_along_product(real(plan.mesh.tensor)) : 1;
   const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
   return is_new_weights && software.overlap_gather ? common_behavior().bucket_tail : 1;
 }
@@ -95,7 +97,7 @@ Elements TaskPrices::updated(const Bucket& bucket) const {
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
   CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, payload}, group);
   if (price.time.count() <= 0) return {};
-  const double exposed = modelled_ ? exposed_share(key, plan_.cluster.software) : 1;
+  const double exposed = modelled_ ? exposed_share(key, plan_) : 1;
   price = {exposed * price.time, exposed * price.port_time, exposed * price.uplink_time};
   // Members of the group on one node load its uplink together: each carries its part.
   return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};

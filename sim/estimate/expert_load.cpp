@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/estimate/spread.h"
+
 namespace sim {
 namespace {
 
@@ -23,7 +25,7 @@ ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavio
     return {form.capacity_factor > 0 ? limit : 1, form.forced_balance ? 1 : clipped_mean(limit, spread)};
   if (form.forced_balance) return {std::min(1.0, limit), std::min(1.0, limit)};
   const double held = std::max(1.0, real(form.experts) / real(ranks));
-  const double fullest = 1 + spread / std::sqrt(held) * std::sqrt(2 * std::log(std::max(1.0, real(ranks))));  // largest of n normal ones
+  const double fullest = 1 + spread / std::sqrt(held) * largest_of_normal(real(ranks));
   if (form.dispatch == ExpertDispatch::Dropless) return {fullest, 1};
   return {std::min(fullest, limit), clipped_mean(limit, spread)};
 }

@@ -109,6 +109,11 @@ struct Execution {
   OptimizerPlace place = OptimizerPlace::Device;
 };
 
+// Where fp8 operands are cast before the tensor group gathers them: each rank casts its part, and half the bytes travel.
+inline bool gathers_fp8(const Layout& layout, const Execution& execution, const SoftwareStack& stack) {
+  return stack.gathers_fp8 && layout.sequence_parallel && execution.format == NumberFormat::Fp8 && execution.scales != ScaleRecipe::Rowwise;
+}
+
 struct RunDescription {
   Network network;
   Machine machine;
