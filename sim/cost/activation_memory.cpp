@@ -31,11 +31,19 @@
 //     all_to_all  its output twice, n q: as heads and as tokens
 //     backward    d out n q, then dq, dk, dv
 //
+//   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
+//     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
+//                 of the shared expert n (g + 1) f_s
+//     backward    what comes back r h, then the gradients of the products r g f_e and of the rows r h
+//
 //   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
 //   g f and h; V (where the logits were)
 #include "sim/cost/activation_memory.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "sim/estimate/expert_load.h"
 
 namespace sim {
 namespace {
@@ -82,6 +90,20 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
 }
 
+void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  const ExpertForm& form = *config.experts;
+  const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.tensor, shared = form.shared_ffn / plan.mesh.tensor;
+  const double load = expert_load(form, plan.mesh.expert, common_behavior()).computed;
+  const auto rows = [&](std::int64_t each) {
+    return size.element * static_cast<std::int64_t>(std::ceil(real(size.tokens * form.topk) * load)) * each;
+  };
+  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
+  memory.output_gradient = rows(config.hidden);
+  memory.input_gradients = rows(config.hidden + gates * width);
+  memory.weight_inputs = memory.normalized + rows(config.hidden + width) + size.elements(shared);
+  memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
+}
+
 // `input_stays`: a split backward leaves the second product's input for the weight's gradient.
 void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool input_stays) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
@@ -96,7 +118,7 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan&
   const std::int64_t ranks = plan.mesh.context;
   if (ranks == 1) return;
   const Bytes block = size.elements(2 * size.key_value);
-  memory.score_gradients = size.elements(size.query);
+  memory.output_gradient = size.elements(size.query);
   memory.input_gradients = size.elements(size.query + 2 * size.key_value);
   switch (plan.context_algorithm) {
     case ContextAlgorithm::Ring:
@@ -137,6 +159,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     add_attention(memory, size, config, plan.recompute);
     add_exchanges(memory, size, plan);
   }
+  if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);
   if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());
   if (segment == Segment::Head) {
     memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/cluster/software_stack.h"
+#include "sim/model/expert_form.h"
 
 namespace sim {
 
@@ -37,16 +38,6 @@ struct AttentionForm {
   AttentionKind kind = AttentionKind::Full;
   std::int64_t window = 0, every = 1;                                         // sliding
   std::int64_t q_lora = 0, kv_lora = 0, qk_nope = 0, qk_rope = 0, v_dim = 0;  // latent
-};
-
-enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };  // no capacity; the whole capacity computed; what is above it lost
-inline constexpr std::string_view kExpertDispatchNames[] = {"dropless", "padded", "drop"};
-
-struct ExpertForm {
-  std::int64_t experts = 1, shared_experts = 0, topk = 1, expert_ffn = 0, shared_ffn = 0, first_dense_layers = 0;
-  double capacity_factor = 0;  // tokens an expert takes, in units of an even share; 0: no limit
-  ExpertDispatch dispatch = ExpertDispatch::Dropless;
-  bool forced_balance = false;  // the router is overruled: every expert gets its even share
 };
 
 struct LowRankForm {

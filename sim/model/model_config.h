@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/model/expert_form.h"
 #include "sim/units/input_error.h"
 #include "sim/units/json_fwd.h"
 
@@ -39,6 +41,8 @@ struct ModelConfig {
   double embedding_dropout = 0.0;
   double residual_dropout = 0.0;
   double attention_dropout = 0.0;  // of the probabilities
+
+  std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
 
   bool operator==(const ModelConfig&) const = default;
 };

@@ -5,12 +5,13 @@
 #include <array>
 
 #include "sim/model/model_config.h"
+#include "sim/model/expert_form_json.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
 namespace {
 
-constexpr std::array<std::string_view, 4> kModelTypes = {"gpt2", "llama", "mistral", "qwen2"};
+constexpr std::array<std::string_view, 9> kModelTypes = {"gpt2", "llama", "mistral", "qwen2", "mixtral", "grok-1", "olmoe", "qwen2_moe", "qwen3_moe"};
 
 struct ActivationName {
   std::string_view name;
@@ -122,16 +123,17 @@ ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   config.kv_heads = size(reader, "num_key_value_heads", config.heads);
   config.head_dim = size(reader, "head_dim", width_of_head(config));
   config.ffn = size(reader, "intermediate_size");
+  config.experts = read_experts(reader, {config.ffn});
   config.vocabulary = size(reader, "vocab_size");
   config.max_positions = size(reader, "max_position_embeddings", 2048);
   config.norm = Norm::RmsNorm;
   config.position = Position::Rotary;
   config.activation = read_activation(reader, "hidden_act", "silu");
   config.gated_mlp = true;
-  config.attention_bias = model_type == "qwen2" || (model_type == "llama" && reader.boolean("attention_bias", false));
+  config.attention_bias = model_type == "qwen2" || model_type == "qwen2_moe" || (model_type == "llama" && reader.boolean("attention_bias", false));
   config.projection_bias = model_type == "llama" && config.attention_bias;
   config.mlp_bias = model_type == "llama" && reader.boolean("mlp_bias", false);
-  config.tied_embeddings = reader.boolean("tie_word_embeddings", false);
+  config.tied_embeddings = reader.boolean("tie_word_embeddings", model_type == "grok-1");
   config.norm_epsilon = reader.number("rms_norm_eps", 1e-6, kPositive);
   config.rope_theta = read_rope_theta(reader);
   config.attention_dropout = reader.number("attention_dropout", 0.0, kShare);
@@ -159,6 +161,7 @@ Json llama_json(const ModelConfig& config) {
     json["attention_bias"] = config.attention_bias;
     json["mlp_bias"] = config.mlp_bias;
   }
+  if (config.experts) write_experts(json, *config.experts);
   return json;
 }
 

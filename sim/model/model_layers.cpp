@@ -67,6 +67,10 @@ class ParameterList {
     const std::int64_t rows = sum(row_blocks);
     list_.push_back({prefix_ + name, rows, op.inputs, op.split, std::move(row_blocks), InitialValue::Normal, deviation, true});
   }
+  void add_experts(const std::string& name, const Operator& op, double deviation) {
+    list_.push_back({.name = prefix_ + name + ".weight", .rows = op.experts * op.outputs, .columns = op.inputs, .split = op.split,
+                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts), op.outputs), .deviation = deviation, .expert = true});
+  }
   std::vector<Parameter> finish() && { return std::move(list_); }
 
  private:
@@ -98,6 +102,22 @@ Operator up_of(const ModelConfig& config) {
 }
 Operator down_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "down", config.ffn, config.hidden, TensorSplit::Columns, config.mlp_bias};
+}
+// Of all experts of a rank's part of the widths; their weights stand one below the other.
+Operator expert_up(const ModelConfig& config) {
+  const ExpertForm& form = *config.experts;
+  return {OperatorKind::Linear, "expert_up", config.hidden, (config.gated_mlp ? 2 : 1) * form.expert_ffn, TensorSplit::Rows, false, form.experts, form.topk};
+}
+Operator expert_down(const ModelConfig& config) {
+  const ExpertForm& form = *config.experts;
+  return {OperatorKind::Linear, "expert_down", form.expert_ffn, config.hidden, TensorSplit::Columns, false, form.experts, form.topk};
+}
+Operator router_of(const ModelConfig& config) { return {OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, false}; }
+Operator shared_up(const ModelConfig& config) {
+  return {OperatorKind::Linear, "shared_up", config.hidden, (config.gated_mlp ? 2 : 1) * config.experts->shared_ffn, TensorSplit::Rows, false};
+}
+Operator shared_down(const ModelConfig& config) {
+  return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
 Operator head_of(const ModelConfig& config, std::int64_t padded_vocabulary) {
   return {OperatorKind::Linear, "projection", config.hidden, padded_vocabulary, TensorSplit::Rows, false};
@@ -134,6 +154,38 @@ SegmentGraph mlp_segment(const ModelConfig& config) {
   return std::move(segment).finish();
 }
 
+// Shared experts take every token and wait for nobody: they run before tokens leave.
+SegmentGraph expert_segment(const ModelConfig& config) {
+  const ExpertForm& form = *config.experts;
+  SegmentBuilder segment(Segment::Experts);
+  const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+  segment.add(router_of(config));
+  segment.add({OperatorKind::Routing, "routing", form.experts, form.experts, TensorSplit::None, false});
+  if (form.shared_ffn > 0) {
+    segment.add(shared_up(config));
+    segment.add({OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows, false});
+    segment.add(shared_down(config));
+  }
+  segment.add({OperatorKind::Permutation, "to_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
+  segment.add(expert_up(config));
+  segment.add({OperatorKind::Activation, "expert_activation", expert_up(config).outputs, form.expert_ffn, TensorSplit::Rows, false, form.experts, form.topk});
+  segment.add(expert_down(config));
+  segment.add({OperatorKind::Permutation, "from_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
+  add_residual(segment, config, norm);
+  return std::move(segment).finish();
+}
+
+void add_expert_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
+  const ExpertForm& form = *config.experts;
+  parameters.add_linear("mlp.router", router_of(config), {form.experts}, config.initializer_range);
+  if (form.shared_ffn > 0) {
+    parameters.add_linear("mlp.shared.up", shared_up(config), std::vector<std::int64_t>(config.gated_mlp ? 2 : 1, form.shared_ffn), config.initializer_range);
+    parameters.add_linear("mlp.shared.down", shared_down(config), {config.hidden}, into_residual);
+  }
+  parameters.add_experts("mlp.experts.up", expert_up(config), config.initializer_range);
+  parameters.add_experts("mlp.experts.down", expert_down(config), into_residual);
+}
+
 }  // namespace
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
@@ -155,7 +207,7 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   return layer;
 }
 
-Layer block_layer(const ModelConfig& config, const std::string& prefix) {
+Layer block_layer(const ModelConfig& config, const std::string& prefix, bool experts) {
   const auto [query, key_value] = widths(config);
   // GPT-2 keeps the residual stream's variance from growing with depth; Llama starts all matrices alike.
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
@@ -165,11 +217,15 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix) {
   parameters.add_linear("attention.qkv", qkv_of(config), {query, key_value, key_value}, config.initializer_range);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
   parameters.add_norm("mlp.norm");
-  const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
-  parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
-  parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
+  if (experts) {
+    add_expert_parameters(parameters, config, into_residual);
+  } else {
+    const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
+    parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
+    parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
+  }
   Layer layer;
-  layer.segments = {attention_segment(config), mlp_segment(config)};
+  layer.segments = {attention_segment(config), experts ? expert_segment(config) : mlp_segment(config)};
   layer.parameters = std::move(parameters).finish();
   return layer;
 }
