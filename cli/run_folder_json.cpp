@@ -65,9 +65,9 @@ std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim
 
 std::optional<StepMetrics> parse_metrics(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("step") || !json.contains("loss")) return std::nullopt;
-  return StepMetrics{.step = json["step"].get<std::int64_t>(), .loss = json["loss"].is_number() ? json["loss"].get<double>() : 0,
-                     .tokens_per_second = json.value("tokens_per_second", 0.0)};
+  if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() || !json.contains("loss")) return std::nullopt;
+  const auto number = [&](const char* key) { return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0; };   // null: not finite
+  return StepMetrics{.step = json["step"].get<std::int64_t>(), .loss = number("loss"), .tokens_per_second = number("tokens_per_second")};
 }
 
 std::vector<StepMetrics> read_metrics(const std::string& folder) {

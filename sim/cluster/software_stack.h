@@ -53,7 +53,8 @@ struct SoftwareStack {
   double context_gib = 2.0;                 // driver, library handles, communication buffers
   double fragmentation = 0.05;              // share of the activations that the allocator holds without use
   bool shows_reserved = false;              // memory is read as what the allocator took, not as what tensors occupy
-  bool keeps_outputs = false;               // a pipeline's last stage holds the logits of all microbatches
+  bool keeps_outputs = false;               // a pipeline holds the messages of all microbatches, and its last stage their logits
+  bool keeps_gathered = false;              // what sequence parallelism gathered is saved as it is, not gathered again
   double loss_bytes = 12;                   // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
   double cut_loss_bytes = 12;               // the same where tensor ranks hold parts of the vocabulary
   double fused_loss_bytes = 6;              // one kernel: logits and their gradient

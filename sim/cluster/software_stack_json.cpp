@@ -72,6 +72,7 @@ void each_memory(Stack& stack, const Field& field) {
   field("fused_loss_bytes", stack.fused_loss_bytes, kElementBytes);
   field("shows_reserved", stack.shows_reserved);
   field("keeps_outputs", stack.keeps_outputs);
+  field("keeps_gathered", stack.keeps_gathered);
   field("context_gib", stack.context_gib, kFactor);
   field("fragmentation", stack.fragmentation, kFactor);
 }

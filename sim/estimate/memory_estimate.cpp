@@ -60,6 +60,9 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
     }
   const SavedActivations ends = saved_activations(run, setting, BlockKind::Dense);
   if (stage.embedding) rank.activations += flights * ends.embedding * (setting.stack.dropout ? 0.5 : 0);
+  const double message = ends.embedding / (run.layout.sequence_parallel ? real(run.layout.tensor) : 1);
+  if (setting.stack.keeps_outputs)  // activations come in, unless from the embedding, and gradients, unless from the head
+    rank.activations += message * real(run.layout.microbatches) * (2.0 - stage.embedding - stage.head);
   if (stage.head) rank.loss = ends.logits + ends.embedding;
 }
 

@@ -38,11 +38,12 @@ double block_elements(const RunDescription& run, const Setting& setting, BlockKi
   const Widths w = widths(run, setting, kind);
   const bool norm_fused = run.execution.fused_norm || run.execution.compiled;
   const bool mlp_fused = stack.fused_activation || run.execution.compiled;
-  const double norms = 2 * w.stream * (norm_fused ? 2 : net.rms_norm ? 4 : 2);
+  const double inputs = 2 * w.stream * (norm_fused ? 1 : net.rms_norm ? 3 : 1);            // of norms
+  const double outputs = 2 * (stack.keeps_gathered ? real(net.hidden) : w.stream);  // of norms, for products
   const double inner = net.gated ? (mlp_fused ? 3 : 4) : 2;
   const double masks = stack.dropout ? w.stream : 0;
   const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 * load_of(run, setting, kind) : 0;
-  return norms + w.queries_keys_values + w.heads + inner * w.inner + masks + routed +
+  return inputs + outputs + w.queries_keys_values + w.heads + inner * w.inner + masks + routed +
          (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);
 }
 

@@ -31,11 +31,12 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
   rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
   if (!positive) return;
-  const std::int64_t copies = std::int64_t{mesh.data} * mesh.context, product = copies * mesh.pipeline * mesh.tensor;   // beyond 32 bits as written
+  const std::int64_t copies = std::int64_t{mesh.data} * mesh.context;
+  const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;   // degrees as written go beyond 64 bits
   rules.must(mesh.replicas >= 1 && copies % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < copies), "/mesh/replicas",
              fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, copies), "use a divisor of the data degree, below it");
   rules.must(product == plan.cluster.devices, "/mesh",
-             fmt::format("{} = {} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
+             fmt::format("{} = {:.0f} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
              "make the product equal to the number of devices");
 }
 

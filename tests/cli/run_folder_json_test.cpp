@@ -78,7 +78,8 @@ TEST(RunFolder, ResumesUnderAnotherLayoutButNothingElse) {
 }
 
 TEST(RunFolder, ReadsWholeMetricLinesOnly) {
-  EXPECT_EQ(parse_metrics(R"({"step": 3, "los)"), std::nullopt);
+  for (const char* line : {R"({"step": 3, "los)", R"({"step": "3", "loss": 1})", R"([3])", ""}) EXPECT_EQ(parse_metrics(line), std::nullopt) << line;
+  EXPECT_EQ(parse_metrics(R"({"step": 3, "loss": null, "tokens_per_second": null})")->tokens_per_second, 0);
   const auto metrics = parse_metrics(R"({"step": 3, "loss": 2.5, "tokens_per_second": 100.0})");
   ASSERT_TRUE(metrics);
   EXPECT_EQ(metrics->step, 3);

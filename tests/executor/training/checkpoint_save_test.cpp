@@ -1,4 +1,5 @@
 // Saving beside training: what is saved, when it is seen, and what is said when it cannot be written.
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -78,6 +79,14 @@ TEST(CheckpointSave, FoldersThatSomeoneKeptAreNoneOfTheRuns) {
   }
   saving.checkpoints.save(saving.training.parameters, {.steps = {1}, .loss_scale = {}});
   EXPECT_EQ(saved_steps(saving.folder), std::vector<std::int64_t>{1});
+}
+
+TEST(CheckpointSave, ADiskThatIsTooSmallIsToldBeforeTheFirstStep) {
+  const Saving saving;
+  EXPECT_FALSE(std::filesystem::exists(saving.folder));
+  const std::vector<NamedTensor> endless{{.name = "weight", .values = at::zeros({1}).expand({std::int64_t{1} << 50})}};
+  EXPECT_THAT([&] { saving.checkpoints.require_space(endless); }, ThrowsMessage<sim::InputError>(HasSubstr("a checkpoint takes 4096 TiB")));
+  EXPECT_NO_THROW(saving.checkpoints.require_space({}));
 }
 
 TEST(CheckpointSave, WhatADeadRunLeftIsRemoved) {

@@ -1,13 +1,36 @@
-// libFuzzer's entry: the reader that MESHWRIGHT_READER names, fed with whatever libFuzzer thinks of. Built by clang++ alone.
+// libFuzzer's entry: the reader that MESHWRIGHT_READER names, fed with whatever libFuzzer thinks of, beginning with the reader's example.
+// Without a name it lists the readers. Built by clang++ (preset fuzz), run by fuzz.sh.   MESHWRIGHT_READER=plan readers_fuzzer folder
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "tests/gui/import/readers.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const char* const wanted = std::getenv("MESHWRIGHT_READER");
+namespace {
+
+const gui::test::Reader* wanted() {
+  const char* const name = std::getenv("MESHWRIGHT_READER");
   for (const gui::test::Reader& reader : gui::test::allReaders())
-    if (wanted == nullptr || std::strcmp(reader.name, wanted) == 0) readBytes(reader, {reinterpret_cast<const char*>(data), size});
+    if (name != nullptr && std::strcmp(reader.name, name) == 0) return &reader;
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  const gui::test::Reader* const reader = wanted();
+  if (reader == nullptr) {
+    for (const gui::test::Reader& known : gui::test::allReaders()) std::puts(known.name);
+    std::exit(std::getenv("MESHWRIGHT_READER") == nullptr ? 0 : 2);
+  }
+  if (*argc > 1) std::ofstream(std::string((*argv)[1]) + "/example", std::ios::binary) << reader->example();
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const gui::test::Reader& reader = *wanted();
+  readBytes(reader, {reinterpret_cast<const char*>(data), size});
   return 0;
 }

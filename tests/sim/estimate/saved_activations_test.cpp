@@ -49,6 +49,17 @@ TEST(SavedActivations, TheLossKeepsWhatItsProgramDoes) {
   EXPECT_NEAR(logit_bytes(run, stack), 4, 1e-9);
 }
 
+TEST(SavedActivations, GatheredInputsMayBeSavedWhole) {
+  SoftwareStack stack;
+  RunDescription run = gpt_run();
+  run.layout.tensor = 8;
+  run.layout.sequence_parallel = true;
+  const auto whole = [&] { return saved_activations(run, {a100(), stack}, BlockKind::Dense).whole; };
+  const double parts = whole();
+  stack.keeps_gathered = true;
+  EXPECT_NEAR(whole() - parts, 2 * 7.0 / 8 * 4096 * 2048 * 2, 1);
+}
+
 TEST(SavedActivations, ALastStageMayKeepTheLogitsOfAllMicrobatches) {
   SoftwareStack stack;
   stack.keeps_outputs = true;

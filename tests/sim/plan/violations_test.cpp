@@ -27,6 +27,12 @@ TEST(Violations, DegreesMustMultiplyToTheDevices) {
   EXPECT_THAT(violations(plan), broken("/mesh", "= 2 ranks, but the cluster has 4 devices"));
 }
 
+TEST(Violations, DegreesBeyondAllIntegersAreTold) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.mesh = {.data = 1'000'000, .pipeline = 1'000'000, .tensor = 1'000'000, .replicas = 1, .context = 1'000'000};
+  EXPECT_THAT(violations(plan), broken("/mesh", "= 999999999999999983222784 ranks"));
+}
+
 TEST(Violations, HeadsMustDivideByTensorDegree) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 3})), broken("/mesh/tensor", "4 attention heads are not divisible by tensor degree 3"));
 }
