@@ -146,8 +146,12 @@ void StageWork::ask_experts(TaskKey key) {
 // Attention over context ranks: what each algorithm moves between the projections, n tokens of keys and values being a block.
 void StageWork::attend(TaskKey key) {
   const std::int64_t ranks = plan_.mesh.context, tokens = plan_.microbatch_size * plan_.workload.sequence / ranks;
-  const std::int64_t width = plan_.model.head_dim, heads = plan_.model.heads / plan_.mesh.tensor, pairs = 2 * plan_.model.kv_heads / plan_.mesh.tensor;
-  const Bytes block = element_ * (tokens * width * pairs), query = element_ * (tokens * width * heads);
+  const AttentionForm& form = plan_.model.attention;
+  const bool latent = form.kind == AttentionKind::Latent;
+  const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim, value_width = latent ? form.v_dim : plan_.model.head_dim;
+  const std::int64_t heads = plan_.model.heads / plan_.mesh.tensor, kv_heads = (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
+  const Bytes block = element_ * (tokens * (key_width + value_width) * kv_heads), query = element_ * (tokens * key_width * heads),
+              output = element_ * (tokens * value_width * heads);
   const bool backward = key.phase == Phase::Backward;
   const auto exchange = [&](Operation operation, std::int32_t sequence, Bytes payload) {
     TaskKey one = key;
@@ -164,9 +168,9 @@ void StageWork::attend(TaskKey key) {
       if (backward) exchange(Operation::ReduceScatter, 0, block * ranks);
       break;
     case ContextAlgorithm::AllToAll:
-      exchange(Operation::AllToAll, 0, backward ? query : query + block);
+      exchange(Operation::AllToAll, 0, backward ? output : query + block);
       say_word("attention_scores", key);
-      exchange(Operation::AllToAll, 1, backward ? query + block : query);
+      exchange(Operation::AllToAll, 1, backward ? query + block : output);
       break;
     case ContextAlgorithm::Ring:
       for (std::int32_t step = 0; step < ranks; ++step) {

@@ -46,6 +46,7 @@ class Writer {
  private:
   LocalShape local(const Operator& op) const;
   LocalShape of_experts(const Operator& op, LocalShape shape) const;
+  void join_latent();
   void attention_forward();
   void attention_backward();
   double attention_share() const;
@@ -77,8 +78,8 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = shape_.tensor;
   if (op.kind == OperatorKind::Permutation) return of_experts(op, {shape_.tokens(), op.inputs, op.outputs});
-  const bool in_front = op.kind == OperatorKind::Routing || op.name == "router";   // behind the gather of sequence parallelism
-  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !in_front ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  const bool gathered = op.kind == OperatorKind::Routing || op.kind == OperatorKind::Linear;   // behind the gather of sequence parallelism
+  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
   const LocalShape whole{shape_.tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs, op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
   if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
@@ -89,6 +90,14 @@ LocalShape Writer::local(const Operator& op) const {
                                            : LocalShape{shape_.tokens(), op.inputs / t, op.outputs};
     default: return {shape_.tokens(), op.inputs / t, op.outputs / t};
   }
+}
+
+// The turned part of a key goes beside the rest of it, for every head: queries, keys and values are copied.
+void Writer::join_latent() {
+  if (model_.config.attention.kind != AttentionKind::Latent) return;
+  const AttentionWidths widths = attention_widths(model_.config);
+  const std::int64_t copied = (2 * widths.query + widths.key + widths.value) / shape_.tensor;
+  add(Kernel::Copy, {tokens() * copied * bytes_per_element(plan_.workload.precision).value()});
 }
 
 // Of the queries: a context rank has its part of them (or of the heads), and meets the keys block by block in a ring.
@@ -123,7 +132,9 @@ void Writer::forward(const Operator& op, double share) {
     case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs, at.products}, share);
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
-    case OperatorKind::Rotary: return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Rotary:
+      join_latent();
+      return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Attention: return attention_forward();
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs}, share);
@@ -144,7 +155,9 @@ void Writer::backward(const Operator& op) {
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
-    case OperatorKind::Rotary: return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
+    case OperatorKind::Rotary:
+      join_latent();
+      return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_backward();
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});

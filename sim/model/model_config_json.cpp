@@ -11,7 +11,7 @@
 namespace sim {
 namespace {
 
-constexpr std::array<std::string_view, 9> kModelTypes = {"gpt2", "llama", "mistral", "qwen2", "mixtral", "grok-1", "olmoe", "qwen2_moe", "qwen3_moe"};
+constexpr std::array<std::string_view, 12> kModelTypes = {"gpt2", "llama", "mistral", "qwen2", "mixtral", "deepseek", "deepseek_v2", "deepseek_v3", "grok-1", "olmoe", "qwen2_moe", "qwen3_moe"};
 
 struct ActivationName {
   std::string_view name;
@@ -114,6 +114,28 @@ void refuse_windows(const JsonReader& reader, const ModelConfig& config) {
                    "set max_position_embeddings to it, or remove it");
 }
 
+// A head of the kernel is as wide as a key and a value on the mean: the same products and the same bytes.
+void read_latent(const JsonReader& reader, ModelConfig& config) {
+  if (config.model_type != "deepseek_v2" && config.model_type != "deepseek_v3") return;
+  AttentionForm& form = config.attention;
+  form.kind = AttentionKind::Latent;
+  form.q_lora = reader.json().contains("q_lora_rank") && reader.json()["q_lora_rank"].is_null() ? 0 : reader.integer("q_lora_rank", 0, {0, 1e6});
+  form.kv_lora = size(reader, "kv_lora_rank");
+  form.qk_nope = size(reader, "qk_nope_head_dim");
+  form.qk_rope = size(reader, "qk_rope_head_dim");
+  form.v_dim = size(reader, "v_head_dim");
+  config.kv_heads = config.heads;
+  config.head_dim = (form.qk_nope + form.qk_rope + form.v_dim) / 2;
+}
+
+void write_latent(Json& json, const AttentionForm& form) {
+  json["q_lora_rank"] = form.q_lora;
+  json["kv_lora_rank"] = form.kv_lora;
+  json["qk_nope_head_dim"] = form.qk_nope;
+  json["qk_rope_head_dim"] = form.qk_rope;
+  json["v_head_dim"] = form.v_dim;
+}
+
 ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   ModelConfig config;
   config.model_type = model_type;
@@ -138,6 +160,7 @@ ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   config.rope_theta = read_rope_theta(reader);
   config.attention_dropout = reader.number("attention_dropout", 0.0, kShare);
   refuse_windows(reader, config);
+  read_latent(reader, config);
   return config;
 }
 
@@ -161,6 +184,7 @@ Json llama_json(const ModelConfig& config) {
     json["attention_bias"] = config.attention_bias;
     json["mlp_bias"] = config.mlp_bias;
   }
+  if (config.attention.kind == AttentionKind::Latent) write_latent(json, config.attention);
   if (config.experts) write_experts(json, *config.experts);
   return json;
 }

@@ -7,12 +7,6 @@
 namespace sim {
 namespace {
 
-struct Widths {  // of the query, and of keys and values each
-  std::int64_t query, key_value;
-  std::int64_t all() const { return query + 2 * key_value; }
-};
-Widths widths(const ModelConfig& config) { return {config.heads * config.head_dim, config.kv_heads * config.head_dim}; }
-
 // Operators in the order in which they run, each an edge after the one before it; further edges are named.
 class SegmentBuilder {
  public:
@@ -91,11 +85,26 @@ class ParameterList {
 
 Operator same_width(OperatorKind kind, const char* name, std::int64_t width) { return {kind, name, width, width, TensorSplit::None, false}; }
 
+Operator split_width(OperatorKind kind, const char* name, std::int64_t width) { return {kind, name, width, width, TensorSplit::Rows, false}; }
+
 Operator qkv_of(const ModelConfig& config) {
-  return {OperatorKind::Linear, "qkv", config.hidden, widths(config).all(), TensorSplit::Rows, config.attention_bias};
+  return {OperatorKind::Linear, "qkv", config.hidden, attention_widths(config).joint(), TensorSplit::Rows, config.attention_bias};
+}
+// Queries, and keys with values, by way of narrow vectors that every tensor rank computes.
+std::vector<Operator> latent_projections(const ModelConfig& config) {
+  const AttentionForm& form = config.attention;
+  const auto linear = [](const char* name, std::int64_t inputs, std::int64_t outputs, TensorSplit split) {
+    return Operator{OperatorKind::Linear, name, inputs, outputs, split, false};
+  };
+  std::vector<Operator> all;
+  if (form.q_lora > 0) all.push_back(linear("q_down", config.hidden, form.q_lora, TensorSplit::None));
+  all.push_back(linear("q_up", form.q_lora > 0 ? form.q_lora : config.hidden, attention_widths(config).query, TensorSplit::Rows));
+  all.push_back(linear("kv_down", config.hidden, form.kv_lora + form.qk_rope, TensorSplit::None));
+  all.push_back(linear("kv_up", form.kv_lora, config.heads * (form.qk_nope + form.v_dim), TensorSplit::Rows));
+  return all;
 }
 Operator projection_of(const ModelConfig& config) {
-  return {OperatorKind::Linear, "projection", widths(config).query, config.hidden, TensorSplit::Columns, config.projection_bias};
+  return {OperatorKind::Linear, "projection", attention_widths(config).output, config.hidden, TensorSplit::Columns, config.projection_bias};
 }
 Operator up_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "up", config.hidden, (config.gated_mlp ? 2 : 1) * config.ffn, TensorSplit::Rows, config.mlp_bias};
@@ -130,14 +139,16 @@ void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::size_
 }
 
 SegmentGraph attention_segment(const ModelConfig& config) {
-  const auto [query, key_value] = widths(config);
+  const AttentionWidths widths = attention_widths(config);
+  const bool is_latent = config.attention.kind == AttentionKind::Latent;
   SegmentBuilder segment(Segment::Attention);
   const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
-  const std::size_t qkv = segment.add(qkv_of(config));
+  std::size_t qkv = 0;
+  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)}) qkv = segment.add(op);
   const bool is_rotary = config.position == Position::Rotary;
-  if (is_rotary) segment.add({OperatorKind::Rotary, "rotary", query + key_value, query + key_value, TensorSplit::Rows, false});
+  if (is_rotary) segment.add(split_width(OperatorKind::Rotary, "rotary", is_latent ? 2 * config.heads * config.attention.qk_rope : widths.query + widths.key));
   const std::size_t attention =
-      segment.add({OperatorKind::Attention, "attention", query + 2 * key_value, query, TensorSplit::Rows, false});
+      segment.add({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false});
   if (is_rotary) segment.connect(qkv, attention);  // the values are not turned
   segment.add(projection_of(config));
   add_residual(segment, config, norm);
@@ -208,13 +219,16 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
 }
 
 Layer block_layer(const ModelConfig& config, const std::string& prefix, bool experts) {
-  const auto [query, key_value] = widths(config);
   // GPT-2 keeps the residual stream's variance from growing with depth; Llama starts all matrices alike.
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
   const double into_residual = config.initializer_range / (scales_by_depth ? std::sqrt(2.0 * static_cast<double>(config.layers)) : 1.0);
   ParameterList parameters(config, prefix + ".");
   parameters.add_norm("attention.norm");
-  parameters.add_linear("attention.qkv", qkv_of(config), {query, key_value, key_value}, config.initializer_range);
+  const AttentionWidths widths = attention_widths(config);
+  if (config.attention.kind == AttentionKind::Latent)
+    for (const Operator& op : latent_projections(config)) parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
+  else
+    parameters.add_linear("attention.qkv", qkv_of(config), {widths.query, widths.key, widths.value}, config.initializer_range);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
   parameters.add_norm("mlp.norm");
   if (experts) {

@@ -26,6 +26,10 @@ ModelConfig model_of(const Network& net) {
   model.attention_bias = model.projection_bias = model.mlp_bias = net.bias;
   model.tied_embeddings = net.tied;
   model.experts = net.experts;
+  if (net.attention.kind != AttentionKind::Latent) return model;
+  model.attention = net.attention;
+  model.kv_heads = net.heads;
+  model.head_dim = (net.attention.qk_nope + net.attention.qk_rope + net.attention.v_dim) / 2;
   return model;
 }
 
@@ -84,7 +88,7 @@ std::string why_not_lowered(const RunDescription& run) {
   const struct { bool holds; const char* reason; } kReasons[] = {
       {net.kind != NetworkKind::Decoder, "is no decoder"},
       {net.low_rank.has_value(), "trains adapters"},
-      {net.attention.kind != AttentionKind::Full, "has latent or windowed attention"},
+      {net.attention.kind == AttentionKind::Sliding, "has windowed attention"},
       {net.effective_sequence != real(net.sequence), "pads its samples"},
       {net.experts && !layout.expert_tensor && layout.tensor > 1, "keeps experts whole on tensor ranks"},
       {layout.cut != CutKind::Uniform, "is cut in another way than evenly"},

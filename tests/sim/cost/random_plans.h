@@ -69,6 +69,11 @@ class PlanGenerator {
       plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 96, .shared_ffn = one_of({0, 64}), .first_dense_layers = one_of({0, 1}), .forced_balance = coin()};
       plan.mesh.expert = one_of({1, 2, 4});
     }
+    if (plan.model.model_type == "llama" && one_of({0, 0, 1}) == 1) {
+      plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = one_of({0, 24}), .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 16};
+      plan.model.kv_heads = plan.model.heads;
+      plan.model.head_dim = 20;
+    }
     plan.model.residual_dropout = one_of({0.0, 0.1});
     plan.schedule = one_of({"gpipe", "1f1b", "interleaved", "zb-1p", "zb-2p", "zbv", "v-half", "v-min"});
     plan.chunks = plan.schedule == "interleaved" || find_schedule(plan.schedule)->placement == ChunkPlacement::V ? 2 : 1;
@@ -96,7 +101,8 @@ class PlanGenerator {
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
-  const std::string experts = plan.model.experts ? " E" + std::to_string(plan.mesh.expert) + " of 4" : "";
+  const std::string latent = plan.model.attention.kind == AttentionKind::Latent ? " latent" : "";
+  const std::string experts = latent + (plan.model.experts ? " E" + std::to_string(plan.mesh.expert) + " of 4" : "");
   if (plan.mesh.context == 1) return experts;
   return experts + " C" + std::to_string(plan.mesh.context) + " " + std::string(kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
 }

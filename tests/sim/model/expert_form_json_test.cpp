@@ -22,6 +22,14 @@ Json qwen_moe() {
           {"moe_intermediate_size", 1408}, {"shared_expert_intermediate_size", 5632}};
 }
 
+// deepseek-ai/DeepSeek-V3 without its stretched positions.
+Json deepseek() {
+  return {{"model_type", "deepseek_v3"}, {"num_hidden_layers", 61}, {"hidden_size", 7168}, {"num_attention_heads", 128}, {"num_key_value_heads", 128},
+          {"intermediate_size", 18432}, {"vocab_size", 129280}, {"max_position_embeddings", 4096}, {"n_routed_experts", 256}, {"num_experts_per_tok", 8},
+          {"moe_intermediate_size", 2048}, {"n_shared_experts", 1}, {"first_k_dense_replace", 3}, {"q_lora_rank", 1536}, {"kv_lora_rank", 512},
+          {"qk_nope_head_dim", 128}, {"qk_rope_head_dim", 64}, {"v_head_dim", 128}};
+}
+
 TEST(ExpertForm, FamiliesNameTheSameNumbersDifferently) {
   const ModelConfig eight = model_config_from_json(mixtral(), "config.json"), sixty = model_config_from_json(qwen_moe(), "config.json");
   EXPECT_EQ(*eight.experts, (ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 14336}));
@@ -35,7 +43,7 @@ TEST(ExpertForm, OneExpertIsADenseModel) {
 }
 
 TEST(ExpertForm, ComesBackFromAPlanFile) {
-  for (const Json& json : {mixtral(), qwen_moe()}) {
+  for (const Json& json : {mixtral(), qwen_moe(), deepseek()}) {
     ModelConfig config = model_config_from_json(json, "config.json");
     config.experts->first_dense_layers = 3;
     config.experts->forced_balance = true;
@@ -55,10 +63,21 @@ TEST(ExpertForm, WrongNumbersAreNamed) {
   }
 }
 
-// As their cards say: 46.7 and 14.3 billion parameters.
+// As their cards say: 46.7, 14.3 and 671 billion parameters.
 TEST(ExpertForm, ParametersAreThoseOfThePublishedModels) {
   EXPECT_NEAR(static_cast<double>(num_parameters(make_model_graph(model_config_from_json(mixtral(), ""), {1}))), 46.7e9, 0.05e9);
   EXPECT_NEAR(static_cast<double>(num_parameters(make_model_graph(model_config_from_json(qwen_moe(), ""), {1}))), 14.3e9, 0.05e9);
+  EXPECT_NEAR(static_cast<double>(num_parameters(make_model_graph(model_config_from_json(deepseek(), ""), {1}))), 671e9, 0.5e9);
+}
+
+// Queries by way of 1,536 numbers; keys and values of 128 heads, 192 and 128 wide, by way of 512.
+TEST(ExpertForm, LatentAttentionIsAsWideAsItsHeads) {
+  const ModelConfig config = model_config_from_json(deepseek(), "");
+  const AttentionWidths widths = attention_widths(config);
+  EXPECT_EQ(widths.query, 128 * 192);
+  EXPECT_EQ(widths.joint(), 128 * (2 * 192 + 128));
+  EXPECT_EQ(widths.output, 128 * 128);
+  EXPECT_EQ(config.head_dim, (192 + 128) / 2);
 }
 
 // A token meets two of eight experts: 12.9 billion parameters, of which the embedding multiplies nothing.

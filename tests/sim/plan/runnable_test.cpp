@@ -33,6 +33,12 @@ TEST(Runnable, ExpertsAreSimulatedOnly) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/num_experts")));
 }
 
+TEST(Runnable, LatentAttentionIsSimulatedOnly) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention.kind = AttentionKind::Latent;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/kv_lora_rank")));
+}
+
 TEST(Runnable, ContextRanksAreSimulatedOnly) {
   EXPECT_THAT(why_not_runnable(testing::tiny_plan({.context = 2})), ElementsAre(Field(&Violation::where, "/mesh/context")));
 }
