@@ -15,7 +15,8 @@ namespace {
 constexpr double kGibibyte = 1073741824.0;
 
 ConvolutionalNetwork network_of(const RunDescription& run, const SoftwareStack& stack) {
-  return make_convolutional(run.network.architecture, {run.network.image}, stack.fused_residual ? Pointwise::Fused : Pointwise::Separate);
+  const bool fused = stack.fused_residual || stack.compiled;
+  return make_convolutional(run.network.architecture, {run.network.image}, fused ? Pointwise::Fused : Pointwise::Separate);
 }
 
 // Units of each stage: as stated, else by equal arithmetic.
