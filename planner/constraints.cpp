@@ -30,6 +30,8 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
   must_divide("heads", request.model.heads);
   if (request.model.kv_heads != request.model.heads) must_divide("kv_heads", request.model.kv_heads);
   must_divide("ffn", request.model.ffn);
+  if (request.model.experts && (request.model.experts->expert_ffn % tensor != 0 || request.model.experts->shared_ffn % tensor != 0))
+    reasons.push_back({"divisibility.ffn", {{"ffn", std::to_string(request.model.experts->expert_ffn)}, {"tensor", std::to_string(tensor)}}});
   if (request.vocabulary_multiple % tensor != 0)
     reasons.push_back({"divisibility.vocabulary", {{"multiple", std::to_string(request.vocabulary_multiple)}, {"tensor", std::to_string(tensor)}}});
   return reasons;

@@ -57,6 +57,7 @@ constexpr Axis kAxes[] = {
     {"pipeline", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.pipeline); }, kDegree},
     {"context", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.context); }, kDegree},
     {"context_algorithm", [](const std::string& t, FixedAxes& a) { return read_name(t, sim::kContextAlgorithmNames, a.context_algorithm); }, "ring, all_gather, all_to_all"},
+    {"expert", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.expert); }, kDegree},
     {"replicas", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.replicas); }, kDegree},
     {"chunks", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.chunks); }, kDegree},
     {"microbatch", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.microbatch); }, kDegree},

@@ -14,6 +14,7 @@ Distance distance(const PlanCandidate& a, const PlanCandidate& b) {
   degree(a.mesh.tensor, b.mesh.tensor);
   degree(a.mesh.pipeline, b.mesh.pipeline);
   degree(a.mesh.context, b.mesh.context);
+  degree(a.mesh.expert, b.mesh.expert);
   degree(a.mesh.replicas, b.mesh.replicas);
   degree(a.microbatch, b.microbatch);
   degree(a.schedule + 1, b.schedule + 1);

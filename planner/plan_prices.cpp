@@ -82,8 +82,11 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
 
 std::vector<StageLayerPrices> Pricer::layers() const {
   std::vector<StageLayerPrices> prices;
-  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage)
-    prices.push_back({layer(stage, sim::LayerIndex(0)), layer(stage, sim::LayerIndex(1)), layer(stage, model_.head())});
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) {
+    prices.emplace_back();
+    for (const sim::LayerKind kind : sim::kLayerKinds)
+      if (const sim::LayerIndex first = model_.first_of(kind); first.exists()) prices.back()[kind] = layer(stage, first);
+  }
   return prices;
 }
 
@@ -111,6 +114,7 @@ std::vector<StageTransfers> Pricer::transfers() const {
 BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan_);
+  const MeshAxis axis = sim::axis_of(bucket);
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
     const sim::Bytes element = phase == Phase::Gradients ? sim::bytes_per_gradient(plan_) : sim::bytes_per_element(plan_.workload.precision);
@@ -127,16 +131,17 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   BucketPrice prices{.ready_after = bucket.ready_after,
                      .chunk = bucket.chunk,
                      .tied = bucket.tied,
+                     .shared = bucket.shards > 1,
                      .update = task(Phase::Step, Operation::Update, MeshAxis::None)};
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
-  if (plan_.mesh.copies() == 1) return prices;
-  prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, MeshAxis::Data);
-  if (plan_.mesh.replicas > 1) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
+  if (bucket.shards == 1) return prices;
+  prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, axis);
+  if (plan_.mesh.replicas > 1 && !bucket.expert) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {
-    prices.forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Data);
-    prices.backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Data);
+    prices.forward_gather = task(Phase::Forward, Operation::AllGather, axis);
+    prices.backward_gather = task(Phase::Backward, Operation::AllGather, axis);
   } else if (strategy.shards_optimizer) {
-    prices.weights_gather = task(Phase::Step, Operation::AllGather, MeshAxis::Data);
+    prices.weights_gather = task(Phase::Step, Operation::AllGather, axis);
   }
   return prices;
 }

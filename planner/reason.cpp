@@ -19,6 +19,7 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"divisibility.vocabulary", "the vocabulary is padded to a multiple of {multiple}, which {tensor} does not divide"},
     {"divisibility.sequence", "sequence parallel: {sequence} tokens are not divisible by {tensor}"},
     {"divisibility.context", "{sequence} tokens are not divisible by context degree {context}"},
+    {"divisibility.expert", "{experts} experts and {copies} data and context ranks are not both divisible by expert degree {expert}"},
     {"divisibility.batch", "global batch {batch} is not divisible by data degree {data}"},
     {"divisibility.replicas", "{replicas} replicas do not cut {data} data ranks into shards"},
     {"divisibility.microbatch", "{samples} samples a data rank are not divisible by microbatch {microbatch}"},

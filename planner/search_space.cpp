@@ -45,6 +45,7 @@ class Enumerator {
   void add_replicated(sim::DeviceMesh mesh);
   std::vector<std::int32_t> replica_options(const sim::DeviceMesh& mesh);
   void add_mesh(const sim::DeviceMesh& mesh);
+  std::vector<std::int32_t> expert_options(const sim::DeviceMesh& mesh);
   std::vector<std::int32_t> contexts();
   std::vector<sim::ContextAlgorithm> context_algorithms(const sim::DeviceMesh& mesh);
   void add_schedules(const Shape& shape, std::vector<Reason>& refusals);
@@ -105,6 +106,18 @@ void Enumerator::add_meshes() {
   space_.candidates.clear();
 }
 
+std::vector<std::int32_t> Enumerator::expert_options(const sim::DeviceMesh& mesh) {
+  const std::int64_t experts = request_.model.experts ? request_.model.experts->experts : 1;
+  const auto divides = [&](std::int32_t degree) { return experts % degree == 0 && mesh.copies() % degree == 0; };
+  std::vector<std::int32_t> options;
+  for (const std::int32_t degree : fixed_.expert ? std::vector{*fixed_.expert} : divisors(experts))
+    if (divides(degree)) options.push_back(degree);
+  if (options.empty())
+    exclude(fmt::format("data={} expert={}", mesh.data, *fixed_.expert),
+            {"divisibility.expert", {{"experts", std::to_string(experts)}, {"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(*fixed_.expert)}}}, "expert=1");
+  return options;
+}
+
 // Short contexts stay whole, unless a degree is asked for.
 std::vector<std::int32_t> Enumerator::contexts() {
   if (fixed_.context) return degrees("context", fixed_.context, why_not_context);
@@ -145,10 +158,13 @@ std::vector<std::int32_t> Enumerator::replica_options(const sim::DeviceMesh& mes
 }
 
 void Enumerator::add_replicated(sim::DeviceMesh mesh) {
-  for (const std::int32_t replicas : replica_options(mesh)) {
-    mesh.replicas = replicas;
-    add_mesh(mesh);
-  }
+  const std::vector<std::int32_t> experts = expert_options(mesh), replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
+  for (mesh.expert = 1; mesh.expert <= mesh.copies(); ++mesh.expert)
+    for (const std::int32_t each : replicas) {
+      if (std::count(experts.begin(), experts.end(), mesh.expert) == 0 || (mesh.expert > 1 && each > 1 && !fixed_.expert)) continue;
+      mesh.replicas = each;
+      add_mesh(mesh);
+    }
 }
 
 void Enumerator::exclude_impossible_mesh(const sim::DeviceMesh& mesh) {
@@ -306,6 +322,7 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
           {"pipeline", std::to_string(candidate.mesh.pipeline)},
           {"context", std::to_string(candidate.mesh.context)},
           {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(candidate.context_algorithm)])},
+          {"expert", std::to_string(candidate.mesh.expert)},
           {"replicas", std::to_string(candidate.mesh.replicas)},
           {"microbatch", std::to_string(candidate.microbatch)},
           {"schedule", std::string(sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name)},

@@ -21,6 +21,7 @@ bool GradientLifetime::may_begin(const TaskKey& key) const {
   switch (key.operation) {
     case Operation::Head: return true;
     case Operation::Mlp:
+    case Operation::ExpertOutput:
     case Operation::Embedding: return !plan_.sequence_parallel;
     case Operation::MlpResidual:
     case Operation::EmbeddingPositions: return plan_.sequence_parallel;

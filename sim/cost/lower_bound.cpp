@@ -16,18 +16,15 @@ struct LayerTimes {
 class StageTimes {
  public:
   StageTimes(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), prices_(model, plan) {
-    embedding_ = times(LayerIndex(0));
-    block_ = times(LayerIndex(1));
-    head_ = times(model.head());
-    if (plan.recompute == Recompute::Full) recompute_ = time(recompute_pieces(model, plan, LayerIndex(1)), LayerIndex(1), Phase::Recompute);
-    block_.backward += recompute_;
+    for (const LayerKind kind : kLayerKinds)
+      if (const LayerIndex layer = model.first_of(kind); layer.exists()) times_[kind] = times(layer);
   }
 
   LayerTimes of(StageIndex stage, ChunkIndex chunk) const {
     LayerTimes sum;
     const LayerRange range = plan_.layers(stage, chunk);
     for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
-      const LayerTimes& one = layer == LayerIndex(0) ? embedding_ : layer == model_.head() ? head_ : block_;
+      const LayerTimes& one = times_[model_.kind(layer)];
       sum.forward += one.forward;
       sum.backward += one.backward;
       sum.weight += one.weight;
@@ -35,7 +32,7 @@ class StageTimes {
     return sum;
   }
 
-  SimTime first_recompute() const { return recompute_; }  // of one block
+  SimTime first_recompute() const { return recompute_; }  // at most, of one block
 
   SimTime weights(StageIndex stage) const {
     SimTime sum{};
@@ -56,8 +53,8 @@ class StageTimes {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   TaskPrices prices_;
-  LayerTimes embedding_, block_, head_;
-  SimTime recompute_{};
+  ByLayerKind<LayerTimes> times_;
+  SimTime recompute_{};                            // of the longest block
 };
 
 SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Phase phase) {
@@ -69,8 +66,12 @@ SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Pha
 }
 
 LayerTimes StageTimes::times(LayerIndex layer) {
+  SimTime again{};
+  const bool is_block = layer != LayerIndex(0) && layer != model_.head();
+  if (is_block && plan_.recompute == Recompute::Full) again = time(recompute_pieces(model_, plan_, layer), layer, Phase::Recompute);
+  recompute_ = std::max(recompute_, again);
   return {time(forward_pieces(model_, plan_, layer), layer, Phase::Forward),
-          time(backward_pieces(model_, plan_, layer), layer, Phase::Backward),
+          again + time(backward_pieces(model_, plan_, layer), layer, Phase::Backward),
           plan_.splits_backward() ? time(weight_pieces(model_, layer), layer, Phase::Weight) : SimTime{}};
 }
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "sim/estimate/expert_load.h"
 #include "sim/estimate/spread.h"
 
 namespace sim {
 namespace {
+
+constexpr double kRoutingKernels = 10, kPermutationKernels = 12;   // as sim/estimate's layer_work has them
 
 NumberFormat format_of(Precision precision) {
   switch (precision) {
@@ -61,11 +64,26 @@ Work ModelledKernels::work(const KernelCall& call) const {
 }
 
 Work ModelledKernels::product(const KernelCall& call) const {
-  const double tokens = real(call.shape[0]), outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  if (call.shape[3] > 0) return grouped(call);
+  const double tokens = real(call.shape[0]);
   if (call.kernel == Kernel::LinearForward) return clock_.product({tokens, outputs, inputs});
   if (call.kernel == Kernel::LinearInputGradient) return clock_.product({tokens, inputs, outputs});
   const Work gradient = clock_.product({outputs, inputs, tokens});
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
+}
+
+// One product an expert. Its launches are issued when the counts of tokens are known: nothing hides them.
+Work ModelledKernels::grouped(const KernelCall& call) const {
+  const double rows = expert_rows(real(call.shape[0]), device_.behavior), held = real(call.shape[3]);
+  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]), slower = grouped_slowdown(clock_.grouped_share(), {held});
+  const bool is_gradient = call.kernel == Kernel::LinearWeightGradient;
+  Work work = slower * (is_gradient                                ? clock_.product({outputs, inputs, rows, held})
+                        : call.kernel == Kernel::LinearForward ? clock_.product({rows, outputs, inputs, held})
+                                                               : clock_.product({rows, inputs, outputs, held}));
+  if (is_gradient && accumulates_) work += operators_.accumulation(outputs * inputs * held);
+  if (plan_.model.experts->dispatch == ExpertDispatch::Dropless) work.device += clock_.host_time({0, held * plan_.cluster.software.launches_per_expert});
+  return work;
 }
 
 // Steps of a ring are slower than one kernel over all keys, by what the program loses between them.
@@ -110,6 +128,8 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::RotaryBackward: return operators_.rotary(bytes);
     case Kernel::DropoutForward:
     case Kernel::DropoutBackward: return operators_.dropout(bytes, pass);
+    case Kernel::Routing: return clock_.bytes(real(kRoutingBytes) * elements, kRoutingKernels);
+    case Kernel::Permutation: return clock_.bytes(5 * bytes, kPermutationKernels);
     case Kernel::Copy: return clock_.bytes(2 * real(call.shape[0]));
     default: return {};
   }

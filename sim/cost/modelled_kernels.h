@@ -25,6 +25,7 @@ class ModelledKernels {
 
  private:
   Work product(const KernelCall& call) const;
+  Work grouped(const KernelCall& call) const;
   Work attention(const KernelCall& call) const;
   double ring_cost() const;
   Work elementwise(const KernelCall& call) const;

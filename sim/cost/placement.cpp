@@ -18,6 +18,9 @@ Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
     case MeshAxis::Replica:
       return {member.value() - at.data / mesh.shards() * mesh.shards() * mesh.tensor, mesh.shards() * mesh.tensor, mesh.replicas};
     case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
+    case MeshAxis::Expert: return {member.value() - at.data % mesh.expert * mesh.tensor, mesh.tensor, mesh.expert};
+    case MeshAxis::ExpertData:
+      return {member.value() - at.data / mesh.expert * mesh.expert * mesh.tensor, mesh.expert * mesh.tensor, mesh.expert_copies()};
     case MeshAxis::Tensor: return {member.value() - at.tensor, 1, mesh.tensor};
     case MeshAxis::Pipeline: return {member.value() % replicas, replicas, mesh.pipeline};
     case MeshAxis::Embedding:

@@ -1,6 +1,9 @@
 #include "sim/cost/task_kernels.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "sim/estimate/expert_load.h"
 
 namespace sim {
 namespace {
@@ -21,9 +24,12 @@ Part part_of(const Operator& op, Segment segment) {
 // Shares of a cross-entropy: the maximum reads the logits once, exponentials and their sum read them again and compute.
 constexpr double kMaximumShare = 1.0 / 3.0;
 constexpr double kExponentialsShare = 2.0 / 3.0;
+constexpr double kOneWay = 0.5;   // of a permutation and its way back
 
 struct LocalShape {
-  std::int64_t tokens, inputs, outputs;
+  std::int64_t tokens, inputs, outputs;   // of an expert: its tokens
+  std::int64_t products = 0;              // of experts: so many at once
+  std::int64_t rows() const { return tokens * std::max<std::int64_t>(1, products); }
 };
 
 class Writer {
@@ -39,6 +45,8 @@ class Writer {
 
  private:
   LocalShape local(const Operator& op) const;
+  LocalShape of_experts(const Operator& op, LocalShape shape) const;
+  void join_latent();
   void attention_forward();
   void attention_backward();
   double attention_share() const;
@@ -59,9 +67,21 @@ class Writer {
   std::vector<KernelCall> calls_;
 };
 
+// The fullest rank: everyone waits for it.
+LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
+  const std::int64_t ranks = plan_.mesh.expert, held = op.experts / ranks;
+  const double load = expert_load(*model_.config.experts, ranks, common_behavior()).computed;
+  const double each = real(shape.tokens * op.copies) * load / real(held);
+  return {static_cast<std::int64_t>(std::ceil(each)), shape.inputs, shape.outputs, held};
+}
+
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = shape_.tensor;
-  if (op.split == TensorSplit::None) return {shape_.sequence_parallel ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  if (op.kind == OperatorKind::Permutation) return of_experts(op, {shape_.tokens(), op.inputs, op.outputs});
+  const bool gathered = op.kind == OperatorKind::Routing || op.kind == OperatorKind::Linear;   // behind the gather of sequence parallelism
+  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  const LocalShape whole{shape_.tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs, op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
+  if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return {shape_.tokens(), op.inputs / t, op.outputs};
     case OperatorKind::CrossEntropy: return {shape_.tokens(), op.inputs / t, op.outputs};
@@ -70,6 +90,14 @@ LocalShape Writer::local(const Operator& op) const {
                                            : LocalShape{shape_.tokens(), op.inputs / t, op.outputs};
     default: return {shape_.tokens(), op.inputs / t, op.outputs / t};
   }
+}
+
+// The turned part of a key goes beside the rest of it, for every head: queries, keys and values are copied.
+void Writer::join_latent() {
+  if (model_.config.attention.kind != AttentionKind::Latent) return;
+  const AttentionWidths widths = attention_widths(model_.config);
+  const std::int64_t copied = (2 * widths.query + widths.key + widths.value) / shape_.tensor;
+  add(Kernel::Copy, {tokens() * copied * bytes_per_element(plan_.workload.precision).value()});
 }
 
 // Of the queries: a context rank has its part of them (or of the heads), and meets the keys block by block in a ring.
@@ -101,11 +129,15 @@ void Writer::forward(const Operator& op, double share) {
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs}, share);
-    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs}, share);
-    case OperatorKind::Rotary: return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs, at.products}, share);
+    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
+    case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
+    case OperatorKind::Rotary:
+      join_latent();
+      return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Attention: return attention_forward();
     case OperatorKind::Activation:
-      return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.tokens, at.outputs}, share);
+      return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs}, share);
     case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs}, share);
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyForward, {at.tokens, at.inputs}, share);
     case OperatorKind::Dropout: return add(Kernel::DropoutForward, {at.tokens, at.outputs}, share);
@@ -118,13 +150,17 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
-      add(Kernel::LinearInputGradient, {at.tokens, at.outputs, at.inputs});
+      add(Kernel::LinearInputGradient, {at.tokens, at.outputs, at.inputs, at.products});
       if (!splits_) weight_gradient(op);
       return;
-    case OperatorKind::Rotary: return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
+    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
+    case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
+    case OperatorKind::Rotary:
+      join_latent();
+      return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_backward();
     case OperatorKind::Activation:
-      return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.tokens, at.outputs});
+      return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyBackward, {at.tokens, at.inputs});
     case OperatorKind::Dropout: return add(Kernel::DropoutBackward, {at.tokens, at.outputs});
@@ -134,7 +170,7 @@ void Writer::backward(const Operator& op) {
 void Writer::weight_gradient(const Operator& op) {
   if (op.kind != OperatorKind::Linear) return;
   const LocalShape at = local(op);
-  add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs});
+  add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs, at.products});
   // The bias gradient reads the output gradient once: half of what a copy of it moves.
   if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * bytes_per_element(plan_.workload.precision).value() / 2});
 }
@@ -149,6 +185,9 @@ Segment segment_of(Operation operation) {
     case Operation::AttentionOutput:
     case Operation::AttentionNorm:
     case Operation::AttentionResidual: return Segment::Attention;
+    case Operation::ExpertInput:
+    case Operation::Experts:
+    case Operation::ExpertOutput:
     case Operation::Mlp:
     case Operation::MlpNorm:
     case Operation::MlpResidual: return Segment::Mlp;
@@ -163,12 +202,15 @@ bool is_tail_task(Operation operation) {
   return operation == Operation::EmbeddingPositions || operation == Operation::AttentionResidual || operation == Operation::MlpResidual;
 }
 
-// Where attention is in three parts: whether the task is the one of an operator of the core.
+// Where attention or a feed-forward is in three parts: whether the task is the one of an operator of the core.
 bool runs(Operation operation, const Operator& op) {
   switch (operation) {
     case Operation::AttentionInput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Rows;
     case Operation::AttentionScores: return op.kind == OperatorKind::Attention;
     case Operation::AttentionOutput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Columns;
+    case Operation::ExpertInput: return op.experts == 0 || op.name == "to_experts";
+    case Operation::Experts: return op.experts > 0 && op.kind != OperatorKind::Permutation;
+    case Operation::ExpertOutput: return op.name == "from_experts";
     default: return true;
   }
 }
@@ -180,14 +222,16 @@ bool holds(const ParallelPlan& plan, const LayerTask& task, Part part, const Ope
   if (is_norm_task(task.operation)) return part == Part::Norm;
   if (is_tail_task(task.operation)) return part == Part::Tail;
   if (part == Part::Core) return runs(task.operation, op);
-  const bool is_scores = task.operation == Operation::AttentionScores;
-  if (part == Part::Norm) return !norm_apart && !is_scores && task.operation != Operation::AttentionOutput;
-  return !tail_apart && !is_scores && task.operation != Operation::AttentionInput;
+  const Operation operation = task.operation;
+  if (operation == Operation::AttentionScores || operation == Operation::Experts) return false;
+  if (part == Part::Norm) return !norm_apart && operation != Operation::AttentionOutput && operation != Operation::ExpertOutput;
+  return !tail_apart && operation != Operation::AttentionInput && operation != Operation::ExpertInput;
 }
 
 const SegmentGraph& find_segment(const ModelGraph& model, const LayerTask& task) {
   const auto& segments = model.layer(task.layer).segments;
-  const Segment wanted = segment_of(task.operation);
+  Segment wanted = segment_of(task.operation);
+  if (wanted == Segment::Mlp && model.kind(task.layer) == LayerKind::ExpertBlock) wanted = Segment::Experts;
   return *std::find_if(segments.begin(), segments.end(), [&](const SegmentGraph& segment) { return segment.segment == wanted; });
 }
 

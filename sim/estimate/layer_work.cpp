@@ -139,10 +139,9 @@ void BlockWriter::dense_mlp(double ffn) {
 // One product an expert; measured ones reach less than a single product of the same shape does.
 void BlockWriter::grouped(double inputs, double outputs, double tokens) {
   const double held = real(net_.experts->experts) / real(run_.layout.expert);
-  tokens = std::ceil(tokens / clock_.behavior().expert_tile) * clock_.behavior().expert_tile;
   LayerWork whole = std::exchange(work_, {});
-  linear(inputs, outputs, tokens, held);
-  const double slower = 1 + (1 / clock_.grouped_share() - 1) * (1 - 1 / held);
+  linear(inputs, outputs, expert_rows(tokens, clock_.behavior()), held);
+  const double slower = grouped_slowdown(clock_.grouped_share(), {held});
   whole.linear += slower * work_.linear;
   whole.input_gradient += slower * work_.input_gradient;
   whole.weight_gradient += slower * work_.weight_gradient;

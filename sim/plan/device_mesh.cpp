@@ -23,6 +23,8 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
     const bool belongs = axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||
                          (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
                          (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
+                         (axis == MeshAxis::Expert && same_stage && same_tensor && here.data / expert == there.data / expert) ||
+                         (axis == MeshAxis::ExpertData && same_stage && same_tensor && here.data % expert == there.data % expert) ||
                          (axis == MeshAxis::Tensor && same_stage && same_data) ||
                          (axis == MeshAxis::Pipeline && same_data && same_tensor) ||
                          (axis == MeshAxis::Embedding && same_data && same_tensor && is_end);

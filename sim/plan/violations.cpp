@@ -27,7 +27,7 @@ std::string degrees_text(const DeviceMesh& mesh) {
 
 void check_degrees(const ParallelPlan& plan, Rules& rules) {
   const DeviceMesh& mesh = plan.mesh;
-  const bool positive = mesh.data >= 1 && mesh.context >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
+  const bool positive = mesh.data >= 1 && mesh.context >= 1 && mesh.expert >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
   rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
   if (!positive) return;
@@ -86,6 +86,17 @@ void check_context(const ParallelPlan& plan, Rules& rules) {
   rules.must(!exchanges_heads || (plan.model.heads % local_heads == 0 && plan.model.kv_heads % local_heads == 0), "/context_algorithm",
              fmt::format("all_to_all deals {} heads and {} key/value heads to tensor {} x context {} ranks", plan.model.heads, plan.model.kv_heads, plan.mesh.tensor, context),
              "use ring or all_gather, or a context degree that divides the heads");
+}
+
+void check_experts(const ParallelPlan& plan, Rules& rules) {
+  const std::int64_t ranks = plan.mesh.expert, tensor = plan.mesh.tensor;
+  const ExpertForm form = plan.model.experts.value_or(ExpertForm{});
+  rules.must(form.experts % ranks == 0, "/mesh/expert", fmt::format("{} experts are not divisible by expert degree {}", form.experts, ranks), "use a degree that divides them");
+  rules.must(plan.mesh.copies() % ranks == 0, "/mesh/expert",
+             fmt::format("{} data and context ranks are not divisible by expert degree {}", plan.mesh.copies(), ranks), "use a degree that divides them");
+  rules.must(ranks == 1 || plan.mesh.replicas == 1, "/mesh/expert", "experts are not cut over replicas of shards (HSDP)", "use expert 1 or replicas 1");
+  rules.must(form.expert_ffn % tensor == 0 && form.shared_ffn % tensor == 0, "/mesh/tensor",
+             fmt::format("{} columns of an expert (shared: {}) are not divisible by tensor degree {}", form.expert_ffn, form.shared_ffn, tensor), "use a tensor degree that divides them");
 }
 
 // What is written must be an order of just this plan, and performable.
@@ -152,10 +163,11 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
   check_context(plan, rules);
+  check_experts(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
   return std::move(rules).take();

@@ -56,6 +56,24 @@ void add_segment_backward(Pieces& pieces, const Sizes& size, const SegmentNames&
   pieces.push_back({names.norm});
 }
 
+// Rows of tokens for the experts of each rank, and back; a token goes to `topk` of them. Payloads are of an even use of all experts.
+Pieces expert_pieces(const ParallelPlan& plan, const Sizes& size, Phase phase) {
+  const Bytes rows = size.hidden * plan.model.experts->topk / std::int64_t{plan.sequence_parallel ? plan.mesh.tensor : 1};
+  const auto exchange = [&](std::int32_t sequence) { return Piece{Operation::AllToAll, sequence, rows, MeshAxis::Expert}; };
+  const bool backward = phase == Phase::Backward;
+  const Operation first = backward ? Operation::ExpertOutput : Operation::ExpertInput, last = backward ? Operation::ExpertInput : Operation::ExpertOutput;
+  if (plan.mesh.expert == 1) return {{first}, {Operation::Experts}, {last}};
+  return {{first}, exchange(0), {Operation::Experts}, exchange(1), {last}};
+}
+
+Pieces with_experts(Pieces pieces, const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
+  if (model.kind(layer) != LayerKind::ExpertBlock) return pieces;
+  const auto whole = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
+  const Pieces parts = expert_pieces(plan, sizes(model, plan), phase);
+  pieces.insert(pieces.erase(whole), parts.begin(), parts.end());
+  return pieces;
+}
+
 Pieces embedding_forward(const Sizes& size) {
   if (!size.tensor) return {{Operation::Embedding}};
   const Operation sum = size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce;
@@ -95,7 +113,7 @@ std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& p
   Pieces pieces;
   add_segment_forward(pieces, size, kAttention, 0);
   add_segment_forward(pieces, size, kMlp, 1);
-  return with_context(std::move(pieces), plan, Phase::Forward);
+  return with_context(with_experts(std::move(pieces), model, plan, layer, Phase::Forward), plan, Phase::Forward);
 }
 
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
@@ -105,18 +123,18 @@ std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& 
   Pieces pieces;
   add_segment_backward(pieces, size, kMlp, 0);
   add_segment_backward(pieces, size, kAttention, 1);
-  return with_context(std::move(pieces), plan, Phase::Backward);
+  return with_context(with_experts(std::move(pieces), model, plan, layer, Phase::Backward), plan, Phase::Backward);
 }
 
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
   if (layer == LayerIndex(0)) return {};
   if (layer == model.head()) return {{Operation::Head}};
-  return {{Operation::Mlp}, {Operation::Attention}};
+  return {{model.kind(layer) == LayerKind::ExpertBlock ? Operation::Experts : Operation::Mlp}, {Operation::Attention}};
 }
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   Pieces pieces = forward_pieces(model, plan, layer);
-  const auto last_core = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
+  const auto last_core = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp || piece.operation == Operation::Experts; });
   pieces.erase(std::next(last_core), pieces.end());
   return pieces;
 }

@@ -20,6 +20,7 @@ struct Piece {
 
 //   T = 1     Attention   Mlp
 //   T > 1     Attention   AllReduce 0   AttentionResidual   Mlp   AllReduce 1   MlpResidual
+//   experts   instead of Mlp: ExpertInput   AllToAll 0 (E > 1)   Experts   AllToAll 1   ExpertOutput
 //   C > 1     instead of Attention: AttentionInput ... AttentionScores ... AttentionOutput (context_tasks.h)
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);

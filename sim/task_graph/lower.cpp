@@ -112,11 +112,13 @@ void Lowering::connect_pipeline() {
 }
 
 // A group whose members are one device is inside it; the embedding and world groups span stages in any case.
-// Ranks that share a sample are folded, or stand apart, together (fold_of).
+// Experts: all ranks are folded, or each stands alone (fold_of). Ranks that share a sample are folded, or stand apart, together (fold_of).
 bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
   switch (key.group) {
     case MeshAxis::Data:
     case MeshAxis::Replica: return data_.size() > 1 && is_communication(key.operation);
+    case MeshAxis::ExpertData: return data_.size() > 1;
+    case MeshAxis::Expert:
     case MeshAxis::Context: return data_[at.data].size == 1 && is_communication(key.operation);
     case MeshAxis::Tensor: return tensor_.size() > 1 && is_communication(key.operation);
     case MeshAxis::Embedding:
@@ -138,6 +140,8 @@ void Lowering::join_collectives() {
       if (axis == MeshAxis::Data) first.data -= first.data % shards();
       if (axis == MeshAxis::Replica) first.data %= shards();
       if (axis == MeshAxis::Context) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.context);
+      if (axis == MeshAxis::Expert) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.expert);
+      if (axis == MeshAxis::ExpertData) first.data %= static_cast<std::size_t>(plan_.mesh.expert);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
       const auto [meeting, is_new] = meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? 0 : position}, 0);

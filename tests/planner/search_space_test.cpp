@@ -39,6 +39,7 @@ void for_all_combinations(const SearchRequest& request, Visit all) {
     for (c.mesh.tensor = 1; c.mesh.tensor <= devices; ++c.mesh.tensor)
       for (c.mesh.pipeline = 1; c.mesh.pipeline <= devices; ++c.mesh.pipeline)
         for (c.mesh.context = 1; c.mesh.context <= devices; c.mesh.context *= 2)
+        for (c.mesh.expert = 1; c.mesh.expert <= (request.model.experts ? devices : 1); ++c.mesh.expert)
         for (const sim::ContextAlgorithm algorithm : {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll})
         for (c.mesh.replicas = 1; c.mesh.replicas <= c.mesh.copies(); ++c.mesh.replicas)
           for (c.schedule = 0; c.schedule < static_cast<std::int32_t>(sim::all_schedules().size()); ++c.schedule)
@@ -85,6 +86,17 @@ TEST(SearchSpace, IsEveryLegalPlanOnceOnSeveralNodes) {
 }
 
 TEST(SearchSpace, IsEveryLegalPlanOnceWithLongContexts) { expect_exhaustive(long_request()); }
+
+TEST(SearchSpace, IsEveryLegalPlanOnceOfExperts) { expect_exhaustive(expert_request()); }
+
+TEST(SearchSpace, ExpertDegreesDivideExpertsAndRanks) {
+  SearchRequest request = expert_request();
+  request.fixed = {{"expert", "4"}};
+  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.expert, 4);
+  request.fixed = {{"expert", "3"}};
+  EXPECT_TRUE(enumerate(request).candidates.empty());
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::rule, "divisibility.expert")));
+}
 
 TEST(SearchSpace, ContextRanksThatAreFixedNeedNoLongSamples) {
   SearchRequest request = small_request({.devices = 4});

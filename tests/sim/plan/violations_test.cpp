@@ -65,6 +65,17 @@ TEST(Violations, ContextRanksTakeEqualParts) {
   EXPECT_THAT(violations(plan), broken("/mesh/context", "attention dropout"));
 }
 
+TEST(Violations, ExpertsAreDealtOutEvenly) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .expert = 4});
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "1 experts are not divisible by expert degree 4"));
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.mesh.expert = 8;
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "4 data and context ranks are not divisible by expert degree 8"));
+  plan.mesh.expert = plan.mesh.replicas = 2;
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "replicas of shards"));
+}
+
 TEST(Violations, WiderGradientsNeedSixteenBits) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.fp32_gradients = true;
