@@ -26,9 +26,14 @@ std::string sentence(const std::string& file, const sim::Violation& violation) {
   return violation.remedy.empty() ? text : text + "\n  remedy: " + violation.remedy;
 }
 
+// Told on stderr in any case; stdout itself may be what failed.
 int report(const Console& console, const std::string& file, const Failure& failure) {
   for (const sim::Violation& violation : failure.violations) console.say(sentence(file, violation));
-  if (console.form() == Form::Json) console.result("", [&] { return error_document(file, failure.violations, failure.exit_code); });
+  try {
+    if (console.form() == Form::Json) console.result("", [&] { return error_document(file, failure.violations, failure.exit_code); });
+  } catch (const sim::InputError&) {
+    return failure.exit_code;
+  }
   return failure.exit_code;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/outputs.h"
 #include "cli/table.h"
 #include "sim/calibration/calibrate.h"
 
@@ -25,6 +26,7 @@ std::string corrections_table(const sim::HardwareProfile& profile) {
 }  // namespace
 
 int run(const CalibrateOptions& options, const Console& console) {
+  require_output(options.output, {});   // a profile may be calibrated where it is
   const sim::Cluster cluster = sim::load_cluster(options.cluster, sim::DeviceCount{1});
   std::vector<sim::CalibrationRun> runs;
   for (const std::string& folder : options.runs) runs.push_back(load_run(folder));

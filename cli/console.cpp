@@ -2,8 +2,12 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
+
+#include "sim/units/input_error.h"
 
 namespace cli {
 namespace {
@@ -15,10 +19,10 @@ bool wants_color() {
   return (no_color == nullptr || *no_color == '\0') && !dumb && isatty(STDOUT_FILENO) != 0;
 }
 
-void write(std::FILE* file, std::string_view text) {
+bool write(std::FILE* file, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), file);
   if (text.empty() || text.back() != '\n') std::fputc('\n', file);
-  std::fflush(file);
+  return std::fflush(file) == 0 && std::ferror(file) == 0;
 }
 
 }  // namespace
@@ -26,7 +30,8 @@ void write(std::FILE* file, std::string_view text) {
 Console::Console(Form form) : form_(form), bold_(form == Form::Text && wants_color()) {}
 
 void Console::result(std::string_view text, const std::function<std::string()>& document) const {
-  write(stdout, form_ == Form::Json ? document() : std::string(text));
+  if (write(stdout, form_ == Form::Json ? document() : std::string(text))) return;
+  throw sim::InputError("stdout", {{"", "cannot be written: " + std::generic_category().message(errno), "free some space, or send it elsewhere"}});
 }
 
 void Console::say(std::string_view line) const { write(stderr, line); }

@@ -13,9 +13,10 @@ enum class Form { Text, Json };
 class Console {
  public:
   explicit Console(Form form);
-  void result(std::string_view text, const std::function<std::string()>& document) const;  // one of the two, on stdout
-  void say(std::string_view line) const;                                                   // stderr
-  std::string heading(std::string_view text) const;                                        // bold where stdout shows it
+  // One of the two, on stdout. Throws sim::InputError: stdout cannot be written.
+  void result(std::string_view text, const std::function<std::string()>& document) const;
+  void say(std::string_view line) const;            // stderr
+  std::string heading(std::string_view text) const; // bold where stdout shows it
   Form form() const { return form_; }
 
  private:

@@ -10,7 +10,8 @@ namespace {
 
 using sim::Json;
 
-std::string printed(const Json& document) { return document.dump(2); }
+// Names of files may hold any bytes: what is no UTF-8 is shown as U+FFFD.
+std::string printed(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace); }
 double seconds(sim::SimTime time) { return sim::to_seconds(time).count(); }
 
 Json memory_json(const sim::MemoryBreakdown& memory) {
@@ -19,8 +20,8 @@ Json memory_json(const sim::MemoryBreakdown& memory) {
   return json;
 }
 
-Json result_json(const sim::Cluster& cluster, const sim::SimulationResult& result) {
-  const sim::PredictionInterval interval = sim::prediction_interval(cluster);
+Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   Json devices = Json::array();
   for (const sim::DeviceResult& device : result.devices)
@@ -36,7 +37,8 @@ Json result_json(const sim::Cluster& cluster, const sim::SimulationResult& resul
 }
 
 Json shape_json(const sim::ParallelPlan& plan) {
-  return {{"data", plan.mesh.data}, {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
+  return {{"data", plan.mesh.data}, {"expert", plan.mesh.expert}, {"context", plan.mesh.context}, {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
+          {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
           {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel},
           {"plan_hash", sim::plan_hash(plan)}};
@@ -45,7 +47,7 @@ Json shape_json(const sim::ParallelPlan& plan) {
 Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
   Json list = Json::array();
   for (const planner::RankedPlan& plan : plans)
-    list.push_back({{"plan", shape_json(plan.plan)}, {"result", result_json(plan.plan.cluster, plan.result)}, {"why_not_best", plan.why_not_best}});
+    list.push_back({{"plan", shape_json(plan.plan)}, {"result", result_json(plan.plan, plan.result)}, {"why_not_best", plan.why_not_best}});
   return list;
 }
 
@@ -89,7 +91,7 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
 }
 
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result, const std::optional<sim::Goodput>& goodput) {
-  Json document = {{"plan", shape_json(plan)}, {"result", result_json(plan.cluster, result)}};
+  Json document = {{"plan", shape_json(plan)}, {"result", result_json(plan, result)}};
   if (goodput) document["training"] = goodput_json(*goodput);
   return printed(document);
 }

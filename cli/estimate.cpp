@@ -64,7 +64,7 @@ std::string ranking(const planner::LayoutResult& result, const planner::LayoutRe
 std::string verdict(const planner::LayoutResult& result) {
   std::string text = fmt::format("{} layouts: {} over memory, {} estimated\n", result.candidates, result.over_memory, result.candidates - result.over_memory);
   if (!result.ranked.empty()) return text;
-  if (!result.smallest) return text + "No layout divides these GPUs, this batch and this network: try other numbers of devices or samples\n";
+  if (!result.smallest) return text + "No layout divides these GPUs, this batch and this network: try other numbers of devices or samples (a step has at most 16,384 microbatches)\n";
   return text + fmt::format("None fits: the smallest takes {:.1f} GiB of {:.1f} GiB (tensor {}, pipeline {}); add devices, or take parts with more memory\n",
                             result.smallest->memory.total_gib, result.smallest->memory.available_gib, result.smallest->run.layout.tensor,
                             result.smallest->run.layout.pipeline);

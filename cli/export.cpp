@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/failure_report.h"
 #include "cli/launch.h"
 #include "sim/units/input_error.h"
 
@@ -9,7 +10,7 @@ namespace cli {
 
 int run(const ExportOptions& options, const Console& console) {
   const int status = run_worker({"export", "--out", options.run, "--weights", options.output});
-  if (status != kSuccess) return status;   // the worker has said why
+  if (status != kSuccess) return refused_by_worker(options.run, status, console);
   console.result("Weights: " + options.output + "/model.safetensors, config.json", [&] { return export_document(options); });
   return kSuccess;
 }

@@ -3,12 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <regex>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "cli/documents_json.h"
+#include "cli/exit_code.h"
 #include "cli/launch.h"
 #include "cli/process.h"
 
@@ -43,25 +49,55 @@ std::string last_words(const FailedRun& run) {
 }
 
 struct Pattern {
-  const char* expression;   // two groups: rank, number
+  std::array<std::string_view, 2> to_rank;   // one after the other; behind the second stands the rank
+  std::string_view to_number;
   const char* sentence;
+  bool is_signal = false;
 };
+
+constexpr std::array kPatterns = std::to_array<Pattern>({
+    {{"", "process rank "}, "exited on signal ", "rank {} was ended by signal {} ({})", true},
+    {{"", "MPI_ABORT was invoked on rank "}, "errorcode ", "rank {} gave up with exit code {}"},
+    {{"Process name: [[", "],"}, "Exit code: ", "rank {} ended with exit code {}"},
+});
+
+// mpirun breaks its lines where they are full.
+std::string on_one_line(const std::string& words) {
+  std::string line;
+  for (const char c : words)
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) line += c;
+    else if (!line.ends_with(' ')) line += ' ';
+  return line;
+}
+
+// Goes on behind `what`: false where it does not come any more.
+bool skip_to(std::string_view& text, std::string_view what) {
+  const std::size_t at = text.find(what);
+  if (at == std::string_view::npos) return false;
+  text.remove_prefix(at + what.size());
+  return true;
+}
+
+std::optional<int> number_at(std::string_view text) {
+  int value = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+std::optional<Cause> cause_by(const Pattern& pattern, std::string_view words) {
+  if (!skip_to(words, pattern.to_rank[0]) || !skip_to(words, pattern.to_rank[1])) return std::nullopt;
+  const std::optional<int> rank = number_at(words);
+  if (!rank || !skip_to(words, pattern.to_number)) return std::nullopt;
+  const std::optional<int> number = number_at(words);
+  if (!number) return std::nullopt;
+  return Cause{sim::Rank(*rank), fmt::format(fmt::runtime(pattern.sentence), *rank, *number, pattern.is_signal ? strsignal(*number) : "")};
+}
 
 }  // namespace
 
 Cause cause_of(const std::string& mpirun_words) {
-  static const Pattern patterns[] = {
-      {R"(process rank (\d+)[^]*?exited\s+on\s+signal\s+(\d+))", "rank {} was ended by signal {}"},
-      {R"(MPI_ABORT was invoked on rank (\d+)[^]*?errorcode\s+(\d+))", "rank {} gave up with exit code {}"},
-      {R"(Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+))", "rank {} ended with exit code {}"},
-  };
-  std::smatch found;
-  for (const Pattern& pattern : patterns) {
-    if (!std::regex_search(mpirun_words, found, std::regex(pattern.expression))) continue;
-    const bool by_signal = &pattern == patterns;
-    const std::string name = by_signal ? fmt::format(" ({})", strsignal(std::stoi(found[2].str()))) : "";
-    return {sim::Rank(std::stoi(found[1].str())), fmt::format(fmt::runtime(pattern.sentence), found[1].str(), found[2].str()) + name};
-  }
+  const std::string line = on_one_line(mpirun_words);
+  for (const Pattern& pattern : kPatterns)
+    if (std::optional<Cause> cause = cause_by(pattern, line)) return *std::move(cause);
   return {sim::Rank::none(), {}};
 }
 
@@ -72,6 +108,12 @@ std::string failure_report(const FailedRun& run) {
   text += heartbeats(run) + last_words(run);
   if (!cause.rank.exists()) text += words;
   return text + fmt::format("  remedy: mend the cause, then continue from the last checkpoint with --resume; everything said is in {}/", run.folder);
+}
+
+int refused_by_worker(const std::string& file, int status, const Console& console) {
+  const int code = status == kUsage || status == kInputError ? status : kInternal;
+  if (console.form() == Form::Json) console.result("", [&] { return error_document(file, {{"", "meshwright-worker refused it, and says why on stderr", ""}}, code); });
+  return code;
 }
 
 // The words of the rank that mpirun blames; of the first that gave a reason where it blames none.

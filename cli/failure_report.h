@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/console.h"
 #include "sim/units/index.h"
 
 namespace cli {
@@ -20,6 +21,9 @@ std::string failure_report(const FailedRun& run);
 
 // The worker refused its input (exit code 30): its own sentence, which names file, field and remedy.
 std::string refusal(const FailedRun& run);
+
+// A worker that was asked alone has said why on stderr: the exit code, which is a documented one, and with --json a document that points there.
+int refused_by_worker(const std::string& file, int status, const Console& console);
 
 // Which rank ended the job and how, from mpirun's words: "rank 1 was ended by signal 9 (Killed)"; no rank where mpirun names none.
 struct Cause {

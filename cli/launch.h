@@ -2,6 +2,7 @@
 // The worker is a program beside ours: nothing of it is linked here.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 #include "cli/launch.h"
+#include "cli/outputs.h"
 #include "cli/process.h"
 #include "cli/progress.h"
 #include "cli/table.h"
@@ -22,8 +23,11 @@ namespace {
 // Each run measures into a folder of its own, which goes when we go.
 class ScratchFolder {
  public:
-  ScratchFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("meshwright-measure-{}", getpid())) {
-    std::filesystem::create_directories(path_);
+  ScratchFolder() {
+    std::error_code error;
+    path_ = std::filesystem::temp_directory_path(error) / fmt::format("meshwright-measure-{}", getpid());
+    if (!error) std::filesystem::create_directories(path_, error);
+    if (error) throw sim::InputError("TMPDIR", {{"", "names no folder that can be written: " + error.message(), "set it to one, or unset it"}});
   }
   ~ScratchFolder() {
     std::error_code ignored;
@@ -53,7 +57,8 @@ sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, 
   const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
   const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
   const int status = launch({.ranks = ranks, .arguments = {"measure", "--out", profile, "--device", pass.device}, .error_file = said},
-                            [&] { progress.update({.done = pass.number, .all = pass.of, .details = details}); });
+                            [&] { progress.update({.done = pass.number, .all = 0, .details = fmt::format("of {}, {}", pass.of, details)}); });
+  if (interrupted()) return {};   // however its ranks ended
   if (status != kSuccess) throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));
   return sim::load_hardware_profile(profile);
 }
@@ -71,13 +76,17 @@ std::string profile_text(const sim::HardwareProfile& profile, const std::string&
 }  // namespace
 
 int run(const MeasureOptions& options, const Console& console) {
+  require_output(options.output, {});
   const ScratchFolder scratch;
   Progress progress("measure: pass");
   sim::HardwareProfile profile;
   std::int64_t number = 0;
   for (const std::int32_t ranks : options.ranks) {
     const sim::HardwareProfile measured = measure_in({.device = options.device, .ranks = ranks, .number = ++number, .of = static_cast<std::int64_t>(options.ranks.size())}, scratch, progress);
-    if (interrupted()) return kInterrupted;
+    if (interrupted()) {
+      console.say("interrupted: nothing was written");
+      return kInterrupted;
+    }
     if (profile.measured.empty()) profile = measured;
     else profile.measured.insert(profile.measured.end(), measured.measured.begin(), measured.measured.end());
   }

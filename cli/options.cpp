@@ -3,11 +3,14 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_code.h"
+#include "sim/plan/parallel_plan.h"
 
 namespace cli {
 namespace {
 
 constexpr const char* kVersion = "meshwright 0.1";
+
+CLI::Range up_to(std::int64_t most) { return CLI::Range(std::int64_t{1}, most); }   // what is written can be read again
 
 // CLI11 leaves a subcommand's values where its options point: one place for all of them, of which one is used.
 struct Values {
@@ -48,22 +51,23 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--model", plan.model, "Hugging Face config.json")->required();
   command->add_option("--cluster", plan.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", plan.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
-  command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
-  command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
+  command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
+  command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
   command->add_option("--software", plan.software, "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
   command->add_option("--precision", plan.precision, "fp64, fp32, tf32, bf16 or fp16; default: bf16 on GPUs, fp32 on CPUs");
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "With bf16 and fp16: gradients are summed and reduced in fp32");
   command->add_option("--optimizer", plan.optimizer, "adamw or sgd")->capture_default_str();
   command->add_option("--vocabulary-multiple", plan.vocabulary_multiple, "The vocabulary is padded up to a multiple of this")
-      ->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(up_to(sim::kMostVocabularyMultiple))->capture_default_str();
 }
 
 void declare_training(CLI::App* command, PlanOptions& plan) {
   command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")->capture_default_str();
   command->add_option("--checkpoint-interval", plan.checkpoint_interval, "Steps between checkpoints; 0: at the end only")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--seed", plan.seed, "Of initial weights, sample order and dropout")->capture_default_str();
+      ->check(CLI::Range(std::int64_t{0}, sim::kMostSteps))->capture_default_str();
+  command->add_option("--seed", plan.seed, "Of initial weights, sample order and dropout")
+      ->check(CLI::Range(std::int64_t{0}, sim::kLargestSeed))->capture_default_str();
 }
 
 void declare_plan(CLI::App& app, Values& values) {
@@ -71,8 +75,8 @@ void declare_plan(CLI::App& app, Values& values) {
                                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command->add_option("--fix", values.fixed, "axis=value, repeated: data, tensor, pipeline, replicas, chunks, zero, sequence_parallel, recompute, "
-                                             "microbatch, schedule")->expected(1)->take_all();
+  command->add_option("--fix", values.fixed, "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, "
+                                             "sequence_parallel, recompute, microbatch, schedule")->expected(1)->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(CLI::PositiveNumber);
@@ -81,18 +85,21 @@ void declare_plan(CLI::App& app, Values& values) {
   add_output(command, values.plan.output, "Plan file to write");
 }
 
-// Beyond a step: how long a training takes on machines that fail.
+// Beyond a step: how long a training takes on machines that fail. Its rates mean nothing without --steps.
 void declare_training_run(CLI::App* command, TrainingOptions& training) {
-  command->add_option("--steps", training.steps, "Draw whole trainings of that many steps from the rates below: time to train, goodput, with interval")->check(CLI::PositiveNumber);
-  command->add_option("--mtbf", training.mean_time_between_failures, "Mean time between failures of one device, as \"5.8 y\" (Llama 3: 419 in 54 days on 16,384 GPUs); default: none fails");
-  command->add_option("--restart-time", training.restart_time, "From a failure to the first step after it")->capture_default_str();
-  command->add_option("--checkpoint-time", training.checkpoint_time, "How long a checkpoint holds the step up")->capture_default_str();
-  command->add_option("--checkpoint-every", training.checkpoint_interval, "Steps between checkpoints; default: the interval that loses least")->check(CLI::PositiveNumber);
-  command->add_option("--stragglers", training.stragglers_per_day, "How often a day a device becomes slow")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--straggler-time", training.straggler_time, "How long it stays so, on average")->capture_default_str();
-  command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->check(CLI::Range(1.0, 1e6))->capture_default_str();
-  command->add_option("--draws", training.draws, "How many trainings are drawn")->check(CLI::Range(1, 100000))->capture_default_str();
-  command->add_option("--seed", training.seed, "Of the draws")->capture_default_str();
+  CLI::Option* steps = command->add_option("--steps", training.steps, "Draw whole trainings of that many steps from the rates below: time to train, goodput, with interval")
+                           ->check(up_to(sim::kMostSteps));
+  for (CLI::Option* option :
+       {command->add_option("--mtbf", training.mean_time_between_failures, "Mean time between failures of one device, as \"5.8 y\" (Llama 3: 419 in 54 days on 16,384 GPUs); default: none fails"),
+        command->add_option("--restart-time", training.restart_time, "From a failure to the first step after it")->capture_default_str(),
+        command->add_option("--checkpoint-time", training.checkpoint_time, "How long a checkpoint holds the step up")->capture_default_str(),
+        command->add_option("--checkpoint-every", training.checkpoint_interval, "Steps between checkpoints; default: the interval that loses least")->check(up_to(sim::kMostSteps)),
+        command->add_option("--stragglers", training.stragglers_per_day, "How often a day a device becomes slow")->capture_default_str(),
+        command->add_option("--straggler-time", training.straggler_time, "How long it stays so, on average")->capture_default_str(),
+        command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->capture_default_str(),
+        command->add_option("--draws", training.draws, "How many trainings are drawn")->check(CLI::Range(1, 100000))->capture_default_str(),
+        command->add_option("--seed", training.seed, "Of the draws")->capture_default_str()})
+    option->needs(steps);
 }
 
 void declare_estimate(CLI::App& app, Values& values) {
@@ -102,8 +109,8 @@ void declare_estimate(CLI::App& app, Values& values) {
   command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")->required();
   command->add_option("--cluster", estimate.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
-  command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(CLI::PositiveNumber);
-  command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(CLI::PositiveNumber);
+  command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
+  command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
   command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")->capture_default_str();
   command->add_option("--precision", estimate.precision, "fp32, tf32, fp16, bf16 or fp8")->capture_default_str();
   command->add_option("--top", estimate.top, "How many layouts to show")->check(CLI::PositiveNumber)->capture_default_str();
@@ -140,12 +147,13 @@ void declare_run(CLI::App& app, Values& values) {
   command->add_option("plan", values.run.plan, "Plan file")->required();
   command->add_option("--data", values.run.data, "Token file (see tokenize)")->required();
   command->add_option("--steps", values.run.steps, "Train up to this step")->required()->check(CLI::PositiveNumber);
-  command->add_flag("--resume", values.run.resume, "Go on from the last checkpoint of the run folder, also under a plan of another layout");
-  command->add_option("--weights", values.run.weights, "Hugging Face safetensors (file or folder) to start from");
-  command->add_option("--max-restarts", values.run.max_restarts, "After a rank failed, start again from the last checkpoint, so many times")
+  CLI::Option* resume = command->add_flag("--resume", values.run.resume, "Go on from the last checkpoint of the run folder, also under a plan of another layout");
+  command->add_option("--weights", values.run.weights, "Hugging Face safetensors (file or folder) to start from")->excludes(resume);
+  CLI::Option* restarts = command->add_option("--max-restarts", values.run.max_restarts, "After a rank failed, start again from the last checkpoint, so many times")
       ->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart");
+  command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart")->needs(restarts);
   command->add_option("--device", values.run.device, "What ranks compute on: auto (as the plan says), cpu, cuda, cuda:0")->capture_default_str();
+  command->add_flag("--cuda-graphs", values.run.cuda_graphs, "On a GPU capture a step's computing once and replay it; its tasks are traced in the first steps only");
   command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")->capture_default_str();
   command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");
   add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");
@@ -174,9 +182,10 @@ void declare_validate(CLI::App& app, Values& values) {
                                   "meshwright validate rows.json --out predictions.json");
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
-  command->add_option("--fit", values.validate.fit, "Fit software and hardware constants to the rows; write the profiles into this folder");
-  command->add_flag("--engine", values.validate.by_engine, "Predict as the planner does: lowered to tasks and simulated event by event, where a row can be");
-  command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it");
+  CLI::Option* fit = command->add_option("--fit", values.validate.fit, "Fit software and hardware constants to the rows; write the profiles into this folder");
+  CLI::Option* engine = command->add_flag("--engine", values.validate.by_engine, "Predict as the planner does: lowered to tasks and simulated event by event, where a row can be");
+  command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it")->excludes(fit)->excludes(engine);
+  fit->excludes(engine);
 }
 
 void declare_export(CLI::App& app, Values& values) {

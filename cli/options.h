@@ -62,6 +62,7 @@ struct RunOptions {
   std::int64_t steps = 0;
   std::int64_t max_restarts = 0;
   std::string device = "auto";               // what ranks compute on: auto, cpu, cuda, cuda:0
+  bool cuda_graphs = false;                  // a step's computing is captured once and replayed; the worker refuses where it cannot
   std::string launcher = "mpirun";
   bool resume = false;
   bool dry_run = false;                      // shows how the ranks would be started

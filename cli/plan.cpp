@@ -7,6 +7,7 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "cli/plan_request.h"
 #include "cli/plan_text.h"
 #include "cli/progress.h"
@@ -14,6 +15,7 @@
 namespace cli {
 
 int run(const PlanOptions& options, const Console& console) {
+  require_output(options.output, {options.model, options.cluster, options.software});
   const planner::SearchRequest request = search_request(options);
   std::optional<tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));

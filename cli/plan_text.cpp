@@ -24,6 +24,33 @@ std::string zero_name(const sim::ParallelPlan& plan) {
          (plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : "");
 }
 
+// "4 ring".
+std::string context_name(const sim::ParallelPlan& plan) {
+  if (plan.mesh.context == 1) return "-";
+  return fmt::format("{} {}", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
+}
+
+// Columns that stand behind "data" where some plan has such ranks.
+struct RareColumn {
+  std::string_view name;
+  bool (*is_used)(const sim::ParallelPlan&);
+  std::string (*cell)(const sim::ParallelPlan&);
+};
+constexpr RareColumn kRareColumns[] = {
+    {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; }, [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
+    {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
+};
+constexpr std::ptrdiff_t kBehindData = 2;
+
+// plans[i] is what rows[i + 1] shows.
+void add_rare_columns(std::vector<Row>& rows, const std::vector<const sim::ParallelPlan*>& plans) {
+  for (const RareColumn& column : kRareColumns) {
+    if (std::none_of(plans.begin(), plans.end(), [&](const sim::ParallelPlan* plan) { return column.is_used(*plan); })) continue;
+    rows[0].insert(rows[0].begin() + kBehindData, std::string(column.name));
+    for (std::size_t at = 0; at < plans.size(); ++at) rows[at + 1].insert(rows[at + 1].begin() + kBehindData, column.cell(*plans[at]));
+  }
+}
+
 Row header() {
   return {"#", "data", "tensor", "pipeline", "schedule", "microbatches", "zero", "recompute", "sequence par.", "step", "tokens/s", "MFU", "bubble", "peak memory",
           "why not first"};
@@ -42,17 +69,23 @@ Row cells(std::size_t number, const planner::RankedPlan& ranked) {
 std::string ranking(const std::vector<planner::RankedPlan>& plans) {
   std::vector<Row> rows{header()};
   for (const planner::RankedPlan& plan : plans) rows.push_back(cells(rows.size(), plan));
+  std::vector<const sim::ParallelPlan*> shown;
+  for (const planner::RankedPlan& plan : plans) shown.push_back(&plan.plan);
+  add_rare_columns(rows, shown);
   return table_text(rows);
 }
 
 // The fastest, the leanest, and evenly spread ones between; without reasons, which compare with the best alone.
 std::string front(const std::vector<planner::RankedPlan>& plans) {
   std::vector<Row> rows{header()};
+  std::vector<const sim::ParallelPlan*> drawn;
   const std::size_t shown = std::min(plans.size(), kShownOfFront);
   for (std::size_t i = 0; i < shown; ++i) {
     const std::size_t at = shown == 1 ? 0 : i * (plans.size() - 1) / (shown - 1);
     rows.push_back(cells(at + 1, plans[at]));
+    drawn.push_back(&plans[at].plan);
   }
+  add_rare_columns(rows, drawn);
   for (Row& row : rows) row.pop_back();
   const std::size_t hidden = plans.size() - shown;
   return table_text(rows) + (hidden > 0 ? fmt::format("and {} more between them: --json lists all\n", hidden) : "");
@@ -72,8 +105,8 @@ std::string title(const planner::SearchRequest& request) {
                      sim::kPrecisionNames[static_cast<std::size_t>(request.workload.precision)]);
 }
 
-std::string doubt(const sim::Cluster& cluster) {
-  const sim::PredictionInterval interval = sim::prediction_interval(cluster);
+std::string doubt(const sim::ParallelPlan& plan) {
+  const sim::PredictionInterval interval = sim::prediction_interval(plan);
   return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width, interval.basis);
 }
 
@@ -81,7 +114,7 @@ std::string doubt(const sim::Cluster& cluster) {
 
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
   std::string text = console.heading(title(request));
-  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(request.cluster);
+  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(result.ranked.front().plan);
   if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
   if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
   return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates, result.infeasible,
@@ -90,7 +123,9 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
 
 std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
-  return fmt::format("data {}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, plan.mesh.tensor,
+  const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
+  const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", plan.mesh.expert) : "";
+  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
                      plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan));
 }

@@ -21,8 +21,8 @@ RestartPoint restart_point(const std::string& folder) {
     constexpr std::string_view kPrefix = "step_";
     std::int64_t step = 0;
     if (!name.starts_with(kPrefix) || !std::filesystem::exists(entry.path() / "index.json")) continue;
-    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
-    point.from = std::max(point.from, step);
+    const auto [end, error_of_number] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
+    if (error_of_number == std::errc{} && end == name.data() + name.size()) point.from = std::max(point.from, step);
   }
   return point;
 }

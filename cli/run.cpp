@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/restart.h"
 #include "cli/run_folder.h"
+#include "cli/run_lock.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -36,11 +37,12 @@ void require_tokens(const RunOptions& options, const sim::ParallelPlan& plan) {
 
 LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan& plan) {
   LaunchRequest request{.ranks = plan.mesh.ranks(),
-                        .arguments = {"run", "--plan", options.output + "/plan.json", "--data", options.data, "--steps", std::to_string(options.steps),
+                        .arguments = {"run", "--plan", options.dry_run ? options.plan : options.output + "/plan.json", "--data", options.data, "--steps", std::to_string(options.steps),
                                       "--out", options.output},
                         .error_file = options.output + "/mpirun.txt"};
   if (options.resume) request.arguments.push_back("--resume");
   if (options.device != "auto") request.arguments.insert(request.arguments.end(), {"--device", options.device});
+  if (options.cuda_graphs) request.arguments.emplace_back("--cuda-graphs");
   if (!options.weights.empty()) request.arguments.insert(request.arguments.end(), {"--weights", options.weights});
   return request;
 }
@@ -87,7 +89,7 @@ int ended(const RunOptions& options, const sim::ParallelPlan& plan, int status, 
   const std::vector<StepMetrics> metrics = read_metrics(options.output);
   std::string text = plan_summary(plan) + "\n";
   if (!metrics.empty())
-    text += fmt::format("step {} of {}: loss {:.4f} (step {}: {:.4f}), {:.0f} tokens/s\n", metrics.back().step, options.steps, metrics.back().loss,
+    text += fmt::format("step {} of {}: loss {:.4f} (step {}: {:.4f}), {:.0f} tokens/s\n", metrics.back().step, std::max(options.steps, metrics.back().step), metrics.back().loss,
                         metrics.front().step, metrics.front().loss, median_tokens_per_second(metrics));
   if (stopped) console.say("interrupted: a checkpoint was written; continue with --resume");
   console.result(text + "Run folder: " + options.output, [&] { return run_document(options, metrics); });
@@ -102,9 +104,9 @@ sim::ParallelPlan load_runnable(const std::string& path) {
 }
 
 // The worker knows what it was built for and what is here; it says so itself.
-bool has_device(const RunOptions& options, const sim::ParallelPlan& plan) {
-  if (options.device == "auto" && plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return true;
-  return run_worker({"check", "--plan", options.plan, "--out", options.output, "--device", options.device}) == kSuccess;
+int check_device(const RunOptions& options, const sim::ParallelPlan& plan) {
+  if (options.device == "auto" && plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return kSuccess;
+  return run_worker({"check", "--plan", options.plan, "--out", options.output, "--device", options.device});
 }
 
 void say_layout(const std::vector<std::string>& differences, const Console& console) {
@@ -149,8 +151,14 @@ int run(const RunOptions& options, const Console& console) {
   }
   if (options.launcher != "mpirun")
     throw sim::InputError("", {{"--launcher", options.launcher + " is shown, not started from here", "add --dry-run, and hand the script to the scheduler"}});
-  if (!has_device(options, plan)) return kInputError;
+  if (const int status = check_device(options, plan); status != kSuccess) return refused_by_worker(options.plan, status, console);
+  if (!options.resume) make_run_folder(options.output);
+  const RunLock lock(options.output);
   say_layout(prepare_run_folder(options, plan), console);
+  if (const std::int64_t reached = restart_point(options.output).from; options.resume && reached >= options.steps) {
+    console.say(fmt::format("the run has reached step {} already: nothing is left to train up to step {}", reached, options.steps));
+    return ended(options, plan, kSuccess, console);
+  }
   const int status = launch_with_restarts(options, plan, console);
   return ended(options, plan, status, console);
 }

@@ -14,8 +14,9 @@
 
 namespace cli {
 
-// Makes the folder, with plan.json and versions.json. Throws sim::InputError: it holds another run already, or with --resume,
-// none, or one that trains something else (each field that differs is named). Returns in what the layout differs from before.
+void make_run_folder(const std::string& folder);   // throws sim::InputError
+// Writes plan.json and versions.json into the folder. Throws sim::InputError: it holds steps of another run already, or with --resume,
+// no run, or one that trains something else (each field that differs is named). Returns in what the layout differs from before.
 std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan);
 
 struct StepMetrics {

@@ -45,16 +45,19 @@ std::vector<std::string> continue_run(const std::string& folder, const sim::Para
 
 }  // namespace
 
+void make_run_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw sim::InputError(folder, {{"", "cannot be made: " + error.message(), "name a folder that can be written"}});
+}
+
 std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan) {
-  const bool holds_run = std::filesystem::exists(options.output + "/plan.json");
-  if (options.resume && !holds_run)
+  const auto holds = [&](const char* name) { return std::filesystem::exists(options.output + name); };
+  if (options.resume && !holds("/plan.json"))
     throw sim::InputError(options.output, {{"", "holds no run to resume", "name the folder of an earlier run, or leave --resume out"}});
   if (options.resume) return continue_run(options.output, plan);
-  if (holds_run)
+  if (holds("/metrics.ndjson") || holds("/checkpoints"))   // a run that was refused before its first step left nothing to lose
     throw sim::InputError(options.output, {{"", "holds a run already, which would be lost", "continue it with --resume, or name another folder"}});
-  std::error_code error;
-  std::filesystem::create_directories(options.output, error);
-  if (error) throw sim::InputError(options.output, {{"", "cannot be made: " + error.message(), "name a folder that can be written"}});
   sim::save_json_file(versions(options), options.output + "/versions.json");
   sim::save_plan(plan, options.output + "/plan.json");
   return {};
@@ -62,9 +65,9 @@ std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim
 
 std::optional<StepMetrics> parse_metrics(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("step") || !json.contains("loss")) return std::nullopt;
-  return StepMetrics{.step = json["step"].get<std::int64_t>(), .loss = json["loss"].is_number() ? json["loss"].get<double>() : 0,
-                     .tokens_per_second = json.value("tokens_per_second", 0.0)};
+  if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() || !json.contains("loss")) return std::nullopt;
+  const auto number = [&](const char* key) { return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0; };   // null: not finite
+  return StepMetrics{.step = json["step"].get<std::int64_t>(), .loss = number("loss"), .tokens_per_second = number("tokens_per_second")};
 }
 
 std::vector<StepMetrics> read_metrics(const std::string& folder) {

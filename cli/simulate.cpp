@@ -8,6 +8,7 @@
 #include "cli/disturbance_options.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/outputs.h"
 #include "cli/simulation_text.h"
 #include "cli/training_run.h"
 #include "sim/check/checkers.h"
@@ -54,6 +55,8 @@ void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const 
 }  // namespace
 
 int run(const SimulateOptions& options, const Console& console) {
+  for (const std::string& output : {options.timeline, options.write_order}) require_output(output, {options.plan, options.order});
+  require_output(options.write_plan, {options.order});   // the plan itself may be rewritten
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   if (!options.order.empty()) take_order(plan, options.order);
   const sim::ModelGraph model = sim::make_model_graph(plan);

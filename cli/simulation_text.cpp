@@ -54,7 +54,7 @@ std::string composition_text(const sim::MemoryBreakdown& memory) {
 std::string simulation_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result, const Console& console) {
   const sim::Bytes memory = sim::usable_memory(plan.cluster);
   std::string out = console.heading(plan_summary(plan)) + "\n";
-  const sim::PredictionInterval interval = sim::prediction_interval(plan.cluster);
+  const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   out += table_text({{"step time", text(result.step_time)},
                      {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},

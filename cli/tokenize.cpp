@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/outputs.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -29,6 +30,7 @@ std::string tokens_of(const std::string& text) {
 }  // namespace
 
 int run(const TokenizeOptions& options, const Console& console) {
+  require_output(options.output, options.texts);
   const std::string text = join_texts(options.texts);
   sim::save_text_file(tokens_of(text), options.output);
   console.result(fmt::format("{} tokens (vocabulary 256, uint16) of {} file{} in {}", text.size(), options.texts.size(),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "cli/table.h"
 #include "sim/engine/disturbance.h"
@@ -19,6 +20,22 @@ sim::Seconds duration(const std::string& option, const std::string& text, Violat
   if (time && time->count() >= 0 && time->count() <= 1e12) return *time;
   violations.push_back({option, fmt::format("\"{}\" is no time from 0 s to 31,700 y", text), "write it with its unit, like \"10 min\", \"6 h\" or \"5.8 y\""});
   return {};
+}
+
+// No comparison holds for NaN.
+double within(const std::string& option, double value, std::pair<double, double> range, Violations& violations) {
+  if (!(value >= range.first && value <= range.second))
+    violations.push_back({option, fmt::format("{} is no number from {} to {}", value, range.first, range.second), "correct it"});
+  return value;
+}
+
+// What is drawn one by one. A training that goes on failing is followed for kPatience times its useful time.
+void require_drawable(const sim::Training& training) {
+  constexpr double kMostEvents = 1e9;   // a minute
+  const double events = sim::most_events(training) * training.draws;
+  if (events <= kMostEvents) return;
+  throw sim::InputError("", {{"--steps", fmt::format("{} trainings of {} steps may take {:.1e} failures, stragglers and checkpoints to draw, beyond {:.0e}", training.draws, training.steps, events, kMostEvents),
+                              "use fewer --draws, a longer --mtbf, fewer --stragglers or a longer --checkpoint-every"}});
 }
 
 sim::Seconds straggling_step(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::StageIndex stage, double factor) {
@@ -45,11 +62,13 @@ sim::Training training_of(const TrainingOptions& options, const sim::ModelGraph&
   rates.restart = duration("--restart-time", options.restart_time, violations);
   rates.save = duration("--checkpoint-time", options.checkpoint_time, violations);
   rates.straggling = duration("--straggler-time", options.straggler_time, violations);
+  rates.stragglers_per_day = within("--stragglers", options.stragglers_per_day, {0, 1e6}, violations);
+  within("--straggler-factor", options.straggler_factor, {1, 1e6}, violations);
   if (!violations.empty()) throw sim::InputError("", violations);
-  rates.stragglers_per_day = options.stragglers_per_day;
   for (sim::StageIndex stage(0); rates.stragglers_per_day > 0 && stage.value() < plan.mesh.pipeline; ++stage)
     training.step.straggling.push_back(straggling_step(model, plan, stage, options.straggler_factor));
   rates.checkpoint_interval = options.checkpoint_interval > 0 ? options.checkpoint_interval : std::llround(sim::best_interval(training));
+  require_drawable(training);
   return training;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/outputs.h"
 #include "sim/units/text_file.h"
 #include "sim/validation/fit.h"
 
@@ -17,6 +18,7 @@ sim::ValidationRows validated(const ValidateOptions& options) {
 }  // namespace
 
 int run(const ValidateOptions& options, const Console& console) {
+  require_output(options.output, {options.rows});
   const sim::ValidationRows rows = validated(options);
   if (!options.output.empty()) sim::save_text_file(sim::predictions_document(rows.predictions), options.output);
   const sim::Score score = sim::score(rows);

@@ -30,6 +30,8 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
   must_divide("heads", request.model.heads);
   if (request.model.kv_heads != request.model.heads) must_divide("kv_heads", request.model.kv_heads);
   must_divide("ffn", request.model.ffn);
+  if (request.model.experts && (request.model.experts->expert_ffn % tensor != 0 || request.model.experts->shared_ffn % tensor != 0))
+    reasons.push_back({"divisibility.ffn", {{"ffn", std::to_string(request.model.experts->expert_ffn)}, {"tensor", std::to_string(tensor)}}});
   if (request.vocabulary_multiple % tensor != 0)
     reasons.push_back({"divisibility.vocabulary", {{"multiple", std::to_string(request.vocabulary_multiple)}, {"tensor", std::to_string(tensor)}}});
   return reasons;
@@ -41,6 +43,15 @@ std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t 
   if (pipeline > request.model.layers)
     reasons.push_back(
         {"shape.blocks", {{"stages", std::to_string(pipeline)}, {"chunks", "1"}, {"parts", std::to_string(pipeline)}, {"blocks", std::to_string(request.model.layers)}}});
+  return reasons;
+}
+
+std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t context) {
+  std::vector<Reason> reasons;
+  must_divide_devices(request, context, reasons);
+  if (context > 1 && request.model.attention_dropout > 0) reasons.push_back({"shape.context_dropout", {}});
+  if (request.workload.sequence % context != 0)
+    reasons.push_back({"divisibility.context", {{"sequence", std::to_string(request.workload.sequence)}, {"context", std::to_string(context)}}});
   return reasons;
 }
 
@@ -80,7 +91,8 @@ std::string nearest_mesh(const SearchRequest& request, const sim::DeviceMesh& re
   for (const std::int32_t tensor : divisors(request.cluster.devices)) {
     if (!why_not_tensor(request, tensor).empty()) continue;
     for (const std::int32_t pipeline : divisors(request.cluster.devices / tensor)) {
-      const std::int32_t data = request.cluster.devices / tensor / pipeline;
+      const std::int32_t data = request.cluster.devices / tensor / pipeline / refused.context;
+      if (data * refused.context * tensor * pipeline != request.cluster.devices) continue;
       if (!why_not_pipeline(request, pipeline).empty() || !why_not_data(request, data).empty()) continue;
       const double distance = ratio(data, refused.data) * ratio(tensor, refused.tensor) * ratio(pipeline, refused.pipeline);
       if (distance >= nearest) continue;

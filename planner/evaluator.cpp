@@ -8,11 +8,12 @@ namespace planner {
 namespace {
 
 // One microbatch through each layer, forward and backward (with what is computed again), on the first stage.
-std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, std::int64_t blocks) {
-  const auto time = [](const LayerPrice& price) { return price.forward + price.recompute + price.backward + price.weight; };
-  std::vector<sim::SimTime> times(static_cast<std::size_t>(blocks) + 2, time(layers.front().block));
-  times.front() = time(layers.front().embedding);
-  times.back() = time(layers.front().head);
+std::vector<sim::SimTime> times_of(const std::vector<StageLayerPrices>& layers, const sim::ModelGraph& model) {
+  std::vector<sim::SimTime> times;
+  for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
+    const LayerPrice& price = price_of(layers.front(), model, layer);
+    times.push_back(price.forward + price.recompute + price.backward + price.weight);
+  }
   return times;
 }
 
@@ -38,6 +39,7 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
 void Evaluator::turn_to(const PlanCandidate& candidate) {
   begin_mesh(candidate.mesh);
   plan_.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
+  plan_.context_algorithm = candidate.context_algorithm;
   plan_.chunks = candidate.chunks;
   plan_.microbatch_size = candidate.microbatch;
   plan_.zero_stage = candidate.zero_stage;
@@ -62,7 +64,7 @@ const Evaluator::Work& Evaluator::work() {
   work.layers = pricer.layers();
   work.transfers = pricer.transfers();
   work.activations = activation_memory(model_, plan_);
-  work.layer_times = times_of(work.layers, plan_.model.layers);
+  work.layer_times = times_of(work.layers, model_);
   return work;
 }
 
@@ -99,14 +101,14 @@ sim::ParallelPlan Evaluator::plan(const PlanCandidate& candidate) {
 
 MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
   turn_to(candidate);
-  return memory_bound(plan_, work().activations, weights(), orders());
+  return memory_bound(model_, plan_, work().activations, weights(), orders());
 }
 
 Judgement Evaluator::judge(const PlanCandidate& candidate) {
   turn_to(candidate);
   if (!sim::violations(plan_).empty()) return {.verdict = Verdict::Illegal};
   if (request_.runnable_only && !sim::why_not_runnable(plan_).empty()) return {.verdict = Verdict::NotRunnable};
-  Judgement judgement{.memory = memory_bound(plan_, work().activations, weights(), orders()).peak};
+  Judgement judgement{.memory = memory_bound(model_, plan_, work().activations, weights(), orders()).peak};
   if (judgement.memory > memory_limit(request_)) {
     judgement.verdict = Verdict::TooLarge;
     return judgement;

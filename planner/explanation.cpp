@@ -23,7 +23,7 @@ struct Family {
 // Axes with many values: neighbors that are out for the same kind of reason are told as one.
 bool is_range(const std::string& axis) { return axis == "chunks" || axis == "microbatch"; }
 
-bool same_degrees(const sim::DeviceMesh& a, const sim::DeviceMesh& b) { return a.data == b.data && a.tensor == b.tensor && a.pipeline == b.pipeline; }
+bool same_degrees(const sim::DeviceMesh& a, const sim::DeviceMesh& b) { return a.data == b.data && a.context == b.context && a.expert == b.expert && a.tensor == b.tensor && a.pipeline == b.pipeline; }
 
 class Families {
  public:

@@ -30,10 +30,11 @@ bool read_switch(const std::string& text, std::optional<bool>& value) {
   return true;
 }
 
-bool read_recompute(const std::string& text, std::optional<sim::Recompute>& value) {
-  const auto name = std::find(std::begin(sim::kRecomputeNames), std::end(sim::kRecomputeNames), text);
-  if (name == std::end(sim::kRecomputeNames)) return false;
-  value = static_cast<sim::Recompute>(name - std::begin(sim::kRecomputeNames));
+template <class Enum, std::size_t N>
+bool read_name(const std::string& text, const std::string_view (&names)[N], std::optional<Enum>& value) {
+  const auto name = std::find(std::begin(names), std::end(names), text);
+  if (name == std::end(names)) return false;
+  value = static_cast<Enum>(name - std::begin(names));
   return true;
 }
 
@@ -54,13 +55,16 @@ constexpr Axis kAxes[] = {
     {"data", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.data); }, kDegree},
     {"tensor", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.tensor); }, kDegree},
     {"pipeline", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.pipeline); }, kDegree},
+    {"context", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.context); }, kDegree},
+    {"context_algorithm", [](const std::string& t, FixedAxes& a) { return read_name(t, sim::kContextAlgorithmNames, a.context_algorithm); }, "ring, all_gather, all_to_all"},
+    {"expert", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.expert); }, kDegree},
     {"replicas", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.replicas); }, kDegree},
     {"chunks", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.chunks); }, kDegree},
     {"microbatch", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.microbatch); }, kDegree},
     {"zero", [](const std::string& t, FixedAxes& a) { return read_zero(t, a.zero); }, "0, 1, 2, 3"},
     {"reshard", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.reshard); }, "true, false"},
     {"sequence_parallel", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.sequence_parallel); }, "true, false"},
-    {"recompute", [](const std::string& t, FixedAxes& a) { return read_recompute(t, a.recompute); }, "none, selective, full"},
+    {"recompute", [](const std::string& t, FixedAxes& a) { return read_name(t, sim::kRecomputeNames, a.recompute); }, "none, selective, full"},
     {"schedule", [](const std::string& t, FixedAxes& a) { return read_schedule(t, a.schedule); }, ""},
 };
 

@@ -42,7 +42,10 @@ class Templates {
 
   ActivationMemory make() const {
     const auto of = [&](LayerIndex layer) { return LayerMemories{forward(layer), backward(layer), plan_.splits_backward() ? weight(layer) : LayerMemory{}}; };
-    return {of(LayerIndex(0)), of(LayerIndex(1)), of(model_.head()), received()};
+    ActivationMemory memory{.layers = {}, .received = received()};
+    for (const sim::LayerKind kind : sim::kLayerKinds)
+      if (const LayerIndex layer = model_.first_of(kind); layer.exists()) memory.layers[kind] = of(layer);
+    return memory;
   }
 
  private:
@@ -53,18 +56,17 @@ class Templates {
   }
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
     sim::TaskGraphBuilder builder;
-    builder.add_device({.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.data * plan.mesh.tensor});
+    builder.add_device({.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.copies() * plan.mesh.tensor});
     return std::move(builder).freeze();
   }
   sim::Task task(LayerIndex layer, Phase phase, const sim::Piece& piece) const {
-    const bool communicates = sim::is_communication(piece.operation);
     return {.key = {.stage = sim::StageIndex(0),
                     .chunk = sim::ChunkIndex(0),
                     .microbatch = sim::MicrobatchIndex(0),
                     .layer = layer,
                     .phase = phase,
                     .operation = piece.operation,
-                    .group = communicates ? sim::MeshAxis::Tensor : sim::MeshAxis::None},
+                    .group = piece.group},
             .device = sim::DeviceId(0),
             .payload = piece.payload};
   }
@@ -111,12 +113,14 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                          .by_layer = std::vector<Bytes>(model.layers.size()),
                          .first_bucket_by_layer = std::vector<Bytes>(model.layers.size())};
     sim::add_step_data(weights.resident, plan);
-    for (const sim::Bucket& bucket : stage)
+    for (const sim::Bucket& bucket : stage) {
+      if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
       for (const sim::BucketSlot& slot : bucket.slots) {
         const Bytes bytes = sim::bytes_per_element(plan.workload.precision) * slot.elements;
         weights.by_layer[slot.layer.position()] += bytes;
-        if (!bucket.tied) weights.first_bucket_by_layer[slot.layer.position()] += bytes;
+        if (!bucket.tied && !bucket.expert) weights.first_bucket_by_layer[slot.layer.position()] += bytes;
       }
+    }
     stages.push_back(std::move(weights));
   }
   return stages;

@@ -23,7 +23,7 @@ struct LayerMemories {
 
 // Depends on mesh, microbatch, sequence parallel and recompute.
 struct ActivationMemory {
-  LayerMemories embedding, block, head;
+  sim::ByLayerKind<LayerMemories> layers;
   sim::Bytes received{};  // what a transfer brings
 };
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);

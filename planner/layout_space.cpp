@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/estimate/device.h"
+#include "sim/plan/parallel_plan.h"
 
 namespace planner {
 namespace {
@@ -92,6 +93,7 @@ void Space::add_batches(RunDescription run) {
     if (each % size != 0) return;
     run.layout.micro_batch = size;
     run.layout.microbatches = each / size;
+    if (run.layout.microbatches > sim::kMostMicrobatches) continue;
     if (run.layout.pipeline == 1 || run.layout.microbatches >= run.layout.pipeline) add_schedules(run);
   }
 }

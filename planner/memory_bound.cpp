@@ -27,14 +27,15 @@ struct Run {
 
 class StageWalk {
  public:
-  StageWalk(const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights& weights, sim::StageIndex stage)
-      : plan_(plan),
+  StageWalk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights& weights, sim::StageIndex stage)
+      : model_(model),
+        plan_(plan),
         microbatches_(plan.num_microbatches()),
         activations_(activations),
         weights_(weights),
         stage_(stage),
-        gathers_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters),
-        frees_gradients_(plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_gradients) {}
+        gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
+        frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
@@ -55,6 +56,7 @@ class StageWalk {
   }
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_.by_layer.size(); }
 
+  const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
   std::int64_t microbatches_;
   const ActivationMemory& activations_;
@@ -64,7 +66,7 @@ class StageWalk {
 };
 
 const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
-  const LayerMemories& memories = layer == LayerIndex(0) ? activations_.embedding : is_head(layer) ? activations_.head : activations_.block;
+  const LayerMemories& memories = activations_.layers[model_.kind(layer)];
   return kind == ActionKind::Forward ? memories.forward : kind == ActionKind::Backward ? memories.backward : memories.weight;
 }
 
@@ -147,12 +149,12 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
 
 }  // namespace
 
-MemoryBound memory_bound(const sim::ParallelPlan& plan, const ActivationMemory& activations, const std::vector<StageWeights>& weights,
+MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const std::vector<StageWeights>& weights,
                          const StageOrders& orders) {
   MemoryBound bound;
   for (std::size_t stage = 0; stage < weights.size(); ++stage) {
     const Bytes working =
-        StageWalk(plan, activations, weights[stage], sim::StageIndex(static_cast<std::int32_t>(stage))).peak(orders[stage]);
+        StageWalk(model, plan, activations, weights[stage], sim::StageIndex(static_cast<std::int32_t>(stage))).peak(orders[stage]);
     const Bytes peak = total(weights[stage].resident) + working;
     if (peak <= bound.peak) continue;
     bound = {.peak = peak, .resident = weights[stage].resident, .working = working};

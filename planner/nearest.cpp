@@ -13,12 +13,14 @@ Distance distance(const PlanCandidate& a, const PlanCandidate& b) {
   };
   degree(a.mesh.tensor, b.mesh.tensor);
   degree(a.mesh.pipeline, b.mesh.pipeline);
+  degree(a.mesh.context, b.mesh.context);
+  degree(a.mesh.expert, b.mesh.expert);
   degree(a.mesh.replicas, b.mesh.replicas);
   degree(a.microbatch, b.microbatch);
   degree(a.schedule + 1, b.schedule + 1);
   degree(a.chunks, b.chunks);
   degree(a.zero_stage + 1, b.zero_stage + 1);
-  all.axes += (a.reshard != b.reshard) + (a.sequence_parallel != b.sequence_parallel) + (a.recompute != b.recompute);
+  all.axes += (a.reshard != b.reshard) + (a.sequence_parallel != b.sequence_parallel) + (a.context_algorithm != b.context_algorithm) + (a.recompute != b.recompute);
   return all;
 }
 

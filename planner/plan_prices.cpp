@@ -18,7 +18,7 @@ using sim::StageIndex;
 
 void add_devices(sim::TaskGraphBuilder& builder, const sim::DeviceMesh& mesh) {
   for (StageIndex stage{0}; stage.value() < mesh.pipeline; ++stage)
-    builder.add_device({.representative = mesh.rank_of({.stage = stage}), .stage = stage, .multiplicity = mesh.data * mesh.tensor});
+    builder.add_device({.representative = mesh.rank_of({.stage = stage}), .stage = stage, .multiplicity = mesh.copies() * mesh.tensor});
 }
 
 sim::Bytes hidden_of_rank(const sim::ParallelPlan& plan) {
@@ -66,18 +66,10 @@ SimTime Pricer::price(sim::Task task) const {
 
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces) {
-    SimTime time{};
-    for (const sim::Piece& piece : pieces) {
-      const bool communicates = sim::is_communication(piece.operation);
-      time += price({.key = {.stage = stage,
-                             .layer = layer,
-                             .phase = phase,
-                             .operation = piece.operation,
-                             .group = communicates ? MeshAxis::Tensor : MeshAxis::None,
-                             .sequence = piece.sequence},
-                     .payload = piece.payload});
-    }
-    return time;
+    return sim::chain_time<SimTime>(pieces, [&](const sim::Piece& piece) {
+      return price({.key = {.stage = stage, .layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group, .sequence = piece.sequence},
+                    .payload = piece.payload});
+    });
   };
   const bool is_block = layer != sim::LayerIndex(0) && layer != model_.head();
   LayerPrice price;
@@ -90,8 +82,11 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
 
 std::vector<StageLayerPrices> Pricer::layers() const {
   std::vector<StageLayerPrices> prices;
-  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage)
-    prices.push_back({layer(stage, sim::LayerIndex(0)), layer(stage, sim::LayerIndex(1)), layer(stage, model_.head())});
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) {
+    prices.emplace_back();
+    for (const sim::LayerKind kind : sim::kLayerKinds)
+      if (const sim::LayerIndex first = model_.first_of(kind); first.exists()) prices.back()[kind] = layer(stage, first);
+  }
   return prices;
 }
 
@@ -119,6 +114,7 @@ std::vector<StageTransfers> Pricer::transfers() const {
 BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const sim::Bucket& bucket = devices_.buckets()[stage.position()][index.position()];
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan_);
+  const MeshAxis axis = sim::axis_of(bucket);
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
     const sim::Bytes element = phase == Phase::Gradients ? sim::bytes_per_gradient(plan_) : sim::bytes_per_element(plan_.workload.precision);
@@ -135,16 +131,17 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   BucketPrice prices{.ready_after = bucket.ready_after,
                      .chunk = bucket.chunk,
                      .tied = bucket.tied,
+                     .shared = bucket.shards > 1,
                      .update = task(Phase::Step, Operation::Update, MeshAxis::None)};
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
-  if (plan_.mesh.data == 1) return prices;
-  prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, MeshAxis::Data);
-  if (plan_.mesh.replicas > 1) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
+  if (bucket.shards == 1) return prices;
+  prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, axis);
+  if (plan_.mesh.replicas > 1 && !bucket.expert) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {
-    prices.forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Data);
-    prices.backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Data);
+    prices.forward_gather = task(Phase::Forward, Operation::AllGather, axis);
+    prices.backward_gather = task(Phase::Backward, Operation::AllGather, axis);
   } else if (strategy.shards_optimizer) {
-    prices.weights_gather = task(Phase::Step, Operation::AllGather, MeshAxis::Data);
+    prices.weights_gather = task(Phase::Step, Operation::AllGather, axis);
   }
   return prices;
 }

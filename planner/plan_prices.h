@@ -15,14 +15,13 @@ struct LayerPrice {  // one microbatch through one layer, sums over the tensor g
   sim::SimTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
 };
 
-struct StageLayerPrices {
-  LayerPrice embedding, block, head;
-};
+using StageLayerPrices = sim::ByLayerKind<LayerPrice>;   // zero where the model has no layer of the kind
 
 struct BucketPrice {
   sim::LayerIndex ready_after;
   sim::ChunkIndex chunk;
   bool tied = false;
+  bool shared = false;  // by several ranks: reduced, gathered
   sim::SimTime forward_gather{}, backward_gather{};  // stage 3: of its weights
   sim::SimTime reduce{}, replica_sum{}, update{};     // replica_sum: of what is left of the gradients, over the replicas
   sim::SimTime weights_gather{};  // stages 1 and 2: after the update

@@ -32,7 +32,7 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
   for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
     chunk.buckets_of.emplace_back();
     for (std::size_t at = 0; at < buckets.size(); ++at)
-      if (buckets[at].ready_after == layer || (head_reads_embedding && layer == model.head() && buckets[at].ready_after == LayerIndex(0)))
+      if (buckets[at].shared && (buckets[at].ready_after == layer || (head_reads_embedding && layer == model.head() && buckets[at].ready_after == LayerIndex(0))))
         chunk.buckets_of.back().push_back(at);
   }
 }
@@ -47,13 +47,13 @@ StageOrders stage_orders(const sim::ParallelPlan& plan) {
 }
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer) {
-  return layer == LayerIndex(0) ? prices.embedding : layer == model.head() ? prices.head : prices.block;
+  return prices[model.kind(layer)];
 }
 
 ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
                               const StageOrders& orders, sim::StageIndex index) {
   const std::vector<BucketPrice>& buckets = prices.steps[index.position()].buckets;
-  const bool gathers = plan.mesh.data > 1 && sim::sharding_strategy(plan).shards_parameters;
+  const bool gathers = plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters;
   ReplayStage stage;
   stage.index = index.value();
   stage.order = &orders[index.position()];

@@ -37,6 +37,7 @@ class Enumerator {
  private:
   struct Shape {  // of a mesh: what is left to choose are the memory options
     sim::DeviceMesh mesh;
+    sim::ContextAlgorithm algorithm = sim::ContextAlgorithm::Ring;
     std::int32_t microbatch = 1, schedule = 0, chunks = 1;
   };
   std::vector<std::int32_t> degrees(std::string_view axis, const std::optional<std::int32_t>& fixed, DegreeRule rule);
@@ -44,7 +45,10 @@ class Enumerator {
   void add_replicated(sim::DeviceMesh mesh);
   std::vector<std::int32_t> replica_options(const sim::DeviceMesh& mesh);
   void add_mesh(const sim::DeviceMesh& mesh);
-  void add_schedules(const sim::DeviceMesh& mesh, std::int32_t microbatch, std::vector<Reason>& refusals);
+  std::vector<std::int32_t> expert_options(const sim::DeviceMesh& mesh);
+  std::vector<std::int32_t> contexts();
+  std::vector<sim::ContextAlgorithm> context_algorithms(const sim::DeviceMesh& mesh);
+  void add_schedules(const Shape& shape, std::vector<Reason>& refusals);
   void add_chunks(const Shape& shape, std::int32_t microbatches, std::vector<Reason>& refusals);
   bool is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const;
   void add_options(const Shape& shape);
@@ -82,48 +86,93 @@ void Enumerator::add_meshes() {
   const auto tensors = degrees("tensor", fixed_.tensor, why_not_tensor);
   const auto pipelines = degrees("pipeline", fixed_.pipeline, why_not_pipeline);
   const auto datas = degrees("data", fixed_.data, why_not_data);
+  const auto contexts = this->contexts();
   bool any = false;
   for (const std::int32_t tensor : tensors)
     for (const std::int32_t pipeline : pipelines)
-      for (const std::int32_t data : datas) {
-        if (std::int64_t{tensor} * pipeline * data != request_.cluster.devices) continue;
-        any = true;
-        add_replicated({.data = data, .pipeline = pipeline, .tensor = tensor});
-      }
-  const bool axes_said_why = tensors.empty() || pipelines.empty() || datas.empty();
+      for (const std::int32_t context : contexts)
+        for (const std::int32_t data : datas) {
+          if (std::int64_t{tensor} * pipeline * context * data != request_.cluster.devices) continue;
+          any = true;
+          add_replicated({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context});
+        }
+  const bool axes_said_why = tensors.empty() || pipelines.empty() || datas.empty() || contexts.empty();
   const bool all_fixed = fixed_.data && fixed_.pipeline && fixed_.tensor;
   if (any) return;
   const sim::DeviceMesh asked{
-      .data = fixed_.data.value_or(1), .pipeline = fixed_.pipeline.value_or(1), .tensor = fixed_.tensor.value_or(1)};
+      .data = fixed_.data.value_or(1), .pipeline = fixed_.pipeline.value_or(1), .tensor = fixed_.tensor.value_or(1), .context = fixed_.context.value_or(1)};
   if (!axes_said_why || all_fixed) exclude_impossible_mesh(asked);
   add_mesh(asked);  // what else is fixed may be impossible too: all of it is told at once
   space_.candidates.clear();
 }
 
+std::vector<std::int32_t> Enumerator::expert_options(const sim::DeviceMesh& mesh) {
+  const std::int64_t experts = request_.model.experts ? request_.model.experts->experts : 1;
+  const auto divides = [&](std::int32_t degree) { return experts % degree == 0 && mesh.copies() % degree == 0; };
+  std::vector<std::int32_t> options;
+  for (const std::int32_t degree : fixed_.expert ? std::vector{*fixed_.expert} : divisors(experts))
+    if (divides(degree)) options.push_back(degree);
+  if (options.empty())
+    exclude(fmt::format("data={} expert={}", mesh.data, *fixed_.expert),
+            {"divisibility.expert", {{"experts", std::to_string(experts)}, {"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(*fixed_.expert)}}}, "expert=1");
+  return options;
+}
+
+// Short contexts stay whole, unless a degree is asked for.
+std::vector<std::int32_t> Enumerator::contexts() {
+  if (fixed_.context) return degrees("context", fixed_.context, why_not_context);
+  std::vector<std::int32_t> allowed;
+  for (const std::int32_t degree : divisors(request_.cluster.devices))
+    if (degree == 1 || (request_.workload.sequence / degree >= kLeastContextTokens && why_not_context(request_, degree).empty())) allowed.push_back(degree);
+  return allowed;
+}
+
+// Those whose rules the mesh keeps; what is fixed and breaks one is told.
+std::vector<sim::ContextAlgorithm> Enumerator::context_algorithms(const sim::DeviceMesh& mesh) {
+  using sim::ContextAlgorithm;
+  if (mesh.context == 1) return {ContextAlgorithm::Ring};
+  std::vector<ContextAlgorithm> allowed;
+  std::vector<sim::Violation> broken;
+  for (const ContextAlgorithm algorithm : {ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll}) {
+    if (fixed_.context_algorithm && algorithm != *fixed_.context_algorithm) continue;
+    sim::ParallelPlan plan = make_plan(request_, {.mesh = mesh, .context_algorithm = algorithm});
+    broken = sim::violations(plan);
+    std::erase_if(broken, [](const sim::Violation& violation) { return violation.where.find("context") == std::string::npos; });
+    if (broken.empty()) allowed.push_back(algorithm);
+  }
+  if (allowed.empty() && !broken.empty())
+    exclude(fmt::format("context={} tensor={}", mesh.context, mesh.tensor), {"shape.rule", {{"where", broken.front().where}, {"problem", broken.front().problem}}}, "context=1");
+  return allowed;
+}
+
 // Shards over all data ranks, or as many as share a node with a tensor group: what crosses nodes is then the sum of one shard.
 std::vector<std::int32_t> Enumerator::replica_options(const sim::DeviceMesh& mesh) {
   const std::int32_t shards = request_.cluster.devices_per_node() / mesh.tensor;
-  const bool leaves_nodes = shards > 1 && shards < mesh.data && mesh.data % shards == 0;
-  if (!fixed_.replicas) return leaves_nodes ? std::vector{1, mesh.data / shards} : std::vector{1};
-  const bool cuts = *fixed_.replicas == 1 || (*fixed_.replicas < mesh.data && mesh.data % *fixed_.replicas == 0);
+  const bool leaves_nodes = shards > 1 && shards < mesh.copies() && mesh.copies() % shards == 0;
+  if (!fixed_.replicas) return leaves_nodes ? std::vector{1, mesh.copies() / shards} : std::vector{1};
+  const bool cuts = *fixed_.replicas == 1 || (*fixed_.replicas < mesh.copies() && mesh.copies() % *fixed_.replicas == 0);
   if (cuts) return {*fixed_.replicas};
-  exclude(fmt::format("data={} replicas={}", mesh.data, *fixed_.replicas),
-          {"divisibility.replicas", {{"data", std::to_string(mesh.data)}, {"replicas", std::to_string(*fixed_.replicas)}}}, "replicas=1");
+  exclude(fmt::format("data={} replicas={}", mesh.copies(), *fixed_.replicas),
+          {"divisibility.replicas", {{"data", std::to_string(mesh.copies())}, {"replicas", std::to_string(*fixed_.replicas)}}}, "replicas=1");
   return {};
 }
 
 void Enumerator::add_replicated(sim::DeviceMesh mesh) {
-  for (const std::int32_t replicas : replica_options(mesh)) {
-    mesh.replicas = replicas;
-    add_mesh(mesh);
-  }
+  const std::vector<std::int32_t> experts = expert_options(mesh), replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
+  for (mesh.expert = 1; mesh.expert <= mesh.copies(); ++mesh.expert)
+    for (const std::int32_t each : replicas) {
+      if (std::count(experts.begin(), experts.end(), mesh.expert) == 0 || (mesh.expert > 1 && each > 1 && !fixed_.expert)) continue;
+      mesh.replicas = each;
+      add_mesh(mesh);
+    }
 }
 
 void Enumerator::exclude_impossible_mesh(const sim::DeviceMesh& mesh) {
-  const std::int64_t product = std::int64_t{mesh.data} * mesh.tensor * mesh.pipeline;
+  const std::int64_t product = std::int64_t{mesh.copies()} * mesh.tensor * mesh.pipeline;
   if (product == request_.cluster.devices) return;
-  const Reason reason{"shape.product",
+  const Reason reason{mesh.context > 1 ? "shape.product_context" : "shape.product",
                       {{"data", std::to_string(mesh.data)},
+                       {"context", std::to_string(mesh.context)},
                        {"tensor", std::to_string(mesh.tensor)},
                        {"pipeline", std::to_string(mesh.pipeline)},
                        {"product", std::to_string(product)},
@@ -143,7 +192,8 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
               {"divisibility.microbatch", {{"samples", std::to_string(samples)}, {"microbatch", std::to_string(microbatch)}}},
               fmt::format("microbatch={}", nearest_divisor(samples, microbatch)));
     else
-      add_schedules(mesh, microbatch, refusals);
+      for (const sim::ContextAlgorithm algorithm : context_algorithms(mesh))
+        add_schedules({.mesh = mesh, .algorithm = algorithm, .microbatch = microbatch}, refusals);
   }
   if (space_.candidates.size() != before || refusals.empty()) return;
   exclude(
@@ -151,12 +201,15 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
       nearest_schedule({.stages = mesh.pipeline, .microbatches = static_cast<std::int32_t>(samples / microbatches.front()), .chunks = 1}));
 }
 
-void Enumerator::add_schedules(const sim::DeviceMesh& mesh, std::int32_t microbatch, std::vector<Reason>& refusals) {
-  const std::int32_t microbatches = static_cast<std::int32_t>(request_.workload.global_batch / mesh.data / microbatch);
+void Enumerator::add_schedules(const Shape& shape, std::vector<Reason>& refusals) {
+  const std::int32_t microbatches = static_cast<std::int32_t>(request_.workload.global_batch / shape.mesh.data / shape.microbatch);
   const auto rows = sim::all_schedules();
-  for (std::size_t row = 0; row < rows.size(); ++row)
-    if (is_choice(rows[row].name, mesh, microbatches))
-      add_chunks({.mesh = mesh, .microbatch = microbatch, .schedule = static_cast<std::int32_t>(row)}, microbatches, refusals);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (!is_choice(rows[row].name, shape.mesh, microbatches)) continue;
+    Shape scheduled = shape;
+    scheduled.schedule = static_cast<std::int32_t>(row);
+    add_chunks(scheduled, microbatches, refusals);
+  }
 }
 
 // Whether the row is another order than the plain one (see the header); a fixed schedule is taken at its word.
@@ -195,14 +248,14 @@ void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches, std::
 }
 
 std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& mesh) const {
-  const bool possible = mesh.tensor > 1 && request_.workload.sequence % mesh.tensor == 0;
+  const bool possible = mesh.tensor > 1 && request_.workload.sequence / mesh.context % mesh.tensor == 0;
   if (fixed_.sequence_parallel)
     return *fixed_.sequence_parallel && !possible ? std::vector<bool>{} : std::vector{*fixed_.sequence_parallel};
   return possible ? std::vector{false, true} : std::vector{false};
 }
 
 void Enumerator::add_options(const Shape& shape) {
-  std::vector<std::int32_t> stages = shape.mesh.replicas > 1 ? std::vector{1, 2, 3} : shape.mesh.data > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
+  std::vector<std::int32_t> stages = shape.mesh.replicas > 1 ? std::vector{1, 2, 3} : shape.mesh.copies() > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
   if (fixed_.zero) stages = {*fixed_.zero};
   std::vector<sim::Recompute> recomputes{sim::Recompute::None, sim::Recompute::Full};
   if (request_.model.attention_dropout > 0) recomputes.insert(recomputes.begin() + 1, sim::Recompute::Selective);
@@ -212,6 +265,7 @@ void Enumerator::add_options(const Shape& shape) {
       for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
         for (const sim::Recompute recompute : recomputes)
           space_.candidates.push_back({.mesh = shape.mesh,
+                                       .context_algorithm = shape.algorithm,
                                        .schedule = shape.schedule,
                                        .chunks = shape.chunks,
                                        .microbatch = shape.microbatch,
@@ -250,6 +304,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.vocabulary_multiple = request.vocabulary_multiple;
   plan.training = request.training;
   plan.mesh = candidate.mesh;
+  plan.context_algorithm = candidate.context_algorithm;
   plan.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
   plan.chunks = candidate.chunks;
   plan.microbatch_size = candidate.microbatch;
@@ -265,6 +320,9 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
   return {{"data", std::to_string(candidate.mesh.data)},
           {"tensor", std::to_string(candidate.mesh.tensor)},
           {"pipeline", std::to_string(candidate.mesh.pipeline)},
+          {"context", std::to_string(candidate.mesh.context)},
+          {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(candidate.context_algorithm)])},
+          {"expert", std::to_string(candidate.mesh.expert)},
           {"replicas", std::to_string(candidate.mesh.replicas)},
           {"microbatch", std::to_string(candidate.microbatch)},
           {"schedule", std::string(sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name)},

@@ -22,11 +22,22 @@ std::string name_of_group(const std::vector<sim::Rank>& members, const std::stri
   return fmt::format("{} group of ranks {}", name, fmt::join(ranks, " "));
 }
 
-std::string to_bytes(const OperationHeader& header) { return {reinterpret_cast<const char*>(&header), sizeof header}; }
-OperationHeader from_bytes(const std::string& bytes) {
-  OperationHeader header;
-  if (bytes.size() == sizeof header) std::memcpy(static_cast<void*>(&header), bytes.data(), sizeof header);
-  return header;
+template <class Value>
+std::string to_bytes(const Value& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+template <class Value = OperationHeader>
+Value from_bytes(const std::string& bytes) {
+  Value value;
+  if (bytes.size() == sizeof value) std::memcpy(static_cast<void*>(&value), bytes.data(), sizeof value);
+  return value;
+}
+
+// Where a rank leaves a word about a group.
+std::string place_in(const NcclGroup& group, std::string_view what, sim::Rank rank) { return fmt::format("{}/{}/{}", what, group.number, rank.value()); }
+// Of the operation that it is stuck in: under its place in the order of the group, so that only equals are compared.
+std::string place_in(const NcclGroup& group, const OperationHeader& stuck, sim::Rank rank) {
+  return place_in(group, fmt::format("stuck/{}", stuck.sequence), rank);
 }
 
 }  // namespace
@@ -40,8 +51,8 @@ NcclSession::~NcclSession() {
 }
 
 const NcclGroup* NcclSession::make_group(const std::vector<sim::Rank>& members, const std::string& name) {
-  NcclGroup group{.handle = nullptr, .members = members, .rank = 0, .name = name_of_group(members, name)};
-  const std::string id_name = fmt::format("id/{}/{}", groups_made_++, members.front().value());
+  NcclGroup group{.handle = nullptr, .members = members, .rank = 0, .name = name_of_group(members, name), .number = groups_made_++};
+  const std::string id_name = fmt::format("id/{}/{}", group.number, members.front().value());
   const auto self = std::find(members.begin(), members.end(), rank());
   if (self == members.end()) return nullptr;
   group.rank = static_cast<std::int32_t>(self - members.begin());
@@ -73,6 +84,7 @@ void NcclSession::settle(NcclStatus status, const NcclGroup& group, const std::s
 }
 
 void NcclSession::started(const NcclGroup& group, const OperationHeader& header) {
+  orders_[group.number].add(header);
   started_.push_back({.group = &group, .header = header, .ended = c10::Event(settings_.device.type())});
   started_.back().ended.record(c10::impl::VirtualGuardImpl(settings_.device.type()).getStream(settings_.device));
 }
@@ -83,6 +95,7 @@ void NcclSession::look() {
   for (const NcclGroup& group : groups_)
     if (const NcclStatus status = settings_.library->state(group.handle); has_failed(status))
       fail(fmt::format("{}: NCCL reports on rank {}: {}", group.name, group.rank, settings_.library->describe(status, group.handle)));
+  if (Clock::now() - compared_ > settings_.compare_after) compare_orders();
 }
 
 void NcclSession::drain() {
@@ -100,19 +113,49 @@ void NcclSession::drain() {
   }
 }
 
-// Where a rank leaves the operation that it is stuck in: under its place in the order of the group, so that only equals are compared.
-std::string NcclSession::place_in(const NcclGroup& group, const OperationHeader& header, sim::Rank rank) {
-  return fmt::format("stuck/{}/{}/{}", group.name, header.sequence, rank.value());
-}
-
 void NcclSession::compare_with_peers(const Started& stuck) {
   for (const sim::Rank peer : stuck.group->members) {
     if (peer == rank()) continue;
     const auto theirs = settings_.rendezvous.look(place_in(*stuck.group, stuck.header, peer));
     if (!theirs || same_operation(stuck.header, from_bytes(*theirs))) continue;
-    fail(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", stuck.group->name,
-                                                     peer.value(), to_text(from_bytes(*theirs)), rank().value(), to_text(stuck.header)));
+    fail_by(*stuck.group, from_bytes(*theirs), stuck.header, peer);
   }
+}
+
+void NcclSession::fail_by(const NcclGroup& group, const OperationHeader& theirs, const OperationHeader& ours, sim::Rank peer) {
+  fail(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", group.name, peer.value(), to_text(theirs), rank().value(),
+                   to_text(ours)));
+}
+
+// With the ranks before and after this one in each group: if all neighbours agree, all do. Nobody waits.
+void NcclSession::compare_orders() try {
+  compared_ = Clock::now();
+  using Point = OperationOrder::Point;
+  for (const NcclGroup& group : groups_) {
+    const Point mine = orders_[group.number].now();
+    const auto size = static_cast<std::int32_t>(group.members.size());
+    settings_.rendezvous.put(place_in(group, "order", rank()), to_bytes(mine));
+    for (const std::int32_t apart : {1, size - 1}) {
+      const sim::Rank peer = group.members[static_cast<std::size_t>((group.rank + apart) % size)];
+      const auto theirs = settings_.rendezvous.look(place_in(group, "order", peer));
+      if (theirs && !orders_[group.number].agrees(from_bytes<Point>(*theirs))) fail_by_difference(group, peer);
+    }
+  }
+} catch (const CollectiveError&) {
+  if (!failure_.empty()) throw;  // else the store has ended with its rank: nobody is left to compare with
+}
+
+// The peer finds the same, and tells what it has issued.
+void NcclSession::fail_by_difference(const NcclGroup& group, sim::Rank peer) {
+  const OperationOrder& order = orders_[group.number];
+  settings_.rendezvous.put(place_in(group, "log", rank()), order.log());
+  for (const auto start = Clock::now(); Clock::now() - start < 2 * settings_.compare_after; std::this_thread::sleep_for(kRest)) {
+    const auto log = settings_.rendezvous.look(place_in(group, "log", peer));
+    if (!log) continue;
+    if (const auto found = order.first_difference(*log)) fail_by(group, found->there, found->here, peer);
+  }
+  fail(fmt::format("{}: the ranks disagree. Rank {} issued other operations than rank {} up to {}", group.name, peer.value(), rank().value(),
+                   to_text(order.last())));
 }
 
 void NcclSession::fail_after(sim::Seconds waited, const Started& stuck) {

@@ -1,6 +1,7 @@
 // NCCL for the life of the process: makes the communicators, in the same order on every rank, and keeps the operations that have not ended. The one
 // place that waits for them: it polls their events and NCCL's asynchronous errors, compares with its peers what it is stuck in, and after the time
-// limit aborts all communicators. NCCL itself sends no word about an operation, so ranks that disagree would hang. One thread owns it.
+// limit aborts all communicators. NCCL itself sends no word about an operation, so ranks that disagree would hang, or go on with garbage where the
+// amounts are equal: about once a second a rank compares what it has issued with its neighbours in each group. One thread owns it.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -8,12 +9,13 @@
 
 #include <chrono>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "executor/communication/nccl_library.h"
-#include "executor/communication/operation_header.h"
+#include "executor/communication/operation_order.h"
 #include "executor/communication/rendezvous.h"
 #include "sim/units/index.h"
 
@@ -24,6 +26,7 @@ struct NcclGroup {
   std::vector<sim::Rank> members;
   std::int32_t rank = 0;  // inside the group
   std::string name;       // "data group of ranks 0 2"
+  std::int32_t number = 0;  // in the order of their making, which all ranks have
 };
 
 class NcclSession {
@@ -34,7 +37,7 @@ class NcclSession {
     Rendezvous rendezvous;
     NcclPlace place;  // in the job
     CommunicationOptions options;
-    sim::Seconds compare_after{1};  // stuck so long, ranks look what their peers are stuck in
+    sim::Seconds compare_after{1};  // stuck so long, ranks look what their peers are stuck in; as often what they have issued
   };
   explicit NcclSession(Settings settings) : settings_(std::move(settings)) {}
   ~NcclSession();
@@ -59,9 +62,11 @@ class NcclSession {
     c10::Event ended;
   };
   using Clock = std::chrono::steady_clock;
-  static std::string place_in(const NcclGroup& group, const OperationHeader& header, sim::Rank rank);
   sim::Rank rank() const { return sim::Rank(settings_.place.rank); }
   void compare_with_peers(const Started& stuck);
+  void compare_orders();
+  [[noreturn]] void fail_by_difference(const NcclGroup& group, sim::Rank peer);
+  [[noreturn]] void fail_by(const NcclGroup& group, const OperationHeader& theirs, const OperationHeader& ours, sim::Rank peer);
   [[noreturn]] void fail(const std::string& sentence);
   [[noreturn]] void fail_after(sim::Seconds waited, const Started& stuck);
 
@@ -69,6 +74,8 @@ class NcclSession {
   std::int32_t groups_made_ = 0;
   std::list<NcclGroup> groups_;
   std::list<Started> started_;
+  std::map<std::int32_t, OperationOrder> orders_;  // by number of the group
+  Clock::time_point compared_ = Clock::now();
   std::string failure_;  // the first; all later calls repeat it
 };
 

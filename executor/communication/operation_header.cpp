@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "sim/units/random_bits.h"
+
 namespace executor {
 namespace {
 
@@ -44,19 +46,54 @@ TransferIdentity transfer_identity(const sim::TaskKey& key, TransferEnd end) {
   return {.boundary = boundary, .microbatch = key.microbatch.value(), .phase = key.phase};
 }
 
-bool same_operation(const OperationHeader& one, const OperationHeader& other) {
-  if (one.kind != other.kind || one.bytes != other.bytes || one.type != other.type || one.sequence != other.sequence) return false;
-  if (one.kind == OperationKind::Transfer) return one.transfer == other.transfer;
-  // Ranks of a group that spans stages (world, embedding) name their own stage and layer; all else is common.
-  const bool spans_stages = one.key.group == sim::MeshAxis::World || one.key.group == sim::MeshAxis::Embedding;
-  sim::TaskKey mine = one.key, theirs = other.key;
-  if (spans_stages) {
-    mine.stage = theirs.stage = sim::StageIndex::none();
-    mine.chunk = theirs.chunk = sim::ChunkIndex::none();
-    mine.layer = theirs.layer = sim::LayerIndex::none();
-    mine.sequence = theirs.sequence = 0;
-  }
-  return mine == theirs && one.reduction == other.reduction && one.root == other.root;
+namespace {
+
+// What all ranks of an operation say alike. Ranks of a group that spans stages (world, embedding) name their own stage and layer; a transfer's ends
+// their own layers.
+struct CommonPart {
+  sim::TaskKey key;
+  TransferIdentity transfer;
+  std::int64_t sequence = 0, bytes = 0;
+  OperationKind kind{};
+  ReduceOperation reduction{};
+  c10::ScalarType type{};
+  std::int32_t root = 0;
+  bool operator==(const CommonPart&) const = default;
+};
+
+CommonPart common_part(const OperationHeader& header) {
+  CommonPart common{.key = header.key, .transfer = header.transfer, .sequence = header.sequence, .bytes = header.bytes, .kind = header.kind,
+                    .reduction = header.reduction, .type = header.type, .root = header.root};
+  const bool spans_stages = header.key.group == sim::MeshAxis::World || header.key.group == sim::MeshAxis::Embedding;
+  if (header.kind == OperationKind::Transfer) common.key = {};
+  if (!spans_stages) return common;
+  common.key.stage = sim::StageIndex::none();
+  common.key.chunk = sim::ChunkIndex::none();
+  common.key.layer = sim::LayerIndex::none();
+  common.key.sequence = 0;
+  return common;
+}
+
+}  // namespace
+
+bool same_operation(const OperationHeader& one, const OperationHeader& other) { return common_part(one) == common_part(other); }
+
+std::uint64_t digest(const OperationHeader& header, std::uint64_t before) {
+  const CommonPart of = common_part(header);
+  std::uint64_t sum = before;
+  const auto add = [&](auto number) { sum = sim::random_bits({sum}, static_cast<std::uint64_t>(number)); };
+  for (const std::int32_t index : {of.key.stage.value(), of.key.chunk.value(), of.key.microbatch.value(), of.key.layer.value(), of.key.sequence,
+                                   of.transfer.boundary, of.transfer.microbatch, of.root})
+    add(index);
+  for (const std::int64_t amount : {of.sequence, of.bytes}) add(amount);
+  add(of.key.phase);
+  add(of.key.operation);
+  add(of.key.group);
+  add(of.transfer.phase);
+  add(of.kind);
+  add(of.reduction);
+  add(of.type);
+  return sum;
 }
 
 }  // namespace executor

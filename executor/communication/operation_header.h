@@ -48,6 +48,8 @@ std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.
 
 // Do two ranks perform the same operation?
 bool same_operation(const OperationHeader& one, const OperationHeader& other);
+// A number of all that must be the same on every rank, and of those before it.
+std::uint64_t digest(const OperationHeader& header, std::uint64_t before);
 
 enum class TransferEnd : std::uint8_t { Sender, Receiver };
 TransferIdentity transfer_identity(const sim::TaskKey& key, TransferEnd end);

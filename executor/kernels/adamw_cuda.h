@@ -29,17 +29,9 @@ struct KeepRange {
 };
 
 // Asynchronous on `stream`; `ranges` may be freed at return. Throws std::runtime_error if CUDA refuses the launch.
-void launch_adamw(const AdamWMemory<float, float, float>& memory, std::span<const KeepRange<float>> ranges, const AdamWFactors<float>& by,
+// Master, Gradient, Rounded: float, float, float | Bfloat16Bits | Float16Bits; float and twice the same 16 bits; double thrice.
+template <class Master, class Gradient, class Rounded>
+void launch_adamw(const AdamWMemory<Master, Gradient, Rounded>& memory, std::span<const KeepRange<Master>> ranges, const AdamWFactors<Master>& by,
                   CudaStream stream);
-void launch_adamw(const AdamWMemory<float, float, Bfloat16Bits>& memory, std::span<const KeepRange<float>> ranges,
-                  const AdamWFactors<float>& by, CudaStream stream);
-void launch_adamw(const AdamWMemory<float, Bfloat16Bits, Bfloat16Bits>& memory, std::span<const KeepRange<float>> ranges,
-                  const AdamWFactors<float>& by, CudaStream stream);
-void launch_adamw(const AdamWMemory<float, float, Float16Bits>& memory, std::span<const KeepRange<float>> ranges,
-                  const AdamWFactors<float>& by, CudaStream stream);
-void launch_adamw(const AdamWMemory<float, Float16Bits, Float16Bits>& memory, std::span<const KeepRange<float>> ranges,
-                  const AdamWFactors<float>& by, CudaStream stream);
-void launch_adamw(const AdamWMemory<double, double, double>& memory, std::span<const KeepRange<double>> ranges,
-                  const AdamWFactors<double>& by, CudaStream stream);
 
 }  // namespace executor

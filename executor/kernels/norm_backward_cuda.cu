@@ -4,7 +4,7 @@
 namespace executor {
 namespace {
 
-constexpr int kSums = 3;              // over tokens: scale, shift, bias
+constexpr int kSums = 2;              // over tokens: scale, shift
 constexpr std::int64_t kSums32 = 32;  // columns, and slices of stripes, of a block that adds up stripes
 
 // Rows token, token + stripes, ... are a stripe; its sums stand in the workspace, [kSums, stripes, width]. As many as fill a large GPU with
@@ -16,7 +16,7 @@ std::int64_t stripes_of(const NormShape& shape) {
 
 template <class Wide, int kEights>
 struct TokenSums {
-  RowPart<Wide, kEights> scale{}, shift{}, bias{};
+  RowPart<Wide, kEights> scale{}, shift{};
 };
 
 template <class Layout, class Number, class Gradient>
@@ -51,7 +51,6 @@ __device__ __forceinline__ void backward_row(const NormBackward<Number, Gradient
       gradient.at[e][i] = inverse * (gradient.at[e][i] - mean_gradient - normed.at[e][i] * along) + later.at[e][i];
   }
   store_row<Layout>(of.input_gradient + at, gradient, width);
-  add_to_row(sums.bias, gradient);
 }
 
 template <class Layout, class Number, class Gradient>
@@ -61,11 +60,9 @@ __global__ void __launch_bounds__(kNormThreads) norm_backward_kernel(const NormB
   TokenSums<Wide, Layout::kEights> sums;
   for (std::int64_t token = blockIdx.x; token < shape.tokens; token += gridDim.x)
     backward_row<Layout>(of, token, shape.width, scratch, sums);
-  const std::int64_t apart = gridDim.x * shape.width;
   Wide* row = of.workspace + blockIdx.x * shape.width;
   store_row<Layout>(row, sums.scale, shape.width);
-  if (of.shift_gradient != nullptr) store_row<Layout>(row + apart, sums.shift, shape.width);
-  if (of.bias_gradient != nullptr) store_row<Layout>(row + 2 * apart, sums.bias, shape.width);
+  if (of.shift_gradient != nullptr) store_row<Layout>(row + gridDim.x * shape.width, sums.shift, shape.width);
 }
 
 template <class Number>
@@ -106,7 +103,7 @@ void launch_norm_backward(const NormBackward<Number, Gradient>& of, const NormSh
   });
   const LaunchShape columns{.blocks = static_cast<unsigned>((shape.width + kSums32 - 1) / kSums32), .threads = kSums32 * kSums32};
   const WideOf<Number>* sums = of.workspace;
-  Gradient* const gradients[kSums] = {of.scale_gradient, of.shift_gradient, of.bias_gradient};
+  Gradient* const gradients[kSums] = {of.scale_gradient, of.shift_gradient};
   for (Gradient* const gradient : gradients) {
     if (gradient != nullptr)
       launch("add_stripes", add_stripes_kernel<Number, Gradient>, columns, stream, StripeSums<Number>{sums, stripes, shape.width},

@@ -9,9 +9,9 @@ template <class Layout, class Number>
 __device__ __forceinline__ RowPart<WideOf<Number>, Layout::kEights> residual_sum(const NormForward<Number>& of, std::int64_t at,
                                                                                  std::int64_t width) {
   auto row = load_row<Layout>(of.sum + at, width);
-  if (of.bias != nullptr) add_to_row(row, load_row<Layout>(of.bias, width));
-  if (of.stream != nullptr) add_to_row(row, load_row<Layout>(of.stream + at, width));
-  if (of.bias != nullptr || of.stream != nullptr) store_row<Layout>(of.sum + at, row, width);
+  if (of.stream == nullptr) return row;
+  add_to_row(row, load_row<Layout>(of.stream + at, width));
+  store_row<Layout>(of.sum + at, row, width);
   return row;
 }
 
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kNormThreads) norm_forward_kernel(const NormFo
 
 template <class Number>
 void launch_norm_forward(const NormForward<Number>& of, const NormShape& shape, CudaStream stream) {
-  const bool are_aligned = all_aligned(of.sum, of.stream, of.bias, of.scale, of.shift, of.output);
+  const bool are_aligned = all_aligned(of.sum, of.stream, of.scale, of.shift, of.output);
   by_width(shape.width, are_aligned, [&]<class Layout>(Layout, unsigned threads) {
     if (shape.tokens > 0) launch("norm_forward", norm_forward_kernel<Layout, Number>, over(shape.tokens, threads), stream, of, shape);
   });

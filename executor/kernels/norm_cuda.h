@@ -1,10 +1,10 @@
 // Residual sum and norm in one pass on a GPU, forward and backward; LayerNorm and RMSNorm. A block of threads holds a token's row in
 // registers, so each tensor is read or written once: four of [tokens, width] forward, four backward.
 //
-//   forward    h = sum + bias + stream  (rounded)     n = (h - mean) * inverse     output = n * scale + shift
+//   forward    h = sum + stream  (rounded)     n = (h - mean) * inverse     output = n * scale + shift
 //              inverse = 1 / sqrt(variance + epsilon); RMSNorm: mean = 0, variance = mean of h^2, shift = 0
 //   backward   g = dy * scale     dh = inverse * (g - [mean(g)] - n * mean(g * n)) + stream gradient      ([..]: LayerNorm only)
-//              dscale += sum over tokens of dy * n     dshift += that of dy     dbias += that of dh (rounded)
+//              dscale += sum over tokens of dy * n     dshift += that of dy
 //
 // All [tokens, width] are contiguous; 16-bit numbers are computed with in fp32. Sums have an order that depends on tokens, width and
 // whether every tensor begins at a multiple of 16 bytes. Number: float, double, Bfloat16Bits, Float16Bits; Gradient (of the weights): Number or float.
@@ -29,9 +29,8 @@ inline constexpr std::int64_t kWidestNorm = 16384;
 
 template <class Number>
 struct NormForward {
-  Number* sum = nullptr;           // becomes h; untouched where there is neither stream nor bias
+  Number* sum = nullptr;           // becomes h; untouched where there is no stream
   const Number* stream = nullptr;  // null: no residual stream is added
-  const Number* bias = nullptr;    // [width] or null
   const Number* scale = nullptr;   // [width]
   const Number* shift = nullptr;   // [width]; null for RMSNorm
   Number* output = nullptr;
@@ -56,7 +55,6 @@ struct NormBackward {
   Number* input_gradient = nullptr;         // of h; may be `output_gradient` or `stream_gradient` itself
   Gradient* scale_gradient = nullptr;       // added to
   Gradient* shift_gradient = nullptr;       // added to; null for RMSNorm
-  Gradient* bias_gradient = nullptr;        // added to, or null
   WideOf<Number>* workspace = nullptr;      // norm_workspace() numbers
 };
 std::int64_t norm_workspace(const NormShape& shape);

@@ -60,11 +60,10 @@ void launch_backward(const NormSaved& saved, const NormWeights& gradients, const
                                           .mean = numbers_or_null<WideOf<Number>>(saved.mean),
                                           .inverse = numbers<WideOf<Number>>(saved.inverse),
                                           .scale = numbers<Number>(saved.scale),
-                                          .stream_gradient = nullptr,
+                                          .stream_gradient = numbers_or_null<Number>(saved.stream_gradient),
                                           .input_gradient = numbers<Number>(result),
                                           .scale_gradient = numbers<Gradient>(gradients.scale),
                                           .shift_gradient = numbers_or_null<Gradient>(gradients.shift),
-                                          .bias_gradient = nullptr,
                                           .workspace = numbers<WideOf<Number>>(workspace)},
                                          shape, stream_of(saved.input));
 }
@@ -112,13 +111,13 @@ void add_squares(const at::Tensor& limbs, const at::Tensor& values) {
 
 bool has_norm(const at::Tensor& input) { return input.is_cuda() && input.size(1) <= kWidestNorm; }
 
-NormOutput norm_forward(const at::Tensor& input, const NormWeights& weights, double epsilon) {
+NormOutput norm_forward(const NormInput& of, const NormWeights& weights, double epsilon) {
+  const at::Tensor& input = of.value;
   const auto wide = input.options().dtype(at::toOpMathType(input.scalar_type()));
   NormOutput result{at::empty_like(input), weights.shift.defined() ? at::empty({input.size(0)}, wide) : at::Tensor(), at::empty({input.size(0)}, wide)};
   by_number(input, [&]<class Number>(Number*) {
     launch_norm_forward<Number>({.sum = numbers<Number>(input),
-                                 .stream = nullptr,
-                                 .bias = nullptr,
+                                 .stream = numbers_or_null<Number>(of.addend),
                                  .scale = numbers<Number>(weights.scale),
                                  .shift = numbers_or_null<Number>(weights.shift),
                                  .output = numbers<Number>(result.output),
@@ -157,7 +156,7 @@ void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sum
 }
 void add_squares(const at::Tensor& limbs, const at::Tensor& values) { composed::add_squares(limbs, values); }
 bool has_norm(const at::Tensor&) { return false; }
-NormOutput norm_forward(const at::Tensor&, const NormWeights&, double) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
+NormOutput norm_forward(const NormInput&, const NormWeights&, double) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
 at::Tensor norm_backward(const NormSaved&, const NormWeights&) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
 
 #endif

@@ -14,17 +14,20 @@ void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sum
 // limbs += the squares of `values`: int64 [ExactSum::kLimbs] on their device.
 void add_squares(const at::Tensor& limbs, const at::Tensor& values);
 
-// LayerNorm, or RMSNorm where there is no shift, as one pass over memory: on a GPU. Tensors as in executor/model/norm.h.
+// The residual sum and LayerNorm, or RMSNorm where there is no shift, as one pass over memory: on a GPU. Tensors as in executor/model/norm.h.
 bool has_norm(const at::Tensor& input);
+struct NormInput {
+  at::Tensor value, addend;  // value += addend, where there is one
+};
 struct NormOutput {
   at::Tensor output, mean, inverse;  // mean: none for RMSNorm
 };
 struct NormWeights {
   at::Tensor scale, shift;
 };
-NormOutput norm_forward(const at::Tensor& input, const NormWeights& weights, double epsilon);
+NormOutput norm_forward(const NormInput& input, const NormWeights& weights, double epsilon);
 struct NormSaved {
-  at::Tensor output_gradient, input, mean, inverse, scale;
+  at::Tensor output_gradient, stream_gradient, input, mean, inverse, scale;
 };
 at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients);  // adds to them; the gradient at the input
 

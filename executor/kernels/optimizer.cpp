@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "executor/kernels/adamw_cuda.h"
+#include "executor/kernels/sgd_cuda.h"
 #endif
 
 namespace executor {
@@ -115,20 +116,39 @@ void require_equal(std::initializer_list<at::Tensor> tensors) {
 
 #if MESHWRIGHT_CUDA
 
+template <class Rounded>
+Rounded* rounded_or_null(const at::Tensor& rounded) {
+  return rounded.defined() ? numbers<Rounded>(rounded) : nullptr;
+}
+
+CudaStream stream_of(const at::Tensor& tensor) { return c10::cuda::getCurrentCUDAStream(tensor.device().index()).stream(); }
+
 template <class Master, class Gradient, class Rounded>
 void launch_on(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
   std::vector<KeepRange<Master>> kept;
   for (const DecayRange& range : ranges) kept.push_back({.begin = range.begin, .end = range.end, .keep = factors<Master>(settings, range).keep});
-  launch_adamw({.master = numbers<Master>(shard.master),
-                .gradient = numbers<Gradient>(shard.gradient),
-                .first_moment = numbers<Master>(shard.first_moment),
-                .second_moment = numbers<Master>(shard.second_moment),
-                .rounded = shard.rounded.defined() ? numbers<Rounded>(shard.rounded) : nullptr},
-               kept, factors<Master>(settings, {}), c10::cuda::getCurrentCUDAStream(shard.master.device().index()).stream());
+  launch_adamw<Master, Gradient, Rounded>({.master = numbers<Master>(shard.master),
+                                           .gradient = numbers<Gradient>(shard.gradient),
+                                           .first_moment = numbers<Master>(shard.first_moment),
+                                           .second_moment = numbers<Master>(shard.second_moment),
+                                           .rounded = rounded_or_null<Rounded>(shard.rounded)},
+                                          kept, factors<Master>(settings, {}), stream_of(shard.master));
+}
+
+template <class Master, class Gradient, class Rounded>
+void launch_on(const SgdShard& shard, std::span<const DecayRange> ranges, const SgdSettings& settings) {
+  std::vector<SgdRange<Master>> decaying;
+  for (const DecayRange& range : ranges) decaying.push_back({.begin = range.begin, .end = range.end, .decay = factors<Master>(settings, range).decay});
+  launch_sgd<Master, Gradient, Rounded>({.master = numbers<Master>(shard.master),
+                                         .gradient = numbers<Gradient>(shard.gradient),
+                                         .velocity = numbers<Master>(shard.velocity),
+                                         .rounded = rounded_or_null<Rounded>(shard.rounded)},
+                                        decaying, factors<Master>(settings, {}), stream_of(shard.master));
 }
 
 // All ranges in one launch.
-void step_on_gpu(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
+template <class Shard, class Settings>
+void step_on_gpu(const Shard& shard, std::span<const DecayRange> ranges, const Settings& settings) {
   const auto gradient = shard.gradient.scalar_type(), rounded = shard.rounded.defined() ? shard.rounded.scalar_type() : shard.master.scalar_type();
   if (shard.master.scalar_type() == at::kDouble) return launch_on<double, double, double>(shard, ranges, settings);
   if (rounded == at::kBFloat16 && gradient == at::kBFloat16) return launch_on<float, Bfloat16Bits, Bfloat16Bits>(shard, ranges, settings);
@@ -154,6 +174,9 @@ void step_adamw(const AdamWShard& shard, std::span<const DecayRange> ranges, con
 void step_sgd(const SgdShard& shard, std::span<const DecayRange> ranges, const SgdSettings& settings) {
   require_equal({shard.master, shard.gradient, shard.velocity, shard.rounded});
   if (shard.master.is_cpu()) return step_any(shard, ranges, settings);
+#if MESHWRIGHT_CUDA
+  if (shard.master.is_cuda()) return step_on_gpu(shard, ranges, settings);
+#endif
   for (const DecayRange& range : ranges) composed::step_sgd(shard, range, settings);
 }
 

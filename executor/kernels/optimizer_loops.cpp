@@ -1,6 +1,7 @@
 #include "executor/kernels/optimizer_loops.h"
 
 #include "executor/kernels/adamw_update.h"
+#include "executor/kernels/sgd_update.h"
 
 namespace executor {
 namespace {
@@ -27,10 +28,9 @@ MESHWRIGHT_INLINE void sgd(const SgdSpan<Master, Gradient>& span, const SgdFacto
   Master* __restrict velocities = span.velocity;
   const SgdFactors<Master> by = f;
   for (std::int64_t i = 0; i < span.elements; ++i) {
-    const Master gradient = load(gradients[i]) * by.gradient_factor + by.decay * weights[i];
-    const Master velocity = by.momentum * velocities[i] + gradient;
-    velocities[i] = velocity;
-    weights[i] = weights[i] - by.learning_rate * velocity;
+    const SgdElement<Master> next = sgd_update<Master>({weights[i], velocities[i]}, load(gradients[i]), by);
+    velocities[i] = next.velocity;
+    weights[i] = next.weight;
   }
 }
 

@@ -9,12 +9,12 @@
 #include <iterator>
 
 #include "executor/kernels/cross_entropy.h"
+#include "executor/kernels/on_device.h"
 #include "executor/launch/measure_timer.h"
 #include "executor/model/activation.h"
 #include "executor/model/dropout.h"
 #include "executor/model/heads.h"
 #include "executor/model/norm.h"
-#include "executor/model/residual.h"
 #include "executor/training/precision.h"
 
 namespace executor {
@@ -38,7 +38,6 @@ class Elementwise {
   void of_layer(const TokenShape& shape) {
     norm(shape);
     activations(shape);
-    residual(shape);
     dropout(shape);
     embedding(shape);
     rotary(shape);
@@ -76,14 +75,27 @@ class Elementwise {
 // A GPU's kernels take their bytes in either precision. A CPU spends on a 16-bit element what it spends on one of 32, and more: it converts.
 constexpr std::size_t kCoarse = 3;   // of three shapes one in bf16, too
 
-// Each stretch begins with its norm: what a stretch costs beyond its operators is left in.
+// A segment begins with its norm: what a recorded stretch costs beyond its operators is left in. Where one kernel makes a residual sum and its norm, the
+// sum is what they take longer together.
 void Elementwise::norm(const TokenShape& shape) {
   const auto leaf = [&] { return Leaf{at::full({shape.width}, 1, numbers()), at::zeros({shape.width}, numbers())}; };
-  const Leaf scale = leaf(), shift = leaf();
-  const auto time = timer_.time_recorded(activations_of(shape),
-                                         [&](const at::Tensor& x) { return executor::norm(x, sim::Norm::LayerNorm, 1e-5, scale, shift); });
-  add(Kernel::NormForward, shape, time.forward - (calls_.recorded - calls_.plain));
-  add(Kernel::NormBackward, shape, time.backward - (calls_.backward - calls_.plain));
+  const NormLayer layer{.scale = leaf(), .shift = leaf()};
+  const at::Tensor addend = at::zeros({shape.tokens, shape.width}, numbers());
+  ResidualStream stream{.value = activations_of(shape), .addend = {}};
+  const NormActivations kept = norm_forward(stream, layer).kept;
+  const auto forward = [&](const at::Tensor& with) {
+    return timer_.time([&] {
+      stream.addend = with;
+      norm_forward(stream, layer);
+    });
+  };
+  const auto backward = [&](const at::Tensor& with) { return timer_.time([&] { norm_backward(kept, {.output = addend, .stream = with}, layer); }); };
+  const sim::Seconds forth = forward({}), back = backward({});
+  add(Kernel::NormForward, shape, forth + calls_.piece.forward - (calls_.recorded - calls_.plain));
+  add(Kernel::NormBackward, shape, back + calls_.piece.backward - (calls_.backward - calls_.plain));
+  if (!on_device::has_norm(addend)) return residual(shape);
+  add(Kernel::ResidualForward, shape, forward(addend) - forth - calls_.recorded);
+  add(Kernel::ResidualBackward, shape, backward(addend) - back - calls_.backward);
 }
 
 void Elementwise::activations(const TokenShape& shape) {
@@ -100,7 +112,7 @@ void Elementwise::activations(const TokenShape& shape) {
 void Elementwise::residual(const TokenShape& shape) {
   at::Tensor sum = at::zeros({shape.tokens, shape.width}, numbers());
   const at::Tensor stream = sum + 0.0;
-  add_forward(Kernel::ResidualForward, shape, [&] { add_residual(sum, stream, {}, {}); });
+  add_forward(Kernel::ResidualForward, shape, [&] { sum.add_(stream); });
   add_backward(Kernel::ResidualBackward, shape, [&] { sum.add_(stream); });
 }
 

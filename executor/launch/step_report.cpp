@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cmath>
 #include <fstream>
 
@@ -20,7 +21,9 @@ std::string lines_up_to(const std::string& path, CompletedSteps last) {
   std::string kept;
   for (std::string line; std::getline(file, line) && !file.eof();) {
     constexpr std::string_view kStart = "{\"step\":";
-    if (line.starts_with(kStart) && std::stoll(line.substr(kStart.size())) <= last.value) kept += line + "\n";
+    std::int64_t step = 0;
+    if (!line.starts_with(kStart) || std::from_chars(line.data() + kStart.size(), line.data() + line.size(), step).ec != std::errc{}) continue;
+    if (step <= last.value) kept += line + "\n";
   }
   return kept;
 }

@@ -31,6 +31,14 @@ FaultPoints faults_of(const WorkerOptions& options, sim::Rank rank) {
   return rank == options.kill_rank ? FaultPoints(options.kill_at) : FaultPoints();
 }
 
+std::optional<GraphRecorder> graph_of(const WorkerOptions& options, const sim::ParallelPlan& plan, const sim::ModelGraph& model, const DeviceChoice& choice,
+                                      sim::Rank rank) {
+  if (!options.cuda_graphs) return std::nullopt;
+  const auto refused = why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, rank), choice.device);
+  if (!refused.empty()) throw sim::InputError(options.plan, refused);
+  return cuda_graph(choice.device);
+}
+
 }  // namespace
 
 sim::ParallelPlan load_runnable_plan(const std::string& path) {
@@ -49,17 +57,20 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
       communicators_(plan_.mesh, std::move(transport)),
       heartbeat_(options.out, communicators_.rank()),
       faults_(faults_of(options, communicators_.rank())),
+      graph_(graph_of(options, plan_, model_, choice, communicators_.rank())),
       parameters_(model_, plan_, communicators_.rank(), device_),
       recorder_(kTracedSteps, common_origin(communicators_), device_),
       runner_(model_, plan_, communicators_, parameters_,
-              {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_}),
+              {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_, .graph = graph_}),
       checkpoints_(options.out + "/checkpoints", plan_, communicators_, faults_) {
   at::globalContext().setFloat32MatmulPrecision(plan_.workload.precision == sim::Precision::Tf32 ? "high" : "highest");
   heartbeat_.begin_activity("reading the data");
   data_.check_vocabulary(plan_.model.vocabulary, {.part = rank().value(), .of = plan_.mesh.ranks()});
   prepare();
+  if (!options_.no_checkpoint) checkpoints_.require_space(checkpoint_tensors(parameters_, plan_));
   if (rank() != sim::Rank(0)) return;
   sim::save_text_file(run_versions(choice), options.out + "/versions.worker.json");
+  if (const std::string kept = options.out + "/plan.json"; options.plan != kept) sim::save_plan(plan_, kept);   // started by a scheduler's script
   report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
 }
 

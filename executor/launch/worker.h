@@ -1,6 +1,6 @@
 // One rank of a run, from plan file to trace file: reads its slice of the plan, trains, writes metrics, checkpoints and its trace.
 //
-//   run/  versions.worker.json  metrics.ndjson  trace.<rank>.json  heartbeat.<rank>  stderr.<rank>.txt  checkpoints/step_00000020/
+//   run/  plan.json  versions.worker.json  metrics.ndjson  trace.<rank>.json  heartbeat.<rank>  stderr.<rank>.txt  checkpoints/step_00000020/
 #pragma once
 
 #include <memory>
@@ -38,6 +38,7 @@ class Worker {
   MeshCommunicators communicators_;
   Heartbeat heartbeat_;
   FaultPoints faults_;
+  std::optional<GraphRecorder> graph_;  // before anything is made on the device
   ParameterStore parameters_;
   TraceRecorder recorder_;
   TaskRunner runner_;

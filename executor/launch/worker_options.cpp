@@ -58,6 +58,12 @@ const std::vector<Option>& all_options() {
   return options;
 }
 
+bool* find_switch(WorkerOptions& options, std::string_view name) {
+  if (name == "--resume") return &options.resume;
+  if (name == "--no-checkpoint") return &options.no_checkpoint;
+  return name == "--cuda-graphs" ? &options.cuda_graphs : nullptr;
+}
+
 std::string missing(const WorkerOptions& options) {
   if (options.out.empty()) return "--out is missing";
   if (options.command == "export" && options.weights.empty()) return "--weights is missing";
@@ -78,8 +84,8 @@ ParsedOptions parse_options(const std::vector<std::string>& words) {
   WorkerOptions options;
   options.command = words.front();
   for (std::size_t at = 1; at < words.size(); ++at) {
-    if (words[at] == "--resume" || words[at] == "--no-checkpoint") {
-      (words[at] == "--resume" ? options.resume : options.no_checkpoint) = true;
+    if (bool* const is_wanted = find_switch(options, words[at])) {
+      *is_wanted = true;
       continue;
     }
     const Option* known = nullptr;

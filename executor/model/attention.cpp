@@ -102,6 +102,7 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
     context->saved_data["dropout"] =
         std::vector<std::int64_t>{static_cast<std::int64_t>(dropout.key.value), static_cast<std::int64_t>(dropout.first_element)};
     context->saved_data["probability"] = dropout.probability;
+    context->saved_data["key_there"] = dropout.key_there;
     return output.view({samples * sequence, heads * width});
   }
 
@@ -112,7 +113,8 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
     const AttentionMasks masks{.heads = heads[0], .first_head = heads[1]};
     const Dropout dropout{.probability = context->saved_data["probability"].toDouble(),
                           .key = {static_cast<std::uint64_t>(named[0])},
-                          .first_element = static_cast<std::uint64_t>(named[1])};
+                          .first_element = static_cast<std::uint64_t>(named[1]),
+                          .key_there = context->saved_data["key_there"].toTensor()};
     const auto& queries = operands.queries;
     const at::Tensor out = gradients.front().view({queries.size(0), queries.size(2), queries.size(1), queries.size(3)}).transpose(1, 2);
     const HeadOperands result = DroppedAttention(operands, masks, dropout).gradients(out, context->saved_data["probabilities"].toTensor());

@@ -23,12 +23,13 @@ void scale_by_mask(Number* numbers, std::int64_t count, const Dropout& dropout) 
 }
 
 // random_bits() of many indices on their device: int64 products wrap alike, and a mask takes off the sign that its shifts drag along.
-at::Tensor random_bits_of(const at::Tensor& indices, RandomKey key) {
+at::Tensor random_bits_of(const at::Tensor& indices, const Dropout& dropout) {
   const auto number = [](std::uint64_t bits) { return static_cast<std::int64_t>(bits); };
   const auto folded = [](const at::Tensor& bits, std::int64_t shift) {
     return bits.bitwise_xor(bits.bitwise_right_shift(shift).bitwise_and_((std::int64_t{1} << (64 - shift)) - 1));
   };
-  at::Tensor bits = indices.add(1).mul_(number(0x9e3779b97f4a7c15ULL)).add_(number(key.value));
+  at::Tensor bits = indices.add(1).mul_(number(0x9e3779b97f4a7c15ULL));
+  bits = dropout.key_there.defined() ? bits.add_(dropout.key_there) : bits.add_(number(dropout.key.value));
   bits = folded(bits, 30).mul_(number(0xbf58476d1ce4e5b9ULL));
   bits = folded(bits, 27).mul_(number(0x94d049bb133111ebULL));
   return folded(bits, 31);
@@ -38,7 +39,7 @@ at::Tensor random_bits_of(const at::Tensor& indices, RandomKey key) {
 at::Tensor kept(const at::Tensor& tensor, const Dropout& dropout) {
   constexpr std::int64_t kLow = 0xffffffffLL;
   const auto first = static_cast<std::int64_t>(dropout.first_element), last = first + tensor.numel() - 1;
-  const at::Tensor pairs = random_bits_of(at::arange(first >> 1, (last >> 1) + 1, tensor.options().dtype(at::kLong)), dropout.key);
+  const at::Tensor pairs = random_bits_of(at::arange(first >> 1, (last >> 1) + 1, tensor.options().dtype(at::kLong)), dropout);
   const at::Tensor halves = at::stack({pairs.bitwise_and(kLow), pairs.bitwise_right_shift(32).bitwise_and_(kLow)}, 1).view({-1});
   return halves.narrow(0, first & 1, tensor.numel()).ge(static_cast<std::int64_t>(dropout.probability * 0x1p32)).view(tensor.sizes());
 }

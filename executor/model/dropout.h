@@ -14,6 +14,7 @@ struct Dropout {
   double probability = 0;           // of being dropped; 0: nothing happens
   RandomKey key;                    // of (seed, step, operation)
   std::uint64_t first_element = 0;  // where this tensor's first element stands in the global batch's tensor
+  at::Tensor key_there = {};        // int64 []: `key` on the tensor's device, which reads it when it draws; a CPU has none
 };
 
 // In place: tensor *= mask / (1 - probability). The same call serves forward and backward. Contiguous.

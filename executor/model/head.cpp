@@ -5,24 +5,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "executor/model/norm.h"
 #include "executor/model/weight_gradients.h"
 
 namespace executor {
 
 // Tied, the weight is the token embedding's.
 Head::Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
-    : norm_(config.norm),
-      epsilon_(config.norm_epsilon),
-      norm_scale_(find_leaf(layer, "head.norm.weight")),
-      norm_shift_(find_leaf(layer, "head.norm.bias")),
+    : norm_{.kind = config.norm,
+            .epsilon = config.norm_epsilon,
+            .scale = find_leaf(layer, "head.norm.weight"),
+            .shift = find_leaf(layer, "head.norm.bias")},
       weight_(find_leaf(layer, config.tied_embeddings ? "embedding.tokens.weight" : "head.weight")) {
   const std::int64_t columns = weight_.value.size(0), first = tensor.rank * columns;
   vocabulary_ = {.first = first, .real = std::clamp<std::int64_t>(config.vocabulary - first, 0, columns)};
 }
 
-at::Tensor Head::normalized(HeadActivations& kept, const at::Tensor& input) const {
-  return kept.norm.forward(input, [this](const at::Tensor& x) { return norm(x, norm_, epsilon_, norm_scale_, norm_shift_); });
+at::Tensor Head::normalized(HeadActivations& kept, ResidualStream stream) const {
+  NormResult result = norm_forward(stream, norm_);
+  kept.norm = std::move(result.kept);
+  return result.output;
 }
 
 void Head::logits(HeadActivations& kept, at::Tensor normalized, const at::Tensor& targets) const {
@@ -47,6 +48,8 @@ at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
   return at::mm(entropy.logits, weight_.value);
 }
 
-at::Tensor Head::norm_backward(HeadActivations& kept, const at::Tensor& gradient) const { return kept.norm.backward(gradient); }
+at::Tensor Head::norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const {
+  return executor::norm_backward(kept.norm, {.output = gradient, .stream = {}}, norm_);
+}
 
 }  // namespace executor

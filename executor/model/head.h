@@ -6,14 +6,14 @@
 #pragma once
 
 #include "executor/kernels/cross_entropy.h"
-#include "executor/model/piece.h"
+#include "executor/model/norm.h"
 #include "executor/model/segment.h"
 
 namespace executor {
 
 // What the head keeps of one microbatch from forward to backward.
 struct HeadActivations {
-  Piece norm;
+  NormActivations norm;
   at::Tensor normalized;        // [tokens, hidden]
   CrossEntropyTargets entropy;  // logits [tokens, columns], targets and maximum [tokens]
   at::Tensor sums;              // [2, tokens]
@@ -23,18 +23,17 @@ class Head {
  public:
   Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor);
 
-  at::Tensor normalized(HeadActivations& kept, const at::Tensor& input) const;
+  at::Tensor normalized(HeadActivations& kept, ResidualStream stream) const;
   void logits(HeadActivations& kept, at::Tensor normalized, const at::Tensor& targets) const;  // and this rank's maximum
   void exponentials(HeadActivations& kept) const;
   at::Tensor losses(const HeadActivations& kept) const;  // [tokens]
   // scale: of the loss of one token. Frees the logits. Returns this rank's part of the gradient at the norm's output.
   at::Tensor product_backward(HeadActivations& kept, double scale) const;
-  at::Tensor norm_backward(HeadActivations& kept, const at::Tensor& gradient) const;
+  at::Tensor norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const;
 
  private:
-  sim::Norm norm_;
-  double epsilon_;
-  Leaf norm_scale_, norm_shift_, weight_;
+  NormLayer norm_;
+  Leaf weight_;
   VocabularyShard vocabulary_;
 };
 

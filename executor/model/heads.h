@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <array>
+#include <cstdint>
 
 namespace executor {
 

@@ -2,12 +2,18 @@
 
 #include <ATen/ops/sum.h>
 
+#include <utility>
+
 namespace executor {
 
-void add_residual(at::Tensor& sum, const at::Tensor& stream, const Leaf& bias, const Dropout& dropout) {
-  if (bias.value.defined()) sum.add_(bias.value);
-  apply_dropout(sum, dropout);
-  sum.add_(stream);
+void sum_up(ResidualStream& stream) {
+  if (stream.addend.defined()) stream.value.add_(std::exchange(stream.addend, {}));
+}
+
+ResidualStream add_residual(const ResidualStream& stream, at::Tensor product, const Leaf& bias, const Dropout& dropout) {
+  if (bias.value.defined()) product.add_(bias.value);
+  apply_dropout(product, dropout);
+  return {.value = std::move(product), .addend = stream.value};
 }
 
 at::Tensor residual_backward(const at::Tensor& output_gradient, const Leaf& bias, const Dropout& dropout) {

@@ -9,8 +9,6 @@
 #include <array>
 #include <cmath>
 
-#include "executor/kernels/on_device.h"
-
 namespace executor {
 namespace {
 
@@ -73,10 +71,6 @@ at::Tensor backward_composed(const RmsNormGradients& saved, const at::Tensor& sc
 }  // namespace
 
 RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale, double epsilon) {
-  if (on_device::has_norm(input)) {
-    const on_device::NormOutput result = on_device::norm_forward(input, {scale, {}}, epsilon);
-    return {result.output, result.inverse};
-  }
   if (!input.is_cpu()) return forward_composed(input, scale, epsilon);
   const std::int64_t tokens = input.size(0), width = input.size(1);
   RmsNormOutput result{at::empty_like(input), at::empty({tokens}, wide_options(input))};
@@ -93,10 +87,7 @@ RmsNormOutput rms_norm_forward(const at::Tensor& input, const at::Tensor& scale,
   return result;
 }
 
-at::Tensor rms_norm_backward(const RmsNormGradients& saved, at::Tensor& scale_gradient) {
-  if (on_device::has_norm(saved.input))
-    return on_device::norm_backward(
-        {.output_gradient = saved.output_gradient, .input = saved.input, .mean = {}, .inverse = saved.inverse, .scale = saved.scale}, {scale_gradient, {}});
+at::Tensor rms_norm_backward(const RmsNormGradients& saved, const at::Tensor& scale_gradient) {
   if (!saved.input.is_cpu()) return backward_composed(saved, scale_gradient);
   const std::int64_t tokens = saved.input.size(0), width = saved.input.size(1);
   at::Tensor input_gradient = at::empty_like(saved.input);

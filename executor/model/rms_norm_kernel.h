@@ -19,6 +19,6 @@ struct RmsNormGradients {
   at::Tensor input, inverse, scale, output_gradient;
 };
 // Adds to scale_gradient; returns the gradient at the input.
-at::Tensor rms_norm_backward(const RmsNormGradients& saved, at::Tensor& scale_gradient);
+at::Tensor rms_norm_backward(const RmsNormGradients& saved, const at::Tensor& scale_gradient);
 
 }  // namespace executor

@@ -5,40 +5,40 @@
 #include "executor/model/activation.h"
 #include "executor/model/attention.h"
 #include "executor/model/linear.h"
-#include "executor/model/norm.h"
 
 namespace executor {
 namespace {
 
-SegmentLeaves segment_leaves(const LayerParts& layer, const std::string& segment, const std::string& in, const std::string& out) {
-  const auto leaf = [&](const std::string& name) { return find_leaf(layer, "." + segment + "." + name); };
-  return {.norm_scale = leaf("norm.weight"),
-          .norm_shift = leaf("norm.bias"),
-          .in_weight = leaf(in + ".weight"),
-          .in_bias = leaf(in + ".bias"),
-          .out_weight = leaf(out + ".weight"),
-          .out_bias = leaf(out + ".bias")};
+// The segment's parameters by their names behind "layer."; `in` and `out` are its products.
+struct SegmentNames {
+  std::string segment, in, out;
+  std::string of(const std::string& parameter) const { return "." + segment + "." + parameter; }
+};
+
+NormLayer norm_layer(const sim::ModelConfig& config, const LayerParts& layer, const SegmentNames& names) {
+  return {.kind = config.norm,
+          .epsilon = config.norm_epsilon,
+          .scale = find_leaf(layer, names.of("norm.weight")),
+          .shift = find_leaf(layer, names.of("norm.bias"))};
+}
+
+SegmentLeaves segment_leaves(const LayerParts& layer, const SegmentNames& names, TensorPosition tensor) {
+  const auto leaf = [&](const std::string& name) { return find_leaf(layer, names.of(name)); };
+  const Leaf bias = leaf(names.out + ".bias");
+  return {.in_weight = leaf(names.in + ".weight"),
+          .in_bias = leaf(names.in + ".bias"),
+          .out_weight = leaf(names.out + ".weight"),
+          .out_bias = tensor.degree == 1 ? bias : Leaf{},
+          .late_bias = tensor.degree == 1 ? Leaf{} : bias};
 }
 
 }  // namespace
 
-BlockSegment::BlockSegment(const sim::ModelConfig& config, SegmentLeaves leaves, Middle middle)
-    : norm_(config.norm), epsilon_(config.norm_epsilon), leaves_(std::move(leaves)), middle_(std::move(middle)) {}
-
-at::Tensor BlockSegment::norm(const at::Tensor& input) const {
-  return executor::norm(input, norm_, epsilon_, leaves_.norm_scale, leaves_.norm_shift);
-}
-
-at::Tensor BlockSegment::into_middle(const at::Tensor& normalized, const Dropout& scores) const {
-  return middle_(linear(normalized, leaves_.in_weight, leaves_.in_bias), scores);
-}
+BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle)
+    : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
-  return linear(into_middle(normalized, scores), leaves_.out_weight);
-}
-
-at::Tensor BlockSegment::whole(const at::Tensor& input, const Dropout& scores) const {
-  return linear(into_middle(norm(input), scores), leaves_.out_weight, leaves_.out_bias);
+  return linear(middle_(linear(normalized, leaves_.in_weight, leaves_.in_bias), scores), leaves_.out_weight, leaves_.out_bias);
 }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
@@ -54,14 +54,16 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                         .sequence = settings.sequence};
   const AttentionMasks masks{
       .heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
-  return BlockSegment(config, segment_leaves(layer, "attention", "qkv", "projection"),
+  const SegmentNames names{"attention", "qkv", "projection"};
+  return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                       [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
                         return causal_attention(split_heads(joint, shape, rotary), masks, scores);
                       });
 }
 
-BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer) {
-  return BlockSegment(config, segment_leaves(layer, "mlp", "up", "down"),
+BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
+  const SegmentNames names{"mlp", "up", "down"};
+  return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                       [kind = config.activation, gated = config.gated_mlp](const at::Tensor& up, const Dropout&) {
                         return gated ? gated_activation(up, kind) : activation(up, kind);
                       });

@@ -1,5 +1,5 @@
-// A block's segment, Attention or Mlp, as LibTorch operators: norm -> in -> middle -> out. What follows (sum over tensor ranks, bias,
-// dropout, residual sum) is plain arithmetic without autograd and stands in residual.h, because communication may come between.
+// A block's segment, Attention or Mlp: norm -> core, which is in -> middle -> out as LibTorch operators. The norm, and what follows the core (sum over
+// tensor ranks, bias, dropout, residual sum), are written out without autograd (norm.h, residual.h), because communication may come between.
 //
 //   Attention: in = qkv, middle = heads, rotary, causal attention, out = projection        Mlp: in = up (| gate), middle = activation, out = down
 //
@@ -9,37 +9,30 @@
 #include <functional>
 #include <span>
 
-#include "executor/model/dropout.h"
-#include "executor/model/leaf.h"
+#include "executor/model/norm.h"
 #include "executor/model/tensor_part.h"
 #include "sim/model/model_graph.h"
 
 namespace executor {
 
-struct SegmentLeaves {
-  Leaf norm_scale, norm_shift;  // shift and biases: without tensors where the model has none
+struct SegmentLeaves {  // shift and biases: without tensors where the model has none
   Leaf in_weight, in_bias;
   Leaf out_weight, out_bias;
+  Leaf late_bias;  // the output's, where it is added after the sum over tensor ranks
 };
 
 class BlockSegment {
  public:
   // scores: dropout of attention's probabilities; the feed-forward network has none.
   using Middle = std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)>;
-  BlockSegment(const sim::ModelConfig& config, SegmentLeaves leaves, Middle middle);
+  BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle);
 
-  at::Tensor norm(const at::Tensor& input) const;       // [tokens, hidden]
-  // Up to the output product, without its bias: a part of the sum over T.
-  at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;
-  at::Tensor whole(const at::Tensor& input,
-                   const Dropout& scores = {}) const;  // norm, core and output bias: all that a single tensor rank does
-  const Leaf& out_bias() const { return leaves_.out_bias; }
+  const NormLayer& norm() const { return norm_; }
+  at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
+  const Leaf& late_bias() const { return leaves_.late_bias; }
 
  private:
-  at::Tensor into_middle(const at::Tensor& normalized, const Dropout& scores) const;
-
-  sim::Norm norm_;
-  double epsilon_;
+  NormLayer norm_;
   SegmentLeaves leaves_;
   Middle middle_;
 };
@@ -57,7 +50,7 @@ struct SegmentSettings {
   at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
-BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer);
+BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 
 // The leaf whose parameter's name ends with `suffix`; a leaf without tensors when there is none.
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix);

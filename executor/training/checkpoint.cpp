@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include "executor/training/content_hash.h"
@@ -14,6 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// "step_00000020" -> 20; 0: a folder of someone else, such as "step_best".
+std::int64_t step_of(std::string_view name) {
+  constexpr std::string_view kPrefix = "step_";
+  std::int64_t step = 0;
+  if (!name.starts_with(kPrefix)) return 0;
+  const auto [end, error] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
+  return error == std::errc{} && end == name.data() + name.size() ? step : 0;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> saved_steps(const std::string& folder) {
@@ -21,7 +31,7 @@ std::vector<std::int64_t> saved_steps(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("step_") && fs::exists(entry.path() / "index.json")) steps.push_back(std::stoll(name.substr(5)));
+    if (const std::int64_t step = step_of(name); step > 0 && fs::exists(entry.path() / "index.json")) steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
@@ -36,7 +46,7 @@ std::string Checkpoints::shard_name(sim::Rank rank) { return fmt::format("rank_{
 
 std::string newest_checkpoint(const std::string& folder) {
   const std::vector<std::int64_t> steps = saved_steps(folder);
-  if (steps.empty()) refuse(folder, "holds no complete checkpoint", "start without --resume, in a new folder");
+  if (steps.empty()) refuse(folder, "holds no complete checkpoint", "name a run that wrote one (at its end, every checkpoint_interval steps, on Ctrl-C), or start anew without --resume");
   return step_folder(folder, {steps.back()});
 }
 

@@ -13,6 +13,7 @@
 #include <future>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ class Checkpoints {
  public:
   Checkpoints(std::string folder, const sim::ParallelPlan& plan, MeshCommunicators& communicators, FaultPoints& faults);
 
+  // Collective: throws sim::InputError on every rank if the disk has no space for these tensors of each. Asked before the first step, too, not
+  // only when hours are to be saved. The folder itself may not be there yet.
+  void require_space(std::span<const NamedTensor> tensors) const;
   // Collective over all ranks: copies the state and begins to write it, once the save before is done. Throws sim::InputError on every rank if
   // the disk has no space for it; checkpoints that exist stay as they are.
   void begin_save(ParameterStore& parameters, const RunState& state);
@@ -70,7 +74,6 @@ class Checkpoints {
   RunState load(ParameterStore& parameters);
 
  private:
-  void require_space(std::int64_t bytes) const;
   void load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
   void load_from_any_layout(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const;
   std::string write_shard() const;  // in a thread; returns what went wrong

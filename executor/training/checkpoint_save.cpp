@@ -64,10 +64,10 @@ std::int64_t Checkpoints::sum_over_ranks(std::int64_t here) const {
 }
 bool Checkpoints::any_rank(bool here) const { return sum_over_ranks(here ? 1 : 0) > 0; }
 
-void Checkpoints::require_space(std::int64_t bytes) const {
-  const std::int64_t needed = sum_over_ranks(bytes);
+void Checkpoints::require_space(std::span<const NamedTensor> tensors) const {
+  const std::int64_t needed = sum_over_ranks(safetensors_bytes(tensors));
   struct statvfs status {};
-  const bool known = statvfs(folder_.c_str(), &status) == 0;
+  const bool known = statvfs(folder_.c_str(), &status) == 0 || statvfs(fs::path(folder_).parent_path().c_str(), &status) == 0;
   const std::int64_t free = known ? static_cast<std::int64_t>(status.f_bavail) * static_cast<std::int64_t>(status.f_frsize) : needed;
   if (!any_rank(free < needed)) return;
   refuse(folder_, fmt::format("a checkpoint takes {}, {} are free", sim::to_text(sim::Bytes(needed)), sim::to_text(sim::Bytes(free))),
@@ -84,7 +84,7 @@ void Checkpoints::begin_save(ParameterStore& parameters, const RunState& state) 
   }
   communicators_.of(sim::MeshAxis::World).barrier();
   const std::vector<NamedTensor> tensors = checkpoint_tensors(parameters, plan_);
-  require_space(safetensors_bytes(tensors));
+  require_space(tensors);
   if (leads()) fs::create_directories(aside(), error);
   communicators_.of(sim::MeshAxis::World).barrier();
   faults_.reach(fmt::format("save.{}.begin", state.steps.value));

@@ -188,7 +188,9 @@ void export_hugging_face(const std::string& checkpoints, const std::string& fold
       add_pieces(tensors, index.plan.model, parameter, saved.whole("weight", parameter));
   std::error_code ignored;
   fs::create_directories(folder, ignored);
-  write_safetensors(folder + "/model.safetensors", tensors);
+  const std::string weights = folder + "/model.safetensors", aside = weights + ".part";
+  write_safetensors(aside, tensors);
+  fs::rename(aside, weights);   // an export that breaks off leaves the older one whole
   save_model_config(index.plan.model, folder + "/config.json");
 }
 

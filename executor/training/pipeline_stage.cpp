@@ -1,6 +1,7 @@
 #include "executor/training/pipeline_stage.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 
 namespace executor {
 namespace {
+
+constexpr std::string_view kMasks[] = {"embedding", "attention", "mlp", "scores"};  // what they are of
 
 LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
   return {parameters.parameters(layer), parameters.leaves(layer)};
@@ -49,7 +52,7 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
     else if (layer == model.head())
       head_.emplace(plan.model, parts, tensor_);
     else
-      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts)});
+      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings)});
   }
 }
 
@@ -109,33 +112,56 @@ void PipelineStage::turn_to(const sim::TaskKey& key) {
   if (key.phase == sim::Phase::Weight) return;
   const Visit now{.forward = key.phase == sim::Phase::Forward, .chunk = key.chunk, .microbatch = key.microbatch};
   if (now == visit_) return;
-  if (flow_.defined()) handed_[{visit_.forward, visit_.microbatch}] = take_flow();
+  if (flow_.value.defined()) handed_[{visit_.forward, visit_.microbatch}] = take_flow();
   visit_ = now;
-  if (const auto waiting = handed_.find({now.forward, now.microbatch}); waiting != handed_.end()) flow_ = handed_.extract(waiting).mapped();
+  if (const auto waiting = handed_.find({now.forward, now.microbatch}); waiting != handed_.end()) flow_.value = handed_.extract(waiting).mapped();
 }
 
 void PipelineStage::put_flow(at::Tensor received, const sim::TaskKey& key) {
   turn_to(key);
-  flow_ = std::move(received);
+  flow_ = {.value = std::move(received), .addend = {}};
 }
 
 void PipelineStage::begin_step(StepBatch batch) {
-  const c10::Device device = parameters_.device();
-  batch_ = {.step = batch.step, .first_sample = batch.first_sample, .ids = batch.ids.to(device), .targets = batch.targets.to(device)};
+  const StepBatch before = std::exchange(batch_, std::move(batch));
+  const auto put = [&](at::Tensor& rows, const at::Tensor& place) {
+    const bool has_place = place.defined() && !place.is_cpu() && mutation_ != Mutation::MovedBatch;
+    rows = has_place ? place.copy_(rows) : rows.to(parameters_.device());
+  };
+  put(batch_.ids, before.ids);
+  put(batch_.targets, before.targets);
   if (mutation_ == Mutation::SwappedMicrobatches)
     for (at::Tensor* rows : {&batch_.ids, &batch_.targets})
       *rows = at::cat({rows->narrow(0, 1, 1), rows->narrow(0, 0, 1), rows->slice(0, 2)});
-  losses_.clear();
+  put_mask_keys();
+}
+
+RandomKey PipelineStage::mask_key(sim::LayerIndex layer, std::string_view operation, std::int64_t step) const {
+  return random_key({plan_.training.seed, label_of("dropout"), static_cast<std::uint64_t>(step), static_cast<std::uint64_t>(layer.value()),
+                     label_of(operation)});
+}
+
+void PipelineStage::put_mask_keys() {
+  const sim::ModelConfig& model = plan_.model;
+  const bool drops = model.residual_dropout > 0 || model.embedding_dropout > 0 || model.attention_dropout > 0;
+  if (!drops || parameters_.device().is_cpu()) return;
+  const at::Tensor keys = at::empty({model.layers + 2, static_cast<std::int64_t>(std::size(kMasks))}, at::kLong);
+  auto* next = keys.data_ptr<std::int64_t>();
+  for (sim::LayerIndex layer{0}; layer.value() < model.layers + 2; ++layer)
+    for (const std::string_view operation : kMasks) *next++ = static_cast<std::int64_t>(mask_key(layer, operation, batch_.step).value);
+  mask_keys_ = mask_keys_.defined() ? mask_keys_.copy_(keys) : keys.to(parameters_.device());
 }
 
 Dropout PipelineStage::dropout(double probability, const sim::TaskKey& key, std::string_view operation, std::int64_t elements) const {
   if (probability <= 0) return {};
   const std::int64_t sample = batch_.first_sample + key.microbatch.value() * plan_.microbatch_size;
   const bool is_wrong = mutation_ == Mutation::OtherMasksAgain && key.phase == sim::Phase::Recompute;
+  const auto kind = std::find(std::begin(kMasks), std::end(kMasks), operation) - std::begin(kMasks);
+  const bool is_there = mask_keys_.defined() && mutation_ != Mutation::BakedMasks;
   return {.probability = probability,
-          .key = random_key({plan_.training.seed, label_of("dropout"), static_cast<std::uint64_t>(batch_.step + (is_wrong ? 1 : 0)),
-                             static_cast<std::uint64_t>(key.layer.value()), label_of(operation)}),
-          .first_element = static_cast<std::uint64_t>(sample * elements)};
+          .key = mask_key(key.layer, operation, batch_.step + (is_wrong ? 1 : 0)),
+          .first_element = static_cast<std::uint64_t>(sample * elements),
+          .key_there = is_there ? mask_keys_.select(0, key.layer.value()).select(0, kind) : at::Tensor()};
 }
 
 Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const {

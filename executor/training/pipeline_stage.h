@@ -3,6 +3,7 @@
 //
 // One visit (a microbatch through a chunk, forward or backward) runs at a time: `flow` is the residual stream on the way forward and the
 // gradient on the way back; `partial` is what the tensor group sums next. What a visit leaves unsent is read by this stage's next chunk.
+// A residual sum is made by the norm behind it, in the task that reads it; by its own task where this chunk has no such norm.
 #pragma once
 
 #include <map>
@@ -14,7 +15,7 @@
 
 #include "executor/model/embedding.h"
 #include "executor/model/head.h"
-#include "executor/model/residual.h"
+#include "executor/model/piece.h"
 #include "executor/model/weight_gradients.h"
 #include "executor/training/batch.h"
 #include "executor/training/mutation.h"
@@ -28,11 +29,12 @@ class PipelineStage {
   PipelineStage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, ParameterStore& parameters,
                 Mutation mutation = Mutation::None);
 
-  void begin_step(StepBatch batch);
+  void begin_step(StepBatch batch);  // puts what is new in this step where its tasks read it: on a device always the same place
+  void begin_tasks() { losses_.clear(); }
   void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward, Recompute or Weight
   void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
-  at::Tensor take_flow() { return std::exchange(flow_, {}); }  // to be sent on
+  at::Tensor take_flow() { return std::exchange(flow_, {}).value; }  // to be sent on
   void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
   at::Tensor& partial() { return partial_; }
 
@@ -40,8 +42,9 @@ class PipelineStage {
 
  private:
   struct SegmentActivations {
-    Piece norm, core;
-  };  // one tensor rank: all in core
+    NormActivations norm;
+    Piece core;
+  };
   struct BlockActivations {
     at::Tensor input;  // kept for recomputation alone
     SegmentActivations attention, mlp;
@@ -80,7 +83,6 @@ class PipelineStage {
   void segment_residual_backward(const sim::TaskKey& key);
   void segment_backward(const sim::TaskKey& key);
   void segment_norm_backward(const sim::TaskKey& key);
-  void leave_segment(const sim::TaskKey& key, at::Tensor through);
   void head_norm(const sim::TaskKey& key);
   void head(const sim::TaskKey& key);
   void head_exponentials(const sim::TaskKey& key);
@@ -93,18 +95,18 @@ class PipelineStage {
   bool shares_sequence() const { return plan_.sequence_parallel; }  // streams hold this rank's stretch of a microbatch's tokens
   // A block that is recomputed keeps nothing on its way forward.
   bool keeps_graph(const sim::TaskKey& key) const { return key.phase == sim::Phase::Recompute || plan_.recompute != sim::Recompute::Full; }
-  at::Tensor& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
-  at::Tensor run(Piece& piece, const at::Tensor& input, const Piece::Function& function, const sim::TaskKey& key) const;
+  ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
   void enter_block(const sim::TaskKey& key);
   const BlockSegment& segment_of(const sim::TaskKey& key) const;
   BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, key.microbatch}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);
-  void finish_segment(at::Tensor sum, const sim::TaskKey& key);
-  Leaf late_bias(const BlockSegment& segment) const;  // added after the sum over tensor ranks; none with one of them
+  bool has_next_norm(const sim::TaskKey& key) const;
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
   Dropout score_dropout(const sim::TaskKey& key) const;
   Dropout stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const;
+  RandomKey mask_key(sim::LayerIndex layer, std::string_view operation, std::int64_t step) const;
+  void put_mask_keys();
   // elements: of one sample in the tensor that is dropped.
   Dropout dropout(double probability, const sim::TaskKey& key, std::string_view operation, std::int64_t elements) const;
 
@@ -124,7 +126,9 @@ class PipelineStage {
   Visit visit_;
   std::map<std::pair<bool, sim::MicrobatchIndex>, at::Tensor> handed_;  // by direction: from one chunk of this stage to the next
   StepBatch batch_;
-  at::Tensor flow_, partial_, again_;  // again_: the stream while a block is recomputed
+  at::Tensor mask_keys_;  // on a device, where something is dropped: int64 [layers, kinds of masks]
+  ResidualStream flow_, again_;  // again_: the stream while a block is recomputed
+  at::Tensor partial_;
   std::vector<at::Tensor> losses_;
 };
 

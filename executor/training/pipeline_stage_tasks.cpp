@@ -22,16 +22,14 @@ PipelineStage::SegmentActivations& PipelineStage::kept_of(const sim::TaskKey& ke
   return part_of(key.operation) == Part::Attention ? kept.attention : kept.mlp;
 }
 
-Leaf PipelineStage::late_bias(const BlockSegment& segment) const { return shares_tensors() ? segment.out_bias() : Leaf{}; }
-
 void PipelineStage::embedding(const sim::TaskKey& key) {
   partial_ = embedding_->look_up(batch_.ids.select(0, key.microbatch.value()));
   if (!shares_tensors()) embedding_positions(key);
 }
 
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
-  flow_ = std::exchange(partial_, {});
-  embedding_->add_positions(flow_, embedding_dropout(key));
+  flow_.value = std::exchange(partial_, {});
+  embedding_->add_positions(flow_.value, embedding_dropout(key));
 }
 
 void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
@@ -44,81 +42,70 @@ void PipelineStage::embedding_backward(const sim::TaskKey& key) {
   embedding_->look_up_backward(std::exchange(partial_, {}), batch_.ids.select(0, key.microbatch.value()));
 }
 
-at::Tensor PipelineStage::run(Piece& piece, const at::Tensor& input, const Piece::Function& function, const sim::TaskKey& key) const {
-  return keeps_graph(key) ? piece.forward(input, function) : function(input);
-}
-
-// A block that is recomputed keeps its input, and starts from it again.
+// A block that is recomputed keeps its input, into which its norm writes a sum that waits, and starts from it again.
 void PipelineStage::enter_block(const sim::TaskKey& key) {
   if (plan_.recompute != sim::Recompute::Full || part_of(key.operation) != Part::Attention) return;
   at::Tensor& input = block_activations(key).input;
   if (key.phase == sim::Phase::Recompute)
-    again_ = std::exchange(input, {});
+    again_.value = std::exchange(input, {});
   else
-    input = flow_;
+    input = flow_.value;
 }
 
 void PipelineStage::segment_norm(const sim::TaskKey& key) {
   enter_block(key);
-  partial_ = run(
-      kept_of(key).norm, stream(key), [&](const at::Tensor& x) { return segment_of(key).norm(x); }, key);
+  NormResult result = norm_forward(stream(key), segment_of(key).norm());
+  partial_ = std::move(result.output);
+  if (keeps_graph(key)) kept_of(key).norm = std::move(result.kept);
 }
 
 // Up to the sum over tensor ranks; with one of them, all of it.
 void PipelineStage::segment(const sim::TaskKey& key) {
-  const BlockSegment& segment = segment_of(key);
-  const Dropout scores = score_dropout(key);
-  if (!shares_tensors()) {
-    enter_block(key);
-    return finish_segment(run(
-                              kept_of(key).core, stream(key), [&](const at::Tensor& x) { return segment.whole(x, scores); }, key),
-                          key);
-  }
   if (!shares_sequence()) segment_norm(key);
   const at::Tensor normalized = std::exchange(partial_, {});
-  partial_ = run(
-      kept_of(key).core, normalized, [&](const at::Tensor& x) { return segment.core(x, scores); }, key);
+  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, score_dropout(key)); };
+  partial_ = keeps_graph(key) ? kept_of(key).core.forward(normalized, core) : core(normalized);
   if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp) {
     partial_.reset();  // the block's output is not needed
-    again_.reset();
+    again_ = {};
+  } else if (!shares_tensors()) {
+    segment_residual(key);
   }
 }
 
-// The stream becomes stream + dropout(sum + bias); the old one stays as it was for whoever keeps it.
-void PipelineStage::finish_segment(at::Tensor sum, const sim::TaskKey& key) {
-  if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp) return again_.reset();
-  add_residual(sum, stream(key), late_bias(segment_of(key)), residual_dropout(key));
-  stream(key) = std::move(sum);
+// Of the next segment, or of the head.
+bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {
+  return part_of(key.operation) == Part::Attention || sim::LayerIndex(key.layer.value() + 1) < plan_.layers(key.stage, key.chunk).end;
 }
 
-void PipelineStage::segment_residual(const sim::TaskKey& key) { finish_segment(std::exchange(partial_, {}), key); }
+// The old stream stays as it was for whoever keeps it.
+void PipelineStage::segment_residual(const sim::TaskKey& key) {
+  ResidualStream& sum = stream(key);
+  sum = add_residual(sum, std::exchange(partial_, {}), segment_of(key).late_bias(), residual_dropout(key));
+  if (!has_next_norm(key) && mutation_ != Mutation::ForgottenSum) sum_up(sum);
+}
 
 void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
-  partial_ = residual_backward(flow_, late_bias(segment_of(key)), residual_dropout(key));
+  partial_ = residual_backward(flow_.value, segment_of(key).late_bias(), residual_dropout(key));
 }
 
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_residual_backward(key);
-  const at::Tensor into_sum = std::exchange(partial_, {});
-  const PutOff put_off(later(key));
-  at::Tensor gradient = kept_of(key).core.backward(into_sum);
-  if (shares_tensors())
-    partial_ = std::move(gradient);
-  else
-    leave_segment(key, std::move(gradient));
-}
-
-void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
-  leave_segment(key, kept_of(key).norm.backward(std::exchange(partial_, {})));
+  {
+    const PutOff put_off(later(key));
+    partial_ = kept_of(key).core.backward(std::exchange(partial_, {}));
+  }
+  if (!shares_tensors()) segment_norm_backward(key);
 }
 
 // The gradient through the segment joins that around it.
-void PipelineStage::leave_segment(const sim::TaskKey& key, at::Tensor through) {
-  flow_ = through.add_(flow_);
+void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
+  flow_.value = norm_backward(std::exchange(kept_of(key).norm, {}), {.output = std::exchange(partial_, {}), .stream = flow_.value},
+                              segment_of(key).norm());
   if (part_of(key.operation) == Part::Attention) kept_.erase({key.layer, key.microbatch});
 }
 
-void PipelineStage::head_norm(const sim::TaskKey& key) { partial_ = head_->normalized(kept_head_[key.microbatch], take_flow()); }
+void PipelineStage::head_norm(const sim::TaskKey& key) { partial_ = head_->normalized(kept_head_[key.microbatch], std::exchange(flow_, {})); }
 
 void PipelineStage::head(const sim::TaskKey& key) {
   if (!shares_sequence()) head_norm(key);
@@ -152,7 +139,7 @@ void PipelineStage::head_backward(const sim::TaskKey& key) {
 }
 
 void PipelineStage::head_norm_backward(const sim::TaskKey& key) {
-  flow_ = head_->norm_backward(kept_head_[key.microbatch], std::exchange(partial_, {}));
+  flow_.value = head_->norm_backward(kept_head_[key.microbatch], std::exchange(partial_, {}));
   kept_head_.erase(key.microbatch);
 }
 

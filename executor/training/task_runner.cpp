@@ -33,7 +33,8 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       options_(options),
       stage_(model, plan, communicators.rank(), parameters, options.mutation),
       optimizer_(plan, communicators.rank(), parameters, options.mutation),
-      streams_(parameters.device()) {
+      streams_(parameters.device()),
+      graph_(options.graph) {
   const sim::TaskGraph graph = sim::lower(model, plan);
   slice_ = sim::rank_slice(graph, plan, communicators.rank());
   waits_ = waits_of_slice(graph, plan, communicators.rank());
@@ -53,12 +54,25 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   parameters_.begin_step();
   streams_.split();
   if (options_.recorder) options_.recorder->begin_step(step_, streams_.now_on(DeviceStream::Compute));
-  for (std::size_t position = 0; position < slice_.size(); ++position) issue(position);
+  issue_all();
   end_step();
-  if (options_.recorder) options_.recorder->end_step(communicators_.take_ledger());
+  if (options_.recorder)
+    options_.recorder->end_step(communicators_.take_ledger(), graph_.is_replayed() ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All);
   const StepSummary summary = optimizer_.summary();
   optimizer_.end_step();
   return summary;
+}
+
+// A replay passes the tasks that it performs: who waits for them is told here where they end.
+void TaskRunner::issue_all() {
+  const std::size_t captured = captured_tasks(slice_);
+  graph_.run([&] {
+    stage_.begin_tasks();
+    for (std::size_t position = 0; position < captured; ++position) issue(position);
+  });
+  for (std::size_t position = 0; graph_.is_replayed() && position < captured; ++position)
+    if (waits_[position].is_waited_for) ended_[position] = streams_.now_on(DeviceStream::Compute);
+  for (std::size_t position = captured; position < slice_.size(); ++position) issue(position);
 }
 
 void TaskRunner::issue(std::size_t position) {
@@ -71,18 +85,19 @@ void TaskRunner::issue(std::size_t position) {
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
   {
     const OnStream on(streams_, stream);
-    if (options_.recorder) options_.recorder->begin_task(streams_.now_on(stream));
+    const bool has_span = options_.recorder != nullptr && !graph_.is_capturing();
+    if (has_span) options_.recorder->begin_task(streams_.now_on(stream));
     perform(task);
-    if (options_.recorder) options_.recorder->end_task(task, streams_.now_on(stream));
+    if (has_span) options_.recorder->end_task(task, streams_.now_on(stream));
   }
-  if (waits_[position].is_waited_for) ended_[position] = streams_.now_on(stream);
+  if (waits_[position].is_waited_for && !graph_.is_capturing()) ended_[position] = streams_.now_on(stream);
 }
 
 // The next reduction begins, or a backward is about to add to what one reads: on a device, one is under way at most. Its gradients were taken by
 // computing, so computing waits before they are freed.
 void TaskRunner::finish_reductions() {
   if (reducing_.empty()) return;
-  streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
+  if (options_.mutation != Mutation::EarlyFree) streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
   for (const sim::BucketIndex bucket : std::exchange(reducing_, {})) parameters_.bucket(bucket).finish_reduction();
 }
 
@@ -94,7 +109,7 @@ void TaskRunner::before_backward(sim::LayerIndex layer) {
 
 // Keeps a tensor until another stream has read what it was given up to now.
 void TaskRunner::lend(at::Tensor tensor, DeviceStream reader) {
-  if (streams_.are_concurrent()) lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
+  if (streams_.are_concurrent() && options_.mutation != Mutation::EarlyFree) lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
 }
 
 void TaskRunner::take_back() {

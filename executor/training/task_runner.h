@@ -15,6 +15,7 @@
 #include "executor/training/fault_points.h"
 #include "executor/training/optimizer.h"
 #include "executor/training/pipeline_stage.h"
+#include "executor/training/step_graph.h"
 #include "executor/training/trace_recorder.h"
 
 namespace executor {
@@ -24,6 +25,7 @@ struct RunnerOptions {
   TraceRecorder* recorder = nullptr;  // outlives the runner; may be null, like the heartbeat
   Heartbeat* heartbeat = nullptr;
   const FaultPoints* faults = nullptr;
+  std::optional<GraphRecorder> graph = {};  // nothing forbids it (why_no_graph)
 };
 
 class TaskRunner {
@@ -41,6 +43,7 @@ class TaskRunner {
  private:
   using Perform = void (TaskRunner::*)(const sim::Task&);
   static Perform find(const sim::TaskKey& key);  // nullptr: a compute task of the stage
+  void issue_all();
   void issue(std::size_t position);  // perform(), on its stream and behind the tasks that it waits for
   void perform(const sim::Task& task);
   void finish_reductions();  // computing waits for them; what they read is given up
@@ -79,6 +82,7 @@ class TaskRunner {
   Optimizer optimizer_;
   DeviceStreams streams_;
   std::vector<sim::Task> slice_;
+  StepGraph graph_;
   std::vector<TaskWaits> waits_;                  // by position in the slice
   std::vector<DeviceStreams::Moment> ended_;      // of this step's tasks that others wait for
   std::vector<sim::BucketIndex> reducing_;        // whose gradients a reduction may still read

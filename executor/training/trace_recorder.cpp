@@ -35,13 +35,13 @@ void TraceRecorder::read_events() {
   }
 }
 
-void TraceRecorder::end_step(std::vector<sim::LedgerEntry> ledger) {
+void TraceRecorder::end_step(std::vector<sim::LedgerEntry> ledger, Spans spans) {
   read_events();
   current_.duration = since_start(Clock::now());
   memory_ = device_memory(device_);
   current_.peak_memory = memory_.allocated_peak;
   current_.ledger = std::move(ledger);
-  steps_.push_back(current_);
+  if (spans == Spans::All) steps_.push_back(current_);
   if (steps_.size() > kept_) steps_.pop_front();
 }
 

@@ -30,9 +30,10 @@ class TraceRecorder {
     task_begin_ = std::move(now);
   }
   void end_task(const sim::Task& task, Moment now = {});
-  void end_step(std::vector<sim::LedgerEntry> ledger);
+  enum class Spans { All, Some };  // of the step's tasks. A step without all of them is no part of the trace
+  void end_step(std::vector<sim::LedgerEntry> ledger, Spans spans = Spans::All);
 
-  const sim::MeasuredStep& last() const { return steps_.back(); }
+  const sim::MeasuredStep& last() const { return current_; }
   const DeviceMemory& memory() const { return memory_; }  // after the last step, with its peaks
   std::vector<sim::MeasuredStep> steps() const { return {steps_.begin(), steps_.end()}; }
 

@@ -4,6 +4,7 @@
 
 #include <QAbstractTableModel>
 #include <QThreadPool>
+#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "gui/views/application.h"
 
 #include <QApplication>
+#include <QFont>
 #include <QProxyStyle>
 
 #include "gui/views/theme.h"

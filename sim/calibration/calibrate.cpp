@@ -32,6 +32,13 @@ std::map<TaskKey, SimTime> priced_tasks(const CalibrationRun& run, const Hardwar
   return priced;
 }
 
+void check_kind(const CalibrationRun& run, const HardwareProfile& base) {
+  const DeviceKind ran_on = run.plan.cluster.hardware.kind;
+  if (ran_on != base.kind)
+    refuse(run, fmt::format("the run's plan is for a {} ({}), the profile describes a {} ({})", kDeviceKindNames[static_cast<std::size_t>(ran_on)], run.plan.cluster.hardware.name,
+                            kDeviceKindNames[static_cast<std::size_t>(base.kind)], base.name));
+}
+
 void check_ranks(const CalibrationRun& run) {
   if (run.traces.empty()) refuse(run, "there are no traces");
   for (const RankTrace& trace : run.traces)
@@ -40,6 +47,7 @@ void check_ranks(const CalibrationRun& run) {
 }
 
 void add_ratios(const CalibrationRun& run, const HardwareProfile& hardware, Ratios& ratios) {
+  check_kind(run, hardware);
   check_ranks(run);
   const std::map<TaskKey, SimTime> priced = priced_tasks(run, hardware);
   for (const MeasuredWork& work : measured_work(run.plan, run.traces)) {

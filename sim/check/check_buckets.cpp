@@ -8,7 +8,8 @@
 namespace sim {
 namespace {
 
-using Owned = std::map<std::pair<LayerIndex, std::int32_t>, std::int64_t>;  // (layer, parameter) -> elements of a tensor rank
+struct Part { std::int64_t elements = 0; bool expert = false; };
+using Owned = std::map<std::pair<LayerIndex, std::int32_t>, Part>;  // (layer, parameter) -> elements of a tensor rank
 
 Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
   const DeviceMesh& mesh = checked.plan.mesh;
@@ -16,9 +17,9 @@ Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
   for (LayerIndex layer(0); layer <= checked.model.head(); ++layer) {
     if (!checked.plan.owns(stage, layer)) continue;
     std::int32_t number = 0;
-    for (const Parameter& parameter : checked.model.layer(layer).parameters) owned[{layer, number++}] = parameter.elements(mesh.tensor);
+    for (const Parameter& parameter : checked.model.layer(layer).parameters) owned[{layer, number++}] = {parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1), parameter.expert};
     const bool holds_copy = checked.plan.ties_across_stages() && layer == checked.model.head();
-    if (holds_copy) owned[{layer, number}] = checked.model.layers.front().parameters.front().elements(mesh.tensor);
+    if (holds_copy) owned[{layer, number}] = {checked.model.layers.front().parameters.front().elements(mesh.tensor), false};
   }
   return owned;
 }
@@ -32,8 +33,9 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
     end = slot.offset + slot.elements;
     lowest = std::min(lowest, slot.layer);
   }
-  if (bucket.elements < end || bucket.elements != bucket.shard_elements * checked.plan.mesh.shards())
-    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, checked.plan.mesh.shards(),
+  const std::int32_t shards = bucket.expert ? checked.plan.mesh.copies() / checked.plan.mesh.expert : checked.plan.mesh.shards();
+  if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)
+    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, shards,
                              bucket.shard_elements));
   if (bucket.ready_after != lowest)
     findings.add(fmt::format("{}: is ready after layer {} instead of {}", name, bucket.ready_after.value(), lowest.value()));
@@ -50,7 +52,7 @@ void check_buckets(const CheckedGraph& checked, Findings& findings) {
       check_shape(checked, buckets[number], name, findings);
       for (const BucketSlot& slot : buckets[number].slots) {
         const auto found = left.find({slot.layer, slot.parameter});
-        if (found == left.end() || found->second != slot.elements)
+        if (found == left.end() || found->second.elements != slot.elements || found->second.expert != buckets[number].expert)
           findings.add(fmt::format("{}: {} elements of parameter {} of layer {} are not there, or are there twice", name, slot.elements,
                                    slot.parameter, slot.layer.value()));
         else

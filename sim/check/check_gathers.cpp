@@ -30,8 +30,8 @@ class GatherWatch {
     }
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       if (gathered_by_[bucket].exists()) tell(checked_.graph.task(gathered_by_[bucket]), "is never freed");
-      if (!checked_.plan.reshard_after_forward && times_[bucket] != 1)
-        findings_.add(fmt::format("bucket {} is gathered {} times in a step instead of once", bucket, times_[bucket]));
+      if (const std::int32_t wanted = is_shared(bucket) ? 1 : 0; !checked_.plan.reshard_after_forward && times_[bucket] != wanted)
+        findings_.add(fmt::format("bucket {} is gathered {} times in a step instead of {}", bucket, times_[bucket], wanted));
     }
   }
 
@@ -58,9 +58,12 @@ class GatherWatch {
     ++times_[task.bucket.position()];
   }
 
+  // Experts that no other rank holds are there in any case.
+  bool is_shared(std::size_t bucket) const { return !buckets_[bucket].expert || checked_.plan.mesh.copies() > checked_.plan.mesh.expert; }
+
   void see_use(TaskId id, const Task& task) {
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
-      if (!holds(buckets_[bucket], task.key.layer)) continue;
+      if (!is_shared(bucket) || !holds(buckets_[bucket], task.key.layer)) continue;
       if (!gathered_by_[bucket].exists())
         tell(task, fmt::format("needs the weights of bucket {}, which are not gathered", bucket));
       else if (!order_.is_before(gathered_by_[bucket], id))
@@ -89,7 +92,7 @@ class GatherWatch {
 }  // namespace
 
 void check_gathers(const CheckedGraph& checked, const TaskOrder& order, Findings& findings) {
-  if (checked.plan.zero_stage != 3 || checked.plan.mesh.data == 1) return;
+  if (checked.plan.zero_stage != 3 || checked.plan.mesh.copies() == 1) return;
   for (DeviceId device(0); device.position() < checked.graph.devices().size(); ++device)
     GatherWatch(checked, order, device, findings).watch();
 }

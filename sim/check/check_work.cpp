@@ -12,7 +12,7 @@ namespace {
 using TasksByKey = std::map<TaskKey, TaskId>;
 
 bool is_judged(const CheckedGraph& checked, const TaskKey& key) {
-  const bool gathers = checked.plan.zero_stage == 3 && checked.plan.mesh.data > 1;
+  const bool gathers = checked.plan.zero_stage == 3 && checked.plan.mesh.copies() > 1;
   return !(gathers && is_gathering(key));
 }
 

@@ -34,7 +34,7 @@ class StageWork {
         buckets_(buckets),
         element_(bytes_per_element(plan.workload.precision)),
         gradient_(plan.workload.fp32_gradients ? Bytes(4) : element_),
-        hidden_(element_ * (plan.microbatch_size * plan.workload.sequence * model.config.hidden)) {}
+        hidden_(element_ * (plan.microbatch_size * (plan.workload.sequence / plan.mesh.context) * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {
     for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) {
@@ -70,6 +70,9 @@ class StageWork {
 
   void say(const Words& words, TaskKey key);
   void say_word(std::string_view word, TaskKey key);
+  void attend(TaskKey key);
+  void ask_experts(TaskKey key);
+  void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
   void transfer(TaskKey key, Operation operation);
   void arrive(MicrobatchIndex m, TaskKey key, LayerIndex from);
   void forward(MicrobatchIndex m, ChunkIndex c);
@@ -93,7 +96,7 @@ class StageWork {
 };
 
 void StageWork::say_word(std::string_view word, TaskKey key) {
-  const Bytes statistics = std::max(element_, Bytes(4)) * (plan_.microbatch_size * plan_.workload.sequence);
+  const Bytes statistics = std::max(element_, Bytes(4)) * (plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context));
   const bool collective = word == "max" || word == "sum" || std::string_view("+><").find(word.front()) != std::string_view::npos;
   if (!collective) {
     key.operation =
@@ -108,7 +111,81 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
 
 void StageWork::say(const Words& words, TaskKey key) {
   std::istringstream text{std::string(pick(words))};
-  for (std::string word; text >> word;) say_word(word, key);
+  for (std::string word; text >> word;)
+    if (word == "attention" && plan_.mesh.context > 1)
+      attend(key);
+    else if (word == "mlp" && plan_.model.experts && key.layer.value() > plan_.model.experts->first_dense_layers)
+      ask_experts(key);
+    else
+      say_word(word, key);
+}
+
+// A hop of the ring and the scores of a block start together; what comes next needs both.
+void StageWork::beside(const TaskKey& hop, Bytes payload, const TaskKey& scores) {
+  Positions both{add(scores, Bytes(0), last_)};
+  if (payload.value() > 0) both.push_back(add(hop, payload, last_));
+  last_ = both;
+}
+
+// Tokens go to the ranks of their experts and come back; recomputation stops at what the backward reads.
+void StageWork::ask_experts(TaskKey key) {
+  const bool backward = key.phase == Phase::Backward, cut = plan_.mesh.expert > 1;
+  const std::int64_t parts = plan_.sequence_parallel ? plan_.mesh.tensor : 1;
+  TaskKey exchange = key;
+  exchange.group = MeshAxis::Expert;
+  exchange.operation = Operation::AllToAll;
+  say_word(backward ? "expert_output" : "expert_input", key);
+  if (cut) chain(exchange, hidden_ * plan_.model.experts->topk / parts);
+  say_word("experts", key);
+  if (key.phase == Phase::Recompute) return;
+  exchange.sequence = 1;
+  if (cut) chain(exchange, hidden_ * plan_.model.experts->topk / parts);
+  say_word(backward ? "expert_input" : "expert_output", key);
+}
+
+// Attention over context ranks: what each algorithm moves between the projections, n tokens of keys and values being a block.
+void StageWork::attend(TaskKey key) {
+  const std::int64_t ranks = plan_.mesh.context, tokens = plan_.microbatch_size * plan_.workload.sequence / ranks;
+  const AttentionForm& form = plan_.model.attention;
+  const bool latent = form.kind == AttentionKind::Latent;
+  const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim, value_width = latent ? form.v_dim : plan_.model.head_dim;
+  const std::int64_t heads = plan_.model.heads / plan_.mesh.tensor, kv_heads = (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
+  const Bytes block = element_ * (tokens * (key_width + value_width) * kv_heads), query = element_ * (tokens * key_width * heads),
+              output = element_ * (tokens * value_width * heads);
+  const bool backward = key.phase == Phase::Backward;
+  const auto exchange = [&](Operation operation, std::int32_t sequence, Bytes payload) {
+    TaskKey one = key;
+    one.group = MeshAxis::Context;
+    one.operation = operation;
+    one.sequence = sequence;
+    chain(one, payload);
+  };
+  say_word(backward ? "attention_output" : "attention_input", key);
+  switch (plan_.context_algorithm) {
+    case ContextAlgorithm::AllGather:
+      exchange(Operation::AllGather, 0, block * ranks);
+      say_word("attention_scores", key);
+      if (backward) exchange(Operation::ReduceScatter, 0, block * ranks);
+      break;
+    case ContextAlgorithm::AllToAll:
+      exchange(Operation::AllToAll, 0, backward ? output : query + block);
+      say_word("attention_scores", key);
+      exchange(Operation::AllToAll, 1, backward ? query + block : output);
+      break;
+    case ContextAlgorithm::Ring:
+      for (std::int32_t step = 0; step < ranks; ++step) {
+        TaskKey hop = key, scores = key;
+        hop.operation = Operation::RingHop;
+        hop.group = MeshAxis::Context;
+        scores.operation = Operation::AttentionScores;
+        hop.sequence = scores.sequence = step;
+        const std::int64_t blocks = (step + 1 < ranks ? 1 : 0) + (backward && step > 0 ? 1 : 0);
+        beside(hop, block * blocks, scores);
+      }
+      if (backward) exchange(Operation::RingHop, static_cast<std::int32_t>(ranks), block);
+      break;
+  }
+  say_word(backward ? "attention_input" : "attention_output", key);
 }
 
 void StageWork::transfer(TaskKey key, Operation operation) {
@@ -163,7 +240,7 @@ void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
     last_ = {backwards_.at({m, layer})};
     if (layer == LayerIndex(0)) continue;   // the embedding's gradient is complete
     for (const std::string_view word : layer == model_.head() ? std::span<const std::string_view>(kHeadWeights) : std::span<const std::string_view>(kBlockWeights))
-      say_word(word, at(m, c, layer, Phase::Weight));
+      say_word(word == "mlp" && plan_.model.experts && layer.value() > plan_.model.experts->first_dense_layers ? "experts" : word, at(m, c, layer, Phase::Weight));
     weights_[{m, layer}] = last_.front();
     gradients_done_.push_back(last_.front());
   }
@@ -184,7 +261,8 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
 
 void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
   const Bucket& bucket = buckets_[number];
-  if (plan_.mesh.data == 1) {
+  const std::int32_t copies = bucket.expert ? plan_.mesh.copies() / plan_.mesh.expert : plan_.mesh.copies();
+  if (copies == 1) {
     reduced_.insert(reduced_.end(), after.begin(), after.end());
     return;
   }
@@ -194,10 +272,10 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
               .layer = bucket.ready_after,
               .phase = Phase::Gradients,
               .operation = plan_.zero_stage == 0 ? Operation::AllReduce : Operation::ReduceScatter,
-              .group = MeshAxis::Data,
+              .group = bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
   std::size_t done = add(key, gradient_ * bucket.elements, std::move(after));
-  if (plan_.mesh.replicas > 1) {
+  if (plan_.mesh.replicas > 1 && !bucket.expert) {
     key.operation = Operation::AllReduce;
     key.group = MeshAxis::Replica;
     done = add(key, gradient_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), {done});
@@ -244,16 +322,17 @@ void StageWork::step() {
   };
   reduced_.insert(reduced_.end(), gradients_done_.begin(), gradients_done_.end());
   std::size_t ready = add(key(Operation::NormPart, MeshAxis::None), Bytes(0), reduced_);
-  if (plan_.mesh.data * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
+  if (plan_.mesh.copies() * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
     ready = add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {ready});
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     TaskKey update = key(Operation::Update, MeshAxis::None);
     update.layer = buckets_[number].ready_after;
     update.sequence = static_cast<std::int32_t>(number);
     const std::size_t updated = add(update, Bytes(0), {ready});
-    if (plan_.mesh.data == 1 || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
+    const bool expert = buckets_[number].expert;
+    if (plan_.mesh.copies() == (expert ? plan_.mesh.expert : 1) || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
     update.operation = Operation::AllGather;
-    update.group = MeshAxis::Data;
+    update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
     add(update, element_ * buckets_[number].elements, {updated});
   }
 }
@@ -266,14 +345,14 @@ std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelP
 }
 
 TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
-  const bool reduces = key.phase == Phase::Gradients && (key.group == MeshAxis::Data || key.group == MeshAxis::Replica);
+  const bool reduces = key.phase == Phase::Gradients && (key.group == MeshAxis::Data || key.group == MeshAxis::Replica || key.group == MeshAxis::ExpertData);
   if (reduces && plan.accumulation == Accumulation::ReduceLast) key.microbatch = MicrobatchIndex::none();
   return key;
 }
 
 bool is_gathering(const TaskKey& key) {
   const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward;
-  return of_layer && ((key.operation == Operation::AllGather && key.group == MeshAxis::Data) || key.operation == Operation::Reshard);
+  return of_layer && ((key.operation == Operation::AllGather && (key.group == MeshAxis::Data || key.group == MeshAxis::ExpertData)) || key.operation == Operation::Reshard);
 }
 
 }  // namespace sim

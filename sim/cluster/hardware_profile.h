@@ -28,7 +28,7 @@ inline constexpr std::string_view kDeviceKindNames[] = {"cpu", "gpu"};
 
 // Kernels that `measure` times. `shape` of a MeasuredKernel, in this order:
 enum class Kernel : std::uint8_t {
-  LinearForward,         // tokens, outputs, inputs
+  LinearForward,         // tokens, outputs, inputs; of experts: tokens of each, and how many
   LinearInputGradient,   // tokens, outputs, inputs
   LinearWeightGradient,  // tokens, outputs, inputs
   AttentionForward,      // batch, heads, sequence, head_dim (causal)
@@ -41,6 +41,8 @@ enum class Kernel : std::uint8_t {
   CrossEntropyForward, CrossEntropyBackward,  // tokens, vocabulary
   RotaryForward, RotaryBackward,              // tokens, width
   DropoutForward, DropoutBackward,            // tokens, width
+  Routing,               // tokens, experts: softmax, top k, counts; either direction
+  Permutation,           // rows, width: out to experts or back, half of both; either direction
   AdamW, Sgd,            // elements
   SquaredNorm,           // elements: the gradient norm
   Copy,                  // bytes
@@ -53,7 +55,7 @@ inline constexpr std::string_view kKernelNames[] = {
     "norm_forward", "norm_backward", "activation_forward", "activation_backward", "gated_activation_forward",
     "gated_activation_backward", "residual_forward", "residual_backward", "embedding_forward", "embedding_backward",
     "cross_entropy_forward", "cross_entropy_backward", "rotary_forward", "rotary_backward", "dropout_forward",
-    "dropout_backward", "adamw", "sgd", "squared_norm", "copy", "operator_call", "autograd_call",
+    "dropout_backward", "routing", "permutation", "adamw", "sgd", "squared_norm", "copy", "operator_call", "autograd_call",
     "all_reduce", "reduce_scatter", "all_gather", "send_receive"};
 
 std::size_t shape_size(Kernel kernel);   // how many numbers its shape has

@@ -20,7 +20,7 @@ struct KernelTraits {
   double fp8_share = 0.62;
   double single_share = 0.8;               // of the fp32 peak
   double tile128_share = 0.9, tile64_share = 0.75;  // of that, with smaller tiles
-  double inner_fill = 130;                 // elements of the inner dimension that filling and emptying the pipeline costs
+  double inner_fill = 130;                 // elements of the inner dimension, 16 bit, in whose time the pipeline is filled and emptied
   double smooth_waves = 0.6;               // 1: no wave quantization; 0: whole waves
   double flash1_share = 0.28, flash2_share = 0.55, flash3_share = 0.55, cudnn_share = 0.5;  // long sequences, forward and backward
   double grouped_share = 0.75;                                      // of a single product's rate, for the products of many experts

@@ -23,16 +23,19 @@ struct SoftwareStack {
        fused_optimizer = true;
   bool fused_accumulation = false;          // weight gradients are added inside their product
   bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
+  bool overlap_input_gradient = false;      // its sum over the tensor group goes beside the weight gradient
   bool expert_tensor = true;                // the tensor group cuts experts, too
   bool scatter_gather = false;              // pipeline messages are cut over the tensor group
   Seconds broadcast_start{};                // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
   bool zero1_all_reduce = false;            // ZeRO-1 sums whole gradients, then keeps its part
   bool cached_fp8_weights = false;          // cast once a step, not for each microbatch
+  bool gathers_fp8 = false;                 // under sequence parallelism operands are cast before they are gathered
   bool masked_loss = false;                 // of an encoder: the output head sees masked tokens alone
   double dispatch_share = 0;                // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
   bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
   double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
   bool fused_softmax = false, dropout = false, compiled = false;
+  bool compiled_loss = false;               // the loss is compiled with the blocks
   std::string flash = "flash2";             // what "flash" means there
   std::string attention = "flash2";         // when nothing is said
   bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
@@ -49,6 +52,12 @@ struct SoftwareStack {
   double owner_gradient_bytes = 0;          // of an element whose optimizer state a rank owns: its gradient in fp32, copies
   double context_gib = 2.0;                 // driver, library handles, communication buffers
   double fragmentation = 0.05;              // share of the activations that the allocator holds without use
+  bool shows_reserved = false;              // memory is read as what the allocator took, not as what tensors occupy
+  bool keeps_outputs = false;               // a pipeline holds the messages of all microbatches, and its last stage their logits
+  bool keeps_gathered = false;              // what sequence parallelism gathered is saved as it is, not gathered again
+  double loss_bytes = 12;                   // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
+  double cut_loss_bytes = 12;               // the same where tensor ranks hold parts of the vocabulary
+  double fused_loss_bytes = 6;              // one kernel: logits and their gradient
 };
 
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");   // "flash", "no_flash": what they mean there

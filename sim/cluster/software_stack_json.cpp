@@ -23,11 +23,13 @@ void each_fusion(Stack& stack, const Field& field) {
   field("fused_softmax", stack.fused_softmax);
   field("fused_accumulation", stack.fused_accumulation);
   field("cached_fp8_weights", stack.cached_fp8_weights);
+  field("gathers_fp8", stack.gathers_fp8);
   field("masked_loss", stack.masked_loss);
   field("scales_when_used", stack.scales_when_used);
   field("vocabulary_parallel", stack.vocabulary_parallel);
   field("dropout", stack.dropout);
   field("compiled", stack.compiled);
+  field("compiled_loss", stack.compiled_loss);
   field("flash", stack.flash);
   field("attention", stack.attention);
   field("ring_overhead", stack.ring_overhead, kFactor);
@@ -39,6 +41,7 @@ void each_communication(Stack& stack, const Field& field) {
   field("overlap_gather", stack.overlap_gather);
   field("overlap_tensor", stack.overlap_tensor);
   field("overlap_pipeline", stack.overlap_pipeline);
+  field("overlap_input_gradient", stack.overlap_input_gradient);
   field("expert_tensor", stack.expert_tensor);
   field("dispatch_share", stack.dispatch_share, {0, 1});
   field("scatter_gather", stack.scatter_gather);
@@ -61,15 +64,27 @@ void each_constant(Stack& stack, const Field& field) {
 }
 
 template <class Stack, class Field>
+void each_memory(Stack& stack, const Field& field) {
+  constexpr JsonReader::Range kElementBytes = {0, 64};
+  field("owner_gradient_bytes", stack.owner_gradient_bytes, kElementBytes);
+  field("loss_bytes", stack.loss_bytes, kElementBytes);
+  field("cut_loss_bytes", stack.cut_loss_bytes, kElementBytes);
+  field("fused_loss_bytes", stack.fused_loss_bytes, kElementBytes);
+  field("shows_reserved", stack.shows_reserved);
+  field("keeps_outputs", stack.keeps_outputs);
+  field("keeps_gathered", stack.keeps_gathered);
+  field("context_gib", stack.context_gib, kFactor);
+  field("fragmentation", stack.fragmentation, kFactor);
+}
+
+template <class Stack, class Field>
 void each_field(Stack& stack, const Field& field) {
   each_fusion(stack, field);
   each_communication(stack, field);
   each_constant(stack, field);
+  each_memory(stack, field);
   field("launches_per_expert", stack.launches_per_expert, {0, 1000});
   field("images_per_worker", stack.images_per_worker, {0, 1e6});
-  field("owner_gradient_bytes", stack.owner_gradient_bytes, {0, 64});
-  field("context_gib", stack.context_gib, kFactor);
-  field("fragmentation", stack.fragmentation, kFactor);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 
 namespace sim {
 
-enum class CollectiveKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, SendReceive };
-inline constexpr std::string_view kCollectiveNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "send_receive"};
+enum class CollectiveKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, SendReceive, AllToAll, RingHop };
+inline constexpr std::string_view kCollectiveNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "send_receive", "all_to_all", "ring_hop"};
 
 // One phase: `messages` go out at once from each rank, `bytes_sent` in all; then operands of `bytes_reduced` in all are summed locally
 // (the own piece counts as an operand). A payload that does not divide by the ranks travels in pieces of ceil(payload / ranks).
@@ -24,7 +24,8 @@ struct CollectivePhase {
   bool operator==(const CollectivePhase&) const = default;
 };
 
-// payload: the whole buffer, i.e. what an all-reduce sums, what an all-gather leaves on each rank, what a reduce-scatter starts from.
+// payload: the whole buffer, i.e. what an all-reduce sums, what an all-gather leaves on each rank, what a reduce-scatter starts from, what an
+// all-to-all deals out (its own part included); of a ring hop: what each rank hands to the next one.
 struct CollectiveShape {
   CollectiveKind kind{};
   std::int32_t ranks = 1;

@@ -19,8 +19,10 @@ std::vector<PhaseRun> direct_phases(const CollectiveShape& shape) {
   switch (shape.kind) {
     case CollectiveKind::AllReduce: return {reduce, gather};
     case CollectiveKind::ReduceScatter: return {reduce};
+    case CollectiveKind::AllToAll:
     case CollectiveKind::AllGather: return {gather};
     case CollectiveKind::Broadcast: return {{1, {.messages = others, .bytes_sent = others * shape.payload, .bytes_reduced = Bytes(0)}}};
+    case CollectiveKind::RingHop:
     case CollectiveKind::SendReceive: return {{1, {.messages = 1, .bytes_sent = shape.payload, .bytes_reduced = Bytes(0)}}};
   }
   return {};

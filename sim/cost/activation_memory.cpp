@@ -25,11 +25,25 @@
 //   Head             nothing: the logits' gradient is written over them, d normalized comes when normalized goes
 //   Embedding        -   (T > 1: this rank's rows, n h)
 //
+//   context ranks (attention in three parts; b: a block, 2 n kv), beside what attention keeps and while its scores are computed:
+//     ring        two blocks that come in (C = 2: one); backward also two of their gradients
+//     all_gather  all C blocks; backward also as many gradients
+//     all_to_all  its output twice, n q: as heads and as tokens
+//     backward    d out n q, then dq, dk, dv
+//
+//   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
+//     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
+//                 of the shared expert n (g + 1) f_s
+//     backward    what comes back r h, then the gradients of the products r g f_e and of the rows r h
+//
 //   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
 //   g f and h; V (where the logits were)
 #include "sim/cost/activation_memory.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "sim/estimate/expert_load.h"
 
 namespace sim {
 namespace {
@@ -37,7 +51,8 @@ namespace {
 struct Sizes {
   std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
   std::int64_t sequence;
-  std::int64_t query, key_value, heads, ffn, vocabulary;
+  std::int64_t query, key_value, output, heads, ffn, vocabulary;   // key_value: of keys and values together
+  std::int64_t latent;   // narrow vectors that stay
   Bytes element, statistic;
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
 };
@@ -46,14 +61,17 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
   const ShardShape shape = plan.shard_shape();
   const ModelConfig& config = model.config;
   const Bytes element = bytes_per_element(plan.workload.precision);
+  const AttentionWidths widths = attention_widths(config);
   return {.tokens = shape.tokens(),
           .local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens(),
           .sequence = shape.sequence,
-          .query = config.heads * config.head_dim / shape.tensor,
-          .key_value = config.kv_heads * config.head_dim / shape.tensor,
+          .query = widths.query / shape.tensor,
+          .key_value = (widths.key + widths.value) / shape.tensor,
+          .output = widths.output / shape.tensor,
           .heads = config.heads / shape.tensor,
           .ffn = config.ffn / shape.tensor,
           .vocabulary = model.padded_vocabulary / shape.tensor,
+          .latent = config.attention.q_lora + config.attention.kv_lora + config.attention.qk_rope,
           .element = element,
           .statistic = std::max(element, Bytes(4))};
 }
@@ -64,16 +82,30 @@ constexpr std::int64_t kScoreMatrices = 4;
 
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Recompute recompute) {
   const bool drops = config.attention_dropout > 0, is_grouped = config.kv_heads < config.heads;
-  const bool copies = is_grouped && size.key_value > config.head_dim;   // a single head is repeated as a view; its gradient is not
+  const bool copies = is_grouped && size.key_value > 2 * config.head_dim;   // a single head is repeated as a view; its gradient is not
   const bool keeps_scores = drops && recompute != Recompute::Selective;
-  const std::int64_t joint = size.query + 2 * size.key_value;
-  memory.kept = memory.normalized + size.elements(joint + (copies ? 2 * size.query : 0) + size.query);
+  const std::int64_t joint = size.query + size.key_value;
+  memory.kept = memory.normalized + size.elements(joint + (copies ? 2 * size.query : 0) + size.output + size.latent);
   if (!drops) memory.kept += size.statistic * (size.tokens * size.heads);
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
-  memory.backward_temporary = size.elements(size.query + (is_grouped ? 3 * size.query : joint));
-  memory.weight_inputs = memory.normalized + size.elements(size.query);
+  memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
+  memory.weight_inputs = memory.normalized + size.elements(size.output + size.latent);
   memory.output_gradients = size.elements(joint + config.hidden);
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
+}
+
+void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  const ExpertForm& form = *config.experts;
+  const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.tensor, shared = form.shared_ffn / plan.mesh.tensor;
+  const double load = expert_load(form, plan.mesh.expert, common_behavior()).computed;
+  const auto rows = [&](std::int64_t each) {
+    return size.element * static_cast<std::int64_t>(std::ceil(real(size.tokens * form.topk) * load)) * each;
+  };
+  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
+  memory.output_gradient = rows(config.hidden);
+  memory.input_gradients = rows(config.hidden + gates * width);
+  memory.weight_inputs = memory.normalized + rows(config.hidden + width) + size.elements(shared);
+  memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
 }
 
 // `input_stays`: a split backward leaves the second product's input for the weight's gradient.
@@ -85,10 +117,30 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
 
+// n tokens of keys and values of one rank are a block.
+void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const std::int64_t ranks = plan.mesh.context;
+  if (ranks == 1) return;
+  const Bytes block = size.elements(size.key_value);
+  memory.output_gradient = size.elements(size.output);
+  memory.input_gradients = size.elements(size.query + size.key_value);
+  switch (plan.context_algorithm) {
+    case ContextAlgorithm::Ring:
+      memory.exchanged = block * std::min<std::int64_t>(2, ranks - 1);
+      memory.exchanged_back = memory.exchanged + block * 2;
+      break;
+    case ContextAlgorithm::AllGather:
+      memory.exchanged = block * ranks;
+      memory.exchanged_back = block * (2 * ranks);
+      break;
+    case ContextAlgorithm::AllToAll: memory.kept += size.elements(size.output); break;
+  }
+}
+
 // Gradients kept wider than the products: the largest weight's product stands beside its sum.
 Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segment) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
-  const std::int64_t width = segment == Segment::Attention ? size.query + 2 * size.key_value
+  const std::int64_t width = segment == Segment::Attention ? size.query + size.key_value
                              : segment == Segment::Mlp     ? gates * size.ffn
                                                            : size.vocabulary;
   return size.element * (width * config.hidden);
@@ -107,7 +159,11 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   }
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
-  if (segment == Segment::Attention) add_attention(memory, size, config, plan.recompute);
+  if (segment == Segment::Attention) {
+    add_attention(memory, size, config, plan.recompute);
+    add_exchanges(memory, size, plan);
+  }
+  if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);
   if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());
   if (segment == Segment::Head) {
     memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);
@@ -116,7 +172,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
     memory.backward_temporary += memory.stream;
   }
-  if (plan.workload.fp32_gradients) memory.backward_temporary = std::max(memory.backward_temporary, weight_product(size, config, segment));
+  if (plan.workload.fp32_gradients) memory.weight_product = weight_product(size, config, segment);
+  memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);
   return memory;
 }
 

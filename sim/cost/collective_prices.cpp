@@ -15,6 +15,8 @@ std::optional<Kernel> measured_as(CollectiveKind kind) {
     case CollectiveKind::ReduceScatter: return Kernel::ReduceScatter;
     case CollectiveKind::AllGather: return Kernel::AllGather;
     case CollectiveKind::SendReceive: return Kernel::SendReceive;
+    case CollectiveKind::AllToAll:
+    case CollectiveKind::RingHop:
     case CollectiveKind::Broadcast: break;
   }
   return std::nullopt;
@@ -32,6 +34,27 @@ double crossing(const CollectivePhase& phase, const GroupPlacement& group) {
 
 RatioCurve::Coordinates payload_coordinate(Bytes payload) {
   return {std::log(static_cast<double>(std::max<std::int64_t>(payload.value(), 1))), 0.0, 0.0};
+}
+
+constexpr double kNextNode = 1e9;  // ranks between the members of a pair: on two nodes, whatever their size
+
+struct ClockBytes { double payload, crossing; };
+struct ClockGroup {
+  RankGroup ranks;
+  double on_node;
+  LinkClock::Crossing copies;
+};
+
+// Of a ring's hops one of the members on a node leaves it: the others wait for that one.
+double seconds(const LinkClock& clock, CollectiveKind kind, const ClockBytes& bytes, const ClockGroup& group) {
+  switch (kind) {
+    case CollectiveKind::SendReceive: return clock.transfer(bytes.payload, group.ranks);
+    case CollectiveKind::AllToAll: return clock.all_to_all(bytes.crossing, group.ranks, group.copies);
+    case CollectiveKind::RingHop:
+      return std::max(clock.transfer(bytes.payload, {2, 1}),
+                      group.on_node < group.ranks.ranks ? clock.transfer(bytes.payload / group.on_node, {2, kNextNode}) : 0);
+    default: return clock.collective(kind, bytes.payload, group.ranks);
+  }
 }
 
 CollectivePrice limited(CollectivePrice price) {
@@ -106,20 +129,19 @@ const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const Gr
 }
 
 // The clock takes it that all groups of a node leave it at once. What each puts on port and uplink says the rest.
-CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group) const {
+CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Crossing& copies) const {
   const double payload = static_cast<double>(shape.payload.value()), per_node = real(profile_.devices_per_node);
   const RankGroup ranks{real(group.ranks), group.spans_nodes() ? per_node / real(group.on_node) : 1.0};
-  const bool is_transfer = shape.kind == CollectiveKind::SendReceive;
   const double crossing = payload * crossings(shape.kind, ranks);
   CollectivePrice price;
-  price.time = Seconds(is_transfer ? clock_->transfer(payload, ranks) : clock_->collective(shape.kind, payload, ranks));
+  price.time = Seconds(seconds(*clock_, shape.kind, {payload, crossing}, {ranks, real(group.on_node), copies}));
   price.port_time = Seconds(crossing / clock_->link_rate());
-  if (group.spans_nodes()) price.uplink_time = Seconds(crossing / clock_->node_rate());
+  if (group.spans_nodes()) price.uplink_time = Seconds(crossing * (shape.kind == CollectiveKind::AllToAll ? copies.copies * real(group.ranks - group.on_node) / real(group.ranks - 1) : 1) / clock_->node_rate());
   return price;
 }
 
-CollectivePrice CollectivePrices::price(const CollectiveShape& shape, const GroupPlacement& group) {
-  if (clock_) return limited(by_clock(shape, group));
+CollectivePrice CollectivePrices::price(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Crossing& crossing) {
+  if (clock_) return limited(by_clock(shape, group, crossing));
   CollectivePrice price = cheapest(shape, group);
   const RatioCurve& measured = curve(shape, group);
   if (!measured.empty()) price.time *= measured.ratio(payload_coordinate(shape.payload));

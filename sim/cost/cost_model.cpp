@@ -46,6 +46,12 @@ void use(TaskCost& cost, LinkId link, double share, std::int32_t ranks) {
   if (exact > 0) cost.uses[cost.num_uses++] = {link, exact};
 }
 
+void take(TaskCost& cost, const TaskPrices::Collective& price, const Slowest& slowest, const Placement& placement) {
+  cost.duration = price.duration;
+  use(cost, placement.port(slowest.rank), price.port, 1);
+  if (slowest.group.spans_nodes()) use(cost, placement.uplink(slowest.rank), price.uplink, slowest.crossing);
+}
+
 }  // namespace
 
 struct CostModel::State {
@@ -96,22 +102,16 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
   const Placement& placement = prices.placement();
   TaskCost cost;
   if (task.key.operation == Operation::Send || task.key.operation == Operation::Receive) {
-    const GroupPlacement pair = placement.pair(device.representative, graph.devices()[task.peer.position()].representative);
+    const Slowest pair = placement.slowest_pair(device, graph.fold(), graph.devices()[task.peer.position()].representative);
     if (task.key.operation == Operation::Send) {
-      cost.duration = prices.post(task.key, pair);
+      cost.duration = prices.post(task.key, pair.group);
       return cost;
     }
-    const TaskPrices::Collective price = prices.receive(task.key, task.payload, pair);
-    cost.duration = price.duration;
-    use(cost, placement.port(device.representative), price.port, 1);
-    if (pair.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device, graph.fold()));
+    take(cost, prices.receive(task.key, task.payload, pair.group), pair, placement);
     return cost;
   }
-  const GroupPlacement group = placement.group(device.representative, task.key.group);
-  const TaskPrices::Collective price = prices.collective(task.key, task.payload, group);
-  cost.duration = price.duration;
-  use(cost, placement.port(device.representative), price.port, 1);
-  if (group.spans_nodes()) use(cost, placement.uplink(device.representative), price.uplink, placement.alike_on_node(device, graph.fold()));
+  const Slowest group = placement.slowest_group(device, graph.fold(), task.key.group);
+  take(cost, prices.collective(task.key, task.payload, group.group), group, placement);
   return cost;
 }
 

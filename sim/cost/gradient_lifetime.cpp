@@ -5,7 +5,7 @@
 namespace sim {
 
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
-    : model_(model), plan_(plan), is_limited_(sharding_strategy(plan).shards_gradients && plan.mesh.data > 1) {
+    : model_(model), plan_(plan), is_limited_(sharding_strategy(plan).shards_gradients && plan.mesh.copies() > 1) {
   if (!is_limited_) return;
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     auto& first = first_microbatch_.emplace_back(static_cast<std::size_t>(plan.chunks));
@@ -21,6 +21,7 @@ bool GradientLifetime::may_begin(const TaskKey& key) const {
   switch (key.operation) {
     case Operation::Head: return true;
     case Operation::Mlp:
+    case Operation::ExpertOutput:
     case Operation::Embedding: return !plan_.sequence_parallel;
     case Operation::MlpResidual:
     case Operation::EmbeddingPositions: return plan_.sequence_parallel;

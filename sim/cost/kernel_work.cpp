@@ -1,5 +1,7 @@
 #include "sim/cost/kernel_work.h"
 
+#include <algorithm>
+
 namespace sim {
 namespace {
 
@@ -22,6 +24,7 @@ std::int64_t accesses(Kernel kernel) {
     case Kernel::ResidualForward:
     case Kernel::ResidualBackward:
     case Kernel::EmbeddingBackward: return 3;
+    case Kernel::Permutation:
     case Kernel::GatedActivationBackward: return 5;
     default: return 0;
   }
@@ -37,8 +40,9 @@ Bytes optimizer_bytes(std::int64_t elements, std::int64_t moments, Precision pre
 
 KernelWork matrix_product(std::span<const std::int64_t> shape, Bytes element) {
   const std::int64_t tokens = shape[0], outputs = shape[1], inputs = shape[2];
-  return {Flops(2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs)),
-          element * (tokens * inputs + inputs * outputs + tokens * outputs)};
+  const std::int64_t products = shape.size() > 3 ? std::max<std::int64_t>(1, shape[3]) : 1;
+  return {Flops(2.0 * static_cast<double>(products * tokens) * static_cast<double>(outputs) * static_cast<double>(inputs)),
+          element * (products * (tokens * inputs + inputs * outputs + tokens * outputs))};
 }
 
 // Causal: s (s + 1) / 2 pairs; the backward computes the scores again (2.5 times the forward) and moves q, k, v, out and their gradients.
@@ -73,6 +77,7 @@ KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Preci
     case Kernel::Sgd: return {Flops(0), optimizer_bytes(shape[0], 1, precision)};
     case Kernel::SquaredNorm: return {Flops(0), element * shape[0]};
     case Kernel::Copy: return {Flops(0), Bytes(2 * shape[0])};
+    case Kernel::Routing: return {Flops(0), Bytes(kRoutingBytes * shape[0] * shape[1])};
     case Kernel::OperatorCall:
     case Kernel::AutogradCall: return {};
     default: return {Flops(0), element * (accesses(kernel) * shape[0] * shape[1])};

@@ -11,12 +11,14 @@
 
 namespace sim {
 
-// `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy.
+// `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy. Of attention: the share of its queries.
 struct KernelCall {
   Kernel kernel{};
   std::array<std::int64_t, 4> shape{};  // as Kernel says; unused entries are 0
   double share = 1.0;
 };
+
+inline constexpr std::int64_t kRoutingBytes = 8 * 4;   // that routing moves for a token's score of an expert, in fp32
 
 struct KernelWork {
   Flops flops{};

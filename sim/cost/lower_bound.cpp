@@ -16,18 +16,15 @@ struct LayerTimes {
 class StageTimes {
  public:
   StageTimes(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), prices_(model, plan) {
-    embedding_ = times(LayerIndex(0));
-    block_ = times(LayerIndex(1));
-    head_ = times(model.head());
-    if (plan.recompute == Recompute::Full) recompute_ = time(recompute_pieces(model, plan, LayerIndex(1)), LayerIndex(1), Phase::Recompute);
-    block_.backward += recompute_;
+    for (const LayerKind kind : kLayerKinds)
+      if (const LayerIndex layer = model.first_of(kind); layer.exists()) times_[kind] = times(layer);
   }
 
   LayerTimes of(StageIndex stage, ChunkIndex chunk) const {
     LayerTimes sum;
     const LayerRange range = plan_.layers(stage, chunk);
     for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
-      const LayerTimes& one = layer == LayerIndex(0) ? embedding_ : layer == model_.head() ? head_ : block_;
+      const LayerTimes& one = times_[model_.kind(layer)];
       sum.forward += one.forward;
       sum.backward += one.backward;
       sum.weight += one.weight;
@@ -35,7 +32,7 @@ class StageTimes {
     return sum;
   }
 
-  SimTime first_recompute() const { return recompute_; }  // of one block
+  SimTime first_recompute() const { return recompute_; }  // at most, of one block
 
   SimTime weights(StageIndex stage) const {
     SimTime sum{};
@@ -56,26 +53,25 @@ class StageTimes {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   TaskPrices prices_;
-  LayerTimes embedding_, block_, head_;
-  SimTime recompute_{};
+  ByLayerKind<LayerTimes> times_;
+  SimTime recompute_{};                            // of the longest block
 };
 
 SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Phase phase) {
-  const GroupPlacement tensor = prices_.placement().group(Rank(0), MeshAxis::Tensor);
-  SimTime sum{};
-  for (const Piece& piece : pieces) {
-    const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = MeshAxis::Tensor};
-    if (is_communication(piece.operation))
-      sum += prices_.collective(key, piece.payload, tensor).duration;
-    else
-      sum += prices_.layer_task({layer, phase, piece.operation});
-  }
-  return sum;
+  return chain_time<SimTime>(pieces, [&](const Piece& piece) {
+    if (!is_communication(piece.operation)) return prices_.layer_task({layer, phase, piece.operation});
+    const TaskKey key{.layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group};
+    return prices_.collective(key, piece.payload, prices_.placement().group(Rank(0), piece.group)).duration;
+  });
 }
 
 LayerTimes StageTimes::times(LayerIndex layer) {
+  SimTime again{};
+  const bool is_block = layer != LayerIndex(0) && layer != model_.head();
+  if (is_block && plan_.recompute == Recompute::Full) again = time(recompute_pieces(model_, plan_, layer), layer, Phase::Recompute);
+  recompute_ = std::max(recompute_, again);
   return {time(forward_pieces(model_, plan_, layer), layer, Phase::Forward),
-          time(backward_pieces(model_, plan_, layer), layer, Phase::Backward),
+          again + time(backward_pieces(model_, plan_, layer), layer, Phase::Backward),
           plan_.splits_backward() ? time(weight_pieces(model_, layer), layer, Phase::Weight) : SimTime{}};
 }
 

@@ -11,7 +11,11 @@ constexpr MemoryCategory kTemporaries = MemoryCategory::Temporaries;
 std::optional<Segment> core_of(Operation operation) {
   switch (operation) {
     case Operation::Embedding: return Segment::Embedding;
-    case Operation::Attention: return Segment::Attention;
+    case Operation::Attention:
+    case Operation::AttentionInput:
+    case Operation::AttentionOutput: return Segment::Attention;
+    case Operation::ExpertInput:
+    case Operation::ExpertOutput: return Segment::Experts;
     case Operation::Mlp: return Segment::Mlp;
     case Operation::Head: return Segment::Head;
     default: return std::nullopt;
@@ -26,6 +30,15 @@ std::optional<Segment> norm_of(Operation operation) {
     default: return std::nullopt;
   }
 }
+
+constexpr bool is_input(Operation operation) { return operation == Operation::AttentionInput || operation == Operation::ExpertInput; }
+constexpr bool is_output(Operation operation) { return operation == Operation::AttentionOutput || operation == Operation::ExpertOutput; }
+// Attention over context ranks, and experts, are a core in two parts; what is between them moves nothing.
+constexpr bool begins_core(const TaskKey& key) { return key.phase == Phase::Backward ? !is_input(key.operation) : !is_output(key.operation); }
+constexpr bool ends_core(const TaskKey& key) { return key.phase == Phase::Backward ? !is_output(key.operation) : !is_input(key.operation); }
+constexpr bool is_feed_forward(Segment segment) { return segment == Segment::Mlp || segment == Segment::Experts; }
+
+constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData; }
 
 // Only sequence parallelism has tasks of them in a backward.
 bool is_residual(Operation operation) { return operation == Operation::AttentionResidual || operation == Operation::MlpResidual; }
@@ -50,7 +63,7 @@ class MemoryEffects::Writer {
 
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model), plan_(plan), placement_(plan), gradients_(model, plan), splits_(plan.splits_backward()) {
-  for (const Segment segment : {Segment::Embedding, Segment::Attention, Segment::Mlp, Segment::Head})
+  for (const Segment segment : {Segment::Embedding, Segment::Attention, Segment::Mlp, Segment::Head, Segment::Experts})
     segments_[static_cast<std::size_t>(segment)] = segment_memory(model, plan, segment);
 }
 
@@ -67,7 +80,7 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   } else if (task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute)
     forward(effect, task.key);
   else if (task.key.phase == Phase::Weight) {
-    const SegmentMemory& memory = memory_of(*core_of(task.key.operation));
+    const SegmentMemory& memory = memory_of(task.key.operation == Operation::Experts ? Segment::Experts : *core_of(task.key.operation));
     effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
   }
   return std::move(effect).finish();
@@ -86,19 +99,24 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   if (const auto segment = core_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
     const Bytes inside = memory.kept + memory.statistics - before_core(*segment), sum = sum_of(*segment);
-    const bool output_is_read = *segment != Segment::Head && !(again && *segment == Segment::Mlp);
-    if (forgets)
+    const bool begins = begins_core(key), ends = ends_core(key);
+    const bool output_is_read = ends && *segment != Segment::Head && !(again && is_feed_forward(*segment));
+    if (forgets && begins && ends)
       effect.hold(kActivations, inside);
-    else
+    else if (begins)
       effect.take(kActivations, inside);
-    if (forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
+    else if (forgets)
+      effect.free_at_end(kActivations, inside);
+    if (!ends) effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged);
+    if (!begins) effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged);
+    if (ends && forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
     if (output_is_read)
       effect.take(kActivations, sum);
-    else if (*segment == Segment::Mlp)
+    else if (ends && is_feed_forward(*segment))
       effect.hold(kTemporaries, sum);
   }
-  const Operation last_reader = cuts_segments() ? Operation::MlpResidual : Operation::Mlp;
-  if (forgets && key.operation == last_reader) effect.free_at_end(kActivations, memory_of(Segment::Mlp).stream);
+  const bool reads_last = cuts_segments() ? key.operation == Operation::MlpResidual : key.operation == Operation::Mlp || key.operation == Operation::ExpertOutput;
+  if (forgets && reads_last) effect.free_at_end(kActivations, memory_of(Segment::Mlp).stream);
 }
 
 // What norm and gather have taken before the core begins.
@@ -118,7 +136,9 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   if (const auto segment = core_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
     const bool norm_apart = cuts_segments() && *segment != Segment::Embedding;
-    effect.hold(kTemporaries, memory.backward_temporary);
+    if (!begins_core(key) || !ends_core(key)) part_back(effect, key, memory);
+    if (!ends_core(key)) return;
+    if (begins_core(key)) effect.hold(kTemporaries, memory.backward_temporary);
     effect.free_at_end(kActivations, memory.kept);
     if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
     if (cuts_sequence() && *segment != Segment::Head) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
@@ -134,6 +154,21 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     effect.free_at_end(kTemporaries, memory.stream);  // the gradient that it read
     effect.free_at_end(kActivations, memory.statistics + memory.stream);
     if (*segment == Segment::Head) effect.take_at_end(kActivations, memory.stream);
+  }
+}
+
+// The gradients of what the middle part puts out and reads live from one part to the other.
+void MemoryEffects::part_back(Writer& effect, const TaskKey& key, const SegmentMemory& memory) const {
+  if (begins_core(key)) {
+    if (model_.config.residual_dropout > 0 && !cuts_sequence()) effect.hold(kTemporaries, memory.stream);
+    effect.take(kTemporaries, memory.output_gradient);
+    effect.take_at_end(kTemporaries, memory.input_gradients);
+    effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
+  } else {
+    effect.take(kTemporaries, -memory.output_gradient);
+    effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
+    effect.hold(kTemporaries, memory.weight_product);
+    effect.free_at_end(kTemporaries, memory.input_gradients);
   }
 }
 
@@ -158,7 +193,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (!gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
-    if (gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
+    if (bucket.shards > 1 && gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
 }
 
 // A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
@@ -170,7 +205,7 @@ Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) c
 
 void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& graph) const {
   effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
-  if (task.key.phase != Phase::Gradients || task.key.group != MeshAxis::Data || !gradients_.is_limited()) return;
+  if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group) || !gradients_.is_limited()) return;
   effect.free_at_end(MemoryCategory::Gradients,
                      bytes_per_gradient(plan_) * graph.buckets()[task.key.stage.position()][task.bucket.position()].elements);
 }
@@ -181,6 +216,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     return reshape_sequence(effect, task, graph);
   if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
+  if (task.key.group == MeshAxis::Context && task.key.operation != Operation::AllToAll) return;  // into what AttentionInput or Output took
   switch (task.key.operation) {
     case Operation::Receive:
       effect.take(kActivations, task.payload);
@@ -188,27 +224,30 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::AllReduce:
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
-      if (task.key.group == MeshAxis::Data && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
+      if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
       return;
+    case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;
   }
 }
 
-Bytes MemoryEffects::block_keeps() const {
+Bytes MemoryEffects::block_keeps(LayerKind kind) const {
   const SegmentMemory& attention = memory_of(Segment::Attention);
-  const SegmentMemory& mlp = memory_of(Segment::Mlp);
+  const SegmentMemory& mlp = memory_of(kind == LayerKind::ExpertBlock ? Segment::Experts : Segment::Mlp);
   if (recomputes_blocks()) return mlp.stream;
   return attention.kept + attention.statistics + mlp.kept + mlp.statistics + mlp.stream * 2;
 }
 
 Bytes MemoryEffects::chunk_keeps(StageIndex stage, ChunkIndex chunk) const {
   const LayerRange range = plan_.layers(stage, chunk);
-  const bool has_embedding = range.begin == LayerIndex(0), has_head = range.end > model_.head();
-  const std::int64_t blocks = range.end.value() - range.begin.value() - (has_embedding ? 1 : 0) - (has_head ? 1 : 0);
   const SegmentMemory& head = memory_of(Segment::Head);
-  const Bytes ends =
-      (has_embedding ? memory_of(Segment::Embedding).kept : Bytes{}) + (has_head ? head.kept + head.statistics + head.stream : Bytes{});
-  return block_keeps() * blocks + ends;
+  Bytes all{};
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer) switch (model_.kind(layer)) {
+      case LayerKind::Embedding: all += memory_of(Segment::Embedding).kept; break;
+      case LayerKind::Head: all += head.kept + head.statistics + head.stream; break;
+      default: all += block_keeps(model_.kind(layer));
+    }
+  return all;
 }
 
 }  // namespace sim

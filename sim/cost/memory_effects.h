@@ -32,13 +32,14 @@ class MemoryEffects {
   const SegmentMemory& memory_of(Segment segment) const { return segments_[static_cast<std::size_t>(segment)]; }
   const GradientLifetime& gradients() const { return gradients_; }
   // What one microbatch keeps in a block from forward to backward, its outputs included; in a chunk of them.
-  Bytes block_keeps() const;
+  Bytes block_keeps(LayerKind kind) const;
   Bytes chunk_keeps(StageIndex stage, ChunkIndex chunk) const;
 
  private:
   class Writer;
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
+  void part_back(Writer& effect, const TaskKey& key, const SegmentMemory& memory) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
@@ -57,7 +58,7 @@ class MemoryEffects {
   Placement placement_;
   GradientLifetime gradients_;
   bool splits_;
-  std::array<SegmentMemory, 4> segments_;
+  std::array<SegmentMemory, kNumSegments> segments_;
 };
 
 }  // namespace sim

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "sim/estimate/expert_load.h"
+#include "sim/estimate/spread.h"
+
 namespace sim {
 namespace {
+
+constexpr double kRoutingKernels = 10, kPermutationKernels = 12;   // as sim/estimate's layer_work has them
 
 NumberFormat format_of(Precision precision) {
   switch (precision) {
@@ -47,23 +52,44 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       execution_(execution_of(plan)),
       clock_(device_, plan.cluster.software, execution_),
       operators_(clock_, plan.cluster.software, execution_),
+      slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
       accumulates_(plan.num_microbatches() > 1 && plan.accumulation == Accumulation::ReduceLast) {}
 
 Work ModelledKernels::work(const KernelCall& call) const {
-  switch (family_of(call.kernel)) {
-    case KernelFamily::MatrixProduct: return call.share * product(call);
-    case KernelFamily::FusedAttention: return attention(call);
-    case KernelFamily::MemoryBound: break;
-  }
-  return call.share * elementwise(call);
+  Work work = family_of(call.kernel) == KernelFamily::MatrixProduct    ? call.share * product(call)
+              : family_of(call.kernel) == KernelFamily::FusedAttention ? attention(call)
+                                                                       : call.share * elementwise(call);
+  work.device *= slowest_;
+  return work;
 }
 
 Work ModelledKernels::product(const KernelCall& call) const {
-  const double tokens = real(call.shape[0]), outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  if (call.shape[3] > 0) return grouped(call);
+  const double tokens = real(call.shape[0]);
   if (call.kernel == Kernel::LinearForward) return clock_.product({tokens, outputs, inputs});
   if (call.kernel == Kernel::LinearInputGradient) return clock_.product({tokens, inputs, outputs});
   const Work gradient = clock_.product({outputs, inputs, tokens});
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
+}
+
+// One product an expert. Its launches are issued when the counts of tokens are known: nothing hides them.
+Work ModelledKernels::grouped(const KernelCall& call) const {
+  const double rows = expert_rows(real(call.shape[0]), device_.behavior), held = real(call.shape[3]);
+  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]), slower = grouped_slowdown(clock_.grouped_share(), {held});
+  const bool is_gradient = call.kernel == Kernel::LinearWeightGradient;
+  Work work = slower * (is_gradient                                ? clock_.product({outputs, inputs, rows, held})
+                        : call.kernel == Kernel::LinearForward ? clock_.product({rows, outputs, inputs, held})
+                                                               : clock_.product({rows, inputs, outputs, held}));
+  if (is_gradient && accumulates_) work += operators_.accumulation(outputs * inputs * held);
+  if (plan_.model.experts->dispatch == ExpertDispatch::Dropless) work.device += clock_.host_time({0, held * plan_.cluster.software.launches_per_expert});
+  return work;
+}
+
+// Steps of a ring are slower than one kernel over all keys, by what the program loses between them.
+double ModelledKernels::ring_cost() const {
+  const bool is_ring = plan_.mesh.context > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;
+  return is_ring ? 1 + plan_.cluster.software.ring_overhead * (1 - 1 / real(plan_.mesh.context)) : 1;
 }
 
 // A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
@@ -73,11 +99,11 @@ Work ModelledKernels::attention(const KernelCall& call) const {
   const AttentionShape shape{.batch = real(call.shape[0]),
                              .heads = real(call.shape[1]),
                              .kv_heads = real(call.shape[1]),
-                             .queries = length,
+                             .queries = length * call.share,
                              .keys = is_fused ? length / 2 : length,
                              .key_dim = dim,
                              .value_dim = dim};
-  if (is_fused) return clock_.flash(shape, backward);
+  if (is_fused) return ring_cost() * clock_.flash(shape, backward);
   const bool again = backward && plan_.recompute == Recompute::Selective;
   return again ? clock_.unfused(shape, false) + clock_.unfused(shape, true) : clock_.unfused(shape, backward);
 }
@@ -102,6 +128,8 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::RotaryBackward: return operators_.rotary(bytes);
     case Kernel::DropoutForward:
     case Kernel::DropoutBackward: return operators_.dropout(bytes, pass);
+    case Kernel::Routing: return clock_.bytes(real(kRoutingBytes) * elements, kRoutingKernels);
+    case Kernel::Permutation: return clock_.bytes(5 * bytes, kPermutationKernels);
     case Kernel::Copy: return clock_.bytes(2 * real(call.shape[0]));
     default: return {};
   }

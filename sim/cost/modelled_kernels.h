@@ -25,7 +25,9 @@ class ModelledKernels {
 
  private:
   Work product(const KernelCall& call) const;
+  Work grouped(const KernelCall& call) const;
   Work attention(const KernelCall& call) const;
+  double ring_cost() const;
   Work elementwise(const KernelCall& call) const;
 
   const ParallelPlan& plan_;
@@ -33,6 +35,7 @@ class ModelledKernels {
   Execution execution_;
   KernelClock clock_;
   OperatorClock operators_;
+  double slowest_;  // device of the mesh, in units of the mean one
   bool accumulates_;
 };
 

@@ -12,11 +12,15 @@ struct Progression {
 
 Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
   const MeshCoordinate at = mesh.coordinate(member);
-  const std::int32_t replicas = mesh.data * mesh.tensor;
+  const std::int32_t replicas = mesh.copies() * mesh.tensor;
   switch (axis) {
     case MeshAxis::Data: return {member.value() - at.data % mesh.shards() * mesh.tensor, mesh.tensor, mesh.shards()};
     case MeshAxis::Replica:
       return {member.value() - at.data / mesh.shards() * mesh.shards() * mesh.tensor, mesh.shards() * mesh.tensor, mesh.replicas};
+    case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
+    case MeshAxis::Expert: return {member.value() - at.data % mesh.expert * mesh.tensor, mesh.tensor, mesh.expert};
+    case MeshAxis::ExpertData:
+      return {member.value() - at.data / mesh.expert * mesh.expert * mesh.tensor, mesh.expert * mesh.tensor, mesh.expert_copies()};
     case MeshAxis::Tensor: return {member.value() - at.tensor, 1, mesh.tensor};
     case MeshAxis::Pipeline: return {member.value() % replicas, replicas, mesh.pipeline};
     case MeshAxis::Embedding:
@@ -37,13 +41,55 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
   return below(end) - below(begin);
 }
 
+// Whether nodes hold whole blocks of neighboring ranks, or blocks whole nodes: of tensor groups, of a sample's parts, of shards, of stages.
+bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
+  const auto is_whole = [&](std::int64_t block) { return block % per_node == 0 || per_node % block == 0; };
+  const std::int64_t tensor = mesh.tensor;
+  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.expert) &&
+                                         is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
+}
+
 }  // namespace
 
 Placement::Placement(const ParallelPlan& plan)
     : mesh_(plan.mesh),
       devices_(plan.cluster.devices),
       devices_per_node_(std::max(1, plan.cluster.hardware.devices_per_node)),
-      nodes_(plan.cluster.nodes()) {}
+      nodes_(plan.cluster.nodes()),
+      is_even_(fills_nodes_evenly(mesh_, devices_per_node_)) {}
+
+bool Placement::stands_for(const GraphDevice& device, const Fold& fold, Rank rank) const {
+  return device_of(fold, mesh_, rank) == device_of(fold, mesh_, device.representative);
+}
+
+template <class GroupOf>
+Slowest Placement::slowest(const GraphDevice& device, const Fold& fold, const GroupOf& group_of) const {
+  Slowest found{.rank = device.representative, .group = group_of(device.representative), .crossing = 0};
+  if (is_even_ || device.multiplicity == 1) {
+    if (found.group.spans_nodes()) found.crossing = alike_on_node(device, fold);
+    return found;
+  }
+  const std::int32_t size = mesh_.copies() * mesh_.tensor, begin = device.stage.value() * size;
+  const auto each_rank = [&](const auto& look) {
+    for (Rank rank(begin); rank.value() < begin + size; ++rank)
+      if (stands_for(device, fold, rank)) look(rank, group_of(rank));
+  };
+  each_rank([&](Rank rank, const GroupPlacement& group) {
+    if (group.on_node < found.group.on_node) found = {.rank = rank, .group = group, .crossing = 0};
+  });
+  each_rank([&](Rank rank, const GroupPlacement& group) { found.crossing += node(rank) == node(found.rank) && group.spans_nodes() ? 1 : 0; });
+  return found;
+}
+
+Slowest Placement::slowest_group(const GraphDevice& device, const Fold& fold, MeshAxis axis) const {
+  return slowest(device, fold, [&](Rank rank) { return group(rank, axis); });
+}
+
+// Ranks of a stage are equally far from their peers.
+Slowest Placement::slowest_pair(const GraphDevice& device, const Fold& fold, Rank peer) const {
+  const std::int32_t distance = peer.value() - device.representative.value();
+  return slowest(device, fold, [&](Rank rank) { return pair(rank, Rank(rank.value() + distance)); });
+}
 
 GroupPlacement Placement::group(Rank member, MeshAxis axis) const {
   const Progression all = members(mesh_, member, axis);

@@ -14,12 +14,22 @@ struct GroupPlacement {
   bool spans_nodes() const { return on_node < ranks; }
 };
 
+// Of the ranks that a graph device stands for the one whose group is scattered most: all wait for it. Where nodes are filled evenly
+// that is its representative.
+struct Slowest {
+  Rank rank;
+  GroupPlacement group;
+  std::int32_t crossing = 0;  // ranks that the device stands for, on the node of `rank`, whose groups leave it: they load its uplink together
+};
+
 class Placement {
  public:
   explicit Placement(const ParallelPlan& plan);
 
   GroupPlacement group(Rank member, MeshAxis axis) const;
   GroupPlacement pair(Rank a, Rank b) const;
+  Slowest slowest_group(const GraphDevice& device, const Fold& fold, MeshAxis axis) const;
+  Slowest slowest_pair(const GraphDevice& device, const Fold& fold, Rank peer) const;  // peer: of the representative
   // Ranks that the device stands for, on its representative's node: what they do alike loads that node's links together.
   std::int32_t alike_on_node(const GraphDevice& device, const Fold& fold) const;
 
@@ -31,9 +41,13 @@ class Placement {
 
  private:
   std::int32_t node(Rank rank) const { return rank.value() / devices_per_node_; }
+  bool stands_for(const GraphDevice& device, const Fold& fold, Rank rank) const;
+  template <class GroupOf>
+  Slowest slowest(const GraphDevice& device, const Fold& fold, const GroupOf& group_of) const;
 
   DeviceMesh mesh_;
   std::int32_t devices_, devices_per_node_, nodes_;
+  bool is_even_;  // ranks of a stage differ in which node they are on, but not in how many of their groups' members are there
 };
 
 }  // namespace sim

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/cost/modelled_kernels.h"
+#include "sim/estimate/behavior.h"
 
 namespace sim {
 namespace {
@@ -22,6 +23,14 @@ PredictionInterval prediction_interval(const Cluster& cluster) {
   if (is_modelled(hardware))
     return {std::hypot(cluster.software.interval, hardware.kernels->interval), "published runs, of this part and software as far as there are any"};
   return {kDataSheet, "a data sheet alone"};
+}
+
+PredictionInterval prediction_interval(const ParallelPlan& plan) {
+  PredictionInterval interval = prediction_interval(plan.cluster);
+  const Behavior& known = common_behavior();
+  const double context = plan.mesh.context > 1 ? known.novel_context : 0, experts = plan.model.experts ? known.novel_experts : 0;
+  interval.half_width = std::hypot(interval.half_width, context, experts);
+  return interval;
 }
 
 }  // namespace sim

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "sim/cluster/cluster.h"
+#include "sim/plan/parallel_plan.h"
 #include "sim/units/sim_time.h"
 
 namespace sim {
@@ -16,6 +16,7 @@ struct PredictionInterval {
   Seconds high(Seconds predicted) const { return predicted * (1 + half_width); }
 };
 
-PredictionInterval prediction_interval(const Cluster& cluster);
+PredictionInterval prediction_interval(const Cluster& cluster);   // of plans in forms that the published runs have
+PredictionInterval prediction_interval(const ParallelPlan& plan); // wider where no run of its form was fitted: context ranks, experts
 
 }  // namespace sim

@@ -15,12 +15,12 @@ Bytes optimizer_bytes_per_element(const Workload& workload) {
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
-  const bool sums_apart = plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.data > 1;
+  const bool sums_apart = plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.copies() > 1;
   StageElements elements;
   for (const Bucket& bucket : buckets) {
     elements.all += bucket.elements;
     elements.owned += bucket.shard_elements;
-    if (sums_apart && !bucket.tied)  // a tied weight is reduced once, at the end
+    if (sums_apart && bucket.shards > 1 && !bucket.tied)  // a tied weight is reduced once, at the end
       elements.summed_apart += sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
   }
   return elements;
@@ -28,14 +28,17 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
 
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   StageElements elements;
+  std::int64_t of_experts = 0;
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const LayerRange range = plan.layers(stage, chunk);
     for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-      for (const Parameter& parameter : model.layer(layer).parameters) elements.all += parameter.elements(plan.mesh.tensor);
+      for (const Parameter& parameter : model.layer(layer).parameters)
+        (parameter.expert ? of_experts : elements.all) += local_elements(parameter, plan.mesh);
   }
   if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1)
     elements.all += model.layers.front().parameters.front().elements(plan.mesh.tensor);
-  elements.owned = elements.all / plan.mesh.shards();
+  elements.owned = elements.all / plan.mesh.shards() + of_experts / plan.mesh.expert_copies();
+  elements.all += of_experts;
   return elements;
 }
 

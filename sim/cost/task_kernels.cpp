@@ -1,6 +1,9 @@
 #include "sim/cost/task_kernels.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "sim/estimate/expert_load.h"
 
 namespace sim {
 namespace {
@@ -9,8 +12,8 @@ enum class Part : std::uint8_t { Norm, Core, Tail };  // in front of what tensor
 
 Part part_of(const Operator& op, Segment segment) {
   switch (op.kind) {
-    case OperatorKind::Norm: return Part::Norm;
-    case OperatorKind::Residual:
+    case OperatorKind::Norm:
+    case OperatorKind::Residual: return Part::Norm;  // a sum is made where it is read, its gradients meet there: in front of the next norm
     case OperatorKind::Dropout: return Part::Tail;
     case OperatorKind::EmbeddingLookup:
       return op.split == TensorSplit::None ? Part::Tail : Part::Core;  // positions are added after the sum
@@ -21,9 +24,12 @@ Part part_of(const Operator& op, Segment segment) {
 // Shares of a cross-entropy: the maximum reads the logits once, exponentials and their sum read them again and compute.
 constexpr double kMaximumShare = 1.0 / 3.0;
 constexpr double kExponentialsShare = 2.0 / 3.0;
+constexpr double kOneWay = 0.5;   // of a permutation and its way back
 
 struct LocalShape {
-  std::int64_t tokens, inputs, outputs;
+  std::int64_t tokens, inputs, outputs;   // of an expert: its tokens
+  std::int64_t products = 0;              // of experts: so many at once
+  std::int64_t rows() const { return tokens * std::max<std::int64_t>(1, products); }
 };
 
 class Writer {
@@ -39,14 +45,19 @@ class Writer {
 
  private:
   LocalShape local(const Operator& op) const;
+  LocalShape of_experts(const Operator& op, LocalShape shape) const;
+  void join_latent();
   void attention_forward();
   void attention_backward();
+  double attention_share() const;
   void score_dropout(Kernel kernel) {
     add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
   }
   bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && model_.config.gated_mlp; }
   std::array<std::int64_t, 4> attention_shape() const {
-    return {shape_.microbatch, model_.config.heads / shape_.tensor, shape_.sequence, model_.config.head_dim};
+    const bool deals_heads = plan_.context_algorithm == ContextAlgorithm::AllToAll;
+    const std::int64_t ranks = shape_.tensor * (deals_heads ? shape_.context : 1);
+    return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, model_.config.head_dim};
   }
 
   const ModelGraph& model_;
@@ -56,9 +67,21 @@ class Writer {
   std::vector<KernelCall> calls_;
 };
 
+// The fullest rank: everyone waits for it.
+LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
+  const std::int64_t ranks = plan_.mesh.expert, held = op.experts / ranks;
+  const double load = expert_load(*model_.config.experts, ranks, common_behavior()).computed;
+  const double each = real(shape.tokens * op.copies) * load / real(held);
+  return {static_cast<std::int64_t>(std::ceil(each)), shape.inputs, shape.outputs, held};
+}
+
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = shape_.tensor;
-  if (op.split == TensorSplit::None) return {shape_.sequence_parallel ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  if (op.kind == OperatorKind::Permutation) return of_experts(op, {shape_.tokens(), op.inputs, op.outputs});
+  const bool gathered = op.kind == OperatorKind::Routing || op.kind == OperatorKind::Linear;   // behind the gather of sequence parallelism
+  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  const LocalShape whole{shape_.tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs, op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
+  if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return {shape_.tokens(), op.inputs / t, op.outputs};
     case OperatorKind::CrossEntropy: return {shape_.tokens(), op.inputs / t, op.outputs};
@@ -69,16 +92,35 @@ LocalShape Writer::local(const Operator& op) const {
   }
 }
 
+// The turned part of a key goes beside the rest of it, for every head: queries, keys and values are copied.
+void Writer::join_latent() {
+  if (model_.config.attention.kind != AttentionKind::Latent) return;
+  const AttentionWidths widths = attention_widths(model_.config);
+  const std::int64_t copied = (2 * widths.query + widths.key + widths.value) / shape_.tensor;
+  add(Kernel::Copy, {tokens() * copied * bytes_per_element(plan_.workload.precision).value()});
+}
+
+// Of the queries: a context rank has its part of them (or of the heads), and meets the keys block by block in a ring.
+double Writer::attention_share() const {
+  const double part = 1.0 / static_cast<double>(shape_.context);
+  switch (plan_.context_algorithm) {
+    case ContextAlgorithm::Ring: return part * part;
+    case ContextAlgorithm::AllGather: return part;
+    case ContextAlgorithm::AllToAll: break;
+  }
+  return 1;
+}
+
 // Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
 void Writer::attention_forward() {
-  add(Kernel::AttentionForward, attention_shape());
+  add(Kernel::AttentionForward, attention_shape(), attention_share());
   if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
 }
 
 void Writer::attention_backward() {
   const bool drops = model_.config.attention_dropout > 0;
   if (drops && plan_.recompute == Recompute::Selective) attention_forward();
-  add(Kernel::AttentionBackward, attention_shape());
+  add(Kernel::AttentionBackward, attention_shape(), attention_share());
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
 
@@ -87,11 +129,15 @@ void Writer::forward(const Operator& op, double share) {
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs}, share);
-    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs}, share);
-    case OperatorKind::Rotary: return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs, at.products}, share);
+    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
+    case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
+    case OperatorKind::Rotary:
+      join_latent();
+      return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Attention: return attention_forward();
     case OperatorKind::Activation:
-      return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.tokens, at.outputs}, share);
+      return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs}, share);
     case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs}, share);
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyForward, {at.tokens, at.inputs}, share);
     case OperatorKind::Dropout: return add(Kernel::DropoutForward, {at.tokens, at.outputs}, share);
@@ -104,13 +150,17 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
-      add(Kernel::LinearInputGradient, {at.tokens, at.outputs, at.inputs});
+      add(Kernel::LinearInputGradient, {at.tokens, at.outputs, at.inputs, at.products});
       if (!splits_) weight_gradient(op);
       return;
-    case OperatorKind::Rotary: return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
+    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
+    case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
+    case OperatorKind::Rotary:
+      join_latent();
+      return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_backward();
     case OperatorKind::Activation:
-      return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.tokens, at.outputs});
+      return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyBackward, {at.tokens, at.inputs});
     case OperatorKind::Dropout: return add(Kernel::DropoutBackward, {at.tokens, at.outputs});
@@ -120,7 +170,7 @@ void Writer::backward(const Operator& op) {
 void Writer::weight_gradient(const Operator& op) {
   if (op.kind != OperatorKind::Linear) return;
   const LocalShape at = local(op);
-  add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs});
+  add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs, at.products});
   // The bias gradient reads the output gradient once: half of what a copy of it moves.
   if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * bytes_per_element(plan_.workload.precision).value() / 2});
 }
@@ -130,8 +180,14 @@ Segment segment_of(Operation operation) {
     case Operation::Embedding:
     case Operation::EmbeddingPositions: return Segment::Embedding;
     case Operation::Attention:
+    case Operation::AttentionInput:
+    case Operation::AttentionScores:
+    case Operation::AttentionOutput:
     case Operation::AttentionNorm:
     case Operation::AttentionResidual: return Segment::Attention;
+    case Operation::ExpertInput:
+    case Operation::Experts:
+    case Operation::ExpertOutput:
     case Operation::Mlp:
     case Operation::MlpNorm:
     case Operation::MlpResidual: return Segment::Mlp;
@@ -146,20 +202,36 @@ bool is_tail_task(Operation operation) {
   return operation == Operation::EmbeddingPositions || operation == Operation::AttentionResidual || operation == Operation::MlpResidual;
 }
 
+// Where attention or a feed-forward is in three parts: whether the task is the one of an operator of the core.
+bool runs(Operation operation, const Operator& op) {
+  switch (operation) {
+    case Operation::AttentionInput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Rows;
+    case Operation::AttentionScores: return op.kind == OperatorKind::Attention;
+    case Operation::AttentionOutput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Columns;
+    case Operation::ExpertInput: return op.experts == 0 || op.name == "to_experts";
+    case Operation::Experts: return op.experts > 0 && op.kind != OperatorKind::Permutation;
+    case Operation::ExpertOutput: return op.name == "from_experts";
+    default: return true;
+  }
+}
+
 // Which task of the segment an operator of `part` runs in.
-bool holds(const ParallelPlan& plan, const LayerTask& task, Part part) {
-  if (plan.mesh.tensor == 1) return true;
-  const bool backward = task.phase == Phase::Backward;
-  const bool norm_apart = plan.sequence_parallel || backward;
-  const bool tail_apart = plan.sequence_parallel || !backward;
+bool holds(const ParallelPlan& plan, const LayerTask& task, Part part, const Operator& op) {
+  const bool cut = plan.mesh.tensor > 1, backward = task.phase == Phase::Backward;
+  const bool norm_apart = cut && (plan.sequence_parallel || backward), tail_apart = cut && (plan.sequence_parallel || !backward);
   if (is_norm_task(task.operation)) return part == Part::Norm;
   if (is_tail_task(task.operation)) return part == Part::Tail;
-  return part == Part::Core || (part == Part::Norm && !norm_apart) || (part == Part::Tail && !tail_apart);
+  if (part == Part::Core) return runs(task.operation, op);
+  const Operation operation = task.operation;
+  if (operation == Operation::AttentionScores || operation == Operation::Experts) return false;
+  if (part == Part::Norm) return !norm_apart && operation != Operation::AttentionOutput && operation != Operation::ExpertOutput;
+  return !tail_apart && operation != Operation::AttentionInput && operation != Operation::ExpertInput;
 }
 
 const SegmentGraph& find_segment(const ModelGraph& model, const LayerTask& task) {
   const auto& segments = model.layer(task.layer).segments;
-  const Segment wanted = segment_of(task.operation);
+  Segment wanted = segment_of(task.operation);
+  if (wanted == Segment::Mlp && model.kind(task.layer) == LayerKind::ExpertBlock) wanted = Segment::Experts;
   return *std::find_if(segments.begin(), segments.end(), [&](const SegmentGraph& segment) { return segment.segment == wanted; });
 }
 
@@ -175,13 +247,11 @@ void head_forward(Writer& writer, const SegmentGraph& segment, const ParallelPla
   if (operation == Operation::HeadLoss) writer.add(Kernel::ResidualForward, {writer.tokens(), 1});
 }
 
-// A residual sends its gradient two ways and costs nothing itself; the two meet again behind the norm's backward, as one sum.
 void segment_backward(Writer& writer, const SegmentGraph& segment, const ParallelPlan& plan, const LayerTask& task) {
   const bool is_head = segment.segment == Segment::Head;
   for (auto op = segment.operators.rbegin(); op != segment.operators.rend(); ++op) {
-    const bool sums_at_norm = op->kind == OperatorKind::Residual;
-    const Part part = sums_at_norm ? Part::Norm : is_head && op->kind != OperatorKind::Norm ? Part::Core : part_of(*op, segment.segment);
-    if (holds(plan, task, part)) writer.backward(*op);
+    const Part part = is_head && op->kind != OperatorKind::Norm ? Part::Core : part_of(*op, segment.segment);
+    if (holds(plan, task, part, *op)) writer.backward(*op);
   }
 }
 
@@ -202,7 +272,7 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
     head_forward(writer, segment, plan, task.operation);
   else
     for (const Operator& op : segment.operators)
-      if (holds(plan, task, part_of(op, segment.segment))) writer.forward(op);
+      if (holds(plan, task, part_of(op, segment.segment), op)) writer.forward(op);
   return {std::move(writer).take(), CallKind::Forward};
 }
 

@@ -1,8 +1,11 @@
 #include "sim/cost/task_prices.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/estimate/behavior.h"
+#include "sim/estimate/expert_load.h"
+#include "sim/estimate/link_clock.h"
 #include "sim/sharding/sharding.h"
 
 namespace sim {
@@ -13,19 +16,24 @@ CollectiveKind kind_of(Operation operation) {
     case Operation::AllReduce: return CollectiveKind::AllReduce;
     case Operation::ReduceScatter: return CollectiveKind::ReduceScatter;
     case Operation::AllGather: return CollectiveKind::AllGather;
+    case Operation::AllToAll: return CollectiveKind::AllToAll;
+    case Operation::RingHop: return CollectiveKind::RingHop;
     default: return CollectiveKind::SendReceive;
   }
 }
 
 // What the program hides by means that the graph has no tasks for: along a product; behind the next step's forward.
-double exposed_share(const TaskKey& key, const SoftwareStack& software) {
-  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? 1 - common_behavior().overlap_hidden : 1;
+double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
+  const SoftwareStack& software = plan.cluster.software;
+  if (key.group == MeshAxis::Tensor) return software.overlap_tensor ? exposed_along_product(real(plan.mesh.tensor)) : 1;
   const bool is_new_weights = key.phase == Phase::Step && key.operation == Operation::AllGather;
   return is_new_weights && software.overlap_gather ? common_behavior().bucket_tail : 1;
 }
 
+Bytes scaled(Bytes payload, double factor) { return factor == 1 ? payload : Bytes(std::llround(static_cast<double>(payload.value()) * factor)); }
+
 bool equal(const Operator& a, const Operator& b) {
-  return a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs && a.split == b.split && a.bias == b.bias;
+  return a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs && a.split == b.split && a.bias == b.bias && a.experts == b.experts;
 }
 bool equal(const SegmentGraph& a, const SegmentGraph& b) {
   return a.segment == b.segment && std::equal(a.operators.begin(), a.operators.end(), b.operators.begin(), b.operators.end(),
@@ -90,10 +98,18 @@ Elements TaskPrices::updated(const Bucket& bucket) const {
   return {sharding_strategy(plan_).shards_optimizer ? bucket.shard_elements : bucket.elements};
 }
 
+// The fullest rank's tokens. Where a token crosses to a node once, it crosses to as many as its experts are spread over (DeepEP).
+TaskPrices::ExpertExchange TaskPrices::expert_exchange(const GroupPlacement& group) const {
+  const double nodes = real(group.ranks) / real(group.on_node), copies = real(plan_.model.experts->topk), share = plan_.cluster.software.dispatch_share;
+  const double met = nodes * (1 - std::pow(1 - 1 / nodes, copies));
+  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed, {share > 0 ? met / copies : 1, share}};
+}
+
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
-  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, payload}, group);
+  const ExpertExchange exchange = key.group == MeshAxis::Expert ? expert_exchange(group) : ExpertExchange{};
+  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, exchange.load)}, group, exchange.crossing);
   if (price.time.count() <= 0) return {};
-  const double exposed = modelled_ ? exposed_share(key, plan_.cluster.software) : 1;
+  const double exposed = modelled_ ? exposed_share(key, plan_) : 1;
   price = {exposed * price.time, exposed * price.port_time, exposed * price.uplink_time};
   // Members of the group on one node load its uplink together: each carries its part.
   return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};

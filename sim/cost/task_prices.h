@@ -38,6 +38,11 @@ class TaskPrices {
   Elements updated(const Bucket& bucket) const;
 
  private:
+  struct ExpertExchange {
+    double load = 1;
+    LinkClock::Crossing crossing{};
+  };
+  ExpertExchange expert_exchange(const GroupPlacement& group) const;
   Seconds sum_of(const TaskKernels& kernels) const;
   SimTime corrected(const TaskKey& key, Seconds time) const;
   void classify_layers();

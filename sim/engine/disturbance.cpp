@@ -27,11 +27,17 @@ std::vector<Rank> ranks_behind(LinkId link, const Cluster& cluster) {
 
 bool spans_nodes(const ParallelPlan& plan) { return plan.mesh.tensor > plan.cluster.devices_per_node(); }
 
+// Ranks that share a sample wait for each other inside it: they stand apart together.
+void insert_sample(Apart& apart, const DeviceMesh& mesh, Rank rank) {
+  const std::int32_t data = mesh.coordinate(rank).data, first = data - data % mesh.context;
+  for (std::int32_t member = first; member < first + mesh.context; ++member) apart.data.insert(member);
+}
+
 // Behind an uplink all tensor ranks of a replica are alike, unless they take several nodes.
 void set_apart(Apart& apart, const ParallelPlan& plan, LinkId link) {
   const std::vector<Rank> ranks = ranks_behind(link, plan.cluster);
   for (const Rank rank : ranks) {
-    apart.data.insert(plan.mesh.coordinate(rank).data);
+    insert_sample(apart, plan.mesh, rank);
     if (ranks.size() == 1 || spans_nodes(plan)) apart.tensor.insert(plan.mesh.coordinate(rank).tensor);
   }
 }
@@ -46,7 +52,7 @@ void add_neighbors(Apart& apart, const ParallelPlan& plan) {
   }
   for (Rank rank(0); rank.value() < mesh.ranks(); ++rank) {
     if (nodes.count(plan.cluster.node_of(rank).value()) == 0) continue;
-    apart.data.insert(mesh.coordinate(rank).data);
+    insert_sample(apart, mesh, rank);
     if (spans_nodes(plan)) apart.tensor.insert(mesh.coordinate(rank).tensor);
   }
 }
@@ -77,7 +83,8 @@ Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan) {
     known = apart.data.size() + apart.tensor.size();
     add_neighbors(apart, plan);
   }
-  if (plan.mesh.shards() != plan.mesh.data)   // groups of shards differ in which replicas they hold: every one of them stands alone
+  // Groups of shards differ in which replicas they hold, those of experts in which experts: every one of them stands alone.
+  if (plan.mesh.shards() != plan.mesh.copies() || plan.mesh.expert > 1)
     return {{.all_apart = true, .apart = {}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
   return {{.all_apart = false, .apart = {apart.data.begin(), apart.data.end()}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
 }

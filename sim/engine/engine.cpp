@@ -116,6 +116,13 @@ void Engine::start_alone(std::int32_t task) {
     links_.start(task, now_, cost.duration, {cost.uses.data(), cost.num_uses});
 }
 
+// Who has to wait for a slower member takes as much of its links, over a longer time.
+void Engine::take_links(const TaskCost& cost, SimTime duration) {
+  const double stretch = cost.duration == duration ? 1.0 : to_seconds(cost.duration) / to_seconds(duration);
+  for (std::size_t at = 0; at < cost.num_uses; ++at)
+    uses_.push_back({cost.uses[at].link, stretch == 1.0 ? cost.uses[at].share : quantized_share(cost.uses[at].share * stretch)});
+}
+
 void Engine::start_meeting(std::int32_t meeting) {
   SimTime duration{};
   uses_.clear();
@@ -123,8 +130,8 @@ void Engine::start_meeting(std::int32_t meeting) {
     const TaskCost& cost = *priced_[static_cast<std::size_t>(task)].cost;
     begin(task);
     duration = std::max(duration, cost.duration);
-    uses_.insert(uses_.end(), cost.uses.begin(), cost.uses.begin() + cost.num_uses);
   }
+  for (const std::int32_t task : meetings_[static_cast<std::size_t>(meeting)]) take_links(*priced_[static_cast<std::size_t>(task)].cost, duration);
   const std::int32_t activity = static_cast<std::int32_t>(graph_.tasks().size()) + meeting;
   if (uses_.empty())
     schedule(activity, now_ + duration);

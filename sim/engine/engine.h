@@ -68,6 +68,7 @@ class Engine {
   void start_ready();
   void start_alone(std::int32_t task);
   void start_meeting(std::int32_t meeting);
+  void take_links(const TaskCost& cost, SimTime duration);  // of a member, while the meeting lasts so long
   void begin(std::int32_t task);
   void end(std::int32_t task);
   void end_activity(std::int32_t activity);

@@ -7,6 +7,7 @@
 #include "sim/estimate/kernel_clock.h"
 #include "sim/estimate/link_clock.h"
 #include "sim/estimate/pipeline_replay.h"
+#include "sim/estimate/spread.h"
 
 namespace sim {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 constexpr double kGibibyte = 1073741824.0;
 
 ConvolutionalNetwork network_of(const RunDescription& run, const SoftwareStack& stack) {
-  return make_convolutional(run.network.architecture, {run.network.image}, stack.fused_residual ? Pointwise::Fused : Pointwise::Separate);
+  const bool fused = stack.fused_residual || stack.compiled;
+  return make_convolutional(run.network.architecture, {run.network.image}, fused ? Pointwise::Fused : Pointwise::Separate);
 }
 
 // Units of each stage: as stated, else by equal arithmetic.
@@ -82,8 +84,9 @@ double recomputed_share(const RunDescription& run) {  // of the microbatches
 StageTimes pass_times(const RunDescription& run, const KernelClock& clock, const StageSum& sum) {
   const bool repacks =
       run.execution.format != NumberFormat::Fp32 && run.execution.format != NumberFormat::Tf32 && !run.execution.channels_last;
+  const double slowest = slowest_device(real(run.machine.gpus), clock.behavior());
   const auto time = [&](const Work& work) {
-    return std::max(work.device * (repacks ? clock.behavior().repacked : 1), clock.host_time(work));
+    return std::max(slowest * work.device * (repacks ? clock.behavior().repacked : 1), clock.host_time(work));
   };
   const double forward = time(sum.forward);
   return {Seconds(forward), Seconds(time(sum.backward) + recomputed_share(run) * forward), Seconds(0)};

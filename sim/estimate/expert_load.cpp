@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/estimate/spread.h"
+
 namespace sim {
 namespace {
 
@@ -16,6 +18,9 @@ double clipped_mean(double limit, double spread) {
 
 }  // namespace
 
+double expert_rows(double tokens, const Behavior& behavior) { return std::ceil(tokens / behavior.expert_tile) * behavior.expert_tile; }
+double grouped_slowdown(double grouped_share, HeldExperts held) { return 1 + (1 / grouped_share - 1) * (1 - 1 / held.count); }
+
 ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavior& behavior) {
   const double spread = behavior.expert_spread;
   const double limit = form.capacity_factor > 0 ? form.capacity_factor : 1e9;
@@ -23,7 +28,7 @@ ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavio
     return {form.capacity_factor > 0 ? limit : 1, form.forced_balance ? 1 : clipped_mean(limit, spread)};
   if (form.forced_balance) return {std::min(1.0, limit), std::min(1.0, limit)};
   const double held = std::max(1.0, real(form.experts) / real(ranks));
-  const double fullest = 1 + spread / std::sqrt(held) * std::sqrt(2 * std::log(std::max(1.0, real(ranks))));  // largest of n normal ones
+  const double fullest = 1 + spread / std::sqrt(held) * largest_of_normal(real(ranks));
   if (form.dispatch == ExpertDispatch::Dropless) return {fullest, 1};
   return {std::min(fullest, limit), clipped_mean(limit, spread)};
 }

@@ -51,10 +51,11 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
   const KernelTraits& traits = device_.kernels;
   const double share = device_.matrix_share(format) * stack_.matrix_share;
   const double one = device_.matrix_peak(format).value() / traits.multiprocessors * share;
+  const double fill = traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.matrix_peak(NumberFormat::Bf16).value());
   double best = 1e30;
   for (const Tile& tile : kTiles) {
     const double tiles = std::ceil(shape.rows / tile.rows) * std::ceil(shape.columns / tile.columns) * shape.batch;
-    const double flops = 2 * tile.rows * tile.columns * (shape.inner + traits.inner_fill);
+    const double flops = 2 * tile.rows * tile.columns * (shape.inner + fill);
     best = std::min(best, waves(traits, tiles, shape.inner / device_.behavior.split_inner) * flops / (one * tile_share(traits, tile)));
   }
   return best;
@@ -69,7 +70,7 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
     compute /= device_.behavior.misaligned_share;
   const double size = format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = format == NumberFormat::Fp8 ? (shape.rows + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
+  const double casts = format == NumberFormat::Fp8 ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
                                                          cast_bytes(device_.behavior, execution_.scales) / stream_rate()
                                                    : 0;
   return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +

@@ -28,8 +28,9 @@ class BlockWriter {
   LayerWork take() const { return work_; }
 
  private:
+  enum class Cut { None, Outputs, Inputs };  // by the tensor group: what is not cut is gathered (the input, the gradient of the output)
   // tokens x inputs -> outputs; widths are this rank's. Gradients: to the input, and to the weight unless that is frozen.
-  void linear(double inputs, double outputs, double tokens, double batch = 1);
+  void linear(double inputs, double outputs, double tokens, double batch = 1, Cut cut = Cut::None);
   void grouped(double inputs, double outputs, double tokens);  // tokens of one expert
   void latent_projections();
   void plain_projections();
@@ -54,10 +55,13 @@ double BlockWriter::weight_casts() const {
   return stack_.cached_fp8_weights && run_.layout.zero_stage < 3 ? 1 / real(run_.layout.microbatches) : 1;
 }
 
-void BlockWriter::linear(double inputs, double outputs, double tokens, double batch) {
-  work_.linear += clock_.product({tokens, outputs, inputs, batch, weight_casts()});
-  work_.input_gradient += clock_.product({tokens, inputs, outputs, batch, weight_casts()});
-  if (!net_.low_rank) work_.weight_gradient += clock_.product({outputs, inputs, tokens, batch});
+void BlockWriter::linear(double inputs, double outputs, double tokens, double batch, Cut cut) {
+  const double part = gathers_fp8(run_.layout, run_.execution, stack_) ? 1 / tensor_ : 1;
+  work_.linear += clock_.product({tokens, outputs, inputs, batch, weight_casts(), cut == Cut::Outputs ? part : 1});
+  work_.input_gradient += clock_.product({tokens, inputs, outputs, batch, weight_casts(), cut == Cut::Inputs ? part : 1});
+  const Work weights = net_.low_rank ? Work{} : clock_.product({outputs, inputs, tokens, batch});
+  work_.weight_gradient += weights;
+  if (cut == Cut::Outputs) work_.beside_sums += weights.device;
   if (net_.low_rank && net_.low_rank->base_bytes < 2) work_.linear += clock_.bytes(inputs * outputs * batch * 3);  // to 16 bit, when used
   if (net_.bias && !net_.low_rank) work_.weight_gradient += clock_.bytes(tokens * outputs * batch * clock_.element());
 }
@@ -80,7 +84,7 @@ void BlockWriter::latent_projections() {
   linear(form.q_lora > 0 ? real(form.q_lora) : hidden(), heads() * key_dim, tokens_);
   linear(hidden(), real(form.kv_lora + form.qk_rope), tokens_);
   linear(real(form.kv_lora), heads() * real(form.qk_nope + form.v_dim), tokens_);
-  linear(heads() * real(form.v_dim), hidden(), tokens_);
+  linear(heads() * real(form.v_dim), hidden(), tokens_, 1, Cut::Inputs);
   const Work copies = clock_.bytes(tokens_ * heads() * (3 * key_dim + real(form.v_dim)) * 2 * clock_.element(), 4);
   work_.elementwise += copies;
   work_.elementwise_back += copies;
@@ -88,8 +92,8 @@ void BlockWriter::latent_projections() {
 
 void BlockWriter::plain_projections() {
   const double dim = static_cast<double>(net_.head_dim), width = (heads() + 2 * kv_heads()) * dim;
-  linear(hidden(), width, tokens_);
-  linear(heads() * dim, hidden(), tokens_);
+  linear(hidden(), width, tokens_, 1, Cut::Outputs);
+  linear(heads() * dim, hidden(), tokens_, 1, Cut::Inputs);
   adapters(hidden(), width);
   adapters(heads() * dim, hidden());
 }
@@ -124,9 +128,9 @@ void BlockWriter::attention(bool windowed) {
 void BlockWriter::dense_mlp(double ffn) {
   const double inner = ffn / tensor_;
   const double before = work_.linear.device;
-  linear(hidden(), inner * (net_.gated ? 2 : 1), tokens_);
+  linear(hidden(), inner * (net_.gated ? 2 : 1), tokens_, 1, Cut::Outputs);
   work_.widening.device += work_.linear.device - before;
-  linear(inner, hidden(), tokens_);
+  linear(inner, hidden(), tokens_, 1, Cut::Inputs);
   const double size = tokens_ * inner * clock_.element();
   work_.elementwise += operators_.activation(size, {net_.gated}, Pass::Forward);
   work_.elementwise_back += operators_.activation(size, {net_.gated}, Pass::Backward);
@@ -135,10 +139,9 @@ void BlockWriter::dense_mlp(double ffn) {
 // One product an expert; measured ones reach less than a single product of the same shape does.
 void BlockWriter::grouped(double inputs, double outputs, double tokens) {
   const double held = real(net_.experts->experts) / real(run_.layout.expert);
-  tokens = std::ceil(tokens / clock_.behavior().expert_tile) * clock_.behavior().expert_tile;
   LayerWork whole = std::exchange(work_, {});
-  linear(inputs, outputs, tokens, held);
-  const double slower = 1 + (1 / clock_.grouped_share() - 1) * (1 - 1 / held);
+  linear(inputs, outputs, expert_rows(tokens, clock_.behavior()), held);
+  const double slower = grouped_slowdown(clock_.grouped_share(), {held});
   whole.linear += slower * work_.linear;
   whole.input_gradient += slower * work_.input_gradient;
   whole.weight_gradient += slower * work_.weight_gradient;

@@ -6,7 +6,7 @@
 namespace sim {
 double crossings(CollectiveKind kind, const RankGroup& group) {
   const double once = (group.ranks - 1) / group.ranks;
-  return kind == CollectiveKind::AllReduce ? 2 * once : kind == CollectiveKind::SendReceive ? 1 : once;
+  return kind == CollectiveKind::AllReduce ? 2 * once : kind == CollectiveKind::SendReceive || kind == CollectiveKind::RingHop ? 1 : once;
 }
 
 LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine)

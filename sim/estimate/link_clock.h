@@ -18,6 +18,10 @@ struct RankGroup {
 // How often the payload crosses a member's link.
 double crossings(CollectiveKind kind, const RankGroup& group);
 
+// Of a tensor collective that is sent in as many pieces as it has ranks, each beside the product of another: one piece has nothing beside it
+// (rings of user buffers in TransformerEngine).
+inline double exposed_along_product(double ranks) { return 1 / ranks; }
+
 class LinkClock {
  public:
   LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine);

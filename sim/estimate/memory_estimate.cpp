@@ -28,7 +28,11 @@ double in_flight(const Layout& layout, std::int64_t rank) {
 struct Weights { double all = 0, trained = 0; };
 struct RankMemory {
   Weights dense, experts;
-  double activations = 0, peak = 0;
+  double activations = 0, again = 0, passing = 0, loss = 0;  // again: of the fullest block in its backward
+  double gathered = 0;                                       // the ends of a network sharded by ZeRO-3 stay gathered during a step
+  double peak() const { return gathered + std::max(again, loss); }
+  // A caching allocator gives the loss new memory: what blocks freed before is in pieces that are too small for logits.
+  double reserved_peak() const { return gathered + std::max(again, passing + loss); }
 };
 
 void add_stage(const RunDescription& run, const Setting& setting, const StageBlocks& stage, double flights, RankMemory& rank) {
@@ -43,7 +47,8 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
     rank.activations += flights * saved.kept;
     double working = run.execution.recompute == RecomputeKind::None ? 0 : saved.whole - saved.kept;
     if (run.layout.zero_stage == 3) working += count.total() * (2 * 2 + 4);
-    rank.peak = std::max(rank.peak, working);
+    rank.again = std::max(rank.again, working);
+    rank.passing = std::max(rank.passing, saved.passing);
   }
   const ParameterCount table = embedding_parameters(run);
   const bool owns_head_weight = stage.head && !(run.network.tied && stage.embedding);
@@ -51,10 +56,14 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
     if (owns) {
       rank.dense.all += table.dense;
       rank.dense.trained += table.trained;
+      if (run.layout.zero_stage == 3 && !run.layout.keeps_weights()) rank.gathered += 2 * table.dense;
     }
   const SavedActivations ends = saved_activations(run, setting, BlockKind::Dense);
   if (stage.embedding) rank.activations += flights * ends.embedding * (setting.stack.dropout ? 0.5 : 0);
-  if (stage.head) rank.peak = std::max(rank.peak, ends.logits + ends.embedding);
+  const double message = ends.embedding / (run.layout.sequence_parallel ? real(run.layout.tensor) : 1);
+  if (setting.stack.keeps_outputs)  // activations come in, unless from the embedding, and gradients, unless from the head
+    rank.activations += message * real(run.layout.microbatches) * (2.0 - stage.embedding - stage.head);
+  if (stage.head) rank.loss = ends.logits + ends.embedding;
 }
 
 // Weights, gradients, master copy and moments, each divided by those that share it.
@@ -77,27 +86,40 @@ double state_bytes(const RunDescription& run, const Setting& setting, const Rank
   return state_bytes(run, setting, rank.dense, run.layout.shards()) + state_bytes(run, setting, rank.experts, run.layout.expert_shards());
 }
 
+RankMemory rank_memory(const RunDescription& run, const Setting& setting, std::int64_t at) {
+  RankMemory rank;
+  const auto stages = cut_stages(run.network, run.layout);
+  const double flights = in_flight(run.layout, at) / (run.layout.pipeline > 1 ? real(run.layout.chunks) : 1);
+  for (std::size_t chunk = static_cast<std::size_t>(at); chunk < stages.size(); chunk += static_cast<std::size_t>(run.layout.pipeline))
+    add_stage(run, setting, stages[chunk], flights, rank);
+  return rank;
+}
+
+MemoryEstimate of_rank(const RunDescription& run, const Setting& setting, const RankMemory& rank, double available) {
+  const double states = state_bytes(run, setting, rank) / kGib, activations = rank.activations * (1 + setting.stack.fragmentation) / kGib;
+  const double lasting = states + activations + setting.stack.context_gib;
+  const double needed = lasting + rank.peak() / kGib, reserved = lasting + rank.reserved_peak() / kGib;
+  // What is cached is given back before memory runs out.
+  const double shown = setting.stack.shows_reserved ? std::max(needed, std::min(reserved, available)) : needed;
+  return {shown, needed, available, states, activations, rank.peak() / kGib};
+}
+
 }  // namespace
 
 MemoryEstimate estimate_memory(const RunDescription& run, const Setting& setting) {
-  MemoryEstimate best;
-  best.available_gib = real(setting.device.profile.memory.value()) / kGib * setting.device.behavior.driver_share;
+  MemoryEstimate fullest;
+  fullest.available_gib = real(setting.device.profile.memory.value()) / kGib * setting.device.behavior.driver_share;
   if (run.network.kind == NetworkKind::Convolutional) {
-    best.total_gib = convolutional_memory_gib(run, setting);
-    return best;
+    fullest.total_gib = fullest.needed_gib = convolutional_memory_gib(run, setting);
+    return fullest;
   }
-  const auto stages = cut_stages(run.network, run.layout);
   for (std::int64_t at = 0; at < run.layout.pipeline; ++at) {
-    RankMemory rank;
-    const double flights = in_flight(run.layout, at) / (run.layout.pipeline > 1 ? real(run.layout.chunks) : 1);
-    for (std::size_t chunk = static_cast<std::size_t>(at); chunk < stages.size(); chunk += static_cast<std::size_t>(run.layout.pipeline))
-      add_stage(run, setting, stages[chunk], flights, rank);
-    const double activations = rank.activations * (1 + setting.stack.fragmentation);
-    const double total = (state_bytes(run, setting, rank) + activations + rank.peak) / kGib + setting.stack.context_gib;
-    if (total > best.total_gib)
-      best = {total, best.available_gib, state_bytes(run, setting, rank) / kGib, activations / kGib, rank.peak / kGib};
+    const MemoryEstimate rank = of_rank(run, setting, rank_memory(run, setting, at), fullest.available_gib);
+    const double needed = std::max(fullest.needed_gib, rank.needed_gib);
+    if (rank.total_gib > fullest.total_gib) fullest = rank;
+    fullest.needed_gib = needed;
   }
-  return best;
+  return fullest;
 }
 
 }  // namespace sim

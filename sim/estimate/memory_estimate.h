@@ -7,7 +7,8 @@
 namespace sim {
 
 struct MemoryEstimate {
-  double total_gib = 0;
+  double total_gib = 0;   // as the program shows it: see SoftwareStack::shows_reserved
+  double needed_gib = 0;  // what tensors occupy at once
   double available_gib = 0;
   double states_gib = 0, activations_gib = 0, peak_gib = 0;  // peak: logits, gathered layers, working set
 };

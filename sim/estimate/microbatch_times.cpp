@@ -5,29 +5,36 @@
 #include <map>
 
 #include "sim/estimate/operator_clock.h"
+#include "sim/estimate/spread.h"
 
 namespace sim {
 MicrobatchTimes::MicrobatchTimes(const RunDescription& run, const Setting& setting)
     : run_(run),
       setting_(setting),
       kernels_(setting.device, setting.stack, run.execution),
+      slowest_(slowest_device(real(run.machine.gpus), setting.device.behavior)),
       links_(setting.device, setting.stack, run.machine) {}
 
 // Two sums forward and two backward in a block; with sequence parallelism each is a gather and a scatter of the same volume.
-MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives(BlockKind kind) const {
+MicrobatchTimes::Collectives MicrobatchTimes::tensor_collectives(BlockKind kind, const LayerWork& work) const {
   const RankGroup group{real(run_.layout.tensor), 1};
   if (group.ranks <= 1) return {};
   const double payload = run_.tokens() * real(run_.network.hidden) * kernels_.element();
-  double once = links_.collective(CollectiveKind::AllReduce, payload, group);
-  double again = 0;
+  double sum = links_.collective(CollectiveKind::AllReduce, payload, group), gather = 0;
   if (run_.layout.sequence_parallel) {
-    once = links_.collective(CollectiveKind::AllGather, payload, group) + links_.collective(CollectiveKind::ReduceScatter, payload, group);
-    again = behavior().sequence_regather * links_.collective(CollectiveKind::AllGather, payload, group);   // inputs for weight gradients, mostly hidden
+    const double half = gathers_fp8(run_.layout, run_.execution, setting_.stack) ? 0.5 : 1;
+    gather = links_.collective(CollectiveKind::AllGather, half * payload, group);
+    sum = links_.collective(CollectiveKind::ReduceScatter, payload, group);
   }
-  const double seen = run_.execution.overlap_tensor ? 1 - behavior().overlap_hidden : 1;
-  const double seen_back = run_.execution.overlap_tensor ? seen : run_.layout.async_tensor ? 1 - behavior().async_hidden : 1;
-  const double sums = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;  // whole experts take tokens as they are cut
-  return {sums * once * seen, sums * (once + again) * seen_back};
+  const double count = kind == BlockKind::Experts && !run_.layout.expert_tensor ? 1 : 2;  // whole experts take tokens as they are cut
+  const double backward = count * (sum + (1 + behavior().sequence_regather) * gather);    // inputs for weight gradients, mostly hidden
+  if (run_.execution.overlap_tensor) {
+    const double seen = exposed_along_product(group.ranks);
+    return {count * (sum + gather) * seen, backward * seen};
+  }
+  if (run_.layout.async_tensor) return {count * (sum + gather), backward * (1 - behavior().async_hidden)};
+  const double hidden = setting_.stack.overlap_input_gradient ? std::min(count * sum, work.beside_sums) : 0;
+  return {count * (sum + gather), backward - hidden};
 }
 
 // Keys and values of the other context ranks: a ring or a gather that attention hides, or two exchanges of heads that it does not.
@@ -46,6 +53,14 @@ MicrobatchTimes::Collectives MicrobatchTimes::context_collectives(double compute
   const double gather = links_.collective(CollectiveKind::AllGather, kv, group);
   const double seen = std::max(behavior().context_exposed * gather, gather - compute);
   return {seen, 2 * seen};
+}
+
+LayerWork MicrobatchTimes::slowed(LayerWork work) const {
+  for (Work* part : {&work.linear, &work.attention, &work.elementwise, &work.widening, &work.input_gradient, &work.attention_back,
+                     &work.elementwise_back, &work.weight_gradient})
+    part->device *= slowest_;
+  work.beside_sums *= slowest_;
+  return work;
 }
 
 double MicrobatchTimes::recomputed(const LayerWork& work, double collectives) const {
@@ -93,13 +108,14 @@ double MicrobatchTimes::gathered_logits() const {
   return links_.collective(CollectiveKind::AllGather, payload, {real(run_.layout.tensor), 1});
 }
 
-// Where a token crosses to a node once, it crosses to as many as its experts are spread over.
+// Where a token crosses to a node once, it crosses to as many as its experts are spread over. Experts with a capacity take copies, as slots.
 double MicrobatchTimes::dispatch_time(double bytes) const {
   if (!run_.network.experts) return 0;
   const RankGroup group{real(run_.layout.expert), run_.layout.expert_cut()};
   const double nodes = links_.nodes(group), copies = real(run_.network.experts->topk);
   const double met = nodes * (1 - std::pow(1 - 1 / nodes, copies));
-  return links_.all_to_all(bytes, group, {setting_.stack.dispatch_share > 0 ? met / copies : 1, setting_.stack.dispatch_share});
+  const bool once = setting_.stack.dispatch_share > 0 && run_.network.experts->dispatch == ExpertDispatch::Dropless;
+  return once ? links_.all_to_all(bytes, group, {met / copies, setting_.stack.dispatch_share}) : links_.all_to_all(bytes, group);
 }
 
 MicrobatchTimes::Pass MicrobatchTimes::piece(const LayerWork& work, const Collectives& collectives, double parameters) const {
@@ -121,11 +137,11 @@ MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
   const Network& net = run_.network;
   const bool windowed = net.attention.kind == AttentionKind::Sliding && layer % std::max<std::int64_t>(1, net.attention.every) == 0;
   const BlockKind kind = block_kind(net, layer);
-  LayerWork work = block_work(run_, setting_.stack, kernels_, {kind, windowed});
+  LayerWork work = slowed(block_work(run_, setting_.stack, kernels_, {kind, windowed}));
   const double uneven = run_.layout.context_ring ? 1 + setting_.stack.ring_overhead * (1 - 1 / real(run_.layout.context)) : 1;
   work.attention.device *= uneven;
   work.attention_back.device *= uneven;
-  const Collectives tensor = tensor_collectives(kind), context = context_collectives(work.attention.device);
+  const Collectives tensor = tensor_collectives(kind, work), context = context_collectives(work.attention.device);
   LayerWork again = work;
   const double extra = recomputed(again, tensor.forward + context.forward);
   Pass pass =
@@ -147,8 +163,8 @@ std::vector<StageTimes> MicrobatchTimes::stages() const {
     }
     const double table = embedding_parameters(run_).dense;
     if (run_.network.kind != NetworkKind::DecoderLayer) {
-      if (stage.embedding) add(piece(embedding_work(run_, setting_.stack, kernels_), {}, table));
-      if (stage.head) add(piece(head_work(run_, setting_.stack, kernels_), {gathered_logits(), 0}, run_.network.tied ? 0 : table));
+      if (stage.embedding) add(piece(slowed(embedding_work(run_, setting_.stack, kernels_)), {}, table));
+      if (stage.head) add(piece(slowed(head_work(run_, setting_.stack, kernels_)), {gathered_logits(), 0}, run_.network.tied ? 0 : table));
     }
     times.push_back({Seconds(sum.forward), Seconds(sum.backward), Seconds(sum.weight)});
   }

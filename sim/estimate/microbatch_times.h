@@ -28,8 +28,9 @@ class MicrobatchTimes {
   };
   Pass block(std::int64_t layer) const;
   Pass piece(const LayerWork& work, const Collectives& collectives, double parameters) const;
-  Collectives tensor_collectives(BlockKind kind) const;
+  Collectives tensor_collectives(BlockKind kind, const LayerWork& work) const;
   Collectives context_collectives(double compute) const;
+  LayerWork slowed(LayerWork work) const;
   double recomputed(const LayerWork& work, double collectives) const;
   Pass with_gathers(Pass pass, double parameters) const;
   double accumulation(double parameters) const;
@@ -41,6 +42,7 @@ class MicrobatchTimes {
   const RunDescription& run_;
   const Setting& setting_;
   KernelClock kernels_;
+  double slowest_;  // device, in units of the mean one
   LinkClock links_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/model/expert_form_json.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -61,19 +62,6 @@ AttentionForm attention_of(const JsonReader& config, const Family& family) {
   return form;
 }
 
-std::optional<ExpertForm> experts_of(const JsonReader& config, const Network& net) {
-  const std::int64_t experts = size_of(config, {"num_local_experts", "n_routed_experts", "num_experts"}, 0);
-  if (experts <= 1) return std::nullopt;
-  ExpertForm form;
-  form.experts = experts;
-  form.topk = size_of(config, {"num_experts_per_tok", "num_selected_experts"}, 2);
-  form.expert_ffn = size_of(config, {"moe_intermediate_size"}, net.ffn);
-  form.shared_experts = config.has("n_shared_experts") ? size_of(config, {"n_shared_experts"}, 0) : 0;
-  form.shared_ffn = size_of(config, {"shared_expert_intermediate_size"}, form.shared_experts * form.expert_ffn);
-  form.first_dense_layers = config.integer("first_k_dense_replace", 0, {0, 1e5});
-  return form;
-}
-
 }  // namespace
 
 Network network_from_config(const Json& json, const std::string& file) {
@@ -96,7 +84,7 @@ Network network_from_config(const Json& json, const std::string& file) {
   net.bias = family.bias;
   net.tied = config.boolean("tie_word_embeddings", family.tied);
   net.attention = attention_of(config, family);
-  net.experts = experts_of(config, net);
+  net.experts = read_experts(config, {net.ffn});
   config.finish();
   return net;
 }

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "sim/cluster/software_stack.h"
+#include "sim/model/attention_form.h"
+#include "sim/model/expert_form.h"
 
 namespace sim {
 
@@ -20,7 +22,6 @@ inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "
 enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
 enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Blocks };  // where the scales of fp8 come from
 inline constexpr std::string_view kScaleRecipeNames[] = {"delayed", "tensorwise", "rowwise", "mx"};
-enum class AttentionKind : std::uint8_t { Full, Latent, Sliding };
 // SaveProjections: outputs of the linear layers are kept, but for the widest, into the feed-forward; CheapOperators: those of every second
 // one, and attention's.
 enum class RecomputeKind : std::uint8_t { None, AttentionCore, SaveProjections, CheapOperators, EverySecondLayer, Full };
@@ -32,22 +33,6 @@ enum class OptimizerPlace : std::uint8_t { Device, Host, Drive };  // where its 
 inline constexpr std::string_view kOptimizerPlaceNames[] = {"none", "cpu", "nvme"};
 enum class CutKind : std::uint8_t { Uniform, FirstLastMinusOne, EndsAsLayers, Balance };
 inline constexpr std::string_view kCutKindNames[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
-
-struct AttentionForm {
-  AttentionKind kind = AttentionKind::Full;
-  std::int64_t window = 0, every = 1;                                         // sliding
-  std::int64_t q_lora = 0, kv_lora = 0, qk_nope = 0, qk_rope = 0, v_dim = 0;  // latent
-};
-
-enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };  // no capacity; the whole capacity computed; what is above it lost
-inline constexpr std::string_view kExpertDispatchNames[] = {"dropless", "padded", "drop"};
-
-struct ExpertForm {
-  std::int64_t experts = 1, shared_experts = 0, topk = 1, expert_ffn = 0, shared_ffn = 0, first_dense_layers = 0;
-  double capacity_factor = 0;  // tokens an expert takes, in units of an even share; 0: no limit
-  ExpertDispatch dispatch = ExpertDispatch::Dropless;
-  bool forced_balance = false;  // the router is overruled: every expert gets its even share
-};
 
 struct LowRankForm {
   std::int64_t rank = 16;
@@ -108,6 +93,11 @@ struct Execution {
   StepOptimizer optimizer = StepOptimizer::Adam;
   OptimizerPlace place = OptimizerPlace::Device;
 };
+
+// Where fp8 operands are cast before the tensor group gathers them: each rank casts its part, and half the bytes travel.
+inline bool gathers_fp8(const Layout& layout, const Execution& execution, const SoftwareStack& stack) {
+  return stack.gathers_fp8 && layout.sequence_parallel && execution.format == NumberFormat::Fp8 && execution.scales != ScaleRecipe::Rowwise;
+}
 
 struct RunDescription {
   Network network;

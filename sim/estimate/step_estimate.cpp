@@ -126,7 +126,8 @@ StepParts transformer_parts(const RunDescription& run, const Setting& setting) {
     parts.gradients = prefetches || run.execution.overlap_reduce ? exposed(data.reduce, backward, layout, tail) : data.reduce;
     parts.gather = prefetches || run.execution.overlap_gather ? exposed(data.gather, forward, layout, tail) : data.gather;
   }
-  parts.optimizer = run.network.kind == NetworkKind::DecoderLayer ? 0 : optimizer_time(run, kernels, setting.stack, parameters);
+  if (run.network.kind == NetworkKind::DecoderLayer) return parts;  // timed alone: no step
+  parts.optimizer = optimizer_time(run, kernels, setting.stack, parameters);
   parts.overhead = setting.stack.step_overhead.count();
   return parts;
 }
@@ -159,7 +160,7 @@ StepEstimate estimate_step(const RunDescription& run, const Setting& setting) {
   result.high = result.time * (1 + width);
   const MemoryEstimate memory = estimate_memory(run, setting);
   result.memory_gib = memory.total_gib;
-  result.out_of_memory = memory.total_gib > memory.available_gib;
+  result.out_of_memory = memory.needed_gib > memory.available_gib;
   return result;
 }
 

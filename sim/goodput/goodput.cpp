@@ -165,6 +165,14 @@ double best_interval(const Training& training) {
   return std::max(1.0, std::sqrt(2 * rates.save.count() * rates.mean_time_between_failures.count() / training.devices) / training.step.usual.count());
 }
 
+double most_events(const Training& training) {
+  const Reliability& rates = training.reliability;
+  const double steps = static_cast<double>(training.steps), mtbf = rates.mean_time_between_failures.count();
+  const double failures = mtbf > 0 ? training.devices / mtbf : 0, stragglers = 2 * rates.stragglers_per_day * training.devices / kSecondsADay;   // they end, too
+  const double checkpoints = rates.checkpoint_interval > 0 ? steps / static_cast<double>(rates.checkpoint_interval) : 0;
+  return checkpoints + kPatience * steps * training.step.usual.count() * (failures + stragglers);
+}
+
 Goodput train(const Training& training) {
   const double useful = static_cast<double>(training.steps) * training.step.usual.count();
   Goodput goodput;

@@ -53,6 +53,7 @@ struct Goodput {
 };
 
 Goodput train(const Training& training);
+double most_events(const Training& training);     // failures, stragglers and checkpoints of one draw, were it given up last
 double best_interval(const Training& training);  // steps, at least 1; zero: nothing fails, or saving costs nothing
 
 }  // namespace sim

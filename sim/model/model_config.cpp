@@ -26,6 +26,14 @@ bool both_known(std::int64_t a, std::int64_t b) { return a > 0 && b > 0; }
 
 }  // namespace
 
+AttentionWidths attention_widths(const ModelConfig& config) {
+  const AttentionForm& form = config.attention;
+  if (form.kind != AttentionKind::Latent)
+    return {config.heads * config.head_dim, config.kv_heads * config.head_dim, config.kv_heads * config.head_dim, config.heads * config.head_dim};
+  const std::int64_t key = config.heads * (form.qk_nope + form.qk_rope), value = config.heads * form.v_dim;
+  return {key, key, value, value};
+}
+
 std::vector<Violation> violations(const ModelConfig& config) {
   std::vector<Violation> found;
   const bool is_gpt2 = config.model_type == "gpt2";

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/model/attention_form.h"
+#include "sim/model/expert_form.h"
 #include "sim/units/input_error.h"
 #include "sim/units/json_fwd.h"
 
@@ -40,8 +43,18 @@ struct ModelConfig {
   double residual_dropout = 0.0;
   double attention_dropout = 0.0;  // of the probabilities
 
+  AttentionForm attention{};             // latent: head_dim is the mean of a key's and a value's width
+  std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
+
   bool operator==(const ModelConfig&) const = default;
 };
+
+// Of all heads together: what attention reads a token, and what it puts out.
+struct AttentionWidths {
+  std::int64_t query = 0, key = 0, value = 0, output = 0;
+  std::int64_t joint() const { return query + key + value; }
+};
+AttentionWidths attention_widths(const ModelConfig& config);
 
 // What no network can be, under Hugging Face's names of the fields; a size of 0 is taken as unknown and not judged.
 // Without violations every number of parameters fits 63 bits.

@@ -5,12 +5,13 @@
 #include <array>
 
 #include "sim/model/model_config.h"
+#include "sim/model/expert_form_json.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
 namespace {
 
-constexpr std::array<std::string_view, 4> kModelTypes = {"gpt2", "llama", "mistral", "qwen2"};
+constexpr std::array<std::string_view, 12> kModelTypes = {"gpt2", "llama", "mistral", "qwen2", "mixtral", "deepseek", "deepseek_v2", "deepseek_v3", "grok-1", "olmoe", "qwen2_moe", "qwen3_moe"};
 
 struct ActivationName {
   std::string_view name;
@@ -113,6 +114,28 @@ void refuse_windows(const JsonReader& reader, const ModelConfig& config) {
                    "set max_position_embeddings to it, or remove it");
 }
 
+// A head of the kernel is as wide as a key and a value on the mean: the same products and the same bytes.
+void read_latent(const JsonReader& reader, ModelConfig& config) {
+  if (config.model_type != "deepseek_v2" && config.model_type != "deepseek_v3") return;
+  AttentionForm& form = config.attention;
+  form.kind = AttentionKind::Latent;
+  form.q_lora = reader.json().contains("q_lora_rank") && reader.json()["q_lora_rank"].is_null() ? 0 : reader.integer("q_lora_rank", 0, {0, 1e6});
+  form.kv_lora = size(reader, "kv_lora_rank");
+  form.qk_nope = size(reader, "qk_nope_head_dim");
+  form.qk_rope = size(reader, "qk_rope_head_dim");
+  form.v_dim = size(reader, "v_head_dim");
+  config.kv_heads = config.heads;
+  config.head_dim = (form.qk_nope + form.qk_rope + form.v_dim) / 2;
+}
+
+void write_latent(Json& json, const AttentionForm& form) {
+  json["q_lora_rank"] = form.q_lora;
+  json["kv_lora_rank"] = form.kv_lora;
+  json["qk_nope_head_dim"] = form.qk_nope;
+  json["qk_rope_head_dim"] = form.qk_rope;
+  json["v_head_dim"] = form.v_dim;
+}
+
 ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   ModelConfig config;
   config.model_type = model_type;
@@ -122,20 +145,22 @@ ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   config.kv_heads = size(reader, "num_key_value_heads", config.heads);
   config.head_dim = size(reader, "head_dim", width_of_head(config));
   config.ffn = size(reader, "intermediate_size");
+  config.experts = read_experts(reader, {config.ffn});
   config.vocabulary = size(reader, "vocab_size");
   config.max_positions = size(reader, "max_position_embeddings", 2048);
   config.norm = Norm::RmsNorm;
   config.position = Position::Rotary;
   config.activation = read_activation(reader, "hidden_act", "silu");
   config.gated_mlp = true;
-  config.attention_bias = model_type == "qwen2" || (model_type == "llama" && reader.boolean("attention_bias", false));
+  config.attention_bias = model_type == "qwen2" || model_type == "qwen2_moe" || (model_type == "llama" && reader.boolean("attention_bias", false));
   config.projection_bias = model_type == "llama" && config.attention_bias;
   config.mlp_bias = model_type == "llama" && reader.boolean("mlp_bias", false);
-  config.tied_embeddings = reader.boolean("tie_word_embeddings", false);
+  config.tied_embeddings = reader.boolean("tie_word_embeddings", model_type == "grok-1");
   config.norm_epsilon = reader.number("rms_norm_eps", 1e-6, kPositive);
   config.rope_theta = read_rope_theta(reader);
   config.attention_dropout = reader.number("attention_dropout", 0.0, kShare);
   refuse_windows(reader, config);
+  read_latent(reader, config);
   return config;
 }
 
@@ -159,6 +184,8 @@ Json llama_json(const ModelConfig& config) {
     json["attention_bias"] = config.attention_bias;
     json["mlp_bias"] = config.mlp_bias;
   }
+  if (config.attention.kind == AttentionKind::Latent) write_latent(json, config.attention);
+  if (config.experts) write_experts(json, *config.experts);
   return json;
 }
 

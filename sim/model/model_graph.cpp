@@ -22,12 +22,26 @@ std::int64_t matrix_weights(const ModelGraph& model) {
     for (const SegmentGraph& segment : layer.segments)
       for (const Operator& op : segment.operators) {
         const bool is_head = segment.segment == Segment::Head;
-        if (op.kind == OperatorKind::Linear) weights += op.inputs * (is_head ? model.config.vocabulary : op.outputs);
+        if (op.kind == OperatorKind::Linear) weights += op.copies * op.inputs * (is_head ? model.config.vocabulary : op.outputs);
       }
   return weights;
 }
 
 }  // namespace
+
+bool has_experts(const ModelConfig& config, std::int64_t block) { return config.experts && block >= config.experts->first_dense_layers; }
+
+LayerIndex ModelGraph::first_of(LayerKind wanted) const {
+  for (LayerIndex layer{0}; layer <= head(); ++layer)
+    if (kind(layer) == wanted) return layer;
+  return LayerIndex::none();
+}
+
+LayerKind ModelGraph::kind(LayerIndex layer) const {
+  if (layer == LayerIndex(0)) return LayerKind::Embedding;
+  if (layer == head()) return LayerKind::Head;
+  return has_experts(config, layer.value() - 1) ? LayerKind::ExpertBlock : LayerKind::Block;
+}
 
 ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multiple) {
   ModelGraph model;
@@ -35,7 +49,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   model.padded_vocabulary = rounded_up(config.vocabulary, multiple.value);
   model.layers.reserve(static_cast<std::size_t>(config.layers) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
-  for (std::int64_t block = 0; block < config.layers; ++block) model.layers.push_back(block_layer(config, fmt::format("layers.{}", block)));
+  for (std::int64_t block = 0; block < config.layers; ++block) model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), has_experts(config, block)));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
   return model;
 }

@@ -4,6 +4,7 @@
 //   layer 0       segment Embedding
 //   layer 1..L    segment Attention  norm -> qkv -> (rotary) -> attention -> projection -> [sum over T] -> + residual
 //                 segment Mlp        norm -> up (, gate) -> activation -> down          -> [sum over T] -> + residual
+//                 or Experts  norm -> router -> to experts -> up (, gate) -> activation -> down -> from experts (, shared expert) -> + residual
 //   layer L+1     segment Head       norm -> projection to the vocabulary -> cross-entropy
 //
 // A segment is the smallest thing that runs as one piece; it is cut where tensor parallelism communicates.
@@ -34,6 +35,7 @@ struct Parameter {
   InitialValue initial = InitialValue::Normal;
   double deviation = 0.0;               // of Normal
   bool weight_decay = true;             // false: vectors (norms, biases)
+  bool expert = false;                  // rows of all experts: cut among the ranks of an expert group, too
 
   std::int64_t elements() const { return rows * columns; }
   std::int64_t elements(std::int64_t tensor_degree) const {
@@ -41,10 +43,21 @@ struct Parameter {
   }
 };
 
-enum class Segment : std::uint8_t { Embedding, Attention, Mlp, Head };
+enum class Segment : std::uint8_t { Embedding, Attention, Mlp, Head, Experts };
+inline constexpr std::size_t kNumSegments = 5;
+
+// Layers of one kind are equal.
+enum class LayerKind : std::uint8_t { Embedding, Block, ExpertBlock, Head };
+inline constexpr LayerKind kLayerKinds[] = {LayerKind::Embedding, LayerKind::Block, LayerKind::ExpertBlock, LayerKind::Head};
+template <class Value>
+struct ByLayerKind {
+  Value embedding{}, block{}, expert_block{}, head{};
+  Value& operator[](LayerKind kind) { return kind == LayerKind::Embedding ? embedding : kind == LayerKind::Block ? block : kind == LayerKind::Head ? head : expert_block; }
+  const Value& operator[](LayerKind kind) const { return const_cast<ByLayerKind&>(*this)[kind]; }
+};
 
 enum class OperatorKind : std::uint8_t {
-  EmbeddingLookup, Norm, Linear, Rotary, Attention, Activation, Residual, CrossEntropy, Dropout
+  EmbeddingLookup, Norm, Linear, Rotary, Attention, Activation, Residual, CrossEntropy, Dropout, Routing, Permutation
 };
 
 // One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
@@ -56,6 +69,8 @@ struct Operator {
   std::int64_t outputs = 0;         // width written per token
   TensorSplit split = TensorSplit::None;  // Rows: outputs / T; Columns: inputs / T; None: the same work on every tensor rank
   bool bias = false;
+  std::int64_t experts = 0;         // > 0: one product (or part of the rows) for each of so many experts
+  std::int64_t copies = 1;          // rows of it a token: the experts that it goes to
 };
 
 struct SegmentGraph {
@@ -75,6 +90,8 @@ struct ModelGraph {
   std::int64_t padded_vocabulary = 0;
   std::vector<Layer> layers;            // L + 2; equal blocks are repeated
   std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2; }
+  LayerKind kind(LayerIndex layer) const;
+  LayerIndex first_of(LayerKind kind) const;   // none(): it has no such layer
   LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(layers.size()) - 1); }
   const Layer& layer(LayerIndex index) const { return layers[index.position()]; }
 };
@@ -82,6 +99,7 @@ struct ModelGraph {
 // vocabulary_multiple: the vocabulary is padded up to it (Megatron: 128 times T). The padded rows never receive probability.
 struct VocabularyMultiple { std::int64_t value = 1; };
 ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multiple);
+bool has_experts(const ModelConfig& config, std::int64_t block);   // block: from 0
 
 std::int64_t num_parameters(const ModelGraph& model);   // without padding rows; a tied weight counts once
 
@@ -91,7 +109,9 @@ struct ShardShape {
   std::int64_t sequence = 1;         // tokens a sample
   std::int64_t tensor = 1;           // T
   bool sequence_parallel = false;    // norms, residuals and dropouts on sequence / T tokens
-  std::int64_t tokens() const { return microbatch * sequence; }
+  std::int64_t context = 1;          // C ranks share the tokens of a sample
+  std::int64_t expert = 1;           // E ranks share the experts of a layer
+  std::int64_t tokens() const { return microbatch * sequence / context; }
 };
 
 // Multiply-adds count 2. Causal attention counts the lower triangle only (s/2 keys a query, exactly s(s+1)/2 pairs):
@@ -113,6 +133,8 @@ Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardS
 //   Attention (flash) q, k, v -> o                                   q, k, v, o, do -> dq, dk, dv
 //   Activation        x (gated: gate and up) -> y                    dy, x -> dx
 //   Residual          x, y -> x + y                                  both gradients that meet in front of the norm -> their sum
+//   Routing           n rows of scores, eight passes in fp32         the same
+//   Permutation       a row for each expert of a token: out, back, and weighted on the way           the same
 //   CrossEntropy      logits, n ids -> n losses                      logits, n ids -> their gradient
 Bytes forward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size);
 Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size);

@@ -7,12 +7,6 @@
 namespace sim {
 namespace {
 
-struct Widths {  // of the query, and of keys and values each
-  std::int64_t query, key_value;
-  std::int64_t all() const { return query + 2 * key_value; }
-};
-Widths widths(const ModelConfig& config) { return {config.heads * config.head_dim, config.kv_heads * config.head_dim}; }
-
 // Operators in the order in which they run, each an edge after the one before it; further edges are named.
 class SegmentBuilder {
  public:
@@ -67,6 +61,10 @@ class ParameterList {
     const std::int64_t rows = sum(row_blocks);
     list_.push_back({prefix_ + name, rows, op.inputs, op.split, std::move(row_blocks), InitialValue::Normal, deviation, true});
   }
+  void add_experts(const std::string& name, const Operator& op, double deviation) {
+    list_.push_back({.name = prefix_ + name + ".weight", .rows = op.experts * op.outputs, .columns = op.inputs, .split = op.split,
+                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts), op.outputs), .deviation = deviation, .expert = true});
+  }
   std::vector<Parameter> finish() && { return std::move(list_); }
 
  private:
@@ -87,17 +85,48 @@ class ParameterList {
 
 Operator same_width(OperatorKind kind, const char* name, std::int64_t width) { return {kind, name, width, width, TensorSplit::None, false}; }
 
+Operator split_width(OperatorKind kind, const char* name, std::int64_t width) { return {kind, name, width, width, TensorSplit::Rows, false}; }
+
 Operator qkv_of(const ModelConfig& config) {
-  return {OperatorKind::Linear, "qkv", config.hidden, widths(config).all(), TensorSplit::Rows, config.attention_bias};
+  return {OperatorKind::Linear, "qkv", config.hidden, attention_widths(config).joint(), TensorSplit::Rows, config.attention_bias};
+}
+// Queries, and keys with values, by way of narrow vectors that every tensor rank computes.
+std::vector<Operator> latent_projections(const ModelConfig& config) {
+  const AttentionForm& form = config.attention;
+  const auto linear = [](const char* name, std::int64_t inputs, std::int64_t outputs, TensorSplit split) {
+    return Operator{OperatorKind::Linear, name, inputs, outputs, split, false};
+  };
+  std::vector<Operator> all;
+  if (form.q_lora > 0) all.push_back(linear("q_down", config.hidden, form.q_lora, TensorSplit::None));
+  all.push_back(linear("q_up", form.q_lora > 0 ? form.q_lora : config.hidden, attention_widths(config).query, TensorSplit::Rows));
+  all.push_back(linear("kv_down", config.hidden, form.kv_lora + form.qk_rope, TensorSplit::None));
+  all.push_back(linear("kv_up", form.kv_lora, config.heads * (form.qk_nope + form.v_dim), TensorSplit::Rows));
+  return all;
 }
 Operator projection_of(const ModelConfig& config) {
-  return {OperatorKind::Linear, "projection", widths(config).query, config.hidden, TensorSplit::Columns, config.projection_bias};
+  return {OperatorKind::Linear, "projection", attention_widths(config).output, config.hidden, TensorSplit::Columns, config.projection_bias};
 }
 Operator up_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "up", config.hidden, (config.gated_mlp ? 2 : 1) * config.ffn, TensorSplit::Rows, config.mlp_bias};
 }
 Operator down_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "down", config.ffn, config.hidden, TensorSplit::Columns, config.mlp_bias};
+}
+// Of all experts of a rank's part of the widths; their weights stand one below the other.
+Operator expert_up(const ModelConfig& config) {
+  const ExpertForm& form = *config.experts;
+  return {OperatorKind::Linear, "expert_up", config.hidden, (config.gated_mlp ? 2 : 1) * form.expert_ffn, TensorSplit::Rows, false, form.experts, form.topk};
+}
+Operator expert_down(const ModelConfig& config) {
+  const ExpertForm& form = *config.experts;
+  return {OperatorKind::Linear, "expert_down", form.expert_ffn, config.hidden, TensorSplit::Columns, false, form.experts, form.topk};
+}
+Operator router_of(const ModelConfig& config) { return {OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, false}; }
+Operator shared_up(const ModelConfig& config) {
+  return {OperatorKind::Linear, "shared_up", config.hidden, (config.gated_mlp ? 2 : 1) * config.experts->shared_ffn, TensorSplit::Rows, false};
+}
+Operator shared_down(const ModelConfig& config) {
+  return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
 Operator head_of(const ModelConfig& config, std::int64_t padded_vocabulary) {
   return {OperatorKind::Linear, "projection", config.hidden, padded_vocabulary, TensorSplit::Rows, false};
@@ -110,14 +139,16 @@ void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::size_
 }
 
 SegmentGraph attention_segment(const ModelConfig& config) {
-  const auto [query, key_value] = widths(config);
+  const AttentionWidths widths = attention_widths(config);
+  const bool is_latent = config.attention.kind == AttentionKind::Latent;
   SegmentBuilder segment(Segment::Attention);
   const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
-  const std::size_t qkv = segment.add(qkv_of(config));
+  std::size_t qkv = 0;
+  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)}) qkv = segment.add(op);
   const bool is_rotary = config.position == Position::Rotary;
-  if (is_rotary) segment.add({OperatorKind::Rotary, "rotary", query + key_value, query + key_value, TensorSplit::Rows, false});
+  if (is_rotary) segment.add(split_width(OperatorKind::Rotary, "rotary", is_latent ? 2 * config.heads * config.attention.qk_rope : widths.query + widths.key));
   const std::size_t attention =
-      segment.add({OperatorKind::Attention, "attention", query + 2 * key_value, query, TensorSplit::Rows, false});
+      segment.add({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false});
   if (is_rotary) segment.connect(qkv, attention);  // the values are not turned
   segment.add(projection_of(config));
   add_residual(segment, config, norm);
@@ -132,6 +163,38 @@ SegmentGraph mlp_segment(const ModelConfig& config) {
   segment.add(down_of(config));
   add_residual(segment, config, norm);
   return std::move(segment).finish();
+}
+
+// Shared experts take every token and wait for nobody: they run before tokens leave.
+SegmentGraph expert_segment(const ModelConfig& config) {
+  const ExpertForm& form = *config.experts;
+  SegmentBuilder segment(Segment::Experts);
+  const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+  segment.add(router_of(config));
+  segment.add({OperatorKind::Routing, "routing", form.experts, form.experts, TensorSplit::None, false});
+  if (form.shared_ffn > 0) {
+    segment.add(shared_up(config));
+    segment.add({OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows, false});
+    segment.add(shared_down(config));
+  }
+  segment.add({OperatorKind::Permutation, "to_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
+  segment.add(expert_up(config));
+  segment.add({OperatorKind::Activation, "expert_activation", expert_up(config).outputs, form.expert_ffn, TensorSplit::Rows, false, form.experts, form.topk});
+  segment.add(expert_down(config));
+  segment.add({OperatorKind::Permutation, "from_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
+  add_residual(segment, config, norm);
+  return std::move(segment).finish();
+}
+
+void add_expert_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
+  const ExpertForm& form = *config.experts;
+  parameters.add_linear("mlp.router", router_of(config), {form.experts}, config.initializer_range);
+  if (form.shared_ffn > 0) {
+    parameters.add_linear("mlp.shared.up", shared_up(config), std::vector<std::int64_t>(config.gated_mlp ? 2 : 1, form.shared_ffn), config.initializer_range);
+    parameters.add_linear("mlp.shared.down", shared_down(config), {config.hidden}, into_residual);
+  }
+  parameters.add_experts("mlp.experts.up", expert_up(config), config.initializer_range);
+  parameters.add_experts("mlp.experts.down", expert_down(config), into_residual);
 }
 
 }  // namespace
@@ -155,21 +218,28 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   return layer;
 }
 
-Layer block_layer(const ModelConfig& config, const std::string& prefix) {
-  const auto [query, key_value] = widths(config);
+Layer block_layer(const ModelConfig& config, const std::string& prefix, bool experts) {
   // GPT-2 keeps the residual stream's variance from growing with depth; Llama starts all matrices alike.
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
   const double into_residual = config.initializer_range / (scales_by_depth ? std::sqrt(2.0 * static_cast<double>(config.layers)) : 1.0);
   ParameterList parameters(config, prefix + ".");
   parameters.add_norm("attention.norm");
-  parameters.add_linear("attention.qkv", qkv_of(config), {query, key_value, key_value}, config.initializer_range);
+  const AttentionWidths widths = attention_widths(config);
+  if (config.attention.kind == AttentionKind::Latent)
+    for (const Operator& op : latent_projections(config)) parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
+  else
+    parameters.add_linear("attention.qkv", qkv_of(config), {widths.query, widths.key, widths.value}, config.initializer_range);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
   parameters.add_norm("mlp.norm");
-  const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
-  parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
-  parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
+  if (experts) {
+    add_expert_parameters(parameters, config, into_residual);
+  } else {
+    const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
+    parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
+    parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
+  }
   Layer layer;
-  layer.segments = {attention_segment(config), mlp_segment(config)};
+  layer.segments = {attention_segment(config), experts ? expert_segment(config) : mlp_segment(config)};
   layer.parameters = std::move(parameters).finish();
   return layer;
 }

@@ -1,17 +1,21 @@
 // Work and traffic of one operator; the conventions stand in model_graph.h.
+#include <algorithm>
+
 #include "sim/model/model_graph.h"
 
 namespace sim {
 namespace {
 
 constexpr std::int64_t kTokenIdBytes = 8;
+constexpr std::int64_t kRoutingBytes = 8 * 4;   // of a score: softmax, top k and counts, in fp32
 
 // What one tensor rank sees: its tokens and its part of the widths.
 struct LocalWork {
-  std::int64_t tokens, inputs, outputs;
+  std::int64_t tokens, inputs, outputs;   // tokens: rows, where a token has several
+  std::int64_t weights = 1;               // products with weights of their own
 };
 
-LocalWork local_work(const Operator& op, const ShardShape& shape) {
+LocalWork local_part(const Operator& op, const ShardShape& shape) {
   const std::int64_t t = shape.tensor;
   if (op.kind == OperatorKind::EmbeddingLookup || op.split == TensorSplit::None) {
     const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel;
@@ -20,6 +24,14 @@ LocalWork local_work(const Operator& op, const ShardShape& shape) {
   if (op.kind == OperatorKind::Linear && op.split == TensorSplit::Rows) return {shape.tokens(), op.inputs, op.outputs / t};
   if (op.kind == OperatorKind::Linear) return {shape.tokens(), op.inputs / t, op.outputs};
   return {shape.tokens(), op.inputs / t, op.outputs / t};  // inside the parallel region: whole heads, whole features
+}
+
+// Experts in even use: a rank computes as many rows as it has tokens for them, whichever experts it holds.
+LocalWork local_work(const Operator& op, const ShardShape& shape) {
+  LocalWork work = local_part(op, shape);
+  work.tokens *= op.copies;
+  work.weights = std::max<std::int64_t>(1, op.experts / shape.expert);
+  return work;
 }
 
 std::int64_t norm_vectors(const ModelConfig& config) { return config.norm == Norm::LayerNorm ? 2 : 1; }  // weight (, bias)
@@ -41,8 +53,10 @@ Traffic forward_traffic(const Operator& op, const ModelConfig& config, const Sha
       if (op.split == TensorSplit::None) return {2 * written + position_rows(work, shape) * work.outputs};
       return {2 * written, work.tokens * kTokenIdBytes};
     case OperatorKind::Norm: return {read + norm_vectors(config) * work.inputs + written};
-    case OperatorKind::Linear: return {read + work.inputs * work.outputs + (op.bias ? work.outputs : 0) + written};
+    case OperatorKind::Linear: return {read + work.weights * work.inputs * work.outputs + (op.bias ? work.outputs : 0) + written};
     case OperatorKind::Residual: return {2 * read + written};
+    case OperatorKind::Routing: return {0, read * kRoutingBytes};
+    case OperatorKind::Permutation: return {(5 * read + 1) / 2};
     case OperatorKind::CrossEntropy: return {read + work.tokens, work.tokens * kTokenIdBytes};
     case OperatorKind::Rotary:
     case OperatorKind::Attention:
@@ -61,10 +75,12 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
       return {3 * output, work.tokens * kTokenIdBytes};
     case OperatorKind::Norm: return {output + 2 * input + (1 + norm_vectors(config)) * work.inputs};
     case OperatorKind::Linear:
-      return {2 * output + 2 * input + 2 * work.inputs * work.outputs + (op.bias ? output + work.outputs : 0)};
+      return {2 * output + 2 * input + 2 * work.weights * work.inputs * work.outputs + (op.bias ? output + work.outputs : 0)};
     case OperatorKind::Attention: return {2 * input + 2 * output};
     case OperatorKind::Activation: return {output + 2 * input};
     case OperatorKind::Residual: return {3 * output};
+    case OperatorKind::Routing: return {0, input * kRoutingBytes};
+    case OperatorKind::Permutation: return {(5 * input + 1) / 2};
     case OperatorKind::CrossEntropy: return {2 * input, work.tokens * kTokenIdBytes};
     case OperatorKind::Rotary:
     case OperatorKind::Dropout: return {output + input};
@@ -81,7 +97,7 @@ Flops forward_flops(const Operator& op, const ModelConfig& /*config*/, const Sha
   if (op.kind != OperatorKind::Attention) return Flops(0);
   // Scores and their product with the values: 2 * 2 * pairs * head_dim a head, pairs = s (s + 1) / 2.
   const double samples = static_cast<double>(shape.microbatch), s = static_cast<double>(shape.sequence);
-  return Flops(2.0 * samples * s * (s + 1.0) * static_cast<double>(work.outputs));
+  return Flops(2.0 * samples * s * (s + 1.0) * static_cast<double>(work.outputs) / static_cast<double>(shape.context));
 }
 
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {

@@ -3,12 +3,12 @@
 namespace sim {
 
 Rank DeviceMesh::rank_of(const MeshCoordinate& at) const {
-  return Rank((at.stage.value() * data + at.data) * tensor + at.tensor);
+  return Rank((at.stage.value() * copies() + at.data) * tensor + at.tensor);
 }
 
 MeshCoordinate DeviceMesh::coordinate(Rank rank) const {
   const std::int32_t replica = rank.value() / tensor;
-  return {.data = replica % data, .stage = StageIndex(replica / data), .tensor = rank.value() % tensor};
+  return {.data = replica % copies(), .stage = StageIndex(replica / copies()), .tensor = rank.value() % tensor};
 }
 
 std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
@@ -17,10 +17,14 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
   for (Rank rank{0}; rank.value() < ranks(); ++rank) {
     const MeshCoordinate there = coordinate(rank);
     const bool same_replica = here.data / shards() == there.data / shards(), same_shard = here.data % shards() == there.data % shards();
+    const bool same_sample = here.data / context == there.data / context;
     const bool same_data = here.data == there.data, same_stage = here.stage == there.stage, same_tensor = here.tensor == there.tensor;
     const bool is_end = there.stage.value() == 0 || there.stage.value() == pipeline - 1;
     const bool belongs = axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||
                          (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
+                         (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
+                         (axis == MeshAxis::Expert && same_stage && same_tensor && here.data / expert == there.data / expert) ||
+                         (axis == MeshAxis::ExpertData && same_stage && same_tensor && here.data % expert == there.data % expert) ||
                          (axis == MeshAxis::Tensor && same_stage && same_data) ||
                          (axis == MeshAxis::Pipeline && same_data && same_tensor) ||
                          (axis == MeshAxis::Embedding && same_data && same_tensor && is_end);

@@ -1,8 +1,10 @@
-// Which rank stands where: D data x P pipeline x T tensor. Tensor is fastest (neighbours on one node), then data, then pipeline.
+// Which rank stands where: D data x C context x P pipeline x T tensor. Tensor is fastest (neighbours on one node), then context, data, pipeline.
 //
-// With replicas R > 1 (HSDP) the data ranks are R copies of S = D / R shards: shards are neighbours, and replicas sum what is left of a shard.
+// The N = D x C ranks that differ in data and context alone hold the same weights: they share gradients and ZeRO's shards. C of them share a sample,
+// each with a part of its tokens. With replicas R > 1 (HSDP) they are R copies of S = N / R shards: shards are neighbours, and replicas sum what
+// is left of a shard. Experts are dealt out to E neighbours of the N ranks: N / E ranks hold the same ones.
 //
-//   rank = (stage * D + data) * T + tensor            D = 2, P = 2, T = 2:   stage 0: 0 1 | 2 3    stage 1: 4 5 | 6 7
+//   rank = (stage * N + data) * T + tensor            N = 2, P = 2, T = 2:   stage 0: 0 1 | 2 3    stage 1: 4 5 | 6 7
 #pragma once
 
 #include <cstdint>
@@ -13,12 +15,13 @@
 
 namespace sim {
 
-// Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas.
-enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World, Replica };
-inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world", "replica"};
+// Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas. Context: parts of a sample.
+// Expert: ranks that share the experts of a layer. ExpertData: those that hold the same ones.
+enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World, Replica, Context, Expert, ExpertData };
+inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world", "replica", "context", "expert", "expert_data"};
 
 struct MeshCoordinate {
-  std::int32_t data = 0;
+  std::int32_t data = 0;   // among the ranks of the same weights: its samples are those of data / C, its tokens those of data % C
   StageIndex stage{0};
   std::int32_t tensor = 0;
   bool operator==(const MeshCoordinate&) const = default;
@@ -28,10 +31,14 @@ struct DeviceMesh {
   std::int32_t data = 1;
   std::int32_t pipeline = 1;
   std::int32_t tensor = 1;
-  std::int32_t replicas = 1;   // divides data
+  std::int32_t replicas = 1;   // divides copies()
+  std::int32_t context = 1;
+  std::int32_t expert = 1;     // divides copies()
 
-  std::int32_t shards() const { return data / replicas; }
-  std::int32_t ranks() const { return data * pipeline * tensor; }
+  std::int32_t copies() const { return data * context; }   // ranks of the same weights
+  std::int32_t expert_copies() const { return copies() / expert; }
+  std::int32_t shards() const { return copies() / replicas; }
+  std::int32_t ranks() const { return copies() * pipeline * tensor; }
   Rank rank_of(const MeshCoordinate& at) const;
   MeshCoordinate coordinate(Rank rank) const;
   std::vector<Rank> group(Rank member, MeshAxis axis) const;  // ascending; the ranks that differ from `member` along axis alone

@@ -11,7 +11,7 @@ PipelineShape ParallelPlan::pipeline_shape() const {
 }
 
 ShardShape ParallelPlan::shard_shape() const {
-  return {.microbatch = microbatch_size, .sequence = workload.sequence, .tensor = mesh.tensor, .sequence_parallel = sequence_parallel};
+  return {.microbatch = microbatch_size, .sequence = workload.sequence, .tensor = mesh.tensor, .sequence_parallel = sequence_parallel, .context = mesh.context, .expert = mesh.expert};
 }
 
 std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {

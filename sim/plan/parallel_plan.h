@@ -26,8 +26,18 @@ inline constexpr std::string_view kAccumulationNames[] = {"reduce_last", "reduce
 // fp16: how the factor of the loss follows overflows. PyTorch's GradScaler halves at each; DeepSpeed's forgives the first of a window.
 enum class LossScaleRule : std::uint8_t { PyTorch, DeepSpeed };
 inline constexpr std::string_view kLossScaleRuleNames[] = {"pytorch", "deepspeed"};
+// How attention meets the keys and values of other context ranks. Ring: they go round, a block beside each step (Liu et al. 2023). AllGather: all of
+// them at once (Llama 3). AllToAll: heads are exchanged for tokens and back (DeepSpeed-Ulysses, Jacobs et al. 2023). The first two deal tokens out
+// in 2 C pieces, the i-th with the i-th last, so that a causal mask leaves each rank the same work.
+enum class ContextAlgorithm : std::uint8_t { Ring, AllGather, AllToAll };
+inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gather", "all_to_all"};
 enum class OptimizerKind : std::uint8_t { AdamW, Sgd };
 inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd"};
+
+// Most that a plan file may say.
+inline constexpr std::int64_t kMostSamples = 1'000'000'000, kMostTokens = 1'000'000'000, kMostVocabularyMultiple = 1'000'000;
+inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000, kLargestSeed = kMostSteps;
+inline constexpr std::int64_t kMostMicrobatches = 16'384;   // a step: beyond it a plan is a slip of the pen, and orders of gigabytes
 
 struct Workload {
   std::int64_t sequence = 1;       // tokens a sample
@@ -69,6 +79,7 @@ struct ParallelPlan {
   Cluster cluster;
   Workload workload;
   DeviceMesh mesh;
+  ContextAlgorithm context_algorithm = ContextAlgorithm::Ring;   // of mesh.context > 1
   std::int64_t vocabulary_multiple = 128;
   std::string schedule = "1f1b";                 // a row of all_schedules(), or "csv": as written_order says
   std::optional<OrderTable> written_order;

@@ -48,6 +48,11 @@ Json priced_json(const ParallelPlan& plan) {
   if (plan.workload.fp32_gradients) json["workload"]["fp32_gradients"] = true;
   json["mesh"] = {{"data", plan.mesh.data}, {"pipeline", plan.mesh.pipeline}, {"tensor", plan.mesh.tensor}};
   if (plan.mesh.replicas > 1) json["mesh"]["replicas"] = plan.mesh.replicas;
+  if (plan.mesh.expert > 1) json["mesh"]["expert"] = plan.mesh.expert;
+  if (plan.mesh.context > 1) {
+    json["mesh"]["context"] = plan.mesh.context;
+    json["context_algorithm"] = name_of(plan.context_algorithm, kContextAlgorithmNames);
+  }
   json["vocabulary_multiple"] = plan.vocabulary_multiple;
   json["schedule"] = plan.schedule;
   if (plan.written_order) json["order"] = order_rows(*plan.written_order);
@@ -67,8 +72,8 @@ Json priced_json(const ParallelPlan& plan) {
 
 Workload workload_from(const JsonReader& json) {
   Workload work;
-  work.sequence = json.integer("sequence", {}, {1, 1e9});
-  work.global_batch = json.integer("global_batch", {}, {1, 1e9});
+  work.sequence = json.integer("sequence", {}, {1, kMostTokens});
+  work.global_batch = json.integer("global_batch", {}, {1, kMostSamples});
   work.precision = static_cast<Precision>(json.choice("precision", kPrecisionNames, 1));
   work.optimizer = static_cast<OptimizerKind>(json.choice("optimizer", kOptimizerNames, 0));
   work.fp32_gradients = json.boolean("fp32_gradients", false);
@@ -89,11 +94,11 @@ TrainingSettings training_from(const JsonReader& json) {
   t.weight_decay = json.number("weight_decay", defaults.weight_decay, positive);
   t.momentum = json.number("momentum", defaults.momentum, share);
   t.gradient_clip = json.number("gradient_clip", defaults.gradient_clip, positive);
-  t.seed = static_cast<std::uint64_t>(json.integer("seed", 1));
+  t.seed = static_cast<std::uint64_t>(json.integer("seed", 1, {0, kLargestSeed}));
   t.loss_scale_rule = static_cast<LossScaleRule>(json.choice("loss_scale_rule", kLossScaleRuleNames, 0));
   t.initial_loss_scale = json.number("initial_loss_scale", defaults.initial_loss_scale, {1, 1e300});
   t.loss_scale_window = json.integer("loss_scale_window", defaults.loss_scale_window, {1, 1e9});
-  t.checkpoint_interval = json.integer("checkpoint_interval", defaults.checkpoint_interval);
+  t.checkpoint_interval = json.integer("checkpoint_interval", defaults.checkpoint_interval, {0, kMostSteps});
   t.keep_last = json.integer("keep_last", defaults.keep_last, {1, 1e6});
   return t;
 }
@@ -115,12 +120,15 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.mesh.pipeline = static_cast<std::int32_t>(mesh.integer("pipeline", 1, degrees));
   plan.mesh.tensor = static_cast<std::int32_t>(mesh.integer("tensor", 1, degrees));
   plan.mesh.replicas = static_cast<std::int32_t>(mesh.integer("replicas", 1, degrees));
-  plan.vocabulary_multiple = json.integer("vocabulary_multiple", 128, {1, 1e6});
+  plan.mesh.context = static_cast<std::int32_t>(mesh.integer("context", 1, degrees));
+  plan.mesh.expert = static_cast<std::int32_t>(mesh.integer("expert", 1, degrees));
+  plan.context_algorithm = static_cast<ContextAlgorithm>(json.choice("context_algorithm", kContextAlgorithmNames, 0));
+  plan.vocabulary_multiple = json.integer("vocabulary_multiple", 128, {1, kMostVocabularyMultiple});
   plan.schedule = json.text("schedule", "1f1b");
   if (plan.schedule == kOrderFromCsv) plan.written_order = written_order_from(json);
   plan.chunks = static_cast<std::int32_t>(json.integer("chunks", 1, degrees));
   for (const std::int64_t layer : json.integers("cut")) plan.cut.first.push_back(LayerIndex(static_cast<std::int32_t>(std::clamp<std::int64_t>(layer, -1, 1 << 30))));
-  plan.microbatch_size = json.integer("microbatch_size", {}, {1, 1e9});
+  plan.microbatch_size = json.integer("microbatch_size", {}, {1, kMostSamples});
   plan.zero_stage = static_cast<std::int32_t>(json.integer("zero_stage", 0, {0, 3}));
   plan.reshard_after_forward = json.boolean("reshard_after_forward", true);
   plan.prefetch = json.boolean("prefetch", true);

@@ -20,17 +20,23 @@ class Rules {
   std::vector<Violation> found_;
 };
 
+std::string degrees_text(const DeviceMesh& mesh) {
+  const std::string context = mesh.context == 1 ? "" : fmt::format(" x context {}", mesh.context);
+  return fmt::format("data {}{} x pipeline {} x tensor {}", mesh.data, context, mesh.pipeline, mesh.tensor);
+}
+
 void check_degrees(const ParallelPlan& plan, Rules& rules) {
   const DeviceMesh& mesh = plan.mesh;
-  const bool positive = mesh.data >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
-  rules.must(positive, "/mesh", fmt::format("data {} x pipeline {} x tensor {} (chunks {}) has a degree below 1", mesh.data, mesh.pipeline, mesh.tensor, plan.chunks),
+  const bool positive = mesh.data >= 1 && mesh.context >= 1 && mesh.expert >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
+  rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
   if (!positive) return;
-  rules.must(mesh.replicas >= 1 && mesh.data % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < mesh.data), "/mesh/replicas",
-             fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, mesh.data), "use a divisor of the data degree, below it");
-  const std::int64_t product = std::int64_t{mesh.data} * mesh.pipeline * mesh.tensor;
+  const std::int64_t copies = std::int64_t{mesh.data} * mesh.context;
+  const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;   // degrees as written go beyond 64 bits
+  rules.must(mesh.replicas >= 1 && copies % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < copies), "/mesh/replicas",
+             fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, copies), "use a divisor of the data degree, below it");
   rules.must(product == plan.cluster.devices, "/mesh",
-             fmt::format("data {} x pipeline {} x tensor {} = {} ranks, but the cluster has {} devices", mesh.data, mesh.pipeline, mesh.tensor, product, plan.cluster.devices),
+             fmt::format("{} = {:.0f} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
              "make the product equal to the number of devices");
 }
 
@@ -46,6 +52,9 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
   rules.must(work.global_batch % slots == 0, "/microbatch_size",
              fmt::format("global batch {} is not divisible by data degree {} x microbatch {} = {}", work.global_batch, plan.mesh.data, plan.microbatch_size, slots),
              "choose a microbatch that divides global batch / data degree");
+  rules.must(plan.num_microbatches() <= kMostMicrobatches, "/microbatch_size",
+             fmt::format("{} microbatches a step are more than {}", plan.num_microbatches(), kMostMicrobatches),
+             fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
 void check_tensor(const ParallelPlan& plan, Rules& rules) {
@@ -61,8 +70,33 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
              fmt::format("the vocabulary is padded to a multiple of {}, which tensor degree {} does not divide", plan.vocabulary_multiple, tensor),
              "use a multiple of the tensor degree");
   rules.must(!plan.sequence_parallel || tensor > 1, "/sequence_parallel", "sequence parallel needs a tensor degree above 1", "switch it off");
-  rules.must(!plan.sequence_parallel || plan.workload.sequence % tensor == 0, "/sequence_parallel",
-             fmt::format("sequence {} is not divisible by tensor degree {}", plan.workload.sequence, tensor), "switch it off, or change the sequence");
+  const std::int64_t tokens = plan.workload.sequence / plan.mesh.context;
+  rules.must(!plan.sequence_parallel || tokens % tensor == 0, "/sequence_parallel",
+             fmt::format("sequence {} is not divisible by tensor degree {}", tokens, tensor), "switch it off, or change the sequence");
+}
+
+void check_context(const ParallelPlan& plan, Rules& rules) {
+  const std::int64_t context = plan.mesh.context, local_heads = plan.mesh.tensor * context;
+  if (context == 1) return;
+  const bool exchanges_heads = plan.context_algorithm == ContextAlgorithm::AllToAll;
+  const std::int64_t pieces = exchanges_heads ? context : 2 * context;
+  rules.must(plan.workload.sequence % pieces == 0, "/mesh/context",
+             fmt::format("sequence {} is not divisible into {} pieces for {} context ranks", plan.workload.sequence, pieces, context), "use a context degree that divides it");
+  rules.must(plan.model.attention_dropout == 0, "/mesh/context", "attention dropout is not known across context ranks", "set it to 0, or the context degree to 1");
+  rules.must(!exchanges_heads || (plan.model.heads % local_heads == 0 && plan.model.kv_heads % local_heads == 0), "/context_algorithm",
+             fmt::format("all_to_all deals {} heads and {} key/value heads to tensor {} x context {} ranks", plan.model.heads, plan.model.kv_heads, plan.mesh.tensor, context),
+             "use ring or all_gather, or a context degree that divides the heads");
+}
+
+void check_experts(const ParallelPlan& plan, Rules& rules) {
+  const std::int64_t ranks = plan.mesh.expert, tensor = plan.mesh.tensor;
+  const ExpertForm form = plan.model.experts.value_or(ExpertForm{});
+  rules.must(form.experts % ranks == 0, "/mesh/expert", fmt::format("{} experts are not divisible by expert degree {}", form.experts, ranks), "use a degree that divides them");
+  rules.must(plan.mesh.copies() % ranks == 0, "/mesh/expert",
+             fmt::format("{} data and context ranks are not divisible by expert degree {}", plan.mesh.copies(), ranks), "use a degree that divides them");
+  rules.must(ranks == 1 || plan.mesh.replicas == 1, "/mesh/expert", "experts are not cut over replicas of shards (HSDP)", "use expert 1 or replicas 1");
+  rules.must(form.expert_ffn % tensor == 0 && form.shared_ffn % tensor == 0, "/mesh/tensor",
+             fmt::format("{} columns of an expert (shared: {}) are not divisible by tensor degree {}", form.expert_ffn, form.shared_ffn, tensor), "use a tensor degree that divides them");
 }
 
 // What is written must be an order of just this plan, and performable.
@@ -129,9 +163,11 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
+  check_context(plan, rules);
+  check_experts(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
   return std::move(rules).take();

@@ -18,12 +18,13 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value
 // Fills buckets in reverse order of use.
 class BucketFiller {
  public:
-  BucketFiller(const ParallelPlan& plan, bool one_bucket_a_layer)
-      : plan_(plan), one_bucket_a_layer_(one_bucket_a_layer),
+  struct Kind { bool one_bucket_a_layer = false, expert = false; };
+  BucketFiller(const ParallelPlan& plan, Kind kind)
+      : kind_(kind), shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
         limit_(plan.bucket_size.value() / bytes_per_gradient(plan).value()) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
-    const bool overflows = !open_.slots.empty() && !one_bucket_a_layer_ && open_.elements + slot.elements > limit_;
+    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_layer && open_.elements + slot.elements > limit_;
     if (overflows) close();
     open_.slots.push_back(slot);
     open_.slots.back().offset = open_.elements;
@@ -34,8 +35,10 @@ class BucketFiller {
 
   void close() {
     if (open_.slots.empty()) return;
-    open_.elements = round_up(open_.elements, plan_.mesh.shards() * kSlotAlignment);
-    open_.shard_elements = open_.elements / plan_.mesh.shards();
+    open_.shards = shards_;
+    open_.expert = kind_.expert;
+    open_.elements = round_up(open_.elements, shards_ * kSlotAlignment);
+    open_.shard_elements = open_.elements / shards_;
     buckets_.push_back(std::move(open_));
     open_ = Bucket{};
   }
@@ -43,12 +46,23 @@ class BucketFiller {
   std::vector<Bucket> take() && { return std::move(buckets_); }
 
  private:
-  const ParallelPlan& plan_;
-  bool one_bucket_a_layer_;
+  Kind kind_;
+  std::int32_t shards_;
   std::int64_t limit_;
   Bucket open_;
   std::vector<Bucket> buckets_;
 };
+
+// Chunk by chunk, last layer first; of one layer experts after the rest. The last `tied` stay last.
+void add_in_launch_order(std::vector<Bucket>& buckets, std::vector<Bucket> experts, std::size_t tied) {
+  for (Bucket& bucket : experts) {
+    const auto end = buckets.end() - static_cast<std::ptrdiff_t>(tied);
+    const auto later = std::find_if(buckets.begin(), end, [&](const Bucket& other) {
+      return other.chunk < bucket.chunk || (other.chunk == bucket.chunk && other.ready_after < bucket.ready_after);
+    });
+    buckets.insert(later, std::move(bucket));
+  }
+}
 
 // The copy of the token embedding whose gradients the first and the last stage must add up.
 bool is_tied_across_stages(const ModelGraph& model, const ParallelPlan& plan, const BucketSlot& slot) {
@@ -71,28 +85,34 @@ std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan
   return parameters;
 }
 
+std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) {
+  return parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1);
+}
+
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   const bool by_layer = sharding_strategy(plan).shards_parameters;
-  BucketFiller filler(plan, by_layer);
+  BucketFiller filler(plan, {.one_bucket_a_layer = by_layer}), experts(plan, {.one_bucket_a_layer = by_layer, .expert = true});
   std::vector<std::pair<BucketSlot, ChunkIndex>> tied;
   for (ChunkIndex chunk{plan.chunks - 1}; chunk.exists(); chunk = ChunkIndex(chunk.value() - 1)) {
     const LayerRange range = plan.layers(stage, chunk);
     for (LayerIndex layer(range.end.value() - 1); layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
       const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
       for (std::int32_t at = static_cast<std::int32_t>(parameters.size()) - 1; at >= 0; --at) {
-        const BucketSlot slot{.layer = layer, .parameter = at, .offset = 0, .elements = parameters[static_cast<std::size_t>(at)].elements(plan.mesh.tensor)};
+        const BucketSlot slot{.layer = layer, .parameter = at, .offset = 0, .elements = local_elements(parameters[static_cast<std::size_t>(at)], plan.mesh)};
         if (is_tied_across_stages(model, plan, slot)) tied.emplace_back(slot, chunk);
-        else filler.add(slot, chunk);
+        else (parameters[static_cast<std::size_t>(at)].expert ? experts : filler).add(slot, chunk);
       }
-      if (by_layer) filler.close();
+      if (by_layer) filler.close(), experts.close();
     }
     filler.close();
+    experts.close();
   }
   for (const auto& [slot, chunk] : tied) {   // its own bucket, last: it waits for the other stage
     filler.add(slot, chunk);
     filler.close();
   }
   std::vector<Bucket> buckets = std::move(filler).take();
+  add_in_launch_order(buckets, std::move(experts).take(), tied.size());
   for (std::size_t at = buckets.size() - tied.size(); at < buckets.size(); ++at) buckets[at].tied = true;
   return buckets;
 }

@@ -37,6 +37,8 @@ struct BucketSlot {
 
 struct Bucket {
   std::vector<BucketSlot> slots;
+  std::int32_t shards = 1;       // ranks that share it: 1 where no other rank holds the same weights
+  bool expert = false;           // of experts: reduced and gathered over the ranks that hold the same ones
   std::int64_t elements = 0;     // padded to a multiple of shards * kSlotAlignment
   std::int64_t shard_elements = 0;
   LayerIndex ready_after;        // the layer whose backward completes it (the smallest layer index inside)
@@ -44,8 +46,13 @@ struct Bucket {
   bool tied = false;             // the tied embedding, shared with another stage: summed over both first, at the end
 };
 
+inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data; }
+
+// Of one rank: its tensor part, and the experts that it holds.
+std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh);
+
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
-// a parameter larger than that has its own; buckets never mix chunks. Stage 3: one bucket a layer.
+// a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a layer (and one of its experts).
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
 // Tied embeddings: with one stage the head uses layer 0's weight and owns no copy. Across stages the last stage holds a copy of it as

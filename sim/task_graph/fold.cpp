@@ -41,7 +41,7 @@ std::int32_t AxisFold::num_classes(std::int32_t degree) const {
 
 DeviceId device_of(const Fold& fold, const DeviceMesh& mesh, Rank rank) {
   const MeshCoordinate at = mesh.coordinate(rank);
-  const std::int32_t data = at.stage.value() * fold.data.num_classes(mesh.data) + fold.data.class_of(at.data);
+  const std::int32_t data = at.stage.value() * fold.data.num_classes(mesh.copies()) + fold.data.class_of(at.data);
   return DeviceId(data * fold.tensor.num_classes(mesh.tensor) + fold.tensor.class_of(at.tensor));
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/task_graph/context_tasks.h"
+
 namespace sim {
 namespace {
 
@@ -30,43 +32,63 @@ struct SegmentNames {
 constexpr SegmentNames kAttention{Operation::AttentionNorm, Operation::Attention, Operation::AttentionResidual};
 constexpr SegmentNames kMlp{Operation::MlpNorm, Operation::Mlp, Operation::MlpResidual};
 
+Piece over_tensor(Operation operation, std::int32_t sequence, Bytes payload) { return {operation, sequence, payload, MeshAxis::Tensor}; }
+
 void add_segment_forward(Pieces& pieces, const Sizes& size, const SegmentNames& names, std::int32_t sequence) {
   if (size.sequence_parallel) {
     pieces.push_back({names.norm});
-    pieces.push_back({Operation::AllGather, sequence, size.hidden});
+    pieces.push_back(over_tensor(Operation::AllGather, sequence, size.hidden));
   }
   pieces.push_back({names.core});
   if (!size.tensor) return;
-  pieces.push_back({size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden});
+  pieces.push_back(over_tensor(size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden));
   pieces.push_back({names.residual});
 }
 
 void add_segment_backward(Pieces& pieces, const Sizes& size, const SegmentNames& names, std::int32_t sequence) {
   if (size.sequence_parallel) {
     pieces.push_back({names.residual});
-    pieces.push_back({Operation::AllGather, sequence, size.hidden});
+    pieces.push_back(over_tensor(Operation::AllGather, sequence, size.hidden));
   }
   pieces.push_back({names.core});
   if (!size.tensor) return;
-  pieces.push_back({size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden});
+  pieces.push_back(over_tensor(size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden));
   pieces.push_back({names.norm});
+}
+
+// Rows of tokens for the experts of each rank, and back; a token goes to `topk` of them. Payloads are of an even use of all experts.
+Pieces expert_pieces(const ParallelPlan& plan, const Sizes& size, Phase phase) {
+  const Bytes rows = size.hidden * plan.model.experts->topk / std::int64_t{plan.sequence_parallel ? plan.mesh.tensor : 1};
+  const auto exchange = [&](std::int32_t sequence) { return Piece{Operation::AllToAll, sequence, rows, MeshAxis::Expert}; };
+  const bool backward = phase == Phase::Backward;
+  const Operation first = backward ? Operation::ExpertOutput : Operation::ExpertInput, last = backward ? Operation::ExpertInput : Operation::ExpertOutput;
+  if (plan.mesh.expert == 1) return {{first}, {Operation::Experts}, {last}};
+  return {{first}, exchange(0), {Operation::Experts}, exchange(1), {last}};
+}
+
+Pieces with_experts(Pieces pieces, const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
+  if (model.kind(layer) != LayerKind::ExpertBlock) return pieces;
+  const auto whole = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
+  const Pieces parts = expert_pieces(plan, sizes(model, plan), phase);
+  pieces.insert(pieces.erase(whole), parts.begin(), parts.end());
+  return pieces;
 }
 
 Pieces embedding_forward(const Sizes& size) {
   if (!size.tensor) return {{Operation::Embedding}};
   const Operation sum = size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce;
-  return {{Operation::Embedding}, {sum, 0, size.hidden}, {Operation::EmbeddingPositions}};
+  return {{Operation::Embedding}, over_tensor(sum, 0, size.hidden), {Operation::EmbeddingPositions}};
 }
 
 // A vocabulary-parallel loss: the maximum, then the sum of exponentials and the target's logit, cross the tensor group.
 Pieces head_forward(const Sizes& size) {
   Pieces pieces;
-  if (size.sequence_parallel) pieces = {{Operation::HeadNorm}, {Operation::AllGather, 0, size.hidden}};
+  if (size.sequence_parallel) pieces = {{Operation::HeadNorm}, over_tensor(Operation::AllGather, 0, size.hidden)};
   pieces.push_back({Operation::Head});
   if (!size.tensor) return pieces;
-  pieces.push_back({Operation::AllReduce, 0, size.statistics});
+  pieces.push_back(over_tensor(Operation::AllReduce, 0, size.statistics));
   pieces.push_back({Operation::HeadExponentials});
-  pieces.push_back({Operation::AllReduce, 1, size.statistics * 2});
+  pieces.push_back(over_tensor(Operation::AllReduce, 1, size.statistics * 2));
   pieces.push_back({Operation::HeadLoss});
   return pieces;
 }
@@ -74,12 +96,12 @@ Pieces head_forward(const Sizes& size) {
 Pieces head_backward(const Sizes& size) {
   if (!size.tensor) return {{Operation::Head}};
   const Operation sum = size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce;
-  return {{Operation::Head}, {sum, 0, size.hidden}, {Operation::HeadNorm}};
+  return {{Operation::Head}, over_tensor(sum, 0, size.hidden), {Operation::HeadNorm}};
 }
 
 Pieces embedding_backward(const Sizes& size) {
   if (!size.sequence_parallel) return {{Operation::Embedding}};
-  return {{Operation::EmbeddingPositions}, {Operation::AllGather, 0, size.hidden}, {Operation::Embedding}};
+  return {{Operation::EmbeddingPositions}, over_tensor(Operation::AllGather, 0, size.hidden), {Operation::Embedding}};
 }
 
 }  // namespace
@@ -91,7 +113,7 @@ std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& p
   Pieces pieces;
   add_segment_forward(pieces, size, kAttention, 0);
   add_segment_forward(pieces, size, kMlp, 1);
-  return pieces;
+  return with_context(with_experts(std::move(pieces), model, plan, layer, Phase::Forward), plan, Phase::Forward);
 }
 
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
@@ -101,18 +123,18 @@ std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& 
   Pieces pieces;
   add_segment_backward(pieces, size, kMlp, 0);
   add_segment_backward(pieces, size, kAttention, 1);
-  return pieces;
+  return with_context(with_experts(std::move(pieces), model, plan, layer, Phase::Backward), plan, Phase::Backward);
 }
 
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
   if (layer == LayerIndex(0)) return {};
   if (layer == model.head()) return {{Operation::Head}};
-  return {{Operation::Mlp}, {Operation::Attention}};
+  return {{model.kind(layer) == LayerKind::ExpertBlock ? Operation::Experts : Operation::Mlp}, {Operation::Attention}};
 }
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   Pieces pieces = forward_pieces(model, plan, layer);
-  const auto last_core = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
+  const auto last_core = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp || piece.operation == Operation::Experts; });
   pieces.erase(std::next(last_core), pieces.end());
   return pieces;
 }

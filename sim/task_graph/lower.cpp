@@ -15,7 +15,7 @@ namespace {
 class Lowering {
  public:
   Lowering(const ModelGraph& model, const ParallelPlan& plan, const Fold& fold)
-      : model_(model), plan_(plan), fold_(fold), data_(fold.data.classes(plan.mesh.data)), tensor_(fold.tensor.classes(plan.mesh.tensor)) {}
+      : model_(model), plan_(plan), fold_(fold), data_(fold.data.classes(plan.mesh.copies())), tensor_(fold.tensor.classes(plan.mesh.tensor)) {}
 
   TaskGraph lower() && {
     write_stage_programs();
@@ -39,9 +39,9 @@ class Lowering {
   void connect_pipeline();
   void join_collectives();
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
-  bool meets_others(const TaskKey& key) const;
+  bool meets_others(const TaskKey& key, const Classes& at) const;
   // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
-  std::size_t shards() const { return plan_.mesh.shards() == plan_.mesh.data ? data_.size() : static_cast<std::size_t>(plan_.mesh.shards()); }
+  std::size_t shards() const { return plan_.mesh.shards() == plan_.mesh.copies() ? data_.size() : static_cast<std::size_t>(plan_.mesh.shards()); }
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
@@ -112,10 +112,14 @@ void Lowering::connect_pipeline() {
 }
 
 // A group whose members are one device is inside it; the embedding and world groups span stages in any case.
-bool Lowering::meets_others(const TaskKey& key) const {
+// Experts: all ranks are folded, or each stands alone (fold_of). Ranks that share a sample are folded, or stand apart, together (fold_of).
+bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
   switch (key.group) {
     case MeshAxis::Data:
     case MeshAxis::Replica: return data_.size() > 1 && is_communication(key.operation);
+    case MeshAxis::ExpertData: return data_.size() > 1;
+    case MeshAxis::Expert:
+    case MeshAxis::Context: return data_[at.data].size == 1 && is_communication(key.operation);
     case MeshAxis::Tensor: return tensor_.size() > 1 && is_communication(key.operation);
     case MeshAxis::Embedding:
     case MeshAxis::World: return true;
@@ -129,12 +133,15 @@ void Lowering::join_collectives() {
     const auto& tasks = program(placed).tasks;
     for (std::size_t position = 0; position < tasks.size(); ++position) {
       const MeshAxis axis = tasks[position].key.group;
-      if (!meets_others(tasks[position].key)) continue;
+      if (!meets_others(tasks[position].key, placed.at)) continue;
       const bool spans_stages = axis == MeshAxis::Embedding || axis == MeshAxis::World;
       Classes first = placed.at;
       if (axis == MeshAxis::World) first.data = 0;
       if (axis == MeshAxis::Data) first.data -= first.data % shards();
       if (axis == MeshAxis::Replica) first.data %= shards();
+      if (axis == MeshAxis::Context) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.context);
+      if (axis == MeshAxis::Expert) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.expert);
+      if (axis == MeshAxis::ExpertData) first.data %= static_cast<std::size_t>(plan_.mesh.expert);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
       const auto [meeting, is_new] = meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? 0 : position}, 0);

@@ -34,12 +34,13 @@ class Writer {
 
  private:
   struct LayerPieces { std::vector<Piece> forward, backward, recompute, weight; };
-  bool shards_data() const { return plan_.mesh.data > 1; }
+  bool shards_data() const { return plan_.mesh.copies() > 1; }
   bool gathers() const { return strategy_.shards_parameters && shards_data(); }
   // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
   bool is_local(const Visit& visit, std::int32_t steps) const;
   std::int32_t& handed(const Visit& visit);
 
+  const LayerPieces& pieces_of(LayerIndex layer) const { return pieces_[model_.kind(layer)]; }
   void cache_pieces();
   std::vector<Visit> visits() const;
   void add_visits(std::vector<Visit>& visits, const StageAction& action, bool last_of_chunk) const;
@@ -67,7 +68,7 @@ class Writer {
   ActionKind completes_gradients_;
   const std::vector<Bucket>& buckets_;
   StageProgram program_;
-  LayerPieces embedding_, block_, head_;
+  ByLayerKind<LayerPieces> pieces_;
   std::vector<std::vector<std::int32_t>> buckets_by_layer_;
   std::vector<std::int32_t> held_;       // by bucket: the gather that filled it, or kNobody
   std::int32_t chain_ = kNobody;         // the task that made what the next piece reads
@@ -77,13 +78,13 @@ class Writer {
 };
 
 void Writer::cache_pieces() {
-  const auto pieces = [&](LayerIndex layer, bool is_block) {
-    return LayerPieces{forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
-                       is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}, weight_pieces(model_, layer)};
-  };
-  embedding_ = pieces(LayerIndex(0), false);
-  block_ = pieces(LayerIndex(1), true);
-  head_ = pieces(model_.head(), false);
+  for (const LayerKind kind : kLayerKinds) {
+    const LayerIndex layer = model_.first_of(kind);
+    if (!layer.exists()) continue;
+    const bool is_block = kind == LayerKind::Block || kind == LayerKind::ExpertBlock;
+    pieces_[kind] = {forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
+                     is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}, weight_pieces(model_, layer)};
+  }
 }
 
 // The buckets whose weights a layer reads; on the embedding's stage a tied head reads the embedding's.
@@ -96,7 +97,7 @@ std::vector<std::int32_t> Writer::buckets_of(LayerIndex layer) const {
     const bool holds = std::any_of(slots.begin(), slots.end(), [&](const BucketSlot& slot) {
       return slot.layer == layer || (reads_embedding && slot.layer == LayerIndex(0));
     });
-    if (holds) found.push_back(static_cast<std::int32_t>(at));
+    if (holds && buckets_[at].shards > 1) found.push_back(static_cast<std::int32_t>(at));
   }
   return found;
 }
@@ -145,7 +146,7 @@ void Writer::gather(const Visit& visit, std::int32_t after) {
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::AllGather),
               .stream = Stream::Gather, .bucket = BucketIndex(bucket),
               .payload = element * buckets_[static_cast<std::size_t>(bucket)].elements};
-    task.key.group = MeshAxis::Data;
+    task.key.group = axis_of(buckets_[static_cast<std::size_t>(bucket)]);
     task.key.sequence = bucket;
     held_[static_cast<std::size_t>(bucket)] = emit(task, {after});
   }
@@ -207,25 +208,30 @@ void Writer::send(const Visit& visit) {
 }
 
 void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
+  std::int32_t beside = kNobody, beside_chain = kNobody;   // starts with the next piece; ran beside the last one
   for (const Piece& piece : pieces) {
     Task task{.key = key(visit, phase, piece.operation), .payload = piece.payload};
     task.key.sequence = piece.sequence;
-    if (is_communication(piece.operation)) {
-      task.key.group = MeshAxis::Tensor;
-      task.stream = Stream::Tensor;
+    task.key.group = piece.group;
+    if (piece.group != MeshAxis::None) task.stream = piece.group == MeshAxis::Tensor ? Stream::Tensor : Stream::Exchange;
+    const std::int32_t id = emit(task, {chain_, beside_chain});
+    if (piece.beside_next) {
+      beside = id;
+    } else {
+      chain_ = id;
+      beside_chain = std::exchange(beside, kNobody);
     }
-    chain_ = emit(task, {chain_});
   }
 }
 
 void Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after) {
-  if (!shards_data()) return;
+  if (bucket.shards == 1) return;
   Task task{.key = {.stage = stage_, .chunk = bucket.chunk, .microbatch = microbatch, .layer = bucket.ready_after, .phase = Phase::Gradients,
-                    .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, .group = MeshAxis::Data, .sequence = index},
+                    .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, .group = axis_of(bucket), .sequence = index},
             .stream = Stream::Reduce, .bucket = BucketIndex(index),
             .payload = bytes_per_gradient(plan_) * bucket.elements};
   emit(task, {after});
-  if (plan_.mesh.replicas > 1) {   // what is left of the shard (of all, where nothing is sharded) over the replicas
+  if (plan_.mesh.replicas > 1 && !bucket.expert) {   // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
     task.payload = bytes_per_gradient(plan_) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
@@ -255,7 +261,7 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   gather(visit, last_compute_);
   if (plan_.prefetch && at + 1 < visits.size()) gather(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();
-  const LayerPieces& pieces = visit.layer == LayerIndex(0) ? embedding_ : visit.layer == model_.head() ? head_ : block_;
+  const LayerPieces& pieces = pieces_of(visit.layer);
   if (visit.action.kind == ActionKind::Forward) run(visit, Phase::Forward, pieces.forward);
   else if (visit.action.kind == ActionKind::Weight) run(visit, Phase::Weight, pieces.weight);
   else {
@@ -323,8 +329,8 @@ void Writer::step() {
     update.key.sequence = index;
     update.bucket = BucketIndex(index);
     const std::int32_t updated = emit(update, {ready});
-    if (!strategy_.shards_optimizer || strategy_.shards_parameters || !shards_data()) continue;
-    Task weights = task(Operation::AllGather, MeshAxis::Data, Stream::Gather);
+    if (!strategy_.shards_optimizer || strategy_.shards_parameters || buckets_[at].shards == 1) continue;
+    Task weights = task(Operation::AllGather, axis_of(buckets_[at]), Stream::Gather);
     weights.key.layer = buckets_[at].ready_after;
     weights.key.sequence = index;
     weights.bucket = BucketIndex(index);
@@ -335,7 +341,7 @@ void Writer::step() {
 
 StageProgram Writer::write() && {
   const std::vector<Visit> all = visits();
-  program_.tasks.reserve(all.size() * (block_.backward.size() + block_.recompute.size() + 2));
+  program_.tasks.reserve(all.size() * (pieces_of(LayerIndex(1)).backward.size() + pieces_of(LayerIndex(1)).recompute.size() + 2));
   program_.edges.reserve(program_.tasks.capacity() / 2);
   for (std::size_t at = 0; at < all.size(); ++at) write_visit(all, at);
   finish_gradients();

@@ -21,16 +21,20 @@ inline constexpr std::string_view kPhaseNames[] = {"forward", "backward", "recom
 enum class Operation : std::uint8_t {
   Embedding, EmbeddingPositions,                               // a segment up to its sum over T; what follows the sum
   Attention, AttentionResidual, Mlp, MlpResidual,
+  AttentionInput, AttentionScores, AttentionOutput,            // Attention where context ranks meet inside: up to q, k, v; the kernel; behind it
+  ExpertInput, Experts, ExpertOutput,                          // Mlp of experts: router and tokens to them; the products; tokens back
   Head, HeadExponentials, HeadLoss,                            // logits and their local maximum; local sums; the loss
   HeadNorm, AttentionNorm, MlpNorm,                            // backward of the norm in front of a segment, after its sum over T
   Accumulate, NormPart, Update,                                // add to the accumulated gradient; squared norm; optimizer
   Reshard,                                                     // ZeRO-3: free the gathered weights of `bucket`; takes no time
-  AllReduce, ReduceScatter, AllGather, Send, Receive
+  AllReduce, ReduceScatter, AllGather, Send, Receive, AllToAll, RingHop
 };
 inline constexpr std::string_view kOperationNames[] = {
-    "embedding", "embedding_positions", "attention", "attention_residual", "mlp", "mlp_residual", "head", "head_exponentials", "head_loss",
+    "embedding", "embedding_positions", "attention", "attention_residual", "mlp", "mlp_residual",
+    "attention_input", "attention_scores", "attention_output",
+    "expert_input", "experts", "expert_output", "head", "head_exponentials", "head_loss",
     "head_norm", "attention_norm", "mlp_norm", "accumulate", "norm_part", "update", "reshard",
-    "all_reduce", "reduce_scatter", "all_gather", "send", "receive"};
+    "all_reduce", "reduce_scatter", "all_gather", "send", "receive", "all_to_all", "ring_hop"};
 constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
 
 // Equal for the same piece of work in the simulation, in the graph slice of a rank, and in a recorded trace.
@@ -51,10 +55,10 @@ std::string to_text(const TaskKey& key);                       // "s0.c0.m3.l2.f
 bool parse_task_key(std::string_view text, TaskKey& key);      // false: not a key
 std::string kind_text(const TaskKey& key);                     // "forward.attention", "gradients.all_reduce.data"
 
-// Streams of a device; each runs its tasks one at a time in issue order.
-enum class Stream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive };
-inline constexpr std::string_view kStreamNames[] = {"compute", "tensor", "gather", "reduce", "send", "receive"};
-inline constexpr std::size_t kNumStreams = 6;
+// Streams of a device; each runs its tasks one at a time in issue order. Exchange: between the ranks that share a sample, or experts.
+enum class Stream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive, Exchange };
+inline constexpr std::string_view kStreamNames[] = {"compute", "tensor", "gather", "reduce", "send", "receive", "exchange"};
+inline constexpr std::size_t kNumStreams = 7;
 // Which streams of a device are one queue. ReduceInOrder: gradients are exchanged where they are issued, computation waits. InOrder: all are.
 enum class StreamOrder : std::uint8_t { Overlapping, ReduceInOrder, InOrder };
 constexpr Stream queue_of(StreamOrder order, Stream stream) {

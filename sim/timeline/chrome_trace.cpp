@@ -18,6 +18,8 @@ std::string name_of(const TaskKey& key) {
     case Operation::AllReduce: return "ncclDevKernel_AllReduce";
     case Operation::ReduceScatter: return "ncclDevKernel_ReduceScatter";
     case Operation::AllGather: return "ncclDevKernel_AllGather";
+    case Operation::AllToAll:
+    case Operation::RingHop:
     case Operation::Send:
     case Operation::Receive: return "ncclDevKernel_SendRecv";
     default: return kind_text(key);

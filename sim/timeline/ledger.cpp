@@ -11,6 +11,9 @@ std::int32_t group_size(const ParallelPlan& plan, MeshAxis axis) {
     case MeshAxis::Data: return plan.mesh.shards();
     case MeshAxis::Replica: return plan.mesh.replicas;
     case MeshAxis::Tensor: return plan.mesh.tensor;
+    case MeshAxis::Context: return plan.mesh.context;
+    case MeshAxis::Expert: return plan.mesh.expert;
+    case MeshAxis::ExpertData: return plan.mesh.expert_copies();
     case MeshAxis::Pipeline:
     case MeshAxis::Embedding: return 2;
     case MeshAxis::World: return plan.mesh.ranks();

@@ -57,6 +57,9 @@ Json parse_json(std::string_view text, const std::string& name) {
 
 Json load_json_file(const std::string& path) { return parse_json(load_text_file(path), path); }
 
-void save_json_file(const Json& document, const std::string& path) { save_text_file(document.dump(2) + "\n", path); }
+// Names of files that stand in it may hold any bytes.
+void save_json_file(const Json& document, const std::string& path) {
+  save_text_file(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", path);
+}
 
 }  // namespace sim

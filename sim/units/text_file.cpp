@@ -78,6 +78,25 @@ std::filesystem::path behind_links(const std::string& path) {
   return ignored ? std::filesystem::path(path) : target;
 }
 
+struct Target {
+  explicit Target(const std::string& asked_for) : asked(asked_for), path(behind_links(asked_for)), aside(fmt::format("{}.{}.part", path.string(), ::getpid())) {
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (std::filesystem::is_directory(status)) refuse_writing(asked, EISDIR);
+    is_special = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  }
+  std::string asked;
+  std::filesystem::path path;
+  std::string aside;         // the process number keeps two writers of the same file apart
+  bool is_special = false;   // a pipe or a terminal: written as it is
+};
+
+Descriptor open_aside(const Target& target) {
+  const int file = ::open(target.aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReadableByAll);
+  if (file < 0) refuse_writing(target.asked, errno);
+  return Descriptor(file);
+}
+
 }  // namespace
 
 std::string load_text_file(const std::string& path) {
@@ -102,23 +121,23 @@ std::string load_text_file(const std::string& path) {
   }
 }
 
-void save_text_file(std::string_view text, const std::string& path) {
-  const std::filesystem::path target = behind_links(path);
-  std::error_code ignored;
-  const std::filesystem::file_status status = std::filesystem::status(target, ignored);
-  if (std::filesystem::is_directory(status)) refuse_writing(path, EISDIR);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_directly(text, path);
+void require_writable(const std::string& path) {
+  const Target target(path);
+  if (target.is_special) return;
+  const Descriptor file = open_aside(target);
+  ::unlink(target.aside.c_str());
+}
 
-  // The process number keeps two writers of the same file apart.
-  const std::string aside = fmt::format("{}.{}.part", target.string(), ::getpid());
-  Descriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReadableByAll));
-  if (!file.is_open()) refuse_writing(path, errno);
-  if (!write_all(file, text) || ::fsync(file.number()) != 0 || !file.close() || ::rename(aside.c_str(), target.c_str()) != 0) {
+void save_text_file(std::string_view text, const std::string& path) {
+  const Target target(path);
+  if (target.is_special) return write_directly(text, path);
+  Descriptor file = open_aside(target);
+  if (!write_all(file, text) || ::fsync(file.number()) != 0 || !file.close() || ::rename(target.aside.c_str(), target.path.c_str()) != 0) {
     const int error = errno;
-    ::unlink(aside.c_str());
+    ::unlink(target.aside.c_str());
     refuse_writing(path, error);
   }
-  flush_folder(target.parent_path());
+  flush_folder(target.path.parent_path());
 }
 
 }  // namespace sim

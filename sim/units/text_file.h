@@ -15,6 +15,9 @@ inline constexpr Bytes kLargestTextFile{std::int64_t{1} << 30};
 // Throws InputError: missing, a folder, not permitted, larger than kLargestTextFile.
 std::string load_text_file(const std::string& path);
 
+// Throws what save_text_file() would throw before it writes: a folder, a missing one, not permitted.
+void require_writable(const std::string& path);
+
 // Written aside, flushed to the disk, then renamed. Throws InputError naming the disk's reason; the old file is then as it was.
 // A path that is no regular file (a device, a pipe) is written directly.
 void save_text_file(std::string_view text, const std::string& path);

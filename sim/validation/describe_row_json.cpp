@@ -197,7 +197,8 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
                                                            : at.reader().choice("fp8_recipe", kScaleRecipeNames, usual));
   const bool convolutional = run.network.kind == NetworkKind::Convolutional;
   if (convolutional)
-    execution.channels_last = at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
+    execution.channels_last =  // a compiler lays tensors out as its own kernels want them
+        stack.compiled || at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
   if (!convolutional) {
     execution.attention = attention_kernel(stack, at.text("attention_kernel", stack.attention));
     execution.fused_norm = at.flag("fused_norm", stack.fused_norm);

@@ -25,6 +25,11 @@ ModelConfig model_of(const Network& net) {
   model.gated_mlp = net.gated;
   model.attention_bias = model.projection_bias = model.mlp_bias = net.bias;
   model.tied_embeddings = net.tied;
+  model.experts = net.experts;
+  if (net.attention.kind != AttentionKind::Latent) return model;
+  model.attention = net.attention;
+  model.kv_heads = net.heads;
+  model.head_dim = (net.attention.qk_nope + net.attention.qk_rope + net.attention.v_dim) / 2;
   return model;
 }
 
@@ -63,6 +68,10 @@ SoftwareStack software_of(const Execution& execution, const SoftwareStack& stack
   return software;
 }
 
+ContextAlgorithm context_of(const Layout& layout) {
+  return layout.context_all_to_all ? ContextAlgorithm::AllToAll : layout.context_ring ? ContextAlgorithm::Ring : ContextAlgorithm::AllGather;
+}
+
 Recompute recompute_of(RecomputeKind kind) {
   return kind == RecomputeKind::Full ? Recompute::Full : kind == RecomputeKind::AttentionCore ? Recompute::Selective : Recompute::None;
 }
@@ -78,17 +87,16 @@ std::string why_not_lowered(const RunDescription& run) {
   const Layout& layout = run.layout;
   const struct { bool holds; const char* reason; } kReasons[] = {
       {net.kind != NetworkKind::Decoder, "is no decoder"},
-      {net.experts.has_value(), "has experts"},
       {net.low_rank.has_value(), "trains adapters"},
-      {net.attention.kind != AttentionKind::Full, "has latent or windowed attention"},
+      {net.attention.kind == AttentionKind::Sliding, "has windowed attention"},
       {net.effective_sequence != real(net.sequence), "pads its samples"},
-      {layout.context > 1 || layout.expert > 1, "cuts context or experts"},
+      {net.experts && !layout.expert_tensor && layout.tensor > 1, "keeps experts whole on tensor ranks"},
       {layout.cut != CutKind::Uniform, "is cut in another way than evenly"},
       {run.execution.format == NumberFormat::Fp8, "computes in fp8"},
       {!keeps_or_repeats_whole_parts(run.execution.recompute), "recomputes single operators"},
       {run.execution.place != OptimizerPlace::Device, "keeps its optimizer on the host"},
       {run.execution.optimizer != StepOptimizer::Adam, "has another optimizer than Adam"},
-      {layout.zero_stage > 0 && layout.zero_group != layout.data, "shards over a part of the data ranks"},
+      {layout.zero_stage > 0 && layout.zero_group != layout.data * layout.context, "shards over a part of the data ranks"},
       {layout.global_batch != layout.data * layout.micro_batch * layout.microbatches, "has uneven microbatches"},
       {run.machine.oversubscription > 1, "has links that are not alike"},
   };
@@ -108,13 +116,14 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
                    .precision = precision_of(run.execution.format),
                    .optimizer = OptimizerKind::AdamW,
                    .fp32_gradients = run.execution.reduce_bytes == 4};
-  plan.mesh = {.data = small(layout.data), .pipeline = small(layout.pipeline), .tensor = small(layout.tensor)};
+  plan.mesh = {.data = small(layout.data), .pipeline = small(layout.pipeline), .tensor = small(layout.tensor), .context = small(layout.context), .expert = small(layout.expert)};
+  if (layout.context > 1) plan.context_algorithm = context_of(layout);
   plan.vocabulary_multiple = run.network.vocabulary % layout.tensor == 0 ? layout.tensor : 128 * layout.tensor;
   plan.schedule = layout.pipeline > 1 ? layout.schedule : "1f1b";
   plan.chunks = small(layout.chunks);
   plan.cut = even_cut(run.network.layers, {plan.mesh.pipeline, small(layout.microbatches), plan.chunks});
   plan.microbatch_size = layout.micro_batch;
-  plan.zero_stage = layout.data > 1 ? small(layout.zero_stage) : 0;
+  plan.zero_stage = layout.data * layout.context > 1 ? small(layout.zero_stage) : 0;
   plan.reshard_after_forward = layout.reshard;
   if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;   // shards of each microbatch are added
   plan.sequence_parallel = layout.sequence_parallel;

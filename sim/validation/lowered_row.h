@@ -1,5 +1,5 @@
 // A described run as a plan that lower() and the engine take: so that the planner's own prices are held against the published record, too.
-// Used by predict_rows. Dense decoders cut over data, tensor and pipeline ranks; everything else has a reason why not.
+// Used by predict_rows. Decoders, dense or of experts, cut over data, context, tensor, pipeline and expert ranks; everything else has a reason why not.
 #pragma once
 
 #include <string>

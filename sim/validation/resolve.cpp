@@ -41,7 +41,7 @@ RecomputeKind least_recompute(RunDescription run, const Setting& setting) {
   for (const RecomputeKind kind : {None, AttentionCore, SaveProjections, CheapOperators}) {
     run.execution.recompute = kind;
     const MemoryEstimate memory = estimate_memory(run, setting);
-    if (memory.total_gib <= kMemoryDoubt * memory.available_gib) return kind;
+    if (memory.needed_gib <= kMemoryDoubt * memory.available_gib) return kind;
   }
   return Full;
 }

@@ -20,7 +20,7 @@ _SIM = {
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
     "sim_calibration": ["sim_cost", "sim_timeline"],
-    "sim_estimate": ["sim_cluster", "sim_schedule", "sim_collective"],
+    "sim_estimate": ["sim_model", "sim_cluster", "sim_schedule", "sim_collective"],
     "sim_validation": ["sim_estimate", "sim_engine"],
 }
 # Numbers below, then tables, then pictures, then the window.

@@ -1,4 +1,7 @@
 """Exit codes and where words go, of the whole program."""
+import os
+import subprocess
+
 import program
 
 
@@ -29,6 +32,16 @@ class Application(program.ProgramTest):
         document = self.document("simulate", "no-such-plan.json", expect=30)
         self.assertEqual(document["error"]["exit_code"], 30)
         self.assertTrue(document["error"]["violations"][0]["problem"])
+
+    def test_a_name_that_is_no_text_is_an_input_error_all_the_same(self):
+        document = self.document("simulate", os.fsdecode(b"\xff.json"), expect=30, errors="replace")
+        self.assertEqual(document["error"]["file"], "\ufffd.json")
+
+    def test_a_result_that_cannot_be_written_is_no_success(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(program.words(["simulate", self.make_plan()]), cwd=program.ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 30)
+        self.assertIn("No space left", done.stderr)
 
     def test_no_escape_codes_without_terminal(self):
         text = self.run_program("plan", *program.SMALL, "-o", self.folder / "plan.json").stdout

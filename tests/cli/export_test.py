@@ -16,6 +16,7 @@ class Export(program.ProgramTest):
         again = self.document("run", plan, "--data", tokens, "--steps", 1, "-o", self.folder / "again", "--weights", self.folder / "model")
         first = json.loads((run / "metrics.ndjson").read_text().splitlines()[0])["loss"]
         self.assertLess(again["steps"][0]["loss"], first)
+        self.assertEqual(self.document("export", self.folder, "-o", self.folder / "x", expect=30)["error"]["exit_code"], 30)
         self.assertIn("holds no complete checkpoint", self.run_program("export", self.folder, "-o", self.folder / "x", expect=30).stderr)
 
 

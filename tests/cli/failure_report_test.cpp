@@ -26,6 +26,13 @@ TEST(FailureReport, SaysNothingItDoesNotKnow) {
   EXPECT_FALSE(cause_of("").rank.exists());
 }
 
+TEST(FailureReport, ReadsLongWords) {
+  const std::string long_words(1 << 20, 'x');
+  EXPECT_EQ(cause_text("process rank 1 " + long_words), "");
+  EXPECT_EQ(cause_text(long_words + "\nMPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\n" + long_words + "\nwith errorcode 30.\n" + long_words),
+            "rank 2 gave up with exit code 30");
+}
+
 TEST(FailureReport, ARefusalIsTheWordsOfTheRankThatRefused) {
   const std::string folder = testing::TempDir() + "refusal";
   std::filesystem::create_directories(folder);

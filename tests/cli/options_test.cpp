@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "cli/exit_code.h"
+#include "sim/plan/parallel_plan.h"
 
 namespace cli {
 namespace {
@@ -61,6 +64,26 @@ TEST(Options, UsageErrorsNameTheOption) {
   EXPECT_EQ(usage_error(plan_with({"--fix", "tensor=4", "--fix", "tensor=2"}), "fixed twice"), kUsage);
   EXPECT_EQ(usage_error({"run", "p", "--data", "d", "-o", "r", "--steps", "-3"}, "--steps"), kUsage);
   EXPECT_EQ(usage_error({"measure", "-o", "x", "--ranks", "0"}, "--ranks"), kUsage);
+}
+
+// What plan writes, every command reads: as large as a plan file may hold, and no larger.
+TEST(Options, NumbersAreThoseOfAPlanFile) {
+  for (const auto& [option, most] : {std::pair("--seed", sim::kLargestSeed), std::pair("--vocabulary-multiple", sim::kMostVocabularyMultiple),
+                                     std::pair("--checkpoint-interval", sim::kMostSteps)}) {
+    const std::string largest = std::to_string(most), beyond = std::to_string(most + 1);
+    EXPECT_NO_THROW(parsed<PlanOptions>(plan_with({option, largest.c_str()})));
+    EXPECT_EQ(usage_error(plan_with({option, beyond.c_str()}), option), kUsage);
+    EXPECT_EQ(usage_error(plan_with({option, "-1"}), option), kUsage);
+  }
+  EXPECT_EQ(usage_error({"plan", "--model", "m", "--cluster", "c", "--global-batch", "8000000000", "--sequence", "64", "-o", "p"}, "--global-batch"), kUsage);
+}
+
+TEST(Options, WhatWouldBeIgnoredIsRefused) {
+  EXPECT_EQ(usage_error({"simulate", "p", "--mtbf", "5 y"}, "--steps"), kUsage);
+  EXPECT_EQ(usage_error({"validate", "r", "--fit", "f", "--leave-out-each"}, "--fit"), kUsage);
+  EXPECT_EQ(usage_error({"validate", "r", "--engine", "--leave-out-each"}, "--engine"), kUsage);
+  EXPECT_EQ(usage_error({"run", "p", "--data", "d", "-o", "r", "--steps", "3", "--weights", "w", "--resume"}, "--weights"), kUsage);
+  EXPECT_EQ(usage_error({"run", "p", "--data", "d", "-o", "r", "--steps", "3", "--fallback", "f"}, "--max-restarts"), kUsage);
 }
 
 TEST(Options, HelpHasAnExample) {

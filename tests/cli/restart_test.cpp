@@ -16,6 +16,8 @@ TEST(Restart, GoesOnFromTheNewestCompleteCheckpoint) {
   std::filesystem::create_directories(folder + "/checkpoints/step_00000002");
   std::filesystem::create_directories(folder + "/checkpoints/step_00000004");
   std::ofstream(folder + "/checkpoints/step_00000002/index.json") << "{}";
+  std::filesystem::create_directories(folder + "/checkpoints/step_00000006.kept");
+  std::ofstream(folder + "/checkpoints/step_00000006.kept/index.json") << "{}";
   std::ofstream(folder + "/metrics.ndjson") << "{\"step\":4,\"loss\":1}\n{\"step\":5,\"loss\":1}\n";
   const RestartPoint point = restart_point(folder);
   EXPECT_EQ(point.from, 2);

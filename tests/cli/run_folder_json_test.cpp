@@ -32,6 +32,7 @@ sim::ParallelPlan small_plan() {
 RunOptions run_options(const std::string& name) {
   const std::string folder = testing::TempDir() + "run_folder_" + name;
   std::filesystem::remove_all(folder);
+  make_run_folder(folder);
   RunOptions options;
   options.plan = "plan.json";
   options.data = "tokens.bin";
@@ -44,7 +45,15 @@ TEST(RunFolder, KeepsAnEarlierRun) {
   const RunOptions run = run_options("keeps");
   prepare_run_folder(run, small_plan());
   EXPECT_TRUE(std::filesystem::exists(run.output + "/versions.json"));
+  std::ofstream(run.output + "/metrics.ndjson") << "{}\n";
   EXPECT_THROW(prepare_run_folder(run, small_plan()), sim::InputError);
+}
+
+TEST(RunFolder, OfARunThatNeverTookAStepIsFree) {
+  const RunOptions run = run_options("refused");
+  prepare_run_folder(run, small_plan());
+  std::ofstream(run.output + "/stderr.0.txt") << "error: no weights\n";
+  EXPECT_NO_THROW(prepare_run_folder(run, small_plan()));
 }
 
 TEST(RunFolder, ResumesUnderAnotherLayoutButNothingElse) {
@@ -69,7 +78,8 @@ TEST(RunFolder, ResumesUnderAnotherLayoutButNothingElse) {
 }
 
 TEST(RunFolder, ReadsWholeMetricLinesOnly) {
-  EXPECT_EQ(parse_metrics(R"({"step": 3, "los)"), std::nullopt);
+  for (const char* line : {R"({"step": 3, "los)", R"({"step": "3", "loss": 1})", R"([3])", ""}) EXPECT_EQ(parse_metrics(line), std::nullopt) << line;
+  EXPECT_EQ(parse_metrics(R"({"step": 3, "loss": null, "tokens_per_second": null})")->tokens_per_second, 0);
   const auto metrics = parse_metrics(R"({"step": 3, "loss": 2.5, "tokens_per_second": 100.0})");
   ASSERT_TRUE(metrics);
   EXPECT_EQ(metrics->step, 3);

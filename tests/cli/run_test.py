@@ -50,6 +50,38 @@ class Run(program.ProgramTest):
         self.run_program(*words, "--launcher", "srun", expect=30)
         self.assertFalse(folder.exists())
 
+    def test_what_a_dry_run_shows_can_be_started(self):
+        folder = self.folder / "run"
+        shown = self.run_program("run", self.plan_for(2, "--fix", "data=2"), "--data", self.tokens(), "--steps", 3, "-o", folder, "--dry-run").stdout
+        done = subprocess.run(["bash", "-c", shown], cwd=program.ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ledger: equal", self.run_program("compare", folder).stdout)
+
+    def test_two_runs_do_not_share_a_folder(self):
+        plan, folder = self.plan_for(2, "--fix", "data=2"), self.folder / "run"
+        process = self.start(plan, folder, 100000)
+        self.wait_for_step(folder, 2, process)
+        for more in (), ("--resume",):
+            refused = self.run_program("run", plan, "--data", self.tokens(), "--steps", 5, "-o", folder, *more, expect=30)
+            self.assertIn("has not ended", refused.stderr)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+
+    def test_a_run_that_is_where_it_should_be_is_left_alone(self):
+        plan, folder = self.plan_for(1), self.folder / "run"
+        self.run_program("run", plan, "--data", self.tokens(), "--steps", 2, "-o", folder)
+        before = (folder / "metrics.ndjson").read_bytes()
+        for steps in 1, 2:
+            done = self.run_program("run", plan, "--data", self.tokens(), "--steps", steps, "-o", folder, "--resume")
+            self.assertIn("has reached step 2 already", done.stderr)
+        self.assertEqual((folder / "metrics.ndjson").read_bytes(), before)
+
+    def test_a_run_that_was_refused_leaves_its_folder_free(self):
+        words = ("run", self.plan_for(1), "--data", self.tokens(), "--steps", 1, "-o", self.folder / "run")
+        self.assertIn("none.safetensors", self.run_program(*words, "--weights", "none.safetensors", expect=30).stderr)
+        self.run_program(*words)
+
     def test_one_rank_leaves_a_whole_folder(self):
         folder = self.folder / "run"
         document = self.document("run", self.plan_for(1), "--data", self.tokens(), "--steps", 3, "-o", folder)

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "sim/units/input_error.h"
 #include "tests/sim/plan/plans.h"
 
@@ -45,6 +47,20 @@ TEST(TrainingRun, NamesEveryTextThatIsNoTime) {
   } catch (const sim::InputError& error) {
     EXPECT_EQ(error.violations().size(), 2u);
   }
+}
+
+TEST(TrainingRun, RefusesWhatIsNoNumberAndWhatCouldNotBeDrawn) {
+  const sim::ParallelPlan plan = sim::testing::tiny_plan();
+  const auto refused = [&](const auto& change) {
+    TrainingOptions options;
+    options.steps = 1000;
+    change(options);
+    EXPECT_THROW(training_of(options, sim::make_model_graph(plan), plan, sim::Seconds(1)), sim::InputError);
+  };
+  refused([](TrainingOptions& options) { options.stragglers_per_day = NAN; });
+  refused([](TrainingOptions& options) { options.straggler_factor = NAN; });
+  refused([](TrainingOptions& options) { options.mean_time_between_failures = "1e-9 s"; });
+  refused([](TrainingOptions& options) { options.steps = sim::kMostSteps, options.mean_time_between_failures = "5.8 y"; });
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ TEST_F(Mutations, MissingReplicatedSum) { expect_caught_in_fp64(sequence_, Mutat
 TEST_F(Mutations, ForgottenWeights) {
   expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), Mutation::ForgottenWeights);
 }
+TEST_F(Mutations, ForgottenSum) { expect_caught_in_fp64(pipeline_, Mutation::ForgottenSum); }
 TEST_F(Mutations, SwappedMicrobatches) {
   expect_caught_in_fp64(data_, Mutation::SwappedMicrobatches);
   expect_caught_in_fp64(pipeline_, Mutation::SwappedMicrobatches);

@@ -11,6 +11,26 @@
 
 namespace planner {
 
+// Samples long enough for context ranks to be a choice.
+inline SearchRequest long_request() {
+  SearchRequest request = small_request({.devices = 4, .devices_per_node = 2});
+  request.model = gpt(2, 4);
+  request.model.max_positions = 8192;
+  request.workload.sequence = 8192;
+  request.workload.global_batch = 4;
+  return request;
+}
+
+// Experts to be dealt out; the first layer is dense.
+inline SearchRequest expert_request() {
+  SearchRequest request = small_request({.devices = 4, .devices_per_node = 2});
+  request.model = gpt(3, 4);
+  request.model.tied_embeddings = false;
+  request.model.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512, .shared_ffn = 256, .first_dense_layers = 1};
+  request.workload.global_batch = 4;
+  return request;
+}
+
 inline std::vector<SearchRequest> small_requests() {
   std::vector<SearchRequest> requests{small_request({.devices = 4, .devices_per_node = 4}),
                                       small_request({.devices = 8, .devices_per_node = 2})};
@@ -21,6 +41,8 @@ inline std::vector<SearchRequest> small_requests() {
   untied.vocabulary_multiple = 12;
   untied.workload.global_batch = 12;
   requests.push_back(untied);
+  requests.push_back(long_request());
+  requests.push_back(expert_request());
   SearchRequest cpu = small_request({.devices = 4, .devices_per_node = 4});
   cpu.cluster.hardware.kind = sim::DeviceKind::Cpu;
   cpu.cluster.hardware.overlaps_communication = false;
@@ -46,12 +68,16 @@ inline SearchRequest random_request(std::mt19937& random) {
     request.model.norm = sim::Norm::RmsNorm;
     request.model.position = sim::Position::Rotary;
   }
+  if (random() % 3 == 0)
+    request.model.experts = sim::ExpertForm{.experts = pick({4, 6}), .topk = 2, .expert_ffn = 768, .shared_ffn = pick({0, 768}), .first_dense_layers = pick({0, 1})};
   request.vocabulary_multiple = pick({12, 128});
-  request.workload = {.sequence = pick({64, 512}),
+  request.model.max_positions = 16384;
+  request.workload = {.sequence = pick({64, 512, 16384}),
                       .global_batch = pick({4, 6, 8, 12}),
                       .precision = sim::Precision::Bf16,
                       .optimizer = random() % 2 == 0 ? sim::OptimizerKind::AdamW : sim::OptimizerKind::Sgd};
   sim::HardwareProfile& hardware = request.cluster.hardware;
+  hardware.memory = sim::Bytes(std::int64_t{1} << 40);  // long samples fit, too
   hardware.intra_node.bandwidth = sim::BytesPerSecond(static_cast<double>(pick({5, 50, 400})) * 1e9);
   hardware.inter_node.bandwidth = sim::BytesPerSecond(static_cast<double>(pick({1, 20, 360})) * 1e9);
   if (random() % 3 == 0) {

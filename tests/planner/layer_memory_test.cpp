@@ -12,9 +12,9 @@ sim::Bytes through(const LayerMemories& layer) { return layer.forward.change + l
 TEST(LayerMemory, AMicrobatchLeavesNothingBehind) {
   on_every_small_plan([](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
     const ActivationMemory memory = activation_memory(model, plan);
-    const sim::Bytes left = through(memory.embedding) + through(memory.block) * model.num_blocks() + through(memory.head);
+    const sim::Bytes left = through(memory.layers.embedding) + through(memory.layers.block) * model.num_blocks() + through(memory.layers.head);
     EXPECT_EQ(left.value(), 0);
-    EXPECT_GE(memory.block.forward.peak, memory.block.forward.change);
+    EXPECT_GE(memory.layers.block.forward.peak, memory.layers.block.forward.change);
   });
 }
 
@@ -23,7 +23,7 @@ TEST(LayerMemory, RecomputationKeepsLess) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   const ActivationMemory all = activation_memory(model, make_plan(request, {}));
   const ActivationMemory inputs = activation_memory(model, make_plan(request, {.mesh = {}, .recompute = sim::Recompute::Full}));
-  EXPECT_LT(inputs.block.forward.change * 4, all.block.forward.change);
+  EXPECT_LT(inputs.layers.block.forward.change * 4, all.layers.block.forward.change);
 }
 
 TEST(LayerMemory, WeightsAreThoseOfTheStage) {

@@ -35,6 +35,12 @@ TEST(LayoutSpace, HoldsEveryAxis) {
   EXPECT_GT(chunks.size(), 1u);
 }
 
+TEST(LayoutSpace, StepsOfEndlesslyManyMicrobatchesAreLeftOut) {
+  LayoutRequest request = expert_question();
+  request.global_batch = 1'000'000'000;
+  for (const sim::RunDescription& run : layout_space(request)) EXPECT_LE(run.layout.microbatches, sim::kMostMicrobatches);
+}
+
 TEST(LayoutSpace, FaultsAreListedTogether) {
   LayoutRequest request = expert_question();
   request.cluster.hardware.kernels.reset();

@@ -11,7 +11,7 @@ namespace {
 MemoryBound bound_of(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
   std::vector<std::vector<sim::Bucket>> buckets;
   for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) buckets.push_back(make_buckets(model, plan, stage));
-  return memory_bound(plan, activation_memory(model, plan), stage_weights(model, plan, buckets), stage_orders(plan));
+  return memory_bound(model, plan, activation_memory(model, plan), stage_weights(model, plan, buckets), stage_orders(plan));
 }
 
 TEST(MemoryBound, IsNeverAboveTheSimulatedPeakAndNearIt) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "planner/constraints.h"
-#include "tests/planner/problems.h"
+#include "tests/planner/every_plan.h"
 
 namespace planner {
 namespace {
@@ -20,20 +20,28 @@ bool contains(const SearchSpace& space, const PlanCandidate& candidate) {
 // What the headers say is left out: the plan equals another one, holds more for the same work, or cuts tensors over nodes.
 bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
-  return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.data == 1 && c.zero_stage > 0) ||
+  return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.copies() == 1 && c.zero_stage > 0) ||
+         (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
+         (c.mesh.context > 1 && request.workload.sequence / c.mesh.context < kLeastContextTokens) ||
          (c.zero_stage < 3 && !c.reshard) || (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
 }
 
 // Every combination of every value, legal or not.
 template <class Visit>
-void for_all_combinations(const SearchRequest& request, Visit visit) {
+void for_all_combinations(const SearchRequest& request, Visit all) {
   const std::int32_t devices = request.cluster.devices;
+  const auto visit = [&](const PlanCandidate& c) {
+    if (c.mesh.ranks() == devices) all(c);
+  };
   PlanCandidate c;
   for (c.mesh.data = 1; c.mesh.data <= devices; ++c.mesh.data)
     for (c.mesh.tensor = 1; c.mesh.tensor <= devices; ++c.mesh.tensor)
       for (c.mesh.pipeline = 1; c.mesh.pipeline <= devices; ++c.mesh.pipeline)
-        for (c.mesh.replicas = 1; c.mesh.replicas <= c.mesh.data; ++c.mesh.replicas)
+        for (c.mesh.context = 1; c.mesh.context <= devices; c.mesh.context *= 2)
+        for (c.mesh.expert = 1; c.mesh.expert <= (request.model.experts ? devices : 1); ++c.mesh.expert)
+        for (const sim::ContextAlgorithm algorithm : {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll})
+        for (c.mesh.replicas = 1; c.mesh.replicas <= c.mesh.copies(); ++c.mesh.replicas)
           for (c.schedule = 0; c.schedule < static_cast<std::int32_t>(sim::all_schedules().size()); ++c.schedule)
           for (c.chunks = 1; c.chunks <= request.model.layers; ++c.chunks)
             for (c.microbatch = 1; c.microbatch <= request.workload.global_batch; ++c.microbatch)
@@ -41,6 +49,7 @@ void for_all_combinations(const SearchRequest& request, Visit visit) {
                 for (const bool reshard : {true, false})
                   for (const bool sequence_parallel : {true, false})
                     for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full}) {
+                      c.context_algorithm = algorithm;
                       c.reshard = reshard;
                       c.sequence_parallel = sequence_parallel;
                       c.recompute = recompute;
@@ -52,7 +61,6 @@ void expect_exhaustive(const SearchRequest& request) {
   const SearchSpace space = enumerate(request);
   std::size_t expected = 0;
   for_all_combinations(request, [&](const PlanCandidate& candidate) {
-    if (std::int64_t{candidate.mesh.data} * candidate.mesh.tensor * candidate.mesh.pipeline != request.cluster.devices) return;
     const sim::ParallelPlan plan = make_plan(request, candidate);
     if (!sim::violations(plan).empty() || is_duplicate(request, candidate, plan.num_microbatches())) return;
     ++expected;
@@ -75,6 +83,31 @@ TEST(SearchSpace, IsEveryLegalPlanOnceOnSeveralNodes) {
   SearchRequest request = small_request({.devices = 8, .devices_per_node = 2});
   request.model = gpt(2, 4);
   expect_exhaustive(request);
+}
+
+TEST(SearchSpace, IsEveryLegalPlanOnceWithLongContexts) { expect_exhaustive(long_request()); }
+
+TEST(SearchSpace, IsEveryLegalPlanOnceOfExperts) { expect_exhaustive(expert_request()); }
+
+TEST(SearchSpace, ExpertDegreesDivideExpertsAndRanks) {
+  SearchRequest request = expert_request();
+  request.fixed = {{"expert", "4"}};
+  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.expert, 4);
+  request.fixed = {{"expert", "3"}};
+  EXPECT_TRUE(enumerate(request).candidates.empty());
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::rule, "divisibility.expert")));
+}
+
+TEST(SearchSpace, ContextRanksThatAreFixedNeedNoLongSamples) {
+  SearchRequest request = small_request({.devices = 4});
+  request.fixed = {{"context", "2"}, {"context_algorithm", "all_to_all"}};
+  ASSERT_FALSE(enumerate(request).candidates.empty());
+  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+    EXPECT_EQ(candidate.mesh.context, 2);
+    EXPECT_EQ(candidate.context_algorithm, sim::ContextAlgorithm::AllToAll);
+  }
+  request.model.attention_dropout = 0.1;
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "attention dropout is not known across context ranks")));
 }
 
 TEST(SearchSpace, SelectiveRecomputationWhereThereIsAttentionDropout) {

@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <thread>
 
 #include "tests/executor/checked_device/closed_memory.h"
+#include "tests/executor/checked_device/recording.h"
 #include "tests/executor/checked_device/stream_order.h"
 
 namespace executor {
@@ -75,13 +77,22 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
     order().block(number_of(stream), static_cast<Event*>(event)->clock);
   }
   bool queryEvent(void* event) const override {
+    refuse_in_recording("the host asks for an event");
     const bool ended = all_ended(static_cast<Event*>(event)->held);
     if (ended) order().host_waits(static_cast<Event*>(event)->clock);  // the host has seen it: what it issues from now on comes later
     return ended;
   }
-  void synchronizeEvent(void* event) const override { order().host_waits(static_cast<Event*>(event)->clock); }
-  void synchronizeStream(const c10::Stream& stream) const override { order().host_waits_for(number_of(stream)); }
+  void synchronizeEvent(void* event) const override {
+    refuse_in_recording("the host waits for an event");
+    while (!all_ended(static_cast<Event*>(event)->held)) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    order().host_waits(static_cast<Event*>(event)->clock);
+  }
+  void synchronizeStream(const c10::Stream& stream) const override {
+    refuse_in_recording("the host waits for a stream");
+    order().host_waits_for(number_of(stream));
+  }
   void synchronizeDevice(c10::DeviceIndex) const override {
+    refuse_in_recording("the host waits for the device");
     for (std::size_t stream = 0; stream < StreamOrder::kStreams; ++stream) order().host_waits_for(stream);
   }
   double elapsedTime(void* first, void* second, c10::DeviceIndex) const override {
@@ -118,7 +129,9 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
     const ClosedMemory::Opened source(from.data_ptr()), target(to.data_ptr());
     on_host(to).copy_(on_host(from));
   }
-  if (inside_operator == 0 && !to.is_privateuseone()) order().host_waits_for(current_stream);
+  if (inside_operator > 0) return to;
+  record_copy(from, to);
+  if (!to.is_privateuseone()) order().host_waits_for(current_stream);
   return to;
 }
 
@@ -139,12 +152,12 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 
 at::Tensor make_empty(at::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>, std::optional<at::Device>,
                  std::optional<bool>, std::optional<at::MemoryFormat> format) {
-  return at::detail::empty_generic(size, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type.value_or(at::kFloat), format);
+  return record_made(at::detail::empty_generic(size, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type.value_or(at::kFloat), format));
 }
 at::Tensor make_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> type, std::optional<at::Layout>,
                          std::optional<at::Device>, std::optional<bool>) {
-  return at::detail::empty_strided_generic(size, stride, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
-                                           type.value_or(at::kFloat));
+  return record_made(at::detail::empty_strided_generic(size, stride, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+                                                       type.value_or(at::kFloat)));
 }
 at::Tensor strided(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride, std::optional<std::int64_t> offset) {
   return at::native::as_strided_tensorimpl(self, size, stride, offset);
@@ -154,7 +167,14 @@ at::Tensor reshape_alias(const at::Tensor& self, at::IntArrayRef size, at::IntAr
   return strided(self, size, stride, self.storage_offset());
 }
 
+// Operators after which the host knows a number, or how many there are.
+constexpr std::string_view kReadByTheHost[] = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::equal"};
+
 void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
+  const std::string& name = operation.schema().name();
+  if (std::find(std::begin(kReadByTheHost), std::end(kReadByTheHost), name) != std::end(kReadByTheHost)) refuse_in_recording(name.c_str());
+  const auto last = [&](std::size_t count) { return torch::jit::Stack(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end()); };
+  torch::jit::Stack inputs = last(operation.schema().arguments().size());
   ++inside_operator;
   try {
     at::native::cpu_fallback(operation, stack);
@@ -163,7 +183,8 @@ void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
     throw;
   }
   --inside_operator;
-  if (operation.schema().name() == "aten::_local_scalar_dense") order().host_waits_for(current_stream);
+  record_operator(operation, std::move(inputs), last(operation.schema().returns().size()));
+  if (name == "aten::_local_scalar_dense") order().host_waits_for(current_stream);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, registry) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "executor/communication/nccl_communicator.h"
 #include "tests/executor/checked_device/checked_device.h"
 #include "tests/executor/communication/fake_nccl.h"
@@ -14,10 +16,16 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::shared_ptr<NcclSession> session_of(NcclPlace place, sim::Seconds limit = sim::Seconds(5)) {
+// before_order: called when a rank leaves a word about its operations.
+std::shared_ptr<NcclSession> session_of(NcclPlace place, sim::Seconds limit = sim::Seconds(5), const std::function<void()>& before_order = [] {}) {
+  Rendezvous rendezvous = fake_rendezvous();
+  rendezvous.put = [put = rendezvous.put, before_order](const std::string& name, const std::string& value) {
+    if (name.starts_with("order/")) before_order();
+    put(name, value);
+  };
   return std::make_shared<NcclSession>(NcclSession::Settings{.library = &fake_nccl(),
                                                              .device = checked_device(),
-                                                             .rendezvous = fake_rendezvous(),
+                                                             .rendezvous = rendezvous,
                                                              .place = place,
                                                              .options = {.time_limit = limit},
                                                              .compare_after = sim::Seconds(0.05)});
@@ -71,6 +79,79 @@ TEST(NcclSession, RanksThatDisagreeAreNamedLongBeforeTheLimit) {
   }, 3);
   EXPECT_THAT(sentence, AllOf(HasSubstr("the ranks disagree. Rank 1 issued all_reduce"), HasSubstr("while rank 0 issued all_reduce")));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+}
+
+// What two ranks issue in the same place of their group, with as many bytes, so that NCCL ends both. Afterwards they go on alike.
+struct Disagreement {
+  const char* name;
+  void (*issue)(NcclCommunicator& group, NcclPlace place);
+};
+at::Tensor numbers(at::ScalarType type = at::kDouble, std::int64_t count = 4) {
+  return at::ones({count}, at::TensorOptions().dtype(type).device(checked_device()));
+}
+const Disagreement kDisagreements[] = {
+    {"another layer", [](NcclCommunicator& group, NcclPlace place) { reduce(group, 7 + place.rank); }},
+    {"another reduction",
+     [](NcclCommunicator& group, NcclPlace place) {
+       group.all_reduce(numbers(), place.rank == 0 ? ReduceOperation::Sum : ReduceOperation::Maximum, key_of(7))->wait();
+     }},
+    {"another type", [](NcclCommunicator& group,
+                        NcclPlace place) { group.all_reduce(place.rank == 0 ? numbers() : numbers(at::kLong), ReduceOperation::Sum, key_of(7))->wait(); }},
+    {"another operation",
+     [](NcclCommunicator& group, NcclPlace place) {
+       if (place.rank == 0)
+         group.broadcast(numbers(), 0, key_of(7))->wait();
+       else
+         group.all_reduce(numbers(), ReduceOperation::Sum, key_of(7))->wait();
+     }},
+    {"another root", [](NcclCommunicator& group, NcclPlace place) { group.broadcast(numbers(), place.rank, key_of(7))->wait(); }},
+    {"another size", [](NcclCommunicator& group, NcclPlace place) { group.all_reduce(numbers(at::kDouble, 4 - place.rank), ReduceOperation::Sum, key_of(7))->wait(); }},
+};
+
+TEST(NcclSession, OperationsThatDisagreeAndEndAreNamedAsSoon) {
+  for (const Disagreement& disagreement : kDisagreements) {
+    SCOPED_TRACE(disagreement.name);
+    reset_fake_nccl({.patience = std::chrono::milliseconds(10)});
+    const auto start = std::chrono::steady_clock::now();
+    const std::string sentence = failure_of_rank_0([&](NcclPlace place) {
+      NcclCommunicator group(session_of(place), kBoth, "data", nullptr);
+      for (std::int32_t layer = 0; layer < 3; ++layer) reduce(group, layer);
+      disagreement.issue(group, place);
+      while (std::chrono::steady_clock::now() - start < std::chrono::seconds(10)) reduce(group, 1);
+    });
+    EXPECT_THAT(sentence, AllOf(HasSubstr("data group of ranks 0 1: the ranks disagree. Rank 1 issued "), HasSubstr(".l7."), HasSubstr("#3 "),
+                                HasSubstr("while rank 0 issued ")));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  }
+}
+
+TEST(NcclSession, RanksThatAgreeAtTheirOwnPaceAreLeftAlone) {
+  reset_fake_nccl({});
+  EXPECT_EQ(failure_of_rank_0([](NcclPlace place) {
+              const auto session = session_of(place);
+              NcclCommunicator data(session, kBoth, "data", nullptr), world(session, kBoth, "world", nullptr);
+              for (std::int32_t step = 0; step < 40; ++step) {
+                if (step % 8 == place.rank) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+                reduce(data, step);
+                sim::TaskKey key = key_of(step + place.rank);  // ranks of the world name their own stage and layer
+                key.group = sim::MeshAxis::World;
+                world.all_reduce(numbers(), ReduceOperation::Sum, key)->wait();
+              }
+            }),
+            "");
+}
+
+TEST(NcclSession, AStoreThatHasEndedEndsTheComparisonAlone) {
+  reset_fake_nccl({});
+  EXPECT_EQ(failure_of_rank_0([](NcclPlace place) {
+              const auto session = session_of(place, sim::Seconds(5), [] { throw CollectiveError("the store is gone"); });
+              NcclCommunicator group(session, kBoth, "data", nullptr);
+              for (std::int32_t step = 0; step < 3; ++step) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(60));
+                reduce(group, 1);
+              }
+            }),
+            "");
 }
 
 TEST(NcclSession, AnErrorThatComesByItselfEndsAllCommunicators) {

@@ -11,6 +11,7 @@
 #include "executor/kernels/cuda_block.cuh"
 #include "executor/kernels/exact_limbs.h"
 #include "executor/kernels/norm_cuda.h"
+#include "executor/kernels/sgd_cuda.h"
 #include "executor/kernels/square_sums_cuda.h"
 
 namespace executor {
@@ -121,13 +122,15 @@ void optimizer(Report& report) {
   Memory master(kElements), first(kElements), second(kElements), gradient(kElements);
   Halves half(kElements), rounded(kElements);
   report.row("AdamW, fp32", 28 * kElements, [&] {
-    launch_adamw(AdamWMemory<float, float, float>{master.floats(), gradient.floats(), first.floats(), second.floats(), nullptr}, all, by,
-                 nullptr);
+    launch_adamw<float, float, float>({master.floats(), gradient.floats(), first.floats(), second.floats(), nullptr}, all, by, nullptr);
   });
   report.row("AdamW, bf16 weights and gradients", 28 * kElements, [&] {
-    launch_adamw(
-        AdamWMemory<float, Bfloat16Bits, Bfloat16Bits>{master.floats(), half.data(), first.floats(), second.floats(), rounded.data()}, all,
-        by, nullptr);
+    launch_adamw<float, Bfloat16Bits, Bfloat16Bits>({master.floats(), half.data(), first.floats(), second.floats(), rounded.data()}, all, by, nullptr);
+  });
+  const SgdFactors<float> sgd{.decay = 0, .momentum = 0.9F, .learning_rate = 1e-4F, .gradient_factor = 1};
+  const SgdRange<float> decaying[] = {{.begin = 0, .end = kElements, .decay = 0.1F}};
+  report.row("SGD, bf16 weights and gradients", 20 * kElements, [&] {
+    launch_sgd<float, Bfloat16Bits, Bfloat16Bits>({master.floats(), half.data(), first.floats(), rounded.data()}, decaying, sgd, nullptr);
   });
 }
 

@@ -12,15 +12,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "executor/kernels"
 ORDERS = ("forward", "backward", "mixed")
 SUITES = {"adamw_cuda.cu": "AdamWKernel", "cross_entropy_cuda.cu": "CrossEntropyKernel", "norm_cuda.cu": "NormKernel",
-          "norm_backward_cuda.cu": "NormBackwardKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
+          "norm_backward_cuda.cu": "NormBackwardKernel", "sgd_cuda.cu": "SgdKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
 
 # (what is wrong, the kernel, the file of the bug, text that stands there once, what it becomes)
 BUGS = [
-    ("tail is stepped past its end", "adamw_cuda.cu", "adamw_cuda.cu", "begin + 8 <= end && is_aligned_at", "is_aligned_at"),
-    ("tail is left out", "adamw_cuda.cu", "adamw_cuda.cu", "at < end && at < begin + 8; ++at", "at < end - 1 && at < begin + 8; ++at"),
-    ("16-byte access to an odd address", "adamw_cuda.cu", "adamw_cuda.cu", "begin + 8 <= end && is_aligned_at(memory, begin)", "begin + 7 <= end"),
-    ("every range has the first one's decay", "adamw_cuda.cu", "adamw_cuda.cu", "table.ranges[range].keep", "table.ranges[0].keep"),
-    ("blocks do not take turns", "adamw_cuda.cu", "adamw_cuda.cu", "chunk += gridDim.x", "chunk += 1 << 20"),
+    ("tail is stepped past its end", "adamw_cuda.cu", "optimizer_chunks.cuh", "begin + 8 <= end && step.is_aligned_at", "step.is_aligned_at"),
+    ("tail is left out", "adamw_cuda.cu", "optimizer_chunks.cuh", "at < end && at < begin + 8; ++at", "at < end - 1 && at < begin + 8; ++at"),
+    ("16-byte access to an odd address", "adamw_cuda.cu", "optimizer_chunks.cuh", "begin + 8 <= end && step.is_aligned_at(begin)", "begin + 7 <= end"),
+    ("every range has the first one's decay", "adamw_cuda.cu", "optimizer_chunks.cuh", "Range& of = table.ranges[range];", "Range& of = {table.ranges[range].begin, table.ranges[range].end, table.ranges[0].keep};"),
+    ("every range has the launch's decay", "sgd_cuda.cu", "sgd_cuda.cu", "own.decay = range.decay;", ""),
+    ("velocity is not kept", "sgd_cuda.cu", "sgd_cuda.cu", "    store_eight(memory.velocity + at, velocities);\n", ""),
+    ("velocity of the tail is not kept", "sgd_cuda.cu", "sgd_cuda.cu", "    memory.velocity[at] = next.velocity;\n", ""),
+    ("gradient's alignment is taken for granted", "sgd_cuda.cu", "sgd_cuda.cu", "is_aligned(memory.gradient + at) && ", ""),
+    ("decay is not part of the velocity", "sgd_cuda.cu", "sgd_update.h", "by.gradient_factor + by.decay * at.weight", "by.gradient_factor"),
+    ("blocks do not take turns", "adamw_cuda.cu", "optimizer_chunks.cuh", "chunk += gridDim.x", "chunk += 1 << 20"),
     ("lanes are added in another order", "square_sums_cuda.cu", "square_sums_cuda.cu", "apart = 1; apart < kLanes; apart *= 2", "apart = kLanes / 2; apart > 0; apart /= 2"),
     ("short block reads on", "square_sums_cuda.cu", "square_sums_cuda.cu", "8 * row + lane < left ? from[8 * row + lane] : Number{}", "from[8 * row + lane]"),
     ("no barrier after clearing", "square_sums_cuda.cu", "square_sums_cuda.cu", "shared[threadIdx.x] = 0;\n  __syncthreads();", "shared[threadIdx.x] = 0;"),

@@ -12,7 +12,7 @@ template <class Number, class Gradient>
 struct Backward {
   std::vector<Number> output_gradient, h, scale, stream_gradient, input_gradient;
   std::vector<WideOf<Number>> mean, inverse;
-  std::vector<Gradient> scale_gradient, shift_gradient, bias_gradient;
+  std::vector<Gradient> scale_gradient, shift_gradient;
 };
 
 template <class Number, class Gradient>
@@ -27,8 +27,7 @@ Backward<Number, Gradient> inputs(const NormCase& at) {
                                 .mean = {},
                                 .inverse = {},
                                 .scale_gradient = weight(3),
-                                .shift_gradient = weight(5),
-                                .bias_gradient = weight(11)};
+                                .shift_gradient = weight(5)};
   const std::vector<double> h = widened(in.h);
   for (std::int64_t token = 0; token < at.shape.tokens; ++token) {
     const NormRow row = norm_row(h.data() + token * width, width, at);
@@ -42,7 +41,7 @@ template <class Number, class Gradient>
 Backward<Number, Gradient> on_device(const NormCase& at, const Backward<Number, Gradient>& in) {
   DeviceArray<Number> output_gradient(in.output_gradient, at.shift), h(in.h, at.shift), scale(in.scale, at.shift),
       stream_gradient(in.stream_gradient, at.shift), input_gradient(in.input_gradient, at.shift);
-  DeviceArray<Gradient> scale_gradient(in.scale_gradient), shift_gradient(in.shift_gradient), bias_gradient(in.bias_gradient);
+  DeviceArray<Gradient> scale_gradient(in.scale_gradient), shift_gradient(in.shift_gradient);
   DeviceArray<WideOf<Number>> mean(in.mean), inverse(in.inverse),
       workspace(std::vector<WideOf<Number>>(static_cast<std::size_t>(norm_workspace(at.shape)), std::nan("")));
   NormBackward<Number, Gradient> of{.output_gradient = output_gradient.data(),
@@ -54,16 +53,14 @@ Backward<Number, Gradient> on_device(const NormCase& at, const Backward<Number, 
                                     .input_gradient = input_gradient.data(),
                                     .scale_gradient = scale_gradient.data(),
                                     .shift_gradient = shift_gradient.data(),
-                                    .bias_gradient = bias_gradient.data(),
                                     .workspace = workspace.data()};
-  if (!at.residual) of.stream_gradient = nullptr, of.bias_gradient = nullptr;
+  if (!at.residual) of.stream_gradient = nullptr;
   if (!at.layer_norm) of.mean = nullptr, of.shift_gradient = nullptr;
   launch_norm_backward(of, at.shape, nullptr);
   Backward<Number, Gradient> result = in;
   result.input_gradient = input_gradient.values();
   result.scale_gradient = scale_gradient.values();
   result.shift_gradient = shift_gradient.values();
-  result.bias_gradient = bias_gradient.values();
   workspace.values();  // its guards
   return result;
 }
@@ -113,19 +110,17 @@ void expect_input_gradient(const NormCase& at, const Backward<Number, Gradient>&
 
 template <class Number, class Gradient>
 void expect_weight_gradients(const NormCase& at, const Backward<Number, Gradient>& in, const Backward<Number, Gradient>& is) {
-  std::vector<double> scale = widened(in.scale_gradient), shift = widened(in.shift_gradient), bias = widened(in.bias_gradient);
+  std::vector<double> scale = widened(in.scale_gradient), shift = widened(in.shift_gradient);
   for (std::int64_t token = 0; token < at.shape.tokens; ++token) {
     const Token row = token_of(at, in, token);
     const NormRow norm = norm_row(row.h.data(), at.shape.width, at);
     for (std::size_t i = 0; i < scale.size(); ++i) {
       scale[i] += row.output_gradient[i] * (row.h[i] - norm.mean) * norm.inverse;
       if (at.layer_norm) shift[i] += row.output_gradient[i];
-      if (at.residual) bias[i] += load(is.input_gradient[static_cast<std::size_t>(token * at.shape.width) + i]);
     }
   }
   EXPECT_LT(relative_error(is.scale_gradient, scale), kTolerance<Gradient>);
   EXPECT_LT(relative_error(is.shift_gradient, shift), kTolerance<Gradient>);
-  EXPECT_LT(relative_error(is.bias_gradient, bias), kTolerance<Gradient>);
 }
 
 template <class Number, class Gradient>

@@ -11,7 +11,7 @@ namespace executor {
 struct NormCase {
   NormShape shape;
   bool layer_norm = true;  // else RMSNorm
-  bool residual = true;    // with bias and stream, and their gradients
+  bool residual = true;    // with a stream, and its gradient
   std::size_t shift = 0;   // of every tensor from an aligned address
 };
 // Widths of a part of a warp, no multiple of 8, several warps, two and four stretches of eight a thread; more tokens than blocks and stripes.

@@ -9,7 +9,7 @@ namespace {
 
 template <class Number>
 struct Forward {
-  std::vector<Number> sum, stream, bias, scale, shift, output;
+  std::vector<Number> sum, stream, scale, shift, output;
   std::vector<WideOf<Number>> mean, inverse;
 };
 
@@ -18,7 +18,6 @@ Forward<Number> inputs(const NormCase& at) {
   const std::int64_t width = at.shape.width, elements = at.shape.tokens * width;
   return {.sum = ramp<Number>({.count = elements}),
           .stream = ramp<Number>({.count = elements, .stride = 31}),
-          .bias = ramp<Number>({.count = width, .stride = 101, .scale = 0.001}),
           .scale = ramp<Number>({.count = width, .stride = 57, .scale = 0.002}),
           .shift = ramp<Number>({.count = width, .stride = 17, .scale = 0.001}),
           .output = ramp<Number>({.count = elements}),
@@ -28,23 +27,20 @@ Forward<Number> inputs(const NormCase& at) {
 
 template <class Number>
 Forward<Number> on_device(const NormCase& at, const Forward<Number>& in) {
-  DeviceArray<Number> sum(in.sum, at.shift), stream(in.stream, at.shift), bias(in.bias, at.shift), scale(in.scale, at.shift),
-      shift(in.shift, at.shift), output(in.output, at.shift);
+  DeviceArray<Number> sum(in.sum, at.shift), stream(in.stream, at.shift), scale(in.scale, at.shift), shift(in.shift, at.shift), output(in.output, at.shift);
   DeviceArray<WideOf<Number>> mean(in.mean), inverse(in.inverse);
   NormForward<Number> of{.sum = sum.data(),
                          .stream = stream.data(),
-                         .bias = bias.data(),
                          .scale = scale.data(),
                          .shift = shift.data(),
                          .output = output.data(),
                          .mean = mean.data(),
                          .inverse = inverse.data()};
-  if (!at.residual) of.stream = of.bias = nullptr;
+  if (!at.residual) of.stream = nullptr;
   if (!at.layer_norm) of.mean = nullptr, of.shift = nullptr;
   launch_norm_forward(of, at.shape, nullptr);
   return {.sum = sum.values(),
           .stream = {},
-          .bias = {},
           .scale = {},
           .shift = {},
           .output = output.values(),
@@ -72,10 +68,7 @@ template <class Number>
 std::vector<Number> expected_sum(const NormCase& at, const Forward<Number>& in) {
   if (!at.residual) return in.sum;
   std::vector<Number> sum;
-  for (std::size_t i = 0; i < in.sum.size(); ++i) {
-    const auto bias = load(in.bias[i % static_cast<std::size_t>(at.shape.width)]);
-    store(sum.emplace_back(), load(in.sum[i]) + bias + load(in.stream[i]));
-  }
+  for (std::size_t i = 0; i < in.sum.size(); ++i) store(sum.emplace_back(), load(in.sum[i]) + load(in.stream[i]));
   return sum;
 }
 

@@ -23,10 +23,10 @@ class WorkerOnAGpu(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="meshwright-gpu-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def run_worker(self, *more, plan="solo"):
+    def run_worker(self, *more, plan="solo", steps=4):
         tokens = self.folder / "tokens.bin"
         tokens.write_bytes(b"".join((at * 7 % 31).to_bytes(2, "little") for at in range(2000)))
-        command = [WORKER, "run", "--plan", f"{PLANS}/{plan}.json", "--data", str(tokens), "--steps", "4", "--out", str(self.folder / "run"), *more]
+        command = [WORKER, "run", "--plan", f"{PLANS}/{plan}.json", "--data", str(tokens), "--steps", str(steps), "--out", str(self.folder / "run"), *more]
         return subprocess.run(command, capture_output=True, text=True)
 
     def test_reports_memory_and_device(self):
@@ -40,6 +40,16 @@ class WorkerOnAGpu(unittest.TestCase):
         self.assertLess(steps[-1]["memory_reserved_bytes"], steps[-1]["memory_device_bytes"])
         self.assertIn("CUDA", json.loads((self.folder / "run/versions.worker.json").read_text())["device_name"])
         self.assertEqual(snapshot.read_bytes()[:1], b"\x80")
+
+    def test_a_graph_trains_alike(self):
+        losses = []
+        for more in ([], ["--cuda-graphs"]):
+            ended = self.run_worker("--device", "cuda", *more, steps=8)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            losses.append([json.loads(line)["loss"] for line in (self.folder / "run/metrics.ndjson").read_text().splitlines()])
+            shutil.rmtree(self.folder / "run")
+        for issued, replayed in zip(*losses, strict=True):
+            self.assertAlmostEqual(issued, replayed, delta=1e-4 * issued)
 
     def test_nccl_refuses_two_ranks_on_one_gpu(self):
         if len(gpus()) != 1 or shutil.which("mpirun") is None:

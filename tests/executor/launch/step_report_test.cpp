@@ -35,7 +35,7 @@ TEST(StepReport, ResumingDropsTheLinesThatWereLost) {
     StepReport report(path, {0}, {9});
     for (const std::int64_t step : {1, 2, 3, 4}) report.add(figures(step));
   }
-  std::ofstream(path, std::ios::app) << R"({"step":5,"lo)";  // the run died while writing
+  std::ofstream(path, std::ios::app) << "{\"step\":x}\n" << R"({"step":5,"lo)";  // damaged; the run died while writing
   { StepReport(path, {2}, {9}).add(figures(3)); }
   std::ifstream file(path);
   std::vector<std::string> lines;

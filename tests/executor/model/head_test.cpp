@@ -25,7 +25,7 @@ TEST(Head, LossAndGradientsWithPaddedVocabulary) {
   losses.mul(0.5).sum().backward();
 
   HeadActivations kept;
-  head.logits(kept, head.normalized(kept, input), targets);
+  head.logits(kept, head.normalized(kept, {.value = input, .addend = {}}), targets);
   head.exponentials(kept);
   EXPECT_LT(relative_error(head.losses(kept), losses.detach()), 1e-13);
   const at::Tensor gradient = head.norm_backward(kept, head.product_backward(kept, 0.5));

@@ -9,10 +9,14 @@ TEST(Residual, SumsStreamBiasAndDroppedPart) {
   const at::Tensor part = random_tensor({3, 4}, 1), stream = random_tensor({3, 4}, 2);
   const Leaf bias = random_leaf({4}, 3);
   const Dropout dropout{.probability = 0.5, .key = random_key({9}), .first_element = 24};
-  at::Tensor sum = part.clone(), expected = part + bias.value;
+  at::Tensor expected = part + bias.value;
   apply_dropout(expected, dropout);
-  add_residual(sum, stream, bias, dropout);
-  EXPECT_TRUE(at::equal(sum, expected + stream));
+  ResidualStream sum = add_residual({.value = stream, .addend = {}}, part, bias, dropout);
+  EXPECT_TRUE(at::equal(sum.value, expected)) << "the sum waits";
+  sum_up(sum);
+  EXPECT_TRUE(at::equal(sum.value, expected + stream));
+  sum_up(sum);
+  EXPECT_TRUE(at::equal(sum.value, expected + stream)) << "once";
 }
 
 TEST(Residual, BackwardRepeatsTheMask) {

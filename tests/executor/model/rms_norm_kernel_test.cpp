@@ -17,7 +17,7 @@ TEST(RmsNormKernel, RowsHaveUnitMeanSquare) {
 TEST(RmsNormKernel, GradientIsOrthogonalToTheRow) {  // scaling a row does not change the output
   const at::Tensor input = random_tensor({2, 16}, 1), scale = random_tensor({16}, 2);
   const auto [output, inverse] = rms_norm_forward(input, scale, 0.0);
-  at::Tensor scale_gradient = at::ones({16}, at::kDouble);
+  const at::Tensor scale_gradient = at::ones({16}, at::kDouble);
   const at::Tensor gradient =
       rms_norm_backward({.input = input, .inverse = inverse, .scale = scale, .output_gradient = random_tensor({2, 16}, 3)}, scale_gradient);
   EXPECT_NEAR((gradient * input).sum(1).abs().max().item<double>(), 0.0, 1e-13);

@@ -1,7 +1,9 @@
 // Saving beside training: what is saved, when it is seen, and what is said when it cannot be written.
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "executor/training/checkpoint.h"
@@ -67,6 +69,24 @@ TEST(CheckpointSave, AnErrorIsToldByTheNextStep) {
   };
   EXPECT_THAT(until_told, ThrowsMessage<sim::InputError>(HasSubstr("rank_0.safetensors.json")));
   EXPECT_TRUE(saved_steps(saving.folder).empty());
+}
+
+TEST(CheckpointSave, FoldersThatSomeoneKeptAreNoneOfTheRuns) {
+  Saving saving;
+  for (const char* name : {"step_best", "step_00000009.kept"}) {
+    std::filesystem::create_directories(saving.folder + "/" + name);
+    std::ofstream(saving.folder + "/" + name + "/index.json") << "{}";
+  }
+  saving.checkpoints.save(saving.training.parameters, {.steps = {1}, .loss_scale = {}});
+  EXPECT_EQ(saved_steps(saving.folder), std::vector<std::int64_t>{1});
+}
+
+TEST(CheckpointSave, ADiskThatIsTooSmallIsToldBeforeTheFirstStep) {
+  const Saving saving;
+  EXPECT_FALSE(std::filesystem::exists(saving.folder));
+  const std::vector<NamedTensor> endless{{.name = "weight", .values = at::zeros({1}).expand({std::int64_t{1} << 50})}};
+  EXPECT_THAT([&] { saving.checkpoints.require_space(endless); }, ThrowsMessage<sim::InputError>(HasSubstr("a checkpoint takes 4096 TiB")));
+  EXPECT_NO_THROW(saving.checkpoints.require_space({}));
 }
 
 TEST(CheckpointSave, WhatADeadRunLeftIsRemoved) {

@@ -19,6 +19,18 @@ TEST_P(OnAGpu, TrainsAsOnTheCpu) {
 }
 INSTANTIATE_TEST_SUITE_P(Plans, OnAGpu, testing::ValuesIn(kDeviceCases), [](const auto& device_case) { return device_case.param.name; });
 
+// A stream that can be captured stays current from here on.
+TEST_P(OnAGpu, AGraphTrainsAsTasksIssuedOneByOne) {
+  NEEDS_A_GPU();
+  sim::ParallelPlan plan = tiny_plan();
+  GetParam().change(plan);
+  RunnerOptions options;
+  options.graph = cuda_graph(kGpu);
+  Training issued(plan, kGpu), replayed(plan, kGpu, options);
+  for (std::int64_t step = 0; step < 8; ++step) EXPECT_NEAR(replayed.step(step).loss / issued.step(step).loss, 1, GetParam().tolerance * 100) << step;
+  EXPECT_EQ(replayed.recorder.steps().size(), 3U);
+}
+
 TEST(OnAGpu, SpansLieBetweenEventsAndMemoryIsTheGpus) {
   NEEDS_A_GPU();
   Training training(tiny_plan(), kGpu);

@@ -51,6 +51,13 @@ TEST(Calibrate, PricesThenMeetMeasurements) {
   EXPECT_NEAR(step(calibrated), step(truth), 1e-6 * step(truth));
 }
 
+TEST(Calibrate, ARunOnCpusSaysNothingOfAGpu) {
+  const ParallelPlan plan = tiny_plan();
+  HardwareProfile gpu = plan.cluster.hardware;
+  gpu.kind = DeviceKind::Gpu;
+  EXPECT_THAT([&] { calibrate(gpu, {run_of(plan)}); }, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr("is for a cpu")));
+}
+
 TEST(Calibrate, TheSameTracesGiveTheSameProfile) {
   const ParallelPlan plan = tiny_plan({.pipeline = 2});
   const CalibrationRun run = run_of(slowed(plan, {{"forward.mlp", 1.7, 0}}));

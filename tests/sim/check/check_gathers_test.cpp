@@ -49,7 +49,7 @@ TEST(CheckGathers, HalfTheWeights) {
 TEST(CheckGathers, KeptWeightsAreGatheredOnce) {
   GraphParts parts(zero3_plan());
   parts.plan.reshard_after_forward = false;
-  EXPECT_THAT(parts.findings(), says("times in a step instead of once"));
+  EXPECT_THAT(parts.findings(), says("times in a step instead of 1"));
 }
 
 TEST(CheckGathers, OtherStrategiesDoNotGather) {

@@ -45,6 +45,52 @@ TEST(CheckWork, WrongBytes) {
   EXPECT_THAT(parts.findings(), says("B instead of"));
 }
 
+ParallelPlan context_plan(ContextAlgorithm algorithm) {
+  ParallelPlan plan = tiny_plan({.context = 4});
+  plan.context_algorithm = algorithm;
+  return plan;
+}
+
+ParallelPlan expert_plan() {
+  ParallelPlan plan = tiny_plan({.data = 4, .expert = 2});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  return plan;
+}
+
+TEST(CheckWork, TheGradientsOfTheLastBlockDoNotGoHome) {
+  GraphParts parts(context_plan(ContextAlgorithm::Ring));
+  EXPECT_THAT(parts.findings(), ::testing::IsEmpty());
+  parts.drop(parts.find("m0.l1.backward.ring_hop.context.4"));
+  EXPECT_THAT(parts.findings(), says("m0.l1.backward.ring_hop.context.4 of rank 0 is missing"));
+}
+
+TEST(CheckWork, AHopWithoutTheGradients) {
+  GraphParts parts(context_plan(ContextAlgorithm::Ring));
+  Task& hop = parts.task("m0.l1.backward.ring_hop.context.2");
+  hop.payload = hop.payload / std::int64_t{2};
+  EXPECT_THAT(parts.findings(), says("B instead of"));
+}
+
+TEST(CheckWork, ScoresThatDoNotWaitForTheirBlock) {
+  GraphParts parts(context_plan(ContextAlgorithm::Ring));
+  const std::size_t hop = parts.find("m0.l1.forward.ring_hop.context.0");
+  std::erase_if(parts.edges, [&](const auto& edge) { return edge.first == hop; });
+  EXPECT_THAT(parts.findings(), says("attention_scores.none.1 of rank 0 does not wait for"));
+}
+
+TEST(CheckWork, TokensThatDoNotComeBackFromTheirExperts) {
+  GraphParts parts(expert_plan());
+  EXPECT_THAT(parts.findings(), ::testing::IsEmpty());
+  parts.drop(parts.find("m0.l1.forward.all_to_all.expert.1"));
+  EXPECT_THAT(parts.findings(), says("m0.l1.forward.all_to_all.expert.1 of rank 0 is missing"));
+}
+
+TEST(CheckWork, ExpertsSummedOverRanksThatHoldOthers) {
+  GraphParts parts(expert_plan());
+  parts.task("gradients.all_reduce.expert_data").key.group = MeshAxis::Data;
+  EXPECT_THAT(parts.findings(), says("is not in the plan"));
+}
+
 TEST(CheckWork, AnotherOrderThanTheSchedules) {
   ParallelPlan plan = tiny_plan({.pipeline = 2});
   GraphParts parts(plan);

@@ -71,5 +71,34 @@ TEST(Placement, ADeviceStandsForTheRanksOnItsNode) {
   EXPECT_EQ(placement.busy_ranks(), 4);
 }
 
+TEST(Placement, TheMostScatteredMemberSpeaksForAll) {
+  const ParallelPlan nine = plan_on({9, 1, 1}, 8);   // the last one is alone on its node
+  const GraphDevice all{.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 9};
+  const Slowest data = Placement(nine).slowest_group(all, Fold::Symmetric, MeshAxis::Data);
+  EXPECT_EQ(data.rank, Rank(8));
+  EXPECT_EQ(data.group.on_node, 1);
+  EXPECT_EQ(data.crossing, 1);
+
+  const ParallelPlan threes = plan_on({4, 1, 3}, 8);   // ranks 6, 7 | 8
+  const Slowest tensor = Placement(threes).slowest_group({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 12}, Fold::Symmetric, MeshAxis::Tensor);
+  EXPECT_EQ(tensor.rank, Rank(8));
+  EXPECT_TRUE(tensor.group.spans_nodes());
+  EXPECT_EQ(tensor.crossing, 1);
+
+  const ParallelPlan even = plan_on({8, 2, 2}, 8);
+  const Slowest first = Placement(even).slowest_group({.representative = Rank(16), .stage = StageIndex(1), .multiplicity = 16}, Fold::Symmetric, MeshAxis::Data);
+  EXPECT_EQ(first.rank, Rank(16));
+  EXPECT_EQ(first.crossing, 8);
+}
+
+TEST(Placement, APairThatCrossesSpeaksForThoseThatDoNot) {
+  const ParallelPlan plan = plan_on({6, 2, 1}, 8);   // 0..5 -> 6..11
+  const GraphDevice first{.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 6};
+  const Slowest pair = Placement(plan).slowest_pair(first, Fold::Symmetric, Rank(6));
+  EXPECT_EQ(pair.rank, Rank(2));
+  EXPECT_EQ(pair.crossing, 4);
+  EXPECT_FALSE(Placement(plan).slowest_pair({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 1}, Fold::None, Rank(6)).group.spans_nodes());
+}
+
 }  // namespace
 }  // namespace sim

@@ -8,7 +8,7 @@ namespace sim {
 namespace {
 
 double width(const HardwareProfile& hardware, const SoftwareStack& software = {}) {
-  return prediction_interval({hardware, 8, software}).half_width;
+  return prediction_interval(Cluster{hardware, 8, software}).half_width;
 }
 
 TEST(PredictionInterval, NarrowsWithWhatIsKnown) {
@@ -25,6 +25,14 @@ TEST(PredictionInterval, UnknownSoftwareAndUnknownPartsWidenIt) {
   const HardwareProfile known = load_hardware_profile("a100-80gb-sxm"), unknown = load_hardware_profile("b200-180gb-sxm");
   EXPECT_LT(width(known, load_software("megatron-core")), width(known, load_software("meshwright")));
   EXPECT_LT(width(known, load_software("megatron-core")), width(unknown, load_software("megatron-core")));
+}
+
+TEST(PredictionInterval, FormsThatNoRunHasWidenIt) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2}), context = testing::tiny_plan({.context = 2}), experts = plan;
+  experts.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  EXPECT_EQ(prediction_interval(plan).half_width, prediction_interval(plan.cluster).half_width);
+  EXPECT_GT(prediction_interval(context).half_width, prediction_interval(plan).half_width);
+  EXPECT_GT(prediction_interval(experts).half_width, prediction_interval(plan).half_width);
 }
 
 TEST(PredictionInterval, HoldsThePrediction) {

@@ -52,6 +52,7 @@ TEST(ResidentMemory, SummingReducedGradientsNeedsAPlace) {
   for (Bucket& bucket : buckets) {
     bucket.elements = kElements;
     bucket.shard_elements = kElements / kRanks;
+    bucket.shards = kRanks;
   }
   buckets.back().tied = true;
   const auto summed = [&](std::int32_t zero_stage, Accumulation accumulation) {

@@ -61,6 +61,14 @@ TEST(ConvolutionalStep, ALastMicrobatchThatIsKeptSavesItsRecomputation) {
   EXPECT_LT(step_seconds(kept), step_seconds(pipelined({44, 92, 124, 110})));
 }
 
+TEST(ConvolutionalStep, ACompilerFusesWhatIsPointwise) {
+  SoftwareStack stack = plain_setting().stack;
+  const RunDescription run = resnet();
+  const double apart = estimate_step(run, {a100(), stack}).time.count();
+  stack.compiled = true;
+  EXPECT_LT(estimate_step(run, {a100(), stack}).time.count(), 0.95 * apart);
+}
+
 TEST(ConvolutionalStep, AHostThatDecodesImagesIsWaitedFor) {
   SoftwareStack slow = plain_setting().stack;
   slow.images_per_worker = 10;

@@ -48,6 +48,50 @@ TEST(MicrobatchTimes, ContextRanksShareTheTokens) {
   EXPECT_LT(sum(run).forward.count(), 0.9 * sum(gpt_run()).forward.count());
 }
 
+RunDescription cut_run() {
+  RunDescription run = gpt_run();
+  run.layout.data = run.layout.zero_group = 1;
+  run.layout.tensor = 8;
+  return run;
+}
+
+TEST(MicrobatchTimes, SumsOfInputGradientsGoBesideWeightGradients) {
+  SoftwareStack stack = plain_setting().stack;
+  const auto backward = [&](const RunDescription& run) { return MicrobatchTimes(run, {a100(), stack}).stages()[0].backward.count(); };
+  const double open = backward(cut_run());
+  stack.overlap_input_gradient = true;
+  EXPECT_LT(backward(cut_run()), 0.95 * open);
+  RunDescription frozen = cut_run();
+  frozen.network.low_rank = LowRankForm{};
+  const double hidden = backward(frozen);
+  stack.overlap_input_gradient = false;
+  EXPECT_EQ(backward(frozen), hidden) << "no weight gradient, nothing beside which";
+}
+
+TEST(MicrobatchTimes, OperandsCastBeforeTheyAreGathered) {
+  static const Device h100 = load_device("h100-80gb-sxm");
+  SoftwareStack stack = plain_setting().stack;
+  RunDescription run = cut_run();
+  run.layout.sequence_parallel = true;
+  run.execution.format = NumberFormat::Fp8;
+  const auto forward = [&] { return MicrobatchTimes(run, {h100, stack}).stages()[0].forward.count(); };
+  const double whole = forward();
+  stack.gathers_fp8 = true;
+  const double parts = forward();
+  EXPECT_LT(parts, whole);
+  run.execution.scales = ScaleRecipe::Rowwise;
+  const double rowwise = forward();
+  stack.gathers_fp8 = false;
+  EXPECT_EQ(forward(), rowwise) << "a scale a row is known after the gather";
+}
+
+TEST(MicrobatchTimes, TheSlowestOfMoreDevicesIsSlower) {
+  RunDescription run = gpt_run();
+  const double few = sum(run).forward.count();
+  run.machine.gpus = 8192;
+  EXPECT_GT(sum(run).forward.count(), 1.02 * few);
+}
+
 TEST(MicrobatchTimes, TransfersOnlyInAPipeline) {
   RunDescription run = gpt_run();
   EXPECT_EQ(MicrobatchTimes(run, plain_setting()).transfer().count(), 0);

@@ -30,6 +30,45 @@ TEST(SavedActivations, SelectiveLiesBetween) {
   EXPECT_LT(saved(run).kept, saved(gpt_run()).kept);
 }
 
+double logit_bytes(const RunDescription& run, const SoftwareStack& stack) {
+  return saved_activations(run, {a100(), stack}, BlockKind::Dense).logits / (4096 * 51200.0 / static_cast<double>(run.layout.tensor));
+}
+
+TEST(SavedActivations, TheLossKeepsWhatItsProgramDoes) {
+  SoftwareStack stack;
+  stack.loss_bytes = 14;
+  stack.cut_loss_bytes = 18;
+  stack.fused_loss_bytes = 4;
+  RunDescription run = gpt_run(), cut = gpt_run();
+  cut.layout.tensor = 2;
+  EXPECT_NEAR(logit_bytes(run, stack), 14, 1e-9);
+  EXPECT_NEAR(logit_bytes(cut, stack), 18, 1e-9);
+  run.execution.compiled = true;
+  EXPECT_NEAR(logit_bytes(run, stack), 14, 1e-9);
+  stack.compiled_loss = true;
+  EXPECT_NEAR(logit_bytes(run, stack), 4, 1e-9);
+}
+
+TEST(SavedActivations, GatheredInputsMayBeSavedWhole) {
+  SoftwareStack stack;
+  RunDescription run = gpt_run();
+  run.layout.tensor = 8;
+  run.layout.sequence_parallel = true;
+  const auto whole = [&] { return saved_activations(run, {a100(), stack}, BlockKind::Dense).whole; };
+  const double parts = whole();
+  stack.keeps_gathered = true;
+  EXPECT_NEAR(whole() - parts, 2 * 7.0 / 8 * 4096 * 2048 * 2, 1);
+}
+
+TEST(SavedActivations, ALastStageMayKeepTheLogitsOfAllMicrobatches) {
+  SoftwareStack stack;
+  stack.keeps_outputs = true;
+  RunDescription run = gpt_run();
+  EXPECT_NEAR(logit_bytes(run, stack), 12, 1e-9);
+  run.layout.pipeline = 2;
+  EXPECT_NEAR(logit_bytes(run, stack), 12 + 2 * 3, 1e-9);
+}
+
 TEST(SavedActivations, LogitsAreOfTheWholeVocabulary) { EXPECT_NEAR(saved(gpt_run()).logits, 4096 * 51200.0 * 12, 1); }
 
 }  // namespace

@@ -23,6 +23,13 @@ TEST(StepEstimate, TensorParallelismOverNodesIsSlow) {
   EXPECT_GT(step_seconds(run), 1.3 * step_seconds(inside) / 2);
 }
 
+TEST(StepEstimate, ALayerAloneHasNoStep) {
+  RunDescription run = gpt_run();
+  run.network.kind = NetworkKind::DecoderLayer;
+  const StepParts parts = estimate_step(run, plain_setting()).parts;
+  EXPECT_EQ(parts.total(), parts.pipeline + parts.gradients);
+}
+
 TEST(StepEstimate, OverlapHidesTheReduction) {
   RunDescription open = gpt_run(), hidden = gpt_run();
   hidden.execution.overlap_reduce = true;

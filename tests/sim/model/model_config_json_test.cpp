@@ -89,7 +89,7 @@ TEST(ModelConfigJson, RefusesOtherMathematicsInsteadOfIgnoringIt) {
 
 TEST(ModelConfigJson, UnknownTypeListsTheAccepted) {
   EXPECT_EQ(told(R"({"model_type": "mamba"})"),
-            "config.json: /model_type: is \"mamba\", accepted: gpt2, llama, mistral, qwen2; choose one of them");
+            "config.json: /model_type: is \"mamba\", accepted: gpt2, llama, mistral, qwen2, mixtral, deepseek, deepseek_v2, deepseek_v3, grok-1, olmoe, qwen2_moe, qwen3_moe; choose one of them");
   EXPECT_THAT(told("{}"), HasSubstr("/model_type: is missing, accepted: gpt2, llama, mistral, qwen2"));
   EXPECT_THAT(told("[]"), HasSubstr("expected an object"));
 }

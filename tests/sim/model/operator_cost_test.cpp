@@ -6,9 +6,9 @@
 namespace sim {
 namespace {
 
-constexpr ShardShape kShape{2, 8, 1, false};     // n = 16 tokens
-constexpr ShardShape kHalf{2, 8, 2, false};      // T = 2
-constexpr ShardShape kSequence{2, 8, 2, true};
+constexpr ShardShape kShape{.microbatch = 2, .sequence = 8};     // n = 16 tokens
+constexpr ShardShape kHalf{.microbatch = 2, .sequence = 8, .tensor = 2};      // T = 2
+constexpr ShardShape kSequence{.microbatch = 2, .sequence = 8, .tensor = 2, .sequence_parallel = true};
 constexpr Bytes kTwo(2);
 
 const Operator& op(const ModelGraph& model, LayerIndex layer, std::size_t segment, const std::string& name) {

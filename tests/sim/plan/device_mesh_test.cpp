@@ -34,5 +34,15 @@ TEST(DeviceMesh, ReplicasCutTheDataRanks) {
   EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Replica), ElementsAre(Rank(1), Rank(5)));
 }
 
+// D = 2, C = 2, P = 2, T = 2: context ranks are the next neighbours after tensor ranks, and hold the same weights as data ranks do.
+TEST(DeviceMesh, ContextRanksShareASample) {
+  const DeviceMesh mesh{.data = 2, .pipeline = 2, .tensor = 2, .context = 2};
+  EXPECT_EQ(mesh.ranks(), 16);
+  EXPECT_THAT(mesh.group(Rank(13), MeshAxis::Context), ElementsAre(Rank(13), Rank(15)));
+  EXPECT_THAT(mesh.group(Rank(13), MeshAxis::Data), ElementsAre(Rank(9), Rank(11), Rank(13), Rank(15)));
+  EXPECT_THAT(mesh.group(Rank(13), MeshAxis::Tensor), ElementsAre(Rank(12), Rank(13)));
+  for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank) EXPECT_EQ(mesh.rank_of(mesh.coordinate(rank)), rank);
+}
+
 }  // namespace
 }  // namespace sim

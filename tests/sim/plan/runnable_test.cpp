@@ -27,5 +27,21 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, ExpertsAreSimulatedOnly) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/num_experts")));
+}
+
+TEST(Runnable, LatentAttentionIsSimulatedOnly) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention.kind = AttentionKind::Latent;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/kv_lora_rank")));
+}
+
+TEST(Runnable, ContextRanksAreSimulatedOnly) {
+  EXPECT_THAT(why_not_runnable(testing::tiny_plan({.context = 2})), ElementsAre(Field(&Violation::where, "/mesh/context")));
+}
+
 }  // namespace
 }  // namespace sim

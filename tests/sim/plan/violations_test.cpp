@@ -27,6 +27,12 @@ TEST(Violations, DegreesMustMultiplyToTheDevices) {
   EXPECT_THAT(violations(plan), broken("/mesh", "= 2 ranks, but the cluster has 4 devices"));
 }
 
+TEST(Violations, DegreesBeyondAllIntegersAreTold) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.mesh = {.data = 1'000'000, .pipeline = 1'000'000, .tensor = 1'000'000, .replicas = 1, .context = 1'000'000};
+  EXPECT_THAT(violations(plan), broken("/mesh", "= 999999999999999983222784 ranks"));
+}
+
 TEST(Violations, HeadsMustDivideByTensorDegree) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 3})), broken("/mesh/tensor", "4 attention heads are not divisible by tensor degree 3"));
 }
@@ -46,6 +52,30 @@ TEST(Violations, ReplicasCutTheDataRanks) {
   }
 }
 
+TEST(Violations, ContextRanksTakeEqualParts) {
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.sequence = 30;
+  EXPECT_THAT(violations(plan), broken("/mesh/context", "sequence 30 is not divisible into 4 pieces for 2 context ranks"));
+  plan.context_algorithm = ContextAlgorithm::AllToAll;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.kv_heads = 1;
+  EXPECT_THAT(violations(plan), broken("/context_algorithm", "4 heads and 1 key/value heads to tensor 1 x context 2 ranks"));
+  plan.model.attention_dropout = 0.1;
+  EXPECT_THAT(violations(plan), broken("/mesh/context", "attention dropout"));
+}
+
+TEST(Violations, ExpertsAreDealtOutEvenly) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .expert = 4});
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "1 experts are not divisible by expert degree 4"));
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.mesh.expert = 8;
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "4 data and context ranks are not divisible by expert degree 8"));
+  plan.mesh.expert = plan.mesh.replicas = 2;
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "replicas of shards"));
+}
+
 TEST(Violations, WiderGradientsNeedSixteenBits) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.fp32_gradients = true;
@@ -54,6 +84,16 @@ TEST(Violations, WiderGradientsNeedSixteenBits) {
 
 TEST(Violations, BatchMustDivide) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 1})), broken("/microbatch_size", "global batch 8 is not divisible"));
+}
+
+TEST(Violations, MicrobatchesHaveABound) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.global_batch = kMostMicrobatches;
+  plan.microbatch_size = 1;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.global_batch *= 10;
+  EXPECT_THAT(violations(plan), broken("/microbatch_size", "163840 microbatches a step are more than 16384"));
+  EXPECT_EQ(violations(plan).front().remedy, "use a microbatch of at least 10");
 }
 
 TEST(Violations, CutMustCoverTheLayers) {

@@ -73,6 +73,15 @@ TEST_F(TextFile, NamesTheDisksReason) {
   EXPECT_THAT([&] { save_text_file("x", folder_.string()); }, ThrowsMessage<InputError>(HasSubstr("Is a directory")));
 }
 
+TEST_F(TextFile, SaysBeforehandWhatCannotBeWritten) {
+  EXPECT_THROW(require_writable("/no/such/folder/x"), InputError);
+  EXPECT_NO_THROW(require_writable("/dev/null"));
+  save_text_file("old", path("x"));
+  require_writable(path("x"));
+  EXPECT_EQ(load_text_file(path("x")), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
 TEST_F(TextFile, KeepsALinkAndReplacesItsTarget) {
   save_text_file("old", path("target"));
   fs::create_symlink(path("target"), path("link"));

@@ -1,0 +1,104 @@
+#include "executor/training/step_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+
+#include "sim/sharding/sharding.h"
+
+#if MESHWRIGHT_CUDA
+#include <ATen/cuda/CUDAGraph.h>
+#endif
+
+namespace executor {
+namespace {
+
+// Libraries choose their algorithms and take their workspaces in the first steps, which may not be captured.
+constexpr int kStepsBefore = 3;
+
+using Slice = std::vector<sim::Task>;
+struct Occasion {
+  const sim::ParallelPlan& plan;
+  const Slice& slice;
+  c10::Device device;
+};
+using Why = std::optional<std::string>;
+
+bool computes_gradients(const sim::Task& task) { return task.key.phase < sim::Phase::Gradients && !is_communication(task.key.operation); }
+
+Why no_graphs_here(const Occasion& at) {
+  if (!at.device.is_cpu()) return std::nullopt;
+  return "a CPU performs what it is told at once";
+}
+
+Why scale_of_the_host(const Occasion& at) {
+  if (at.plan.workload.precision != sim::Precision::Fp16) return std::nullopt;
+  return "in fp16 the host decides after each step by how much the next loss is scaled";
+}
+
+Why talks_inside(const Occasion& at) {
+  const auto end = at.slice.begin() + static_cast<std::ptrdiff_t>(captured_tasks(at.slice));
+  const auto first = std::find_if(at.slice.begin(), end, [](const sim::Task& task) { return is_communication(task.key.operation); });
+  if (first == end) return std::nullopt;
+  return fmt::format("ranks communicate before the last gradient is computed: {}", sim::to_text(first->key));
+}
+
+Why memory_moves(const Occasion& at) {
+  if (at.plan.mesh.data == 1 || !sim::sharding_strategy(at.plan).shards_gradients) return std::nullopt;
+  return fmt::format("zero_stage {} gives the memory of whole gradients back in each step", at.plan.zero_stage);
+}
+
+struct Rule {
+  const char* where;
+  Why (*why)(const Occasion& at);
+  const char* remedy;
+};
+constexpr auto kForbids = std::to_array<Rule>({
+    {"--device", no_graphs_here, "leave --cuda-graphs out, or compute on a GPU"},
+    {"/workload/precision", scale_of_the_host, "train in bf16, or leave --cuda-graphs out"},
+    {"/mesh", talks_inside, "leave --cuda-graphs out, or let each rank compute all of a step before it talks"},
+    {"/zero_stage", memory_moves, "use zero_stage 0 or 1, or leave --cuda-graphs out"},
+});
+
+}  // namespace
+
+std::size_t captured_tasks(const Slice& slice) {
+  return static_cast<std::size_t>(std::find_if(slice.rbegin(), slice.rend(), computes_gradients).base() - slice.begin());
+}
+
+std::vector<sim::Violation> why_no_graph(const sim::ParallelPlan& plan, const Slice& slice, c10::Device device) {
+  std::vector<sim::Violation> found;
+  for (const Rule& rule : kForbids)
+    if (const Why why = rule.why({.plan = plan, .slice = slice, .device = device})) found.push_back({rule.where, "no CUDA graph: " + *why, rule.remedy});
+  return found;
+}
+
+#if MESHWRIGHT_CUDA
+GraphRecorder cuda_graph(c10::Device device) {
+  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()));  // the default one cannot be captured
+  const auto graph = std::make_shared<at::cuda::CUDAGraph>();
+  return {.begin = [graph] { graph->capture_begin(); }, .end = [graph] { graph->capture_end(); }, .replay = [graph] { graph->replay(); }};
+}
+#else
+GraphRecorder cuda_graph(c10::Device device) { TORCH_CHECK(false, "this build knows no graphs of ", device); }
+#endif
+
+void StepGraph::run(const std::function<void()>& tasks) {
+  if (!recorder_ || issued_steps_ < kStepsBefore) {
+    ++issued_steps_;
+    return tasks();
+  }
+  if (state_ == State::Issued) {
+    state_ = State::Capturing;
+    recorder_->begin();
+    tasks();
+    recorder_->end();
+    state_ = State::Replayed;
+  }
+  recorder_->replay();
+}
+
+}  // namespace executor

@@ -1,0 +1,15 @@
+// What differs by chance between things that are meant to be equal: loads of experts, rates of devices. Used by expert_load, microbatch_times
+// and the cost of tasks.
+#pragma once
+
+#include "sim/estimate/behavior.h"
+
+namespace sim {
+
+// Mean of the largest of `count` standard normal values, by the asymptotic law of extremes; 0 for one.
+double largest_of_normal(double count);
+
+// How much longer the slowest of so many devices takes for equal work, which is what a step waits for, than their mean: at least 1.
+double slowest_device(double devices, const Behavior& behavior);
+
+}  // namespace sim

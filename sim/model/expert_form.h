@@ -1,0 +1,21 @@
+// Feed-forwards made of experts (Shazeer et al. 2017): how many, how wide, and what happens to tokens that one of them cannot take.
+// A field of ModelConfig and of sim/estimate's Network: both are priced by the same clocks.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sim {
+
+enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };  // no capacity; the whole capacity computed; what is above it lost
+inline constexpr std::string_view kExpertDispatchNames[] = {"dropless", "padded", "drop"};
+
+struct ExpertForm {
+  std::int64_t experts = 1, shared_experts = 0, topk = 1, expert_ffn = 0, shared_ffn = 0, first_dense_layers = 0;
+  double capacity_factor = 0;  // tokens an expert takes, in units of an even share; 0: no limit
+  ExpertDispatch dispatch = ExpertDispatch::Dropless;
+  bool forced_balance = false;  // the router is overruled: every expert gets its even share
+  bool operator==(const ExpertForm&) const = default;
+};
+
+}  // namespace sim

@@ -1,0 +1,52 @@
+#include "sim/model/expert_form_json.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+constexpr JsonReader::Range kCount = {0, 1e7};
+constexpr std::int64_t kMostColumns = 100'000'000;   // of all experts of a layer: every number of parameters fits 63 bits then
+
+std::int64_t count_of(const JsonReader& config, std::initializer_list<const char*> names, std::int64_t otherwise) {
+  for (const char* name : names)
+    if (config.has(name) && config.json()[name].is_number_integer()) return config.integer(name, otherwise, kCount);
+  return otherwise;
+}
+
+}  // namespace
+
+std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn) {
+  ExpertForm form;
+  form.experts = count_of(config, {"num_local_experts", "n_routed_experts", "num_experts"}, 0);
+  if (form.experts <= 1) return std::nullopt;
+  form.topk = count_of(config, {"num_experts_per_tok", "num_selected_experts"}, 2);
+  form.expert_ffn = count_of(config, {"moe_intermediate_size"}, ffn.value);
+  form.shared_experts = count_of(config, {"n_shared_experts"}, 0);
+  form.shared_ffn = count_of(config, {"shared_expert_intermediate_size"}, form.shared_experts * form.expert_ffn);
+  form.first_dense_layers = count_of(config, {"first_k_dense_replace"}, 0);
+  form.capacity_factor = config.number("expert_capacity_factor", 0, {0, 1e3});
+  form.dispatch = static_cast<ExpertDispatch>(config.choice("expert_dispatch", kExpertDispatchNames, 0));
+  form.forced_balance = config.boolean("expert_balance_forced", false);
+  if (form.topk < 1 || form.topk > form.experts) config.violate("num_experts_per_tok", "is not between 1 and the number of experts", "correct it");
+  if (form.experts > kMostColumns / std::max<std::int64_t>(1, form.expert_ffn)) config.violate("num_experts", "times the width of an expert is above 10^8", "correct them");
+  if (form.expert_ffn < 1) config.violate("moe_intermediate_size", "is missing", "add it");
+  return form;
+}
+
+void write_experts(Json& config, const ExpertForm& form) {
+  config["num_experts"] = form.experts;
+  config["num_experts_per_tok"] = form.topk;
+  config["moe_intermediate_size"] = form.expert_ffn;
+  config["n_shared_experts"] = form.shared_experts;
+  config["shared_expert_intermediate_size"] = form.shared_ffn;
+  config["first_k_dense_replace"] = form.first_dense_layers;
+  config["expert_capacity_factor"] = form.capacity_factor;
+  config["expert_dispatch"] = std::string(kExpertDispatchNames[static_cast<std::size_t>(form.dispatch)]);
+  config["expert_balance_forced"] = form.forced_balance;
+}
+
+}  // namespace sim

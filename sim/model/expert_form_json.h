@@ -1,0 +1,17 @@
+// The experts of a Hugging Face config.json, under the names that the families have for the same numbers. Used by this room and by sim/estimate.
+#pragma once
+
+#include <optional>
+
+#include "sim/model/expert_form.h"
+#include "sim/units/json_fwd.h"
+
+namespace sim {
+
+class JsonReader;
+
+struct DenseWidth { std::int64_t value = 0; };   // of an expert where the file names none
+std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn);   // none: a dense model
+void write_experts(Json& config, const ExpertForm& form);
+
+}  // namespace sim

@@ -1,0 +1,108 @@
+#include "executor/training/step_graph.h"
+
+#include <ATen/ops/ones.h>
+
+#include "tests/executor/checked_device/checked_device.h"
+#include "tests/executor/checked_device/recording.h"
+#include "tests/executor/training/device_cases.h"
+
+namespace executor {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> refusals(sim::ParallelPlan plan, c10::Device device = checked_device()) {
+  const sim::ModelGraph model = sim::make_model_graph(plan);
+  std::vector<std::string> sentences;
+  for (const sim::Violation& why : why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, sim::Rank(0)), device))
+    sentences.push_back(why.where + ": " + why.problem);
+  return sentences;
+}
+
+TEST(StepGraph, TakesTheTasksUpToTheLastThatComputesGradients) {
+  const sim::ParallelPlan plan = tiny_plan();
+  const std::vector<sim::Task> slice = sim::rank_slice(sim::lower(sim::make_model_graph(plan), plan), plan, sim::Rank(0));
+  const std::size_t captured = captured_tasks(slice);
+  ASSERT_LT(captured, slice.size());
+  EXPECT_EQ(slice[captured - 1].key.phase, sim::Phase::Backward);
+  EXPECT_GE(slice[captured].key.phase, sim::Phase::Gradients);
+}
+
+TEST(StepGraph, SaysWhatForbidsOne) {
+  EXPECT_THAT(refusals(tiny_plan()), testing::IsEmpty());
+  EXPECT_THAT(refusals(tiny_plan(), c10::kCPU), testing::ElementsAre(HasSubstr("--device: no CUDA graph: a CPU")));
+  sim::ParallelPlan plan = tiny_plan();
+  plan.workload.precision = sim::Precision::Fp16;
+  EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/workload/precision: no CUDA graph: in fp16 the host decides")));
+  EXPECT_THAT(refusals(tiny_plan({.pipeline = 2})), testing::ElementsAre(HasSubstr("forward.send")));
+  EXPECT_THAT(refusals(tiny_plan({.tensor = 2})), testing::ElementsAre(HasSubstr("all_reduce.tensor")));
+  plan = tiny_plan({.data = 2});
+  plan.zero_stage = 3;
+  EXPECT_THAT(refusals(plan), testing::Contains(HasSubstr("zero_stage 3 gives the memory")));
+}
+
+TEST(StepGraph, IsCapturedOnceAndReplayedFromThenOn) {
+  std::string what;
+  StepGraph graph(GraphRecorder{.begin = [&] { what += "("; }, .end = [&] { what += ")"; }, .replay = [&] { what += "r"; }});
+  for (int step = 0; step < 6; ++step) {
+    graph.run([&] { what += graph.is_capturing() ? "c" : "i"; });
+    what += graph.is_replayed() ? "! " : " ";
+  }
+  EXPECT_EQ(what, "i i i (c)r! r! r! ");
+  StepGraph none(std::nullopt);
+  for (int step = 0; step < 6; ++step) none.run([&] { what += "t"; });
+  EXPECT_THAT(what, testing::EndsWith("tttttt"));
+}
+
+// The checked device in place of a GPU.
+GraphRecorder checked_graph() {
+  const auto replay = std::make_shared<std::function<void()>>();
+  return {.begin = begin_recording, .end = [replay] { *replay = end_recording(); }, .replay = [replay] { (*replay)(); }};
+}
+
+constexpr std::int64_t kSteps = 5;  // the fourth is captured
+std::string difference(const sim::ParallelPlan& plan, Mutation mutation) {
+  Training issued(plan, checked_device()), replayed(plan, checked_device(), {.mutation = mutation, .graph = checked_graph()});
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    const StepSummary expected = issued.step(step), is = replayed.step(step);
+    if (is.loss != expected.loss || is.gradient_norm != expected.gradient_norm) return fmt::format("step {}: {} != {}", step, is.loss, expected.loss);
+  }
+  EXPECT_EQ(replayed.recorder.steps().size(), 3U) << "steps without all spans are no part of the trace";
+  EXPECT_FALSE(replayed.recorder.last().spans.empty()) << "the end of a step is issued as ever";
+  return at::equal(replayed.weights().cpu(), issued.weights().cpu()) ? "" : "other weights";
+}
+
+sim::ParallelPlan plan_of(const DeviceCase& of) {
+  sim::ParallelPlan plan = tiny_plan();
+  plan.training.warmup_steps = 4;  // another learning rate each step
+  plan.training.gradient_clip = 0.5;
+  of.change(plan);
+  return plan;
+}
+
+class Replayed : public testing::TestWithParam<DeviceCase> {};
+TEST_P(Replayed, EveryBitIsThatOfTasksIssuedOneByOne) { EXPECT_EQ(difference(plan_of(GetParam()), Mutation::None), ""); }
+INSTANTIATE_TEST_SUITE_P(Plans, Replayed, testing::ValuesIn(kDeviceCases), [](const auto& device_case) { return device_case.param.name; });
+
+TEST(Replay, TokensAtANewPlaceAreSeen) { EXPECT_NE(difference(tiny_plan(), Mutation::MovedBatch), "") << "a planted bug went unseen"; }
+
+TEST(Replay, ATaskThatReadsOnTheHostIsNotCaptured) {
+  StepGraph graph(checked_graph());
+  const at::Tensor loss = at::ones({1}, at::TensorOptions().device(checked_device()));
+  const auto read = [&] { graph.run([&] { static_cast<void>(loss.item<float>()); }); };
+  for (int step = 0; step < 3; ++step) read();
+  EXPECT_THROW(read(), c10::Error);
+  end_recording();
+}
+
+TEST(Replay, MasksOfTheCapturedStepAreSeen) {
+  for (double sim::ModelConfig::*dropout : {&sim::ModelConfig::residual_dropout, &sim::ModelConfig::embedding_dropout, &sim::ModelConfig::attention_dropout}) {
+    sim::ParallelPlan plan = tiny_plan();
+    plan.model.*dropout = 0.2;
+    EXPECT_EQ(difference(plan, Mutation::None), "");
+    EXPECT_NE(difference(plan, Mutation::BakedMasks), "") << "a planted bug went unseen";
+  }
+}
+
+}  // namespace
+}  // namespace executor

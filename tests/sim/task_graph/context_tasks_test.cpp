@@ -1,0 +1,107 @@
+#include "sim/task_graph/context_tasks.h"
+
+#include <gmock/gmock.h>
+
+#include "sim/collective/collective.h"
+#include "sim/task_graph/task_graph.h"
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+ParallelPlan cut(ContextAlgorithm algorithm, std::int32_t ranks) {
+  ParallelPlan plan = testing::tiny_plan({.context = ranks});
+  plan.context_algorithm = algorithm;
+  return plan;
+}
+
+std::vector<Operation> names_of(const std::vector<Piece>& pieces) {
+  std::vector<Operation> all;
+  for (const Piece& piece : pieces) all.push_back(piece.operation);
+  return all;
+}
+
+// Sent by one rank between the context ranks, in one block and one phase of a lowered plan.
+Bytes sent(const ParallelPlan& plan, Phase phase) {
+  const CollectiveAlgorithm& direct = *find_collective_algorithm("direct");
+  Bytes all{};
+  for (const Task& task : rank_slice(lower(make_model_graph(plan), plan), plan, Rank(0))) {
+    if (task.key.group != MeshAxis::Context || task.key.phase != phase || task.key.layer != LayerIndex(2) || task.key.microbatch != MicrobatchIndex(0)) continue;
+    const CollectiveKind kind = task.key.operation == Operation::RingHop         ? CollectiveKind::RingHop
+                                : task.key.operation == Operation::AllToAll      ? CollectiveKind::AllToAll
+                                : task.key.operation == Operation::ReduceScatter ? CollectiveKind::ReduceScatter
+                                                                                 : CollectiveKind::AllGather;
+    all += bytes_on_wire(direct, {kind, plan.mesh.context, task.payload});
+  }
+  return all;
+}
+
+TEST(ContextTasks, EachAlgorithmHasItsParts) {
+  const ModelGraph model = make_model_graph(cut(ContextAlgorithm::Ring, 2));
+  const auto forward = [&](ContextAlgorithm algorithm) { return names_of(forward_pieces(model, cut(algorithm, 2), LayerIndex(1))); };
+  const auto backward = [&](ContextAlgorithm algorithm) { return names_of(backward_pieces(model, cut(algorithm, 2), LayerIndex(1))); };
+  constexpr Operation in = Operation::AttentionInput, scores = Operation::AttentionScores, out = Operation::AttentionOutput, mlp = Operation::Mlp;
+  constexpr Operation hop = Operation::RingHop, gather = Operation::AllGather, scatter = Operation::ReduceScatter, deal = Operation::AllToAll;
+  EXPECT_THAT(forward(ContextAlgorithm::Ring), ElementsAre(in, hop, scores, scores, out, mlp));
+  EXPECT_THAT(backward(ContextAlgorithm::Ring), ElementsAre(mlp, out, hop, scores, hop, scores, hop, in));
+  EXPECT_THAT(forward(ContextAlgorithm::AllGather), ElementsAre(in, gather, scores, out, mlp));
+  EXPECT_THAT(backward(ContextAlgorithm::AllGather), ElementsAre(mlp, out, gather, scores, scatter, in));
+  EXPECT_THAT(forward(ContextAlgorithm::AllToAll), ElementsAre(in, deal, scores, deal, out, mlp));
+  EXPECT_THAT(backward(ContextAlgorithm::AllToAll), ElementsAre(mlp, out, deal, scores, deal, in));
+}
+
+TEST(ContextTasks, WholeSamplesHaveNoParts) {
+  const ParallelPlan plan = cut(ContextAlgorithm::Ring, 1);
+  EXPECT_THAT(names_of(forward_pieces(make_model_graph(plan), plan, LayerIndex(1))), ElementsAre(Operation::Attention, Operation::Mlp));
+}
+
+// A block b = n keys and values of one rank, n = b s / C: keys and values go round C - 1 times, their gradients C times.
+TEST(ContextTasks, TheRingSendsABlockAHop) {
+  for (const std::int32_t ranks : {2, 4, 8}) {
+    const ParallelPlan plan = cut(ContextAlgorithm::Ring, ranks);
+    const Bytes block(4 * (32 / ranks) * 2 * 64);
+    EXPECT_EQ(sent(plan, Phase::Forward), block * (ranks - 1));
+    EXPECT_EQ(sent(plan, Phase::Backward), block * (2 * ranks - 1));
+  }
+}
+
+TEST(ContextTasks, TheGatherSendsTheRingsVolumeForward) {
+  for (const std::int32_t ranks : {2, 4, 8}) {
+    const ParallelPlan plan = cut(ContextAlgorithm::AllGather, ranks);
+    EXPECT_EQ(sent(plan, Phase::Forward), sent(cut(ContextAlgorithm::Ring, ranks), Phase::Forward));
+    EXPECT_EQ(sent(plan, Phase::Backward), sent(plan, Phase::Forward) * 2);
+  }
+}
+
+// Ulysses: four exchanges of b s h / C each way, of which a rank keeps its own C-th.
+TEST(ContextTasks, UlyssesSendsFourTimesItsTokens) {
+  for (const std::int32_t ranks : {2, 4}) {
+    const ParallelPlan plan = cut(ContextAlgorithm::AllToAll, ranks);
+    const Bytes each(4 * 32 * 64 / ranks);
+    EXPECT_EQ(sent(plan, Phase::Forward), each * 4 * std::int64_t{ranks - 1} / std::int64_t{ranks});
+    EXPECT_EQ(sent(plan, Phase::Backward), sent(plan, Phase::Forward));
+  }
+}
+
+TEST(ContextTasks, GroupedKeysMakeTheBlockSmaller) {
+  ParallelPlan plan = cut(ContextAlgorithm::Ring, 2), grouped = plan;
+  grouped.model.kv_heads = 1;
+  EXPECT_EQ(sent(plan, Phase::Forward), sent(grouped, Phase::Forward) * 4);
+}
+
+TEST(ChainTime, TakesTheLongerOfWhatIsSideBySide) {
+  const ParallelPlan plan = cut(ContextAlgorithm::Ring, 4);
+  const std::vector<Piece> pieces = forward_pieces(make_model_graph(plan), plan, LayerIndex(1));
+  const auto with = [&](std::int64_t hop, std::int64_t scores) {
+    return chain_time<std::int64_t>(pieces, [&](const Piece& piece) {
+      return piece.operation == Operation::RingHop ? hop : piece.operation == Operation::AttentionScores ? scores : 100;
+    });
+  };
+  EXPECT_EQ(with(7, 5), 300 + 3 * 7 + 5);   // input, output, mlp
+  EXPECT_EQ(with(2, 5), 300 + 4 * 5);
+}
+
+}  // namespace
+}  // namespace sim
