@@ -2,7 +2,8 @@
 
 namespace gui {
 
-BackgroundJob::BackgroundJob(QObject* parent) : QObject(parent) { pool_.setMaxThreadCount(1); }
+// Two threads: what was superseded comes to its end beside the new job.
+BackgroundJob::BackgroundJob(QObject* parent) : QObject(parent) { pool_.setMaxThreadCount(2); }
 
 BackgroundJob::~BackgroundJob() {
   cancel();

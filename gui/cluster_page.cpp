@@ -51,6 +51,7 @@ void ClusterPage::build() {
   label->setBuddy(metrics_);
   auto* head = new QHBoxLayout;
   head->setContentsMargins(10, 6, 10, 6);
+  head->setSpacing(8);
   head->addWidget(label);
   head->addWidget(metrics_);
   head->addSpacing(16);
@@ -76,7 +77,7 @@ void ClusterPage::setPlan(const SharedPlan& plan) {
 void ClusterPage::refresh() {
   if (!plan_) return;
   const RankMetric& metric = allRankMetrics()[static_cast<std::size_t>(metrics_->currentIndex())];
-  RankPicture picture{.share = {}, .text = {}, .load = clusterLoad(*plan_), .plan = plan_};
+  RankPicture picture{.share = {}, .text = {}, .load = plan_->load, .plan = plan_};
   picture.most_load = mostOf(picture.load);
   const std::vector<double> values = valuesOf(metric, *plan_, picture.load);
   const Scale scale = scaleOf(values);
@@ -103,7 +104,7 @@ void ClusterPage::choose(int rank) {
                      .arg(at.stage.value())
                      .arg(at.data)
                      .arg(at.tensor)
-                     .arg(textOf(metric.text(metric.value(*plan_, clusterLoad(*plan_), sim::Rank(rank))))));
+                     .arg(textOf(metric.text(metric.value(*plan_, plan_->load, sim::Rank(rank))))));
 }
 
 }  // namespace gui

@@ -10,6 +10,7 @@
 
 #include "gui/models/cells.h"
 #include "gui/models/explanation_tables.h"
+#include "gui/models/reason_text.h"
 #include "gui/table_panel.h"
 #include "gui/views/histogram_view.h"
 #include "gui/views/legend_view.h"
@@ -39,7 +40,7 @@ struct ComparePage::Shown {
       : steps(std::move(compared)),
         overlay(overlaid(*steps)),
         difference(differences(*steps)),
-        lag(lags(*steps)),
+        lag(std::make_shared<std::vector<Counter>>(lags(*steps))),
         bins(ratioHistogram(*steps)),
         errors(errorsTable(errorGroups(*steps))),
         gap(gapTable(*steps)),
@@ -47,7 +48,7 @@ struct ComparePage::Shown {
         largest(differencesTable(*steps)) {}
   SharedComparison steps;
   SharedCore overlay, difference;
-  std::vector<Counter> lag;
+  TimelineView::Counters lag;
   std::vector<RatioBin> bins;
   Table errors, gap, unmatched;
   DifferenceTable largest;
@@ -113,7 +114,7 @@ QWidget* ComparePage::tables() {
   auto* tables = new QSplitter(Qt::Horizontal, this);
   tables->addWidget(errors_);
   tables->addWidget(lower_);
-  tables->setSizes({560, 540});
+  tables->setSizes({570, 530});
   return tables;
 }
 
@@ -174,7 +175,7 @@ void ComparePage::setPlan(const SharedPlan& plan) {
   }
   for (QComboBox* box : {left_side_, right_side_}) {
     const QSignalBlocker quiet(box);
-    const QString name = tr("the plan shown: %1").arg(textOf(side.name));
+    const QString name = tr("the plan shown: %1").arg(sentenceText(side.name));
     has_plan_ ? box->setItemText(0, name) : box->insertItem(0, name);
   }
   has_plan_ = true;
@@ -185,7 +186,7 @@ void ComparePage::setRun(const SharedRun& run) {
   for (ComparedSide& side : sidesOf(run)) {
     for (QComboBox* box : {left_side_, right_side_}) {
       const QSignalBlocker quiet(box);
-      box->addItem(textOf(side.name));
+      box->addItem(sentenceText(side.name));
       box->setEnabled(true);
     }
     sides_.push_back(std::move(side));
@@ -219,7 +220,7 @@ void ComparePage::show(const Shown& shown) {
   left_->setTimeline(steps_->left.core(), taskNames(left));
   right_->setTimeline(steps_->right.core(), taskNames(right));
   difference_->setTimeline(shown.difference, taskNames(right));
-  difference_->setExtras(shown.lag, {});
+  difference_->setExtras(shown.lag);
   overlay_->setTimeline(shown.overlay, [steps = steps_](std::uint32_t span) {
     const std::vector<sim::Span>&a = steps->left.timeline().spans, &b = steps->right.timeline().spans;
     return shortName(span < a.size() ? a[span].key : b[span - a.size()].key);
@@ -239,7 +240,7 @@ void ComparePage::show(const Shown& shown) {
 }
 
 QString ComparePage::sideTitle(char letter, const ComparedSide& side) const {
-  return QStringLiteral("<b>%1</b>  %2").arg(QLatin1Char(letter)).arg(textOf(side.name).toHtmlEscaped());
+  return QStringLiteral("<b>%1</b>  %2").arg(QLatin1Char(letter)).arg(sentenceText(side.name).toHtmlEscaped());
 }
 
 void ComparePage::sayWhat() {
@@ -251,7 +252,7 @@ void ComparePage::sayWhat() {
                      .arg(steps_->pairing.pairs.size());
   if (const sim::Comparison* whole = steps_->wholeRun())
     said += ' ' + (whole->ledger_equal ? tr("The collectives are those predicted, entry by entry.")
-                                       : tr("The collectives differ: %1").arg(textOf(whole->ledger_difference)));
+                                       : tr("The collectives differ: %1").arg(sentenceText(whole->ledger_difference)));
   summary_->setText(said);
 }
 

@@ -7,6 +7,7 @@
 #include <QSpinBox>
 
 #include "gui/models/cells.h"
+#include "gui/models/reason_text.h"
 #include "gui/views/cut_view.h"
 
 namespace gui {
@@ -42,9 +43,9 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       effect_(new QLabel(this)) {
   for (const sim::Schedule& schedule : sim::all_schedules()) {
     schedule_->addItem(textOf(schedule.name));
-    schedule_->setItemData(schedule_->count() - 1, textOf(schedule.summary), Qt::ToolTipRole);
+    schedule_->setItemData(schedule_->count() - 1, sentenceText(std::string(schedule.summary)), Qt::ToolTipRole);
   }
-  for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(textOf(name));
+  for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
   build();
   const auto turn = [this] { Q_EMIT turned(knobs()); };
   for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_}) connect(box, &QSpinBox::valueChanged, this, turn);
@@ -52,6 +53,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   connect(sequence_parallel_, &QCheckBox::toggled, this, turn);
   connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
   setEnabled(false);
+  effect_->setText(tr("Find or open a plan to edit it."));
 }
 
 void KnobsPanel::build() {
@@ -121,8 +123,8 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
   effect_->setText(text);
 }
 
-void KnobsPanel::showRefusal(const QString& why) {
-  effect_->setText(QStringLiteral("<p style='color:#c62828'>%1</p>").arg(why.toHtmlEscaped().replace('\n', QStringLiteral("<br>"))));
+void KnobsPanel::showRefusal() {
+  effect_->setText(QStringLiteral("<p style='color:#c62828'>%1</p>").arg(tr("Not possible: the message above says why.")));
 }
 
 }  // namespace gui

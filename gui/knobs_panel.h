@@ -21,7 +21,7 @@ class KnobsPanel : public QWidget {
   explicit KnobsPanel(QWidget* parent = nullptr);
   void setPlan(const sim::ParallelPlan& plan);  // what the knobs stand at
   void showEffect(const SharedPlan& now, const SharedPlan& before);
-  void showRefusal(const QString& why);
+  void showRefusal();  // the window's message says why
   Knobs knobs() const;
   CutView* cut() const { return cut_; }
 

@@ -3,7 +3,6 @@
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QCloseEvent>
-#include <QCryptographicHash>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -11,12 +10,12 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
-#include <QStandardPaths>
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "gui/answers_page.h"
 #include "gui/cluster_page.h"
@@ -68,6 +67,7 @@ MainWindow::MainWindow(QWidget* parent)
   build();
   linkSession();
   linkPages();
+  linkStart();
   addFileActions();
   addEditActions();
   addViewActions();
@@ -135,11 +135,16 @@ void MainWindow::linkSession() {
     run_page_->setPlan(now->plan);
     compare_page_->setPlan(now);
     knobs_->showEffect(now, before);
+    if (std::exchange(refused_, false)) message_->hide();
   });
   connect(&session_, &Session::unfolding, this, [this](int ranks) {
     statusBar()->showMessage(ranks > 0 ? tr("Simulating %L1 ranks one by one…").arg(ranks) : QString());
   });
-  connect(&session_, &Session::planRefused, this, [this](const Message& why) { knobs_->showRefusal(why.problem + '\n' + why.remedy); });
+  connect(&session_, &Session::planRefused, this, [this](const Message& why) {
+    knobs_->showRefusal();
+    tell(why);
+    refused_ = true;
+  });
   connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
     message_->hide();
     compare_page_->setRun(run);
@@ -168,6 +173,7 @@ void MainWindow::linkSession() {
     memory_page_->setSnapshot(snapshot);
     pages_->setCurrentWidget(memory_page_);
   });
+  connect(&session_, &Session::unpacked, this, &MainWindow::open);
   connect(&session_, &Session::failed, this, &MainWindow::tell);
 }
 
@@ -231,7 +237,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   PlanQuestion asked = question_->question();
   switch (kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
-    case FileKind::Bundle: return openBundle(path);
+    case FileKind::Bundle: return session_.openBundle(path);
     case FileKind::View:
       timeline_page_->setViewState(loadView(path.toStdString()));
       return pages_->setCurrentWidget(timeline_page_);
@@ -254,17 +260,6 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   question_->setQuestion(asked);
   message_->hide();
   statusBar()->showMessage(tr("%1 is opened; press Plan (Ctrl+Return).").arg(path));
-}
-
-// Beside the window's other caches, in a folder of the bundle's content: opened again, it is the same run.
-void MainWindow::openBundle(const QString& path) {
-  QFile file(path);
-  QCryptographicHash hash(QCryptographicHash::Sha1);
-  if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file)) return tell({tr("%1 cannot be read.").arg(path), QString()});
-  const QString folder = QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/bundles/") +
-                         QString::fromLatin1(hash.result().toHex());
-  unpackBundle(path.toStdString(), folder.toStdString());
-  openOne(folder, FileKind::RunFolder);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

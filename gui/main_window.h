@@ -9,6 +9,7 @@
 #include "gui/core/file_kind.h"
 #include "gui/core/knobs.h"
 #include "gui/session.h"
+#include "gui/tool_process.h"
 
 class QTabWidget;
 
@@ -37,6 +38,9 @@ class MainWindow : public QMainWindow {
   void open(const QString& path) { openAll({path}); }  // whatever it is
   void openAll(const QStringList& paths);              // traces among them are ranks of one run
   void plan();                                         // asks what stands in the form
+  void measureMachine();                               // and puts its profile into the form
+  void useData(const QString& path);                   // to train on: tokens, or a text
+  ToolProcess* tools() { return &tools_; }
   void saveShownPlan(const QString& path);
   void saveShownView(const QString& path);
   void exportPicture(const QString& path);
@@ -78,13 +82,13 @@ class MainWindow : public QMainWindow {
   void addDock(const QString& title, QWidget* content);
   void linkSession();
   void linkPages();
+  void linkStart();
   void addFileActions();
   void addEditActions();
   void addViewActions();
   void turn(const Knobs& knobs);
   void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
-  void openBundle(const QString& path);
   void tell(const Message& message);
   template <class Action>
   void attempt(Action&& action);  // what it throws is told
@@ -94,6 +98,7 @@ class MainWindow : public QMainWindow {
   TablePanel* shownTable() const;
 
   Session session_;
+  ToolProcess tools_;
   QUndoStack undo_;
   Actions actions_{this};
   CommandPalette* commands_;
@@ -109,7 +114,7 @@ class MainWindow : public QMainWindow {
   RunPage* run_page_;
   TracePage* trace_page_;
   AnswersPage* answers_page_;
-  bool keeps_state_ = false;
+  bool keeps_state_ = false, refused_ = false;  // refused: the message says why a turned knob is not possible
 };
 
 }  // namespace gui

@@ -47,6 +47,7 @@ void MainWindow::addEditActions() {
   actions_.addExisting({edit, QString(), QKeySequence::Undo}, undo_.createUndoAction(this, tr("&Undo")));
   actions_.addExisting({edit, QString(), tr("Ctrl+Shift+Z")}, undo_.createRedoAction(this, tr("&Redo")));
   actions_.add({tr("&Plan"), tr("&Find the best plans"), tr("Ctrl+Return")}, [this] { plan(); });
+  actions_.add({tr("&Plan"), tr("&Measure this machine"), tr("Ctrl+Shift+M")}, [this] { measureMachine(); });
   actions_.add({tr("&Plan"), tr("&Cancel the search"), tr("Ctrl+.")}, [this] { session_.cancel(); });
 }
 

@@ -13,6 +13,7 @@ namespace gui {
 
 MemoryPage::MemoryPage(QWidget* parent)
     : QWidget(parent),
+      listing_(this),
       view_(new MemoryView(this)),
       alive_(new TablePanel(tr("Alive at the moment, largest first"), TablePanel::Filter::Hidden, this)),
       sources_(new QComboBox(this)),
@@ -104,7 +105,10 @@ void MemoryPage::chooseDevice(int device) {
 }
 
 void MemoryPage::showMoment(sim::SimTime time) {
-  alive_->setTable(source_.alive(devices_->currentIndex(), time));
+  listing_.start([this, alive = source_.alive, device = devices_->currentIndex(), time](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const Table table = alive(device, time);
+    return [this, table] { alive_->setTable(table); };
+  });
   const QString moment = tr("at %1 of %2 (P: the peak)").arg(timeCell(time).text, timeCell(length_).text);
   moment_->setText(source_.note.isEmpty() ? moment : source_.note + QStringLiteral("   ") + moment);
 }

@@ -4,6 +4,7 @@
 
 #include <QWidget>
 
+#include "gui/background_job.h"
 #include "gui/memory_source.h"
 
 class QComboBox;
@@ -40,6 +41,7 @@ class MemoryPage : public QWidget {
   SharedSnapshot snapshot_;
   SharedRun run_;
   MemorySource source_;
+  BackgroundJob listing_;
   sim::SimTime length_{};
   MemoryView* view_;
   TablePanel* alive_;

@@ -19,9 +19,10 @@ Message ofInput(const sim::InputError& error) {
       problems << QCoreApplication::translate("Message", "and %1 more").arg(error.violations().size() - kShown);
       break;
     }
-    const QString where = QString::fromStdString(violation.where);
-    problems << (where.isEmpty() ? QString() : where + QStringLiteral(": ")) + violationText(violation.problem);
-    const QString remedy = violationText(violation.remedy);
+    const bool in_file = !error.file().empty() || violation.where.rfind('/', 0) != 0;  // else the path inside a plan that is no file
+    const QString where = in_file ? sentenceText(violation.where) : QString();
+    problems << (where.isEmpty() ? QString() : where + QStringLiteral(": ")) + sentenceText(violation.problem);
+    const QString remedy = sentenceText(violation.remedy);
     if (!remedy.isEmpty() && !remedies.contains(remedy)) remedies << remedy;
   }
   const QString file = QString::fromStdString(error.file());
@@ -43,6 +44,13 @@ Message messageOf(const std::exception_ptr& error) {
   } catch (const std::exception& other) {
     return {QString::fromUtf8(other.what()), {}};
   }
+}
+
+Message messageOf(const QString& said) {
+  const auto error = said.lastIndexOf(QStringLiteral("error: "));
+  if (error < 0) return {};
+  const auto remedy = said.indexOf(QStringLiteral("remedy: "), error);
+  return {said.mid(error + 7).section('\n', 0, 0), remedy < 0 ? QString() : said.mid(remedy + 8).trimmed()};
 }
 
 }  // namespace gui

@@ -11,6 +11,7 @@ struct Message {
   QString problem, remedy;
 };
 Message messageOf(const std::exception_ptr& error);
+Message messageOf(const QString& said);  // the last error among the words of a command of meshwright; no problem: there is none
 
 }  // namespace gui
 

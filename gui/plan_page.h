@@ -7,10 +7,12 @@
 #include "gui/core/candidates.h"
 
 class QLabel;
+class QStackedLayout;
 
 namespace gui {
 
 class ScatterView;
+class StartPanel;
 class TablePanel;
 
 class PlanPage : public QWidget {
@@ -22,16 +24,20 @@ class PlanPage : public QWidget {
   TablePanel* table() const { return table_; }
   TablePanel* exclusions() const { return exclusions_; }
   ScatterView* scatter() const { return scatter_; }
+  StartPanel* start() const { return start_; }
 
  Q_SIGNALS:
   void candidateChosen(int position);
 
  private:
+  QWidget* result();
   void link();
   std::vector<Candidate> candidates_;
   TablePanel *table_, *exclusions_;
   ScatterView* scatter_;
+  StartPanel* start_;  // until there is a result
   QLabel* proof_;
+  QStackedLayout* shown_;
 };
 
 }  // namespace gui

@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QSplitter>
+#include <QToolButton>
 
 #include "gui/models/cells.h"
 #include "gui/views/line_view.h"
@@ -54,11 +55,21 @@ QWidget* RunPage::form() {
   form->setContentsMargins(12, 10, 12, 8);
   steps_->setRange(1, 1000000000);
   steps_->setValue(20);
-  data_->setPlaceholderText(tr("token file, made by: meshwright tokenize text... -o tokens.bin"));
+  data_->setPlaceholderText(tr("what to train on: a token file, or any text, which becomes one"));
   command_->setReadOnly(true);
   command_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   command_->setAccessibleName(tr("Command to paste into a terminal"));
-  form->addRow(tr("&Data"), data_);
+  auto* browse = new QToolButton(this);
+  browse->setText(QStringLiteral("…"));
+  browse->setToolTip(tr("Choose a text or a token file"));
+  browse->setAccessibleName(browse->toolTip());
+  connect(browse, &QToolButton::clicked, this, &RunPage::dataWanted);
+  auto* data_line = new QHBoxLayout;
+  data_line->addWidget(data_, 1);
+  data_line->addWidget(browse);
+  auto* data_label = new QLabel(tr("&Data"), this);
+  data_label->setBuddy(data_);
+  form->addRow(data_label, data_line);
   form->addRow(tr("St&eps"), steps_);
   form->addRow(tr("Run &folder"), folder_);
   form->addRow(tr("As a command"), command_);
@@ -97,6 +108,8 @@ void RunPage::setPlan(const sim::ParallelPlan& plan) {
   refresh();
 }
 
+void RunPage::setData(const QString& path) { data_->setText(path); }
+
 void RunPage::setRequest(const RunRequest& request) {
   data_->setText(request.data);
   folder_->setText(request.folder);
@@ -123,7 +136,7 @@ void RunPage::follow(const QString& folder) {
 
 void RunPage::refreshButtons() {
   const bool alive = process_.isAlive();
-  start_->setEnabled(plan_.has_value() && !alive);
+  start_->setEnabled(plan_.has_value() && !data_->text().isEmpty() && !alive);
   stop_->setEnabled(alive);
   resume_->setEnabled(process_.canResume());
   compare_->setEnabled(!alive && !process_.steps().empty());
@@ -133,7 +146,8 @@ QString RunPage::stateText() const {
   const bool any = !process_.steps().empty();
   const auto last = any ? process_.steps().back().step : 0;
   if (process_.isAlive()) return tr("running: step %1 of %2").arg(last).arg(steps_->value());
-  return any ? tr("ended after step %1").arg(last) : plan_ ? tr("ready") : tr("choose a plan first");
+  if (any) return tr("ended after step %1").arg(last);
+  return !plan_ ? tr("choose a plan first, on the Plan page") : data_->text().isEmpty() ? tr("choose the data first") : tr("ready");
 }
 
 void RunPage::refresh() {

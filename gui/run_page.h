@@ -24,6 +24,7 @@ class RunPage : public QWidget {
  public:
   explicit RunPage(QWidget* parent = nullptr);
   void setPlan(const sim::ParallelPlan& plan);
+  void setData(const QString& path);  // tokens
   void setRequest(const RunRequest& request);
   RunRequest request() const;
   void start();
@@ -37,6 +38,7 @@ class RunPage : public QWidget {
 
  Q_SIGNALS:
   void failed(const gui::Message& message);
+  void dataWanted();  // to be chosen
   void compareRequested(const QString& folder);
 
  private:

@@ -1,11 +1,12 @@
 #include "gui/run_process.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QProcess>
 #include <QSettings>
 #include <csignal>
+
+#include "gui/tool_process.h"
 
 namespace gui {
 namespace {
@@ -26,11 +27,9 @@ QString processFile(const QString& folder) { return folder + QStringLiteral(".pr
 
 QString logFile(const QString& folder) { return folder + QStringLiteral(".log"); }
 
-QString besideUs(const QString& name) { return QCoreApplication::applicationDirPath() + '/' + name; }
-
 }  // namespace
 
-RunProcess::RunProcess(QObject* parent) : QObject(parent), program_(besideUs(QStringLiteral("meshwright"))) {
+RunProcess::RunProcess(QObject* parent) : QObject(parent), program_(programBesideUs(QStringLiteral("meshwright"))) {
   timer_.setInterval(kLookEvery);
   connect(&timer_, &QTimer::timeout, this, &RunProcess::look);
 }
@@ -111,6 +110,7 @@ bool RunProcess::canResume() const {
 
 void RunProcess::look() {
   const bool news = metrics_.look(), alive = isAlive();
+  if (metrics_.hasMore()) QTimer::singleShot(0, this, &RunProcess::look);
   if (!news && alive == was_alive_) return;
   const bool ended = was_alive_ && !alive;
   was_alive_ = alive;
@@ -122,10 +122,9 @@ void RunProcess::look() {
 void RunProcess::tellWhyItEnded() {
   const QString said = words();
   if (said.contains(QStringLiteral("Run folder:"))) return;
-  const auto error = said.lastIndexOf(QStringLiteral("error: "));
-  if (error < 0) return Q_EMIT failed({tr("The run in %1 ended without a word.").arg(folder_), tr("resume it from its last checkpoint, or start it in a terminal")});
-  const auto remedy = said.indexOf(QStringLiteral("remedy: "), error);
-  Q_EMIT failed({said.mid(error + 7).section('\n', 0, 0), remedy < 0 ? QString() : said.mid(remedy + 8).trimmed()});
+  const Message message = messageOf(said);
+  if (!message.problem.isEmpty()) return Q_EMIT failed(message);
+  Q_EMIT failed({tr("The run in %1 ended without a word.").arg(folder_), tr("resume it from its last checkpoint, or start it in a terminal")});
 }
 
 }  // namespace gui

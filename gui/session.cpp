@@ -1,11 +1,32 @@
 #include "gui/session.h"
 
+#include <QCryptographicHash>
+#include <QFile>
+#include <QStandardPaths>
+
+#include "gui/import/run_bundle.h"
 #include "planner/search.h"
+#include "sim/units/input_error.h"
 
 namespace gui {
 namespace {
 
 constexpr int kProgressEvery = 100;  // milliseconds
+
+// Whoever lets go of it last need not wait: a thousand ranks take a tenth of a second to forget.
+template <class Value>
+std::shared_ptr<const Value> forgottenBeside(std::shared_ptr<const Value> value) {
+  const Value* const plain = value.get();
+  return {plain, [held = std::move(value)](const Value*) mutable { QThreadPool::globalInstance()->start([last = std::move(held)] {}); }};
+}
+
+// Beside the window's other caches, in a folder of the bundle's content: opened again, it is the same run.
+QString bundleFolder(const QString& path) {
+  QFile file(path);
+  QCryptographicHash hash(QCryptographicHash::Sha1);
+  if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file)) throw sim::InputError(path.toStdString(), {{"", "cannot be read", "check that it is a file and that you may read it"}});
+  return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/bundles/") + QString::fromLatin1(hash.result().toHex());
+}
 
 }  // namespace
 
@@ -44,7 +65,8 @@ void Session::ask(const PlanQuestion& question) {
     const planner::SearchRequest request = searchRequest(question);
     auto answer = std::make_shared<PlanAnswer>();
     answer->limit = request.memory_limit.value_or(sim::usable_memory(request.cluster));
-    const auto progress = [this](planner::SearchProgress now) {
+    const auto progress = [this, &cancelled](planner::SearchProgress now) {
+      if (cancelled) return;  // another search counts by now
       done_ = now.done;
       all_ = now.all;
     };
@@ -68,8 +90,8 @@ void Session::showEveryRank(bool every) {
 void Session::simulateWanted(const SharedPlan& before) { simulate(sim::Fold::Symmetric, before); }
 
 void Session::simulate(sim::Fold fold, const SharedPlan& before) {
-  simulation_.start([this, before, plan = *wanted_, fold](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedPlan simulated = simulatePlan(plan, fold);
+  simulation_.start([this, before, plan = *wanted_, fold](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
+    const SharedPlan simulated = forgottenBeside(simulatePlan(plan, fold, &cancelled));
     return [this, simulated, before, fold] {
       plan_ = simulated;
       Q_EMIT planReady(simulated, before);
@@ -85,7 +107,7 @@ void Session::simulate(sim::Fold fold, const SharedPlan& before) {
 
 void Session::openRun(const QString& folder) {
   loading_.start([this, path = folder.toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedRun run = loadRun(path);
+    const SharedRun run = forgottenBeside(loadRun(path));
     return [this, run] {
       run_ = run;
       Q_EMIT runReady(run);
@@ -110,15 +132,23 @@ std::shared_ptr<LoadProgress> Session::begin(std::shared_ptr<LoadProgress>& prog
 
 void Session::openSnapshot(const std::string& path) {
   reading_.start([this, path, progress = begin(snapshot_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedSnapshot snapshot = importSnapshot(path, *progress);
+    const SharedSnapshot snapshot = forgottenBeside(importSnapshot(path, *progress));
     return [this, snapshot] { Q_EMIT snapshotReady(snapshot); };
+  });
+}
+
+void Session::openBundle(const QString& path) {
+  loading_.start([this, path](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const QString folder = bundleFolder(path);
+    unpackBundle(path.toStdString(), folder.toStdString());
+    return [this, folder] { Q_EMIT unpacked(folder); };
   });
 }
 
 void Session::openTrace(const std::vector<std::string>& paths) {
   opening_timer_.start();
   loading_.start([this, paths, progress = begin(opening_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedTrace trace = importTrace(paths, *progress);
+    const SharedTrace trace = forgottenBeside(importTrace(paths, *progress));
     return [this, trace] { Q_EMIT traceReady(trace); };
   });
 }

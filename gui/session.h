@@ -42,6 +42,7 @@ class Session : public QObject {
   void calibrate(const SharedRun& run);  // and asks again with the corrected profile
   void openTrace(const std::vector<std::string>& paths);  // one a rank
   void openSnapshot(const std::string& path);
+  void openBundle(const QString& path);
 
  Q_SIGNALS:
   void searching(bool running);
@@ -55,6 +56,7 @@ class Session : public QObject {
   void calibrated(const gui::Calibration& calibration);
   void opening(double share);  // of a trace's bytes
   void traceReady(const gui::SharedTrace& trace);
+  void unpacked(const QString& run_folder);  // of a bundle
   void snapshotReady(const gui::SharedSnapshot& snapshot);
   void failed(const gui::Message& message);
 

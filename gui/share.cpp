@@ -1,5 +1,7 @@
 #include "gui/share.h"
 
+#include <fmt/format.h>
+
 #include <QDir>
 #include <QFileInfo>
 #include <QPainter>
@@ -63,7 +65,7 @@ void savePicture(View& view, const QString& path) {
   if (ending == QStringLiteral("png")) return savePng(view, path);
   if (ending == QStringLiteral("svg")) return saveSvg(view, path);
   if (ending == QStringLiteral("pdf")) return savePdf(view, path);
-  throw sim::InputError(path.toStdString(), {{"", "'." + ending.toStdString() + "' is no picture format that can be written",
+  throw sim::InputError(path.toStdString(), {{"", fmt::format("'.{}' is no picture format that can be written", ending.toStdString()),
                                               "end the name in .png, .svg or .pdf"}});
 }
 

@@ -10,6 +10,7 @@ namespace gui {
 
 StepExplanation::StepExplanation(QWidget* parent)
     : QTabWidget(parent),
+      explaining_(this),
       adding_(this),
       bubble_(new TablePanel(tr("Share of the step, by cause"), TablePanel::Filter::Hidden, this)),
       kinds_(new TablePanel(tr("By kind of task"), TablePanel::Filter::Hidden, this)),
@@ -34,9 +35,14 @@ StepExplanation::StepExplanation(QWidget* parent)
 
 void StepExplanation::setPlan(const SharedPlan& plan) {
   plan_ = plan;
-  bubble_->setTable(bubbleTable(*plan));
-  kinds_->setTable(criticalKindsTable(*plan));
-  links_->setTable(criticalLinksTable(*plan));
+  explaining_.start([this, plan](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const Table bubble = bubbleTable(*plan), kinds = criticalKindsTable(*plan), links = criticalLinksTable(*plan);
+    return [this, bubble, kinds, links] {
+      bubble_->setTable(bubble);
+      kinds_->setTable(kinds);
+      links_->setTable(links);
+    };
+  });
   addUp(plan->core->range());
 }
 

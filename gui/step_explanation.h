@@ -27,7 +27,7 @@ class StepExplanation : public QTabWidget {
 
  private:
   SharedPlan plan_;
-  BackgroundJob adding_;
+  BackgroundJob explaining_, adding_;
   TablePanel *bubble_, *kinds_, *links_, *range_;
 };
 

@@ -26,7 +26,6 @@ void arrange(QTableView* view) {
   view->horizontalHeader()->setHighlightSections(false);
   view->horizontalHeader()->setResizeContentsPrecision(50);
   view->setFrameShape(QFrame::NoFrame);
-  view->setStyleSheet(QStringLiteral("QTableView::item { padding-left: 6px; padding-right: 6px; }"));
 }
 
 }  // namespace
@@ -108,7 +107,7 @@ void TablePanel::setFilter(const QString& terms) { filter_->setText(terms); }
 void TablePanel::arrangeColumns() {
   view_->resizeColumnsToContents();
   const int columns = model_->columnCount();
-  for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column) + 10, kWidest));
+  for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column), kWidest));
   if (stretched_ >= 0 && stretched_ < columns) view_->horizontalHeader()->setSectionResizeMode(stretched_, QHeaderView::Stretch);
 }
 

@@ -9,15 +9,28 @@
 #include <algorithm>
 
 #include "gui/models/plan_tables.h"
+#include "gui/models/reason_text.h"
 #include "gui/step_explanation.h"
 #include "gui/table_panel.h"
 #include "gui/views/legend_view.h"
 #include "gui/views/timeline_view.h"
 
 namespace gui {
+namespace {
+
+std::vector<std::uint32_t> spansThatMatch(const std::vector<sim::Span>& spans, const QRegularExpression& expression, const std::atomic<bool>& cancelled) {
+  std::vector<std::uint32_t> matches;
+  for (std::size_t at = 0; at < spans.size() && !cancelled; ++at)
+    if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
+      matches.push_back(static_cast<std::uint32_t>(at));
+  return matches;
+}
+
+}  // namespace
 
 TimelinePage::TimelinePage(QWidget* parent)
     : QWidget(parent),
+      looking_(this),
       view_(new TimelineView(this)),
       figures_(new TablePanel(tr("Figures of a step"), TablePanel::Filter::Hidden, this)),
       details_(new TablePanel(tr("Selected slice"), TablePanel::Filter::Hidden, this)),
@@ -60,7 +73,7 @@ void TimelinePage::build() {
   auto* body = new QSplitter(Qt::Horizontal, this);
   body->addWidget(view_);
   body->addWidget(side);
-  body->setSizes({760, 260});
+  body->setSizes({720, 310});
   body->setStretchFactor(0, 1);
   auto* all = new QSplitter(Qt::Vertical, this);
   all->addWidget(body);
@@ -79,14 +92,14 @@ void TimelinePage::build() {
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   view_->setTimeline(plan->core, taskNames(plan->result.timeline.spans));
-  view_->setExtras(plan->counters, plan->flows);
+  view_->setExtras({plan, &plan->counters}, {plan, &plan->flows});
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
   orderDevices();
   figures_->setTable(figuresTable(*plan));
   explanation_->setPlan(plan);
   details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
-  summary_->setText(QStringLiteral("<b>%1</b>").arg(QString::fromStdString(summaryOf(plan->plan))));
+  summary_->setText(QStringLiteral("<b>%1</b>").arg(sentenceText(summaryOf(plan->plan))));
   search(search_->text());
 }
 
@@ -134,13 +147,18 @@ void TimelinePage::search(const QString& pattern) {
   const QRegularExpression expression(pattern, QRegularExpression::CaseInsensitiveOption);
   found_->setText(expression.isValid() ? QString() : tr("no valid pattern: %1").arg(expression.errorString()));
   searching_ = !pattern.isEmpty() && plan_ && expression.isValid();
-  if (!searching_) return fade();
-  const std::vector<sim::Span>& spans = plan_->result.timeline.spans;
-  for (std::size_t at = 0; at < spans.size(); ++at)
-    if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
-      matches_.push_back(static_cast<std::uint32_t>(at));
-  found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
-  fade();
+  if (!searching_) {
+    looking_.start([](const std::atomic<bool>&) { return BackgroundJob::Finish(); });  // what is looked for is no longer wanted
+    return fade();
+  }
+  looking_.start([this, plan = plan_, expression](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
+    const std::vector<std::uint32_t> matches = spansThatMatch(plan->result.timeline.spans, expression, cancelled);
+    return [this, matches] {
+      matches_ = matches;
+      found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
+      fade();
+    };
+  });
 }
 
 // What the search found; else, where wanted, the critical path; else nothing fades.

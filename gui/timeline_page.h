@@ -3,6 +3,7 @@
 
 #include <QWidget>
 
+#include "gui/background_job.h"
 #include "gui/core/simulated_plan.h"
 #include "gui/core/view_state.h"
 
@@ -43,6 +44,7 @@ class TimelinePage : public QWidget {
   void pin(std::size_t device);
 
   SharedPlan plan_;
+  BackgroundJob looking_;
   std::vector<std::uint32_t> matches_;
   std::size_t match_ = 0;
   bool searching_ = false, only_critical_ = false;

@@ -40,6 +40,7 @@ void TracePage::build() {
   summary_->setWordWrap(true);
   auto* head = new QHBoxLayout;
   head->setContentsMargins(10, 6, 10, 6);
+  head->setSpacing(8);
   head->addWidget(summary_, 1);
   head->addWidget(found_);
   head->addWidget(search_);

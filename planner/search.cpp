@@ -214,8 +214,8 @@ std::string Search::proof(const SearchResult& result) const {
   const std::string counts = fmt::format(
       "{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} beaten by their bounds, {} simulated",
       result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_bound, result.simulated);
-  if (canceled()) return "canceled, nothing is proven; " + counts;
-  if (result.ranked.empty()) return "no plan is feasible; " + counts;
+  if (canceled()) return fmt::format("canceled, nothing is proven; {}", counts);
+  if (result.ranked.empty()) return fmt::format("no plan is feasible; {}", counts);
   return fmt::format(
       "best, top {} and Pareto front hold over {}. Beaten: step time bound above that of plan {} ({}), and a simulated plan is at most as "
       "slow and as large as the bounds",

@@ -30,6 +30,7 @@ enum class Mutation : std::uint8_t {
   OtherGroup,            // rank 1 scatters its gradients in the world's group, and its peers in that of the data ranks
   EarlyRead,             // what a communication brings is read before it is there
   ForgottenSum,          // a stage sends its stream on without the residual sum that no norm of it makes
+  EarlyFree,             // on a device: memory that another stream reads is given up without waiting for it
   BakedMasks,            // on a device: a step's graph keeps the keys of the dropout masks that it was captured with
   MovedBatch,            // on a device: each step's tokens lie at a new place
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
@@ -55,6 +56,7 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                        "other_group",
                                                        "early_read",
                                                        "forgotten_sum",
+                                                       "early_free",
                                                        "baked_masks",
                                                        "moved_batch",
                                                        "missing_wait"};

@@ -97,7 +97,7 @@ void TaskRunner::issue(std::size_t position) {
 // computing, so computing waits before they are freed.
 void TaskRunner::finish_reductions() {
   if (reducing_.empty()) return;
-  streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
+  if (options_.mutation != Mutation::EarlyFree) streams_.wait(DeviceStream::Compute, streams_.now_on(DeviceStream::Reduce));
   for (const sim::BucketIndex bucket : std::exchange(reducing_, {})) parameters_.bucket(bucket).finish_reduction();
 }
 
@@ -109,7 +109,7 @@ void TaskRunner::before_backward(sim::LayerIndex layer) {
 
 // Keeps a tensor until another stream has read what it was given up to now.
 void TaskRunner::lend(at::Tensor tensor, DeviceStream reader) {
-  if (streams_.are_concurrent()) lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
+  if (streams_.are_concurrent() && options_.mutation != Mutation::EarlyFree) lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
 }
 
 void TaskRunner::take_back() {

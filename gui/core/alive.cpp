@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/core/device_part.h"
 #include "sim/cost/memory_model.h"
 
 namespace gui {
@@ -23,20 +24,30 @@ void apply(Owned& owned, const std::vector<sim::MemoryChange>& changes, const si
   }
 }
 
-using SpanOf = std::map<std::pair<sim::DeviceId, sim::TaskKey>, const sim::Span*>;
-SpanOf spansByKey(const sim::Timeline& timeline) {
-  SpanOf spans;
-  for (const sim::Span& span : timeline.spans) spans.emplace(std::pair(span.device, span.key), &span);
-  return spans;
-}
+// Of the device that is asked for and of those it sends to, not of a thousand others.
+class SpansByKey {
+ public:
+  explicit SpansByKey(const sim::Timeline& timeline) : timeline_(timeline) {}
+  const sim::Span& of(const sim::Task& task) {
+    const auto [entry, is_new] = known_.try_emplace(task.device);
+    if (is_new)
+      for (const sim::Span& span : partOf(timeline_.spans, task.device)) entry->second.emplace(span.key, &span);
+    return *entry->second.at(task.key);
+  }
+
+ private:
+  const sim::Timeline& timeline_;
+  std::map<sim::DeviceId, std::map<sim::TaskKey, const sim::Span*>> known_;
+};
 
 // As the memory tracker does it: taken at the start, freed at the end; the sender's buffer when the receive ended.
 Owned ownersAt(const SimulatedPlan& simulated, const Moment& moment) {
   Owned owned;
   const sim::MemoryModel memory(simulated.model, simulated.plan);
-  const SpanOf spans = spansByKey(simulated.result.timeline);
+  SpansByKey spans(simulated.result.timeline);
   for (const sim::Task& task : simulated.graph.tasks()) {
-    const sim::Span& span = *spans.at({task.device, task.key});
+    if (task.device != moment.device && task.peer != moment.device) continue;
+    const sim::Span& span = spans.of(task);
     const sim::MemoryEffect& effect = memory.effect(task, simulated.graph);
     if (task.device == moment.device && span.start <= moment.time) apply(owned, effect.at_start, task.key);
     if (task.device == moment.device && span.start <= moment.time && span.end > moment.time) apply(owned, effect.temporary, task.key);

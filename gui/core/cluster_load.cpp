@@ -1,5 +1,6 @@
 #include "gui/core/cluster_load.h"
 
+#include "gui/core/simulated_plan.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/placement.h"
 

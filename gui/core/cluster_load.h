@@ -4,9 +4,11 @@
 
 #include <vector>
 
-#include "gui/core/simulated_plan.h"
+#include "sim/units/index.h"
 
 namespace gui {
+
+struct SimulatedPlan;
 
 struct ClusterLoad {
   std::vector<double> port;    // by rank

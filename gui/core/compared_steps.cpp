@@ -1,5 +1,7 @@
 #include "gui/core/compared_steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -12,7 +14,10 @@ sim::SimTime lengthOf(const sim::Span& span) { return span.end - span.start; }
 
 // "A compute": which side a row is of; only the first of a device names it.
 SliceRow labelled(SliceRow row, char side, std::uint32_t first_span) {
-  row.stream = std::string(1, side) + (row.stream.empty() ? "" : " ") + row.stream;
+  if (row.stream.empty())
+    row.stream = std::string(1, side);
+  else
+    row.stream = side == 'A' ? fmt::format("A {}", row.stream) : fmt::format("B {}", row.stream);
   row.opens_device &= side == 'A';
   for (std::uint32_t& span : row.span) span += first_span;
   return row;
@@ -31,8 +36,8 @@ sim::IdleTime ComparedSide::idle() const {
 ComparedSide simulatedSide(const SharedPlan& plan) { return {.name = summaryOf(plan->plan), .plan = plan, .run = nullptr}; }
 
 std::vector<ComparedSide> sidesOf(const SharedRun& run) {
-  return {{.name = run->folder + (run->calibrated ? ": simulated, calibrated" : ": simulated"), .plan = run->simulated, .run = run},
-          {.name = run->folder + ": measured, step " + std::to_string(run->step), .plan = run->simulated, .run = run, .measured = true}};
+  return {{.name = run->calibrated ? fmt::format("{}: simulated, calibrated", run->folder) : fmt::format("{}: simulated", run->folder), .plan = run->simulated, .run = run},
+          {.name = fmt::format("{}: measured, step {}", run->folder, run->step), .plan = run->simulated, .run = run, .measured = true}};
 }
 
 ComparedSteps::ComparedSteps(ComparedSide left_side, ComparedSide right_side)

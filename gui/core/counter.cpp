@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
+#include "gui/core/device_part.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/placement.h"
 #include "sim/units/unit_text.h"
@@ -26,14 +26,6 @@ void addMoment(Counter& counter, std::int64_t time, double value) {
 Counter finished(Counter counter) {
   for (const double value : counter.value) counter.most = std::max(counter.most, value);
   return counter;
-}
-
-// Spans and samples of a timeline are ordered by device.
-template <class OfDevice>
-std::span<const OfDevice> partOf(const std::vector<OfDevice>& all, sim::DeviceId device) {
-  const auto first = std::partition_point(all.begin(), all.end(), [&](const OfDevice& one) { return one.device < device; });
-  const auto last = std::partition_point(first, all.end(), [&](const OfDevice& one) { return one.device == device; });
-  return {first, last};
 }
 
 Counter memoryOf(const SimulatedStep& step, sim::DeviceId device) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "gui/core/device_part.h"
+
 namespace gui {
 
 MemoryCurve::MemoryCurve(const sim::Timeline& timeline, sim::DeviceId device) {
-  for (const sim::MemorySample& sample : timeline.memory)
-    if (sample.device == device) samples_.push_back(sample);
+  const std::span<const sim::MemorySample> part = partOf(timeline.memory, device);
+  samples_.assign(part.begin(), part.end());
   findPeak();
 }
 

@@ -22,7 +22,8 @@ class MetricsFollower {
   MetricsFollower() = default;
   explicit MetricsFollower(const std::string& run_folder) : path_(run_folder + "/metrics.ndjson") {}
 
-  bool look();  // true: there is something new
+  bool look();                                // a megabyte at most; true: there is something new
+  bool hasMore() const { return has_more_; }  // than was looked at
   const std::vector<StepMetrics>& steps() const { return steps_; }
   std::int64_t malformed() const { return malformed_; }  // whole lines that are no metrics
 
@@ -30,6 +31,7 @@ class MetricsFollower {
   std::string path_;
   std::int64_t read_ = 0;
   std::int64_t malformed_ = 0;
+  bool has_more_ = false;
   std::vector<StepMetrics> steps_;
 };
 

@@ -1,5 +1,6 @@
 #include "gui/core/metrics.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,15 +20,23 @@ std::optional<StepMetrics> parseMetrics(const std::string& line) {
 }  // namespace
 
 bool MetricsFollower::look() {
+  constexpr std::size_t kPiece = 1 << 20;
   std::ifstream file(path_, std::ios::binary);
   file.seekg(read_);
+  std::string piece(kPiece, '\0');
+  file.read(piece.data(), kPiece);
+  piece.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+  has_more_ = piece.size() == kPiece;
   const std::size_t before = steps_.size();
-  for (std::string line; std::getline(file, line) && !file.eof(); read_ += static_cast<std::int64_t>(line.size()) + 1) {
-    if (const std::optional<StepMetrics> step = parseMetrics(line))
+  std::size_t at = 0;
+  for (std::size_t end; (end = piece.find('\n', at)) != std::string::npos; at = end + 1) {
+    if (const std::optional<StepMetrics> step = parseMetrics(piece.substr(at, end - at)))
       steps_.push_back(*step);
     else
       ++malformed_;
   }
+  if (has_more_ && at == 0) at = kPiece;  // no line of metrics is that long
+  read_ += static_cast<std::int64_t>(at);
   return steps_.size() > before;
 }
 

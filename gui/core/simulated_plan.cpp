@@ -5,21 +5,30 @@
 #include "gui/core/critical_row.h"
 
 namespace gui {
+namespace {
 
-SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold) {
+void explain(SimulatedPlan& simulated) {
+  const sim::Dependencies step = sim::dependencies_of(simulated.graph, simulated.result.timeline, sim::stream_order(simulated.plan));
+  simulated.critical = sim::critical_path(step, simulated.result.timeline);
+  simulated.idle = sim::idle_times(step, simulated.graph);
+  simulated.flows = flowsOf(simulated.graph, step);
+  simulated.load = clusterLoad(simulated);
+}
+
+}  // namespace
+
+SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold, const std::atomic<bool>* cancelled) {
   if (const std::vector<sim::Violation> broken = sim::violations(plan); !broken.empty()) throw sim::InputError("", broken);
+  const auto goes_on = [cancelled] { return cancelled == nullptr || !*cancelled; };
   auto simulated = std::make_shared<SimulatedPlan>();
   simulated->plan = plan;
   simulated->model = sim::make_model_graph(plan);
-  simulated->graph = sim::lower(simulated->model, simulated->plan, fold);
-  simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
-  const sim::Dependencies step = sim::dependencies_of(simulated->graph, simulated->result.timeline, sim::stream_order(plan));
-  simulated->critical = sim::critical_path(step, simulated->result.timeline);
-  simulated->idle = sim::idle_times(step, simulated->graph);
-  simulated->flows = flowsOf(simulated->graph, step);
-  simulated->counters = countersOf({simulated->model, simulated->plan, simulated->graph, simulated->result.timeline});
-  simulated->core = coreWithPath(simulated->result.timeline, simulated->critical);
-  return simulated;
+  if (goes_on()) simulated->graph = sim::lower(simulated->model, simulated->plan, fold);
+  if (goes_on()) simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
+  if (goes_on()) explain(*simulated);
+  if (goes_on()) simulated->counters = countersOf({simulated->model, simulated->plan, simulated->graph, simulated->result.timeline});
+  if (goes_on()) simulated->core = coreWithPath(simulated->result.timeline, simulated->critical);
+  return goes_on() ? simulated : nullptr;
 }
 
 std::string summaryOf(const sim::ParallelPlan& plan) {

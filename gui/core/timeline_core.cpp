@@ -153,6 +153,7 @@ std::optional<Slice> TimelineCore::find(std::uint32_t span) const {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     if (rows_[row].repeats) continue;
     const auto& spans = rows_[row].span;  // ascending within a row
+    if (spans.empty() || span < spans.front() || span > spans.back()) continue;
     const auto found = std::lower_bound(spans.begin(), spans.end(), span);
     if (found != spans.end() && *found == span) return Slice{{row}, static_cast<std::uint32_t>(found - spans.begin())};
   }

@@ -1,5 +1,6 @@
 #include "gui/import/run_bundle.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -118,7 +119,7 @@ class BundleReader {
     const std::size_t name = number(at + 28, 2), local = number(at + 42, 4);
     Packed file{piece(at + kCentralLength, name), {}, number(at + 16, 4), number(at + 24, 4), 0};
     const bool plain = !file.name.empty() && file.name.find_first_of("/\\") == std::string::npos && file.name[0] != '.';
-    if (!plain) refuseBundle(path_, "holds a file that would leave its folder: '" + file.name + "'");
+    if (!plain) refuseBundle(path_, fmt::format("holds a file that would leave its folder: '{}'", file.name));
     file.data = piece(local + kLocalLength + number(local + 26, 2) + number(local + 28, 2), number(at + 20, 4));
     constexpr std::uint64_t kMostPacked = 1032;  // deflate cannot do better
     if (file.size > kMostPacked * (file.data.size() + 1)) refuseBundle(path_, "promises more than it holds");
@@ -173,7 +174,7 @@ void unpackBundle(const std::string& path, const std::string& folder) {
   std::filesystem::create_directories(folder);
   for (const Packed& file : files) {
     std::string text(file.size, '\0');
-    if (!inflated(file.data, text) || sumOf(text) != file.sum) refuseBundle(path, "is damaged: '" + file.name + "' does not unpack");
+    if (!inflated(file.data, text) || sumOf(text) != file.sum) refuseBundle(path, fmt::format("is damaged: '{}' does not unpack", file.name));
     sim::save_text_file(text, folder + "/" + file.name);
   }
 }

@@ -86,7 +86,9 @@ TextSource::TextSource(const std::string& path, LoadProgress& progress) {
     progress.done = 0;
     progress.all = status.st_size;
   }
-  size_ = static_cast<std::size_t>(status.st_size);
+  const off_t hole = ::lseek(mapped, 0, SEEK_HOLE);  // where nothing was ever written: the rest of a file that was not completed
+  cut_ |= hole >= 0 && hole < status.st_size;
+  size_ = static_cast<std::size_t>(hole >= 0 ? hole : status.st_size);
   if (size_ == 0) refuseFile(path, cut_ ? "is no gzip file, or a broken one" : "is empty", "write it again");
   void* const memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, mapped, 0);
   if (memory == MAP_FAILED) refuseFile(path, "cannot be mapped into memory", "check the limits of the address space (ulimit -v)");

@@ -25,7 +25,7 @@ class TextSource {
   TextSource& operator=(const TextSource&) = delete;
 
   std::string_view text() const { return {data_, size_}; }
-  bool isCut() const { return cut_; }  // a gzip stream that ended early: what came before is there
+  bool isCut() const { return cut_; }  // a gzip stream that ended early, a hole in the file: what came before is there
 
  private:
   const char* data_ = nullptr;

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "gui/models/cells.h"
+#include "gui/models/reason_text.h"
 
 namespace gui {
 namespace {
@@ -30,7 +31,7 @@ Table errorsTable(const std::vector<ErrorGroup>& groups) {
   table.headers = {said("Of"), said("Per step and rank"), said("Samples"), said("A"), said("B"), said("Error of A")};
   for (const ErrorGroup& group : groups)
     table.rows.push_back({{said(kGroups[static_cast<std::size_t>(group.of)]), {}},
-                          {textOf(group.row.name).replace('_', ' '), {}},
+                          {nameText(group.row.name), {}},
                           countCell(group.row.samples),
                           timeCell(group.row.simulated),
                           timeCell(group.row.measured),

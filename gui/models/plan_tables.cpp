@@ -3,13 +3,13 @@
 #include <QCoreApplication>
 
 #include "gui/models/cells.h"
+#include "gui/models/reason_text.h"
 #include "sim/cost/prediction_interval.h"
 
 namespace gui {
 namespace {
 
 QString words(const char* text) { return QCoreApplication::translate("PlanTables", text); }
-QString spaced(std::string_view name) { return textOf(name).replace('_', ' '); }
 
 template <class Index>
 Cell indexCell(Index index) {
@@ -18,7 +18,7 @@ Cell indexCell(Index index) {
 
 }  // namespace
 
-QString categoryName(sim::MemoryCategory category) { return spaced(sim::kMemoryCategoryNames[static_cast<std::size_t>(category)]); }
+QString categoryName(sim::MemoryCategory category) { return nameText(sim::kMemoryCategoryNames[static_cast<std::size_t>(category)]); }
 
 Table figuresTable(const SimulatedPlan& simulated) {
   const sim::SimulationResult& result = simulated.result;
@@ -46,8 +46,8 @@ Table sliceTable(const sim::Span& span, sim::SimTime slack) {
   Table table;
   table.headers = {words("Slice"), words("Value")};
   const sim::TaskKey& key = span.key;
-  table.rows = {{{words("Operation"), {}}, {spaced(sim::kOperationNames[static_cast<std::size_t>(key.operation)]), {}}},
-                {{words("Phase"), {}}, {spaced(sim::kPhaseNames[static_cast<std::size_t>(key.phase)]), {}}},
+  table.rows = {{{words("Operation"), {}}, {nameText(sim::kOperationNames[static_cast<std::size_t>(key.operation)]), {}}},
+                {{words("Phase"), {}}, {nameText(sim::kPhaseNames[static_cast<std::size_t>(key.phase)]), {}}},
                 {{words("Start"), {}}, {timeCell(span.start).text, {}}},
                 {{words("Duration"), {}}, {timeCell(span.end - span.start).text, {}}},
                 {{words("Slack"), {}}, {slack > sim::SimTime(0) ? timeCell(slack).text : words("none: it is critical"), {}}},
@@ -55,7 +55,7 @@ Table sliceTable(const sim::Span& span, sim::SimTime slack) {
                 {{words("Chunk"), {}}, indexCell(key.chunk)},
                 {{words("Microbatch"), {}}, indexCell(key.microbatch)},
                 {{words("Layer"), {}}, indexCell(key.layer)},
-                {{words("Group"), {}}, {spaced(sim::kMeshAxisNames[static_cast<std::size_t>(key.group)]), {}}},
+                {{words("Group"), {}}, {nameText(sim::kMeshAxisNames[static_cast<std::size_t>(key.group)]), {}}},
                 {{words("Key"), {}}, {textOf(sim::to_text(key)), {}}}};
   return table;
 }

@@ -13,13 +13,10 @@ QString tr(const char* text) { return QCoreApplication::translate("PlanningTable
 std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
   const sim::ParallelPlan& plan = candidate.plan.plan;
   const sim::SimulationResult& result = candidate.plan.result;
-  const QString recompute = textOf(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  const QString recompute = nameText(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
   return {countCell(position + 1),
           timeCell(result.step_time),
           bytesCell(result.peak_memory),
-          {QStringLiteral("%L1").arg(result.tokens_per_second, 0, 'f', 0), result.tokens_per_second},
-          shareCell(result.mfu),
-          shareCell(result.bubble),
           countCell(plan.mesh.data),
           countCell(plan.mesh.tensor),
           countCell(plan.mesh.pipeline),
@@ -28,6 +25,9 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
           countCell(plan.zero_stage),
           {recompute, {}},
           {plan.sequence_parallel ? tr("yes") : tr("no"), {}},
+          shareCell(result.mfu),
+          shareCell(result.bubble),
+          {QStringLiteral("%L1").arg(result.tokens_per_second, 0, 'f', 0), result.tokens_per_second},
           {position == 0 ? tr("the best") : reasonText(candidate.plan.reasons), {}}};
 }
 
@@ -35,9 +35,8 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
 
 Table candidatesTable(const std::vector<Candidate>& candidates) {
   Table table;
-  table.headers = {tr("#"),          tr("Step time"), tr("Peak memory"), tr("Tokens/s"),  tr("MFU"),
-                   tr("Bubble"),     tr("Data"),      tr("Tensor"),      tr("Pipeline"),  tr("Schedule"),
-                   tr("Microbatch"), tr("ZeRO"),      tr("Recompute"),   tr("Seq. par."), tr("Why not the best")};
+  table.headers = {tr("#"),    tr("Step time"), tr("Peak memory"), tr("Data"), tr("Tensor"), tr("Pipeline"), tr("Schedule"),        tr("Microbatch"),
+                   tr("ZeRO"), tr("Recompute"), tr("Seq. par."),   tr("MFU"),  tr("Bubble"), tr("Tokens/s"), tr("Why not the best")};
   for (const Candidate& candidate : candidates) {
     table.rows.push_back(cellsOf(candidate, static_cast<int>(table.rows.size())));
     table.marked.push_back(candidate.on_front);
@@ -51,7 +50,7 @@ Table exclusionsTable(const std::vector<planner::Exclusion>& excluded) {
   for (const planner::Exclusion& out : excluded)
     table.rows.push_back({{textOf(out.family), {}},
                           countCell(out.candidates),
-                          {textOf(out.code), {}},
+                          {nameText(out.code), {}},
                           {reasonText(planner::Reason{out.rule, out.arguments}), {}},
                           {out.nearest_fix.empty() ? tr("none near by") : textOf(out.nearest_fix), {}}});
   return table;

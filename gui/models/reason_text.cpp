@@ -1,6 +1,7 @@
 #include "gui/models/reason_text.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 namespace gui {
 
@@ -9,7 +10,7 @@ QString reasonText(const planner::Reason& reason) {
   if (pattern.empty()) return QString::fromStdString(planner::to_sentence(reason));
   std::vector<planner::Argument> arguments = reason.arguments;
   for (planner::Argument& argument : arguments)  // a violation inside the reason
-    if (argument.name == "problem" || argument.name == "why") argument.value = violationText(argument.value).toStdString();
+    if (argument.name == "problem" || argument.name == "why") argument.value = sentenceText(argument.value).toStdString();
   return QString::fromStdString(planner::filled(QCoreApplication::translate("Reason", pattern.c_str()).toStdString(), arguments));
 }
 
@@ -20,6 +21,13 @@ QString reasonText(const std::vector<planner::Reason>& reasons) {
   return text;
 }
 
-QString violationText(const std::string& english) { return QCoreApplication::translate("Violation", english.c_str()); }
+QString sentenceText(const std::string& english) { return QCoreApplication::translate("Sentence", english.c_str()); }
+
+QString nameText(std::string_view name) {
+  std::string words(name);
+  if (words.find('.') != std::string::npos) return QString::fromStdString(words);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return sentenceText(words);
+}
 
 }  // namespace gui

@@ -1,9 +1,10 @@
 // Reasons of the planner and the simulator in the language of the window: the planner's come as a code with arguments, the simulator's
-// violations as sentences whose patterns the translation knows. Used by tables and messages.
+// violations, and what else is said in English, as sentences whose patterns the translation knows. Used by tables and messages.
 #pragma once
 
 #include <QString>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "planner/reason.h"
@@ -12,6 +13,7 @@ namespace gui {
 
 QString reasonText(const planner::Reason& reason);
 QString reasonText(const std::vector<planner::Reason>& reasons);  // the first is the claim
-QString violationText(const std::string& english);                // as it is, where nobody translated it
+QString sentenceText(const std::string& english);                 // of sim, planner or core; as it is, where nobody translated it
+QString nameText(std::string_view name);                          // of their tables: "optimizer_state" as "optimizer state"; keys ("step.norm_part") as they are searched for
 
 }  // namespace gui

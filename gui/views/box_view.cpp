@@ -51,7 +51,7 @@ void BoxView::paintPicture(QPainter& painter, const QSize& size) {
   painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
   if (!picture_.layout) {
     painter.setPen(theme.faint);
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("Choose a plan to see where its ranks stand"));
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)"));
     return;
   }
   for (const Box& box : boxesAt(size)) {

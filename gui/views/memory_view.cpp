@@ -19,9 +19,9 @@ std::vector<LegendEntry> memoryLegend(const MemoryPicture& picture, const QColor
   if (!entries.empty()) return entries;
   if (!picture.measured_name.isEmpty()) entries.push_back({picture.measured_name, line_color});
   for (std::size_t category = 0; category < sim::kNumMemoryCategories; ++category) {
-    const std::string_view name = sim::kMemoryCategoryNames[category];
-    entries.push_back({QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace('_', ' '),
-                       colorOf(memoryColor(static_cast<sim::MemoryCategory>(category)))});
+    std::string name(sim::kMemoryCategoryNames[category]);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    entries.push_back({MemoryView::tr(name.c_str()), colorOf(memoryColor(static_cast<sim::MemoryCategory>(category)))});
   }
   return entries;
 }
@@ -159,7 +159,7 @@ void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
   const QRectF area = plot(size);
   painter.setPen(theme.faint);
   if (picture_.curve.empty()) {
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("Choose a plan to see its memory"));
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)"));
     return;
   }
   const Axis axis = vertical();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "gui/core/cluster_load.h"
+#include "gui/core/simulated_plan.h"
 #include "gui/views/box_view.h"
 
 namespace gui {

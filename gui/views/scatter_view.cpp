@@ -6,28 +6,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/core/simulated_plan.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
 namespace {
 
-QString timeLabel(double seconds) { return QString::fromStdString(sim::to_text(sim::Seconds(seconds))); }
-double gibOf(sim::Bytes bytes) { return static_cast<double>(bytes.value()) / (1 << 30); }
+constexpr double kMebi = 1 << 20, kGibi = 1 << 30;
+
+QString timeLabel(double seconds) {
+  constexpr double kNothing = 1e-12;  // what is left where ticks meet zero
+  return std::abs(seconds) < kNothing ? QStringLiteral("0") : QString::fromStdString(sim::to_text(sim::Seconds(seconds)));
+}
 QString gibLabel(double gib) { return QStringLiteral("%1 GiB").arg(gib, 0, 'g', 4); }
+QString mibLabel(double mib) { return QStringLiteral("%1 MiB").arg(mib, 0, 'g', 4); }
 
 }  // namespace
 
 void ScatterView::setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit) {
   points_.clear();
-  limit_ = gibOf(limit);
+  sim::Bytes most{};
+  for (const Candidate& candidate : candidates) most = std::max(most, candidate.plan.result.peak_memory);
+  unit_ = most < sim::Bytes(static_cast<std::int64_t>(kGibi)) ? kMebi : kGibi;
+  limit_ = static_cast<double>(limit.value()) / unit_;
   for (const Candidate& candidate : candidates) {
     const sim::SimulationResult& result = candidate.plan.result;
-    const QString tip =
-        QStringLiteral("<b>%1, %2</b><br>%3")
-            .arg(QString::fromStdString(sim::to_text(sim::to_seconds(result.step_time))),
-                 QString::fromStdString(sim::to_text(result.peak_memory)), QString::fromStdString(summaryOf(candidate.plan.plan)));
-    points_.push_back({{sim::to_seconds(result.step_time).count(), gibOf(result.peak_memory)}, candidate.on_front, true, tip});
+    points_.push_back({{sim::to_seconds(result.step_time).count(), static_cast<double>(result.peak_memory.value()) / unit_}, candidate.on_front, true});
   }
   chosen_ = hovered_ = -1;
   update();
@@ -51,7 +54,7 @@ Axes ScatterView::axes() const {
   }
   if (points_.empty()) x = y = {0, 1};
   if (limit_ > 0 && limit_ < 1.6 * y.most) y.most = std::max(y.most, limit_);
-  return {{tr("Step time"), padded(x), timeLabel}, {tr("Peak memory"), padded(y), gibLabel}};
+  return {{tr("Step time"), padded(x), timeLabel}, {tr("Peak memory"), padded(y), unit_ == kMebi ? mibLabel : gibLabel}};
 }
 
 QPointF ScatterView::pointOf(int position) const { return chart_.at(points_[static_cast<std::size_t>(position)].value); }
@@ -131,7 +134,7 @@ void ScatterView::mouseMoveEvent(QMouseEvent* event) {
   const int position = nearest(event->position());
   if (position == hovered_) return;
   hovered_ = position;
-  if (position >= 0) QToolTip::showText(event->globalPosition().toPoint(), points_[static_cast<std::size_t>(position)].tip, this);
+  if (position >= 0 && tip_of_) QToolTip::showText(event->globalPosition().toPoint(), tip_of_(position), this);
   update();
 }
 

@@ -2,6 +2,7 @@
 // table by position.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -16,6 +17,7 @@ class ScatterView : public View {
  public:
   using View::View;
   void setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit);
+  void setTips(std::function<QString(int position)> tip_of) { tip_of_ = std::move(tip_of); }
   void setVisible(const std::vector<bool>& visible);  // by position: what the table's filter lets through
   using View::setVisible;
   void choose(int position);  // -1: none
@@ -33,9 +35,8 @@ class ScatterView : public View {
 
  private:
   struct Point {
-    QPointF value;  // seconds, GiB
+    QPointF value;  // seconds, units of memory
     bool on_front = false, shown = true;
-    QString tip;
   };
   Axes axes() const;
   int nearest(const QPointF& pixel) const;
@@ -43,7 +44,8 @@ class ScatterView : public View {
   void paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
 
   std::vector<Point> points_;
-  double limit_ = 0;
+  std::function<QString(int position)> tip_of_;
+  double unit_ = 1, limit_ = 0;  // bytes: MiB, or GiB where there are any
   int chosen_ = -1, hovered_ = -1;
   ChartArea chart_;
 };

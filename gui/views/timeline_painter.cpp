@@ -1,5 +1,6 @@
 #include "gui/views/timeline_painter.h"
 
+#include <QCoreApplication>
 #include <QPaintEngine>
 #include <QScrollBar>
 #include <algorithm>
@@ -177,14 +178,14 @@ void TimelinePainter::paintRowNames() {
     }
     painter_.setPen(theme_.faint);
     painter_.drawText(QRect(104, top, kStreamWidth, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
-                      painter_.fontMetrics().elidedText(TimelineView::tr(slices.stream.c_str()), Qt::ElideRight, kStreamWidth));
+                      painter_.fontMetrics().elidedText(QCoreApplication::translate("Sentence", slices.stream.c_str()), Qt::ElideRight, kStreamWidth));
   }
 }
 
 void TimelinePainter::paintCounterNames() {
   painter_.setPen(theme_.faint);
   for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
-    const Counter& counter = view_.counters_[at];
+    const Counter& counter = view_.counters()[at];
     const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
     if (top < TimelineView::kRuler || top >= size_.height()) continue;
     const QString name =
@@ -206,7 +207,7 @@ void TimelinePainter::paintCounters() {
   for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
     const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
     if (top + TimelineView::kRow <= TimelineView::kRuler || top >= size_.height()) continue;
-    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), view_.counters_[at], axis_,
+    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), view_.counters()[at], axis_,
                  theme_);
   }
 }
@@ -227,7 +228,7 @@ void TimelinePainter::paintFlows() {
   std::optional<std::uint32_t> selected;
   if (view_.selected_) selected = view_.core_->row(view_.selected_->row).span[view_.selected_->position];
   std::size_t painted = 0;
-  for (const Flow& flow : view_.flows_)
+  for (const Flow& flow : view_.flows())
     if ((view_.all_flows_ || flow.from == selected || flow.to == selected) && painted++ < kMost) paintFlow(flow);
 }
 

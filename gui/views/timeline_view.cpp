@@ -15,7 +15,7 @@
 namespace gui {
 
 TimelineView::TimelineView(QWidget* parent)
-    : View(parent), empty_text_(tr("Choose a plan to see its timeline")), words_(new QLineEdit(this)), scroll_(new QScrollBar(Qt::Vertical, this)) {
+    : View(parent), empty_text_(tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)")), words_(new QLineEdit(this)), scroll_(new QScrollBar(Qt::Vertical, this)) {
   words_->hide();
   words_->setPlaceholderText(tr("Note; empty: none"));
   connect(scroll_, &QScrollBar::valueChanged, this, [this] { update(); });
@@ -36,15 +36,15 @@ void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   matches_.reset();
   measured_.reset();
   ghost_.reset();
-  counters_.clear();
-  flows_.clear();
+  counters_.reset();
+  flows_.reset();
   order_.clear();
   num_pinned_ = 0;
   layoutRows();
   update();
 }
 
-void TimelineView::setExtras(std::vector<Counter> counters, std::vector<Flow> flows) {
+void TimelineView::setExtras(Counters counters, Flows flows) {
   counters_ = std::move(counters);
   flows_ = std::move(flows);
   layoutRows();
@@ -78,7 +78,7 @@ void TimelineView::setDeviceOrder(std::vector<std::size_t> order, std::size_t nu
 // What repeats stands above the devices; each device's rows, then its counters.
 void TimelineView::layoutRows() {
   tops_.assign(core_->rows().size(), 0);
-  counter_tops_.assign(counters_.size(), 0);
+  counter_tops_.assign(counters().size(), 0);
   std::vector<std::vector<int*>> of_device;
   int top = 0;
   for (std::size_t row = 0; row < core_->rows().size(); ++row) {
@@ -91,8 +91,8 @@ void TimelineView::layoutRows() {
     if (slices.opens_device || of_device.empty()) of_device.emplace_back();
     of_device.back().push_back(&tops_[row]);
   }
-  for (std::size_t at = 0; at < counters_.size(); ++at)
-    if (const std::size_t device = counters_[at].device.position(); device < of_device.size()) of_device[device].push_back(&counter_tops_[at]);
+  for (std::size_t at = 0; at < counters().size(); ++at)
+    if (const std::size_t device = counters()[at].device.position(); device < of_device.size()) of_device[device].push_back(&counter_tops_[at]);
   for (std::size_t at = 0; at < of_device.size(); ++at) {
     top += kGap;
     for (int* const place : of_device[order_.size() == of_device.size() ? order_[at] : at]) *place = std::exchange(top, top + kRow);
@@ -224,7 +224,7 @@ void TimelineView::step(int by) {
 void TimelineView::hop(bool forward) {
   if (!selected_) return;
   const std::uint32_t span = core_->row(selected_->row).span[selected_->position];
-  for (const Flow& flow : flows_)
+  for (const Flow& flow : flows())
     if ((forward ? flow.from : flow.to) == span) return select(core_->find(forward ? flow.to : flow.from));
 }
 

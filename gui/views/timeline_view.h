@@ -32,7 +32,9 @@ class TimelineView : public View {
 
   explicit TimelineView(QWidget* parent = nullptr);
   void setTimeline(SharedCore core, SliceNames names);
-  void setExtras(std::vector<Counter> counters, std::vector<Flow> flows);  // of the timeline that was set; counters by device
+  using Counters = std::shared_ptr<const std::vector<Counter>>;
+  using Flows = std::shared_ptr<const std::vector<Flow>>;
+  void setExtras(Counters counters, Flows flows = nullptr);                // of the timeline that was set; counters by device
   void setEmptyText(const QString& text) { empty_text_ = text; }           // what stands where there is no timeline yet
   void showAllFlows(bool all);                                             // else those of the selected slice
   const TimelineCore& core() const { return *core_; }
@@ -82,6 +84,8 @@ class TimelineView : public View {
   bool isPinned(RowIndex row) const;
   void note(sim::SimTime time);  // asks for the words of a mark; none take it away
   std::optional<std::size_t> markAt(const QPointF& position) const;
+  std::span<const Counter> counters() const { return counters_ ? std::span<const Counter>(*counters_) : std::span<const Counter>(); }
+  std::span<const Flow> flows() const { return flows_ ? std::span<const Flow>(*flows_) : std::span<const Flow>(); }
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 
   QString empty_text_;
@@ -92,8 +96,8 @@ class TimelineView : public View {
   std::size_t num_pinned_ = 0;
   std::vector<Mark> marks_;
   QLineEdit* words_;
-  std::vector<Counter> counters_;
-  std::vector<Flow> flows_;
+  Counters counters_;
+  Flows flows_;
   bool all_flows_ = false;
   TimeRange shown_, whole_;
   std::optional<sim::SimTime> ghost_;

@@ -22,13 +22,13 @@ TableTranslator::TableTranslator(QObject* parent) : QTranslator(parent) {
     if (!english.contains(kHole)) continue;
     QStringList parts;
     for (const QString& part : english.split(kHole)) parts << QRegularExpression::escape(part);
-    patterns_.push_back({QRegularExpression(QRegularExpression::anchoredPattern(parts.join(QStringLiteral("(.+?)")))), translated});
+    patterns_.push_back({QRegularExpression(QRegularExpression::anchoredPattern(parts.join(QStringLiteral("(.*?)")))), translated});
   }
 }
 
 QString TableTranslator::translate(const char* context, const char* source, const char*, int) const {
   const QString known = texts_.value(source);
-  return known.isEmpty() && qstrcmp(context, "Violation") == 0 ? matched(QString::fromUtf8(source)) : known;
+  return known.isEmpty() && qstrcmp(context, "Sentence") == 0 ? matched(QString::fromUtf8(source)) : known;
 }
 
 QString TableTranslator::matched(const QString& english) const {
@@ -37,7 +37,7 @@ QString TableTranslator::matched(const QString& english) const {
     if (!match.hasMatch()) continue;
     QString text = pattern.translated;
     for (int at = 1; at <= match.lastCapturedIndex(); ++at) {
-      const QString value = match.captured(at), known = texts_.value(value.toUtf8());
+      const QString value = match.captured(at), known = value.isEmpty() ? QString() : translate("Sentence", value.toUtf8(), nullptr, -1);
       text.replace(text.indexOf(kHole), kHole.size(), known.isEmpty() ? value : known);
     }
     return text;

@@ -45,8 +45,8 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
 bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
   const auto is_whole = [&](std::int64_t block) { return block % per_node == 0 || per_node % block == 0; };
   const std::int64_t tensor = mesh.tensor;
-  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.shards()) &&
-                                         is_whole(tensor * mesh.copies()));
+  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.expert) &&
+                                         is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
 }
 
 }  // namespace

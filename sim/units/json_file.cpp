@@ -51,7 +51,7 @@ Json parse_json(std::string_view text, const std::string& name) {
   try {
     return Json::parse(text.begin(), text.end());
   } catch (const Json::exception& error) {
-    throw InputError(name, {{"", "is not JSON: " + why_not_json(error.what()), "check that it was written completely"}});
+    throw InputError(name, {{"", fmt::format("is not JSON: {}", why_not_json(error.what())), "check that it was written completely"}});
   }
 }
 

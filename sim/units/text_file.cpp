@@ -40,13 +40,13 @@ class Descriptor {
 std::string reason(int error) { return std::generic_category().message(error); }
 
 [[noreturn]] void refuse_reading(const std::string& path, const std::string& why, const std::string& remedy) {
-  throw InputError(path, {{"", "cannot be read: " + why, remedy}});
+  throw InputError(path, {{"", fmt::format("cannot be read: {}", why), remedy}});
 }
 
 [[noreturn]] void refuse_writing(const std::string& path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const bool missing = error == ENOENT || error == ENOTDIR;
-  throw InputError(path, {{"", "cannot be written: " + reason(error),
+  throw InputError(path, {{"", fmt::format("cannot be written: {}", reason(error)),
                            full ? "free some space or choose another place; an older file is unchanged"
                                 : missing ? "create its folder first" : "choose a place that can be written"}});
 }
@@ -108,7 +108,7 @@ std::string load_text_file(const std::string& path) {
   std::string text;
   for (std::size_t used = 0;;) {
     if (Bytes(state.st_size) > kLargestTextFile || Bytes(static_cast<std::int64_t>(used)) > kLargestTextFile)
-      refuse_reading(path, "it is larger than " + to_text(kLargestTextFile), "check that this is the right file");
+      refuse_reading(path, fmt::format("it is larger than {}", to_text(kLargestTextFile)), "check that this is the right file");
     text.resize(std::max<std::size_t>(used + (std::size_t{64} << 10), used * 2));
     const ssize_t count = ::read(file.number(), text.data() + used, text.size() - used);
     if (count < 0 && errno == EINTR) continue;

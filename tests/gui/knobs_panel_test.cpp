@@ -32,9 +32,9 @@ TEST(KnobsPanel, SaysEffectAndRefusal) {
   const SharedPlan simulated = test::exampleSimulation();
   panel.setPlan(simulated->plan);
   panel.showEffect(simulated, simulated);
-  panel.showRefusal("<no>");
+  panel.showRefusal();
   const auto labels = panel.findChildren<QLabel*>();
-  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->text().contains("&lt;no&gt;"); }));
+  EXPECT_TRUE(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->text().contains("Not possible"); }));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "gui/views/memory_view.h"
 #include "tests/cli/simulated_run.h"
 #include "tests/gui/example_plans.h"
+#include "tests/gui/idle.h"
 
 namespace gui {
 namespace {
@@ -16,6 +17,7 @@ TEST(MemoryPage, BeginsAtThePeakOfTheFirstDevice) {
   const SharedPlan simulated = test::exampleSimulation();
   page.setPlan(simulated);
   EXPECT_EQ(page.devices()->count(), 2);
+  ASSERT_TRUE(test::waitUntilIdle(page));
   sim::Bytes sum{};
   for (const auto& row : page.alive()->table().rows) sum += sim::Bytes(row[2].sort.toLongLong());
   EXPECT_EQ(sum, simulated->result.devices[0].peak_memory);
@@ -37,6 +39,7 @@ TEST(MemoryPage, ARunOfThePlanStandsBesideIt) {
 TEST(MemoryPage, AnotherDeviceAnotherCurve) {
   MemoryPage page;
   page.setPlan(test::exampleSimulation());
+  ASSERT_TRUE(test::waitUntilIdle(page));
   const auto before = page.alive()->table().rows.size();
   page.devices()->setCurrentIndex(1);
   EXPECT_TRUE(page.view()->moment().has_value());

@@ -26,5 +26,12 @@ TEST(Message, OfAnyException) {
   EXPECT_FALSE(messageOf(std::make_exception_ptr(std::bad_alloc())).remedy.isEmpty());
 }
 
+TEST(Message, OfWhatACommandSaid) {
+  const Message message = messageOf(QStringLiteral("measuring\nerror: mpirun is missing\nremedy: apt-get install openmpi-bin\n"));
+  EXPECT_EQ(message.problem, "mpirun is missing");
+  EXPECT_EQ(message.remedy, "apt-get install openmpi-bin");
+  EXPECT_TRUE(messageOf(QStringLiteral("all is well")).problem.isEmpty());
+}
+
 }  // namespace
 }  // namespace gui

@@ -8,11 +8,13 @@
 namespace gui {
 namespace {
 
-TEST(RunPage, NeedsAPlanToStart) {
+TEST(RunPage, NeedsAPlanAndDataToStart) {
   RunPage page;
   QPushButton* start = page.findChildren<QPushButton*>().first();
   EXPECT_FALSE(start->isEnabled());
   page.setPlan(test::examplePlan());
+  EXPECT_FALSE(start->isEnabled());
+  page.setData("tokens.bin");
   EXPECT_TRUE(start->isEnabled());
 }
 

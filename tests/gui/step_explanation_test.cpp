@@ -7,6 +7,7 @@
 
 #include "gui/table_panel.h"
 #include "tests/gui/example_plans.h"
+#include "tests/gui/idle.h"
 
 namespace gui {
 namespace {
@@ -15,6 +16,7 @@ TEST(StepExplanation, ALinkLeadsToItsSpan) {
   StepExplanation explanation;
   const SharedPlan plan = test::exampleSimulation();
   explanation.setPlan(plan);
+  ASSERT_TRUE(test::waitUntilIdle(explanation));
   QSignalSpy chosen(&explanation, &StepExplanation::spanChosen);
   explanation.links()->choose(2);
   ASSERT_EQ(chosen.count(), 1);

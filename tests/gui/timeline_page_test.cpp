@@ -5,6 +5,7 @@
 #include "gui/table_panel.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"
+#include "tests/gui/idle.h"
 
 namespace gui {
 namespace {
@@ -20,6 +21,7 @@ class Page : public testing::Test {
 
 TEST_F(Page, SearchFindsByPatternAndEnterWalks) {
   page_.searchLine()->setText("backward.mlp");
+  ASSERT_TRUE(test::waitUntilIdle(page_));
   EXPECT_GT(page_.numMatches(), 3);
   Q_EMIT page_.searchLine()->returnPressed();
   const auto first = page_.view()->selected();
@@ -30,6 +32,13 @@ TEST_F(Page, SearchFindsByPatternAndEnterWalks) {
 
 TEST_F(Page, ABrokenPatternIsSaidAndFindsNothing) {
   page_.searchLine()->setText("(");
+  EXPECT_EQ(page_.numMatches(), 0);
+}
+
+TEST_F(Page, WhatIsNoLongerLookedForIsNotFound) {
+  page_.searchLine()->setText("forward");
+  page_.searchLine()->clear();
+  ASSERT_TRUE(test::waitUntilIdle(page_));
   EXPECT_EQ(page_.numMatches(), 0);
 }
 

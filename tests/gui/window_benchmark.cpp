@@ -1,15 +1,16 @@
 // How long the window's thread is busy in one go (its CPU time, the longest event of each thing a person does) and how long it takes from
-// the start of the program to a window that is drawn. Prints figures; judges nothing.   QT_QPA_PLATFORM=offscreen window_benchmark [run folder]
+// the start of the program to a window that is drawn. Prints figures; judges nothing.   QT_QPA_PLATFORM=offscreen window_benchmark [file or run folder...]
 #include <fmt/format.h>
 
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QTabWidget>
 #include <QTest>
 #include <ctime>
 
-#include "gui/compare_page.h"
+#include "gui/answers_page.h"
 #include "gui/knobs_panel.h"
 #include "gui/main_window.h"
 #include "gui/plan_page.h"
@@ -58,6 +59,13 @@ class Watched : public QApplication {
   std::string where_;
 };
 
+// As a hand on the mouse or the keyboard: an event.
+template <class Act>
+void act(gui::MainWindow& window, Act&& what) {
+  QMetaObject::invokeMethod(&window, what, Qt::QueuedConnection);
+  QTest::qWait(1);
+}
+
 void waitForPlan(gui::MainWindow& window) {
   const bool there = QTest::qWaitFor(
       [&] { return window.session()->plan() && sim::plan_hash(window.session()->plan()->plan) == sim::plan_hash(*window.session()->wanted()); }, 120000);
@@ -67,7 +75,7 @@ void waitForPlan(gui::MainWindow& window) {
 
 void plan(gui::MainWindow& window, const gui::PlanQuestion& question) {
   window.question()->setQuestion(question);
-  window.plan();
+  act(window, [&] { window.plan(); });
   if (!QTest::qWaitFor([&] { return !window.session()->isSearching(); }, 300000)) fmt::print("the search did not end\n");
   waitForPlan(window);
 }
@@ -75,8 +83,78 @@ void plan(gui::MainWindow& window, const gui::PlanQuestion& question) {
 void edit(gui::MainWindow& window) {
   gui::Knobs knobs = gui::knobsOf(*window.session()->wanted());
   knobs.recompute = knobs.recompute == sim::Recompute::Full ? sim::Recompute::None : sim::Recompute::Full;
-  Q_EMIT window.knobs()->turned(knobs);
+  act(window, [&] { Q_EMIT window.knobs()->turned(knobs); });
   waitForPlan(window);
+}
+
+// Unfolded, beside what stays there to be used: until the ranks stand one by one.
+void unfold(gui::MainWindow& window, const char* what) {
+  QElapsedTimer clock;
+  clock.start();
+  act(window, [&] { window.session()->showEveryRank(true); });
+  const auto ranks = static_cast<std::size_t>(window.session()->wanted()->mesh.ranks());
+  const bool there = QTest::qWaitFor([&] { return window.session()->plan()->graph.devices().size() == ranks; }, 600000);
+  fmt::print("{}: {:.1f} s, {} ranks, {} tasks\n", there ? what : "no ranks came", 1e-3 * static_cast<double>(clock.elapsed()), ranks,
+             window.session()->plan()->graph.tasks().size());
+  QTest::qWait(300);
+}
+
+void everyPage(gui::MainWindow& window) {
+  for (int page = 0; page < window.pages()->count(); ++page) {
+    act(window, [&] { window.pages()->setCurrentIndex(page); });
+    QTest::qWait(100);
+  }
+  window.pages()->setCurrentWidget(window.timelinePage());
+}
+
+void search(gui::MainWindow& window) {
+  for (const char* pattern : {"b", "back", "backward.*l3", ""}) {
+    act(window, [&] { window.timelinePage()->searchLine()->setText(QString::fromLatin1(pattern)); });
+    if (!QTest::qWaitFor([&] { return !window.isWorking(); }, 60000)) fmt::print("nothing was found\n");
+    QTest::qWait(100);
+  }
+}
+
+void ask(gui::MainWindow& window) {
+  window.pages()->setCurrentWidget(window.answersPage());
+  for (int question = 0; question < window.answersPage()->questions()->count(); ++question) {
+    act(window, [&] { window.answersPage()->questions()->setCurrentRow(question); });
+    if (!QTest::qWaitFor([&] { return !window.answersPage()->isAsking(); }, 60000)) fmt::print("no answer came\n");
+  }
+}
+
+// A run folder, traces, a snapshot.
+void openFiles(gui::MainWindow& window, const QStringList& paths) {
+  for (const QString& path : paths) {
+    act(window, [&] { window.open(path); });
+    if (!QTest::qWaitFor([&] { return !window.isWorking(); }, 60000)) fmt::print("{} was not opened\n", path.toStdString());
+    QTest::qWait(300);
+  }
+}
+
+void journeys(gui::MainWindow& window, Watched& application, const QStringList& files) {
+  const auto go = [&](const char* what, auto&& journey) {
+    journey();
+    application.report(what);
+  };
+  go("GPT-2 XL on 16 devices: planned", [&] { plan(window, {.model = "profiles/models/gpt2-xl.json", .cluster = "a100-80gb-sxm", .devices = 16}); });
+  go("every page", [&] { everyPage(window); });
+  go("a turned knob", [&] { edit(window); });
+  go("every question", [&] { ask(window); });
+  go("16 ranks one by one", [&] { unfold(window, "16 ranks"); });
+  window.session()->showEveryRank(false);
+  go("GPT-3 on 1,024 devices: planned", [&] {
+    plan(window, {.model = "profiles/models/gpt3-175b.json", .cluster = "dgx-h100-1024", .devices = 1024, .global_batch = 1536, .sequence = 2048});
+  });
+  go("GPT-3: every page", [&] { everyPage(window); });
+  go("GPT-3: a turned knob", [&] { edit(window); });
+  go("GPT-3: a search", [&] { search(window); });
+  go("GPT-3: 1,024 ranks one by one", [&] { unfold(window, "every rank by itself"); });
+  go("GPT-3, unfolded: every page", [&] { everyPage(window); });
+  go("GPT-3, unfolded: a search", [&] { search(window); });
+  window.session()->showEveryRank(false);
+  go("GPT-3: folded again", [&] { waitForPlan(window); });
+  go("files opened", [&] { openFiles(window, files); });
 }
 
 }  // namespace
@@ -92,32 +170,6 @@ int main(int argc, char** argv) {
   window.grab();
   fmt::print("start to a drawn window: {} ms\n", clock.elapsed());
   application.report("the first picture");
-  plan(window, {.model = "profiles/models/gpt2-xl.json", .cluster = "a100-80gb-sxm", .devices = 16});
-  application.report("GPT-2 XL on 16 devices: planned");
-  for (int page = 0; page < window.pages()->count(); ++page) {
-    window.pages()->setCurrentIndex(page);
-    QTest::qWait(100);
-  }
-  application.report("every page");
-  window.pages()->setCurrentIndex(1);
-  edit(window);
-  application.report("a turned knob");
-  window.timelinePage()->searchLine()->setText("backward");
-  QTest::qWait(100);
-  application.report("a search");
-  window.session()->showEveryRank(true);
-  QTest::qWait(3000);
-  application.report("every rank by itself");
-  window.session()->showEveryRank(false);
-  plan(window, {.model = "profiles/models/gpt3-175b.json", .cluster = "dgx-h100-1024", .devices = 1024, .global_batch = 1536, .sequence = 2048});
-  application.report("GPT-3 on 1,024 devices: planned");
-  edit(window);
-  application.report("GPT-3 on 1,024 devices: a turned knob");
-  if (argc > 1) {
-    window.open(QString::fromLocal8Bit(argv[1]));
-    if (!QTest::qWaitFor([&] { return window.comparePage()->comparison() != nullptr; }, 60000)) fmt::print("no run came\n");
-    QTest::qWait(300);
-    application.report("a run compared");
-  }
+  journeys(window, application, QApplication::arguments().mid(1));
   fmt::print("window thread busy in one go, at most: {:.1f} ms\n", application.all());
 }

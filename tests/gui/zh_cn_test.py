@@ -14,33 +14,79 @@ LITERAL = r'"(?:[^"\\]|\\.)*"'
 # Functions whose first literal is shown; QT_TRANSLATE_NOOP and translate() have a context before it.
 CALLS = re.compile(rf"\b(?:tr|said|words|spoken|told|phrase|worded|inWords)\(\s*((?:{LITERAL}\s*)+)")
 NOOPS = re.compile(rf"\b(?:QT_TRANSLATE_NOOP|translate)\(\s*{LITERAL},\s*((?:{LITERAL}\s*)+)")
-# Rows of tables in core whose names and sentences the window translates: file -> pattern of a literal.
-TABLES = {
-    "gui/core/work_kind.cpp": rf"\{{WorkKind::\w+, ({LITERAL})",
-    "gui/core/rank_metrics.cpp": rf"^    \{{({LITERAL}), \w+",
-    "gui/core/answers.cpp": r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")',   # questions and sentences
-    "planner/reason.cpp": rf'^    \{{"[\w.]+",\s*((?:{LITERAL}\s*)+)',
-    "sim/task_graph/task.h": r'("(?:compute|gather|reduce|send|receive)")(?=[,}])',
-    "sim/plan/violations.cpp": rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])',
-    "gui/core/counter.cpp": rf"\.name = ({LITERAL})",
-}
+# What sim, planner and core say, and the window translates: file, pattern of the literals.
+TABLES = [
+    ("gui/core/work_kind.cpp", rf"\{{WorkKind::\w+, ({LITERAL})"),
+    ("gui/core/rank_metrics.cpp", rf"^    \{{({LITERAL}), \w+"),
+    ("gui/core/answers.cpp", r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")'),   # questions and sentences
+    ("gui/core/answers.cpp", r'"(?:no layer|embedding|head)"|format\(("(?:stage|layer) \{\}"|"data=\{\} [^"]*")'),
+    ("gui/core/simulated_plan.cpp", rf"format\(((?:{LITERAL}\s*)+)"),
+    ("gui/core/compared_steps.cpp", rf"format\(({LITERAL})|\.name = ({LITERAL})"),
+    ("gui/core/compared_steps.cpp", r'("[AB] \{\}")'),
+    ("gui/core/counter.cpp", rf"\.name = ({LITERAL})"),
+    ("planner/reason.cpp", rf'^    \{{"[\w.]+",\s*((?:{LITERAL}\s*)+)'),
+    ("planner/search.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
+    ("sim/task_graph/task.h", r'("(?:compute|gather|reduce|send|receive)")(?=[,}])'),
+    ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
+]
+# Arrays of names: every literal, with spaces for its underscores.
+NAMES = [("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/task_graph/task.h", "kOperationNames"),
+         ("sim/plan/device_mesh.h", "kMeshAxisNames"), ("sim/plan/parallel_plan.h", "kRecomputeNames")]
 SYMBOLS = re.compile(r"/[a-z_/0-9]+|csv|[\W\d_]*|A|B|B / A|Ctrl\+.*|Shift\+Esc|%1|P|TP|MFU|ZeRO|Meshwright|PNG.*|CSV.*|JSON.*|N|#")
 
 
 def text_of(literals):
     joined = "".join(part[1:-1] for part in re.findall(LITERAL, literals))
-    return joined.replace('\\"', '"').replace("\\\\", "\\")
+    joined = re.sub(r"\{:[^}]*\}", "{}", joined)
+    return re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code.group(1), 16)), joined.replace('\\"', '"').replace("\\\\", "\\"))
+
+
+def source(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def names(path, array):
+    body = re.search(rf"{array}\[\] = \{{([^}}]*)\}}", source(path)).group(1)
+    return [literal[1:-1].replace("_", " ") for literal in re.findall(LITERAL, body)]
+
+
+# Everything that these say is a problem or a remedy, apart from a few pieces of syntax.
+SENTENCES = ["sim/plan/runnable.cpp", "sim/units/json_reader.cpp", "sim/units/json_file.cpp", "sim/units/text_file.cpp", "sim/model/model_config_json.cpp",
+             "sim/cluster/cluster_json.cpp", "sim/timeline/comparison.cpp", "sim/schedule/shape_rules.cpp"]
+
+
+def sentences(path):
+    code = re.sub(r"//[^\n]*|#include[^\n]*|'(?:\\.|[^'\n])'", "", source(path))
+    found = [text_of(match.group(0)) for match in re.finditer(rf"(?:{LITERAL}\s*)+", code)]
+    return [text for text in found if len(re.findall(r"\b[a-z]{2,}\b", text)) > 1 and not text.startswith(("line 3", "parse error", "meshwright."))]
+
+
+def refusals(path):
+    """Problems and remedies: sentences in statements that throw an InputError."""
+    found = []
+    for statement in re.split(r";\s*\n", source(path)):
+        if re.search(r"refuse\w*\(|InputError\(", statement):
+            found += [text_of(match.group(0)) for match in re.finditer(rf"(?:{LITERAL}\s*)+", statement)]
+    return [text for text in found if " " in text and "<" not in text]
 
 
 def shown():
     """Every English string that the sources show, once."""
     found = []
-    for path in sorted({*(ROOT / "gui").rglob("*.cpp"), *(ROOT / name for name in TABLES)}):
+    for path in sorted((ROOT / "gui").rglob("*.cpp")):
         cpp = path.read_text(encoding="utf-8")
         found += [text_of(match.group(1)) for pattern in (CALLS, NOOPS) for match in pattern.finditer(cpp)]
-        pattern = TABLES.get(str(path.relative_to(ROOT)))
-        if pattern:
-            found += [text_of(next(filter(None, match.groups()))) for match in re.finditer(pattern, cpp, re.M)]
+        if path.parent.name in ("core", "import") or path.name in ("share.cpp", "session.cpp"):
+            found += refusals(path.relative_to(ROOT))
+    for path in SENTENCES:
+        found += sentences(path)
+    for path, pattern in TABLES:
+        found += [text_of(next(filter(None, [*match.groups(), match.group(0)]))) for match in re.finditer(pattern, source(path), re.M)]
+    for path in sorted((ROOT / "sim/schedule").glob("*.cpp")):
+        found += [text_of(literal) for literal in re.findall(rf"\.summary = ({LITERAL})", path.read_text(encoding="utf-8"))]
+    for path, array in NAMES:
+        found += names(path, array)
+    found += [family.replace("_", " ") for family in re.findall(r'^    \{"(\w+)', source("planner/reason.cpp"), re.M)]
     return [text for text in dict.fromkeys(found) if not SYMBOLS.fullmatch(text)]
 
 

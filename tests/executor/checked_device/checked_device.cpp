@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <thread>
 
 #include "tests/executor/checked_device/closed_memory.h"
 #include "tests/executor/checked_device/recording.h"
@@ -83,6 +84,7 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   }
   void synchronizeEvent(void* event) const override {
     refuse_in_recording("the host waits for an event");
+    while (!all_ended(static_cast<Event*>(event)->held)) std::this_thread::sleep_for(std::chrono::microseconds(50));
     order().host_waits(static_cast<Event*>(event)->clock);
   }
   void synchronizeStream(const c10::Stream& stream) const override {

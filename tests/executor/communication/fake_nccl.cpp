@@ -105,6 +105,13 @@ std::string sum_of(const FakeMeeting& meeting, std::size_t bytes, ReduceOperatio
   return sum;
 }
 
+// What follows on this stream has not ended before the operation has, and no host sees that too early.
+void go_on_behind(std::function<bool()> ended) {
+  hold_current_stream([ended = std::move(ended), until = std::chrono::steady_clock::now() + settings.lasts] {
+    return std::chrono::steady_clock::now() >= until && ended();
+  });
+}
+
 using Perform = std::function<void(const FakeMeeting&)>;
 
 // The last one to come performs it for all. Who does not come in time leaves the others' streams held.
@@ -124,7 +131,7 @@ NcclStatus meet(const NcclBuffer& buffer, const NcclOn& on, std::size_t reads, s
   } else
     changed.wait_for(lock, settings.patience, [&] { return meeting->done; });
   lock.unlock();
-  hold_current_stream([meeting] {
+  go_on_behind([meeting] {
     const std::lock_guard inside(mutex);
     return meeting->done;
   });
@@ -169,6 +176,7 @@ NcclStatus send(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on) {
   const std::lock_guard lock(mutex);
   on.communicator->group->messages[{on.communicator->place.rank, to}].push_back(bytes_at(buffer.from, bytes_of(buffer)));
   changed.notify_all();
+  go_on_behind([] { return true; });
   return NcclStatus::Success;
 }
 
@@ -178,11 +186,12 @@ NcclStatus receive(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on
   auto& messages = on.communicator->group->messages[{from, on.communicator->place.rank}];
   if (!changed.wait_for(lock, settings.patience, [&] { return !messages.empty(); })) {
     lock.unlock();
-    hold_current_stream([] { return false; });
+    go_on_behind([] { return false; });
     return NcclStatus::Success;
   }
   copy_checked(buffer.to, messages.front().data(), bytes_of(buffer));
   messages.pop_front();
+  go_on_behind([] { return true; });
   return NcclStatus::Success;
 }
 

@@ -18,6 +18,7 @@ Rendezvous fake_rendezvous();  // a map; get() gives up after five seconds
 struct FakeNcclSettings {
   std::chrono::milliseconds patience{5000};  // that an operation waits for its peers inside the call; then it goes on in the background
   std::int32_t failing_rank = -1;            // whose communicators report an error by themselves
+  std::chrono::milliseconds lasts{0};        // before which the host does not see the end of an operation: others go on beside it
 };
 void reset_fake_nccl(const FakeNcclSettings& settings);
 std::int32_t aborted_communicators();

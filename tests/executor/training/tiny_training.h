@@ -1,4 +1,4 @@
-// A small plan on one rank, and a folder that goes away, for the tests of this room.
+// A small plan, on one rank or joined to others, and a folder that goes away, for the tests of this room.
 #pragma once
 
 #include <ATen/TensorOperators.h>
@@ -67,19 +67,19 @@ inline void write_tokens(const std::string& path, std::int64_t count, std::int64
   }
 }
 
-// One rank with everything that a step needs.
+// A rank with everything that a step needs.
 struct Training {
-  explicit Training(sim::ParallelPlan from, c10::Device device = c10::kCPU, const RunnerOptions& options = {})
+  explicit Training(sim::ParallelPlan from, c10::Device device = c10::kCPU, const RunnerOptions& options = {}, Transport transport = nullptr)
       : plan(std::move(from)),
         model(sim::make_model_graph(plan)),
-        communicators(plan.mesh, nullptr),
-        parameters(model, plan, sim::Rank(0), device),
+        communicators(plan.mesh, std::move(transport)),
+        parameters(model, plan, communicators.rank(), device),
         runner(model, plan, communicators, parameters, recorded(options)) {
     write_tokens(folder.file("tokens.bin"), 400, plan.model.vocabulary);
     parameters.fill_initial_values();
   }
   StepSummary step(std::int64_t number) {
-    return runner.run_step(load_batch(TokenFile(folder.file("tokens.bin"), plan.workload.sequence), plan, sim::Rank(0), number), {});
+    return runner.run_step(load_batch(TokenFile(folder.file("tokens.bin"), plan.workload.sequence), plan, communicators.rank(), number), {});
   }
   at::Tensor weights() { return parameters.buckets().front().weights().clone(); }
 

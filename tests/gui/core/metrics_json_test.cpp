@@ -39,5 +39,19 @@ TEST_F(Metrics, CountWhatIsMalformed) {
   EXPECT_EQ(follower.steps().size(), 1u);
 }
 
+TEST_F(Metrics, AMegabyteAtATimeAndNoLongerLine) {
+  std::string text(3 << 20, 'x');  // no line of metrics
+  text += '\n';
+  constexpr int kSteps = 40000;
+  for (int step = 1; step <= kSteps; ++step) text += "{\"step\": " + std::to_string(step) + ", \"loss\": 2, \"tokens_per_second\": 1}\n";
+  write(text);
+  MetricsFollower follower(folder_);
+  follower.look();
+  EXPECT_TRUE(follower.hasMore());
+  while (follower.hasMore()) follower.look();
+  EXPECT_EQ(follower.steps().size(), static_cast<std::size_t>(kSteps));
+  EXPECT_EQ(follower.malformed(), 1);
+}
+
 }  // namespace
 }  // namespace gui

@@ -71,7 +71,7 @@ MadeView timeline() {
     memory.time.push_back(300'000'000 * at);
     memory.value.push_back(static_cast<double>(12 - std::abs(at - 4)));
   }
-  view->setExtras({memory}, {{0, 7}});
+  view->setExtras(std::make_shared<std::vector<Counter>>(1, memory), std::make_shared<std::vector<Flow>>(1, Flow{0, 7}));
   view->showAllFlows(true);
   view->setMarks({{kEnd / 3, "note"}});
   view->setGhost(kEnd * 11 / 10);

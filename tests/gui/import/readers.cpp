@@ -95,7 +95,8 @@ void readBundle(const std::string& path) {
 void readMetrics(const std::string& path) {
   const std::string run = scratch() + "/followed";
   std::filesystem::create_directories(run);
-  std::filesystem::copy_file(path, run + "/metrics.ndjson", std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove(run + "/metrics.ndjson");
+  std::filesystem::create_symlink(std::filesystem::absolute(path), run + "/metrics.ndjson");
   MetricsFollower(run).look();
 }
 

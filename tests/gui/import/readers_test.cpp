@@ -1,9 +1,14 @@
 #include "tests/gui/import/readers.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <random>
+
+#include "sim/units/input_error.h"
 
 namespace gui::test {
 namespace {
@@ -41,6 +46,26 @@ TEST_P(Readers, RefusesEveryPrefixAndMutationInWords) {
   for (std::size_t length = 0; length < example.size(); length += 1 + example.size() / 40) readBytes(GetParam(), example.substr(0, length));
   std::mt19937_64 random(5489);
   for (int mutation = 0; mutation < kMutations; ++mutation) EXPECT_NO_THROW(readBytes(GetParam(), mutated(example, random))) << mutation;
+}
+
+// Ten gigabytes that begin like the example: refused in words, or read in part; never held in memory. The file is a hole: it takes no disk.
+TEST_P(Readers, HoldsNoFileOfTenGigabytes) {
+  constexpr std::uintmax_t kSize = std::uintmax_t{10} << 30, kAllowed = std::uintmax_t{14} << 30;  // of address space: the file may be mapped
+  const std::string path = testing::TempDir() + GetParam().name + "_large", example = GetParam().example();
+  std::ofstream(path, std::ios::binary) << example.substr(0, example.size() - 2);
+  std::filesystem::resize_file(path, kSize);
+  const auto read = [&] {
+    const rlimit most{kAllowed, kAllowed};
+    ::setrlimit(RLIMIT_AS, &most);
+    try {
+      GetParam().read(path);
+    } catch (const sim::InputError& error) {
+      std::fprintf(stderr, "refused: %s", error.what());
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(read(), testing::ExitedWithCode(0), "");
+  std::filesystem::remove(path);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Readers, testing::ValuesIn(allReaders().begin(), allReaders().end()),

@@ -45,6 +45,16 @@ TEST(TextSource, APackedFileThatIsCutGivesWhatCameBefore) {
   EXPECT_EQ(source.text(), content.substr(0, source.text().size()));
 }
 
+TEST(TextSource, AFileThatWasReservedButNotWrittenEndsWhereItWas) {
+  const TemporaryFolder folder;
+  put(folder.file("a"), std::string(1 << 16, 'x'));
+  std::filesystem::resize_file(folder.file("a"), std::uintmax_t{10} << 30);
+  LoadProgress progress;
+  const TextSource source(folder.file("a"), progress);
+  EXPECT_TRUE(source.isCut());
+  EXPECT_EQ(source.text().size(), std::size_t{1} << 16);
+}
+
 TEST(TextSource, RefusesWhatIsNoFile) {
   const TemporaryFolder folder;
   put(folder.file("empty"), "");

@@ -12,6 +12,24 @@
 
 namespace gui::test {
 
+// At most 256 colors, the most frequent that are not alike: a third of the bytes, and nobody sees what is missing.
+inline QImage withFewColors(const QImage& picture) {
+  constexpr qsizetype kMost = 256;
+  constexpr int kAlike = 6;
+  const QImage all = picture.convertToFormat(QImage::Format_RGB32);
+  QHash<QRgb, int> count;
+  for (int y = 0; y < all.height(); ++y)
+    for (int x = 0; x < all.width(); ++x) ++count[all.pixel(x, y)];
+  QList<QRgb> colors = count.keys(), kept;
+  std::sort(colors.begin(), colors.end(), [&](QRgb a, QRgb b) { return count[a] != count[b] ? count[a] > count[b] : a < b; });
+  const auto alike = [](QRgb a, QRgb b) {
+    return std::abs(qRed(a) - qRed(b)) + std::abs(qGreen(a) - qGreen(b)) + std::abs(qBlue(a) - qBlue(b)) < kAlike;
+  };
+  for (const QRgb color : colors)
+    if (kept.size() < kMost && std::none_of(kept.begin(), kept.end(), [&](QRgb one) { return alike(one, color); })) kept << color;
+  return all.convertToFormat(QImage::Format_Indexed8, kept, Qt::ThresholdDither | Qt::AvoidDither);
+}
+
 class Journey : public testing::Test {
  protected:
   Journey() {
@@ -44,6 +62,7 @@ class Journey : public testing::Test {
   // The best plan of at least so many pipeline stages: a picture with something to see.
   void choosePipelined(std::int32_t stages);
 
+  void waitForAll() { ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.isWorking(); }, 20000)); }
   void key(QWidget* widget, Qt::Key key) { QTest::keyClick(widget, key); }
   void trigger(const QString& shortcut) {
     for (QAction* action : window_.actions().all())
@@ -51,10 +70,13 @@ class Journey : public testing::Test {
     FAIL() << "no action with " << shortcut.toStdString();
   }
   void picture(const QString& name) {
-    const QString folder = qEnvironmentVariable("MESHWRIGHT_SCREENSHOTS");
-    if (folder.isEmpty()) return;
+    waitForAll();
     QTest::qWait(30);  // until the layout has settled
-    EXPECT_TRUE(window_.grab().save(folder + '/' + name + ".png"));
+    keep(window_.grab().toImage(), name);
+  }
+  static void keep(const QImage& image, const QString& name) {
+    const QString folder = qEnvironmentVariable("MESHWRIGHT_SCREENSHOTS");
+    EXPECT_TRUE(folder.isEmpty() || withFewColors(image).save(folder + '/' + name + ".png"));
   }
 
   MainWindow window_;

@@ -16,9 +16,11 @@ TEST_F(MemoryJourney, AMomentListsWhatIsAlive) {
   MemoryView* view = window_.memoryPage()->view();
   const sim::SimTime early = window_.session()->plan()->result.step_time / 20;
   QTest::mouseClick(view, Qt::LeftButton, {}, QPoint(static_cast<int>(view->xOf(early)), view->height() / 2));
+  waitForAll();
   const auto before = window_.memoryPage()->alive()->table().rows.size();
   picture("memory");
   key(view, Qt::Key_P);
+  waitForAll();
   EXPECT_GT(before, 2u);
   EXPECT_GE(window_.memoryPage()->alive()->table().rows.size(), 3u);
 }

@@ -68,7 +68,7 @@ TEST_F(RealRunJourney, StartsGrowsStopsResumesAndIsCompared) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return page()->timeline()->core().rows().size() > 2; }, 60000));  // tasks, by the first checkpoint
   EXPECT_GE(page()->loss()->numPoints(), 12u);
   QTest::qWait(50);
-  picture("run_growing");
+  picture("run");  // in place of the stand-in's
   QTest::mouseClick(page()->stopButton(), Qt::LeftButton);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !page()->process()->isAlive() && page()->resumeButton()->isEnabled(); }, 60000));
   EXPECT_TRUE(window_.message()->isHidden()) << window_.message()->text().toStdString();

@@ -30,6 +30,7 @@ TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   view->select(slice);
   EXPECT_EQ(window_.timelinePage()->details()->table().rows.size(), 11u);
   window_.timelinePage()->searchLine()->setText("backward");
+  waitForAll();
   EXPECT_GT(window_.timelinePage()->numMatches(), 10);
   QTest::qWait(10);
   picture("timeline_zoomed");
@@ -77,6 +78,7 @@ TEST_F(SeeJourney, TheCriticalPathAndTheBubbleByCause) {
   choosePipelined(4);
   trigger("Ctrl+2");
   StepExplanation* why = window_.timelinePage()->explanation();
+  waitForAll();
   EXPECT_EQ(why->bubble()->table().rows.size(), 1 + window_.session()->plan()->graph.devices().size());
   picture("bubble");
   why->setCurrentIndex(1);

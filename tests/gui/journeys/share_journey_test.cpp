@@ -7,6 +7,7 @@ using ShareJourney = Journey;
 
 TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
   planGpt2();
+  choosePipelined(4);
   const QTemporaryDir folder;
   for (const char* page : {"Ctrl+1", "Ctrl+2", "Ctrl+3"}) {
     trigger(page);
@@ -23,6 +24,7 @@ TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
   window_.saveShownPlan(folder.filePath("plan.json"));
   EXPECT_EQ(sim::plan_hash(sim::load_plan(folder.filePath("plan.json").toStdString())), sim::plan_hash(window_.session()->plan()->plan));
   EXPECT_TRUE(window_.message()->isHidden());
+  keep(QImage(folder.filePath("picture1.png")), "share");
 }
 
 TEST_F(ShareJourney, AFolderThatIsNotThereIsSaid) {

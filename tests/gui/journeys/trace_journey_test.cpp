@@ -61,6 +61,18 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
   page->searchLine()->clear();
 }
 
+// What PyTorch wrote: for the pictures (examples/screenshots.sh).
+TEST_F(TraceJourney, ATraceOfPyTorch) {
+  if (!qEnvironmentVariableIsSet("MESHWRIGHT_TRACE")) GTEST_SKIP() << "no trace is named";
+  window_.open(qEnvironmentVariable("MESHWRIGHT_TRACE"));
+  TracePage* page = window_.tracePage();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->statistics()->table().rows.empty(); }, 10000)) << window_.message()->text().toStdString();
+  page->searchLine()->setText("addmm");
+  EXPECT_GT(page->numMatches(), 50u);
+  Q_EMIT page->searchLine()->returnPressed();
+  picture("trace");
+}
+
 TEST_F(TraceJourney, AMemorySnapshotShowsWhoOwnsThePeak) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("snapshot.pickle"), smallSnapshot());
@@ -71,6 +83,7 @@ TEST_F(TraceJourney, AMemorySnapshotShowsWhoOwnsThePeak) {
   window_.openAll({QString::fromStdString(folder.file("snapshot.pickle")), QString::fromStdString(folder.file("rank0.json"))});
   ASSERT_TRUE(QTest::qWaitFor([&] { return ready == 2; }, 5000));
   window_.pages()->setCurrentWidget(window_.memoryPage());
+  waitForAll();
   EXPECT_EQ(window_.memoryPage()->alive()->table().rows.size(), 3u);
   picture("snapshot");
 }

@@ -12,7 +12,7 @@ TEST(ComparisonTables, TheStepFirst) {
   const Table table = errorsTable({{Of::Step, {"step", 3, sim::Seconds(1.1), sim::Seconds(1.0)}},
                                    {Of::Kind, {"forward.mlp_residual", 6, sim::Seconds(0.5), sim::Seconds(1.0)}}});
   EXPECT_EQ(table.rows[0][5].text, "+10.0 %");
-  EXPECT_EQ(table.rows[1][1].text, "forward.mlp residual");
+  EXPECT_EQ(table.rows[1][1].text, "forward.mlp_residual");
   EXPECT_EQ(table.rows[1][5].text, "-50.0 %");
   EXPECT_TRUE(table.marked[0]);
 }

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <QProxyStyle>
+
 namespace gui {
 namespace {
 
 TEST(Application, IsStyledTheSameEverywhere) {
   styleApplication();
-  EXPECT_EQ(QApplication::style()->name(), "fusion");
+  EXPECT_EQ(static_cast<QProxyStyle*>(QApplication::style())->baseStyle()->name(), "fusion");
+  EXPECT_GT(QApplication::style()->pixelMetric(QStyle::PM_FocusFrameHMargin), 4);
   EXPECT_GT(QApplication::palette().color(QPalette::Base).lightness(), 200);
 }
 

@@ -27,7 +27,7 @@ TEST(TimelineOverlays, KeysFollowAFlow) {
   TimelineView view;
   view.resize(900, 500);
   view.setTimeline(std::make_shared<TimelineCore>(simulated->result.timeline), taskNames(simulated->result.timeline.spans));
-  view.setExtras(simulated->counters, simulated->flows);
+  view.setExtras({simulated, &simulated->counters}, {simulated, &simulated->flows});
   const Flow flow = simulated->flows[1];
   view.select(view.core().find(flow.from));
   const QImage selected = view.grab().toImage();

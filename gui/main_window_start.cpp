@@ -1,0 +1,54 @@
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <QStatusBar>
+
+#include "gui/main_window.h"
+#include "gui/plan_page.h"
+#include "gui/question_panel.h"
+#include "gui/run_page.h"
+#include "gui/start_panel.h"
+
+namespace gui {
+
+void MainWindow::linkStart() {
+  StartPanel* start = plan_page_->start();
+  connect(start, &StartPanel::modelWanted, question_, &QuestionPanel::browseRequested);
+  connect(start, &StartPanel::exampleChosen, this, &MainWindow::open);
+  connect(start, &StartPanel::measureWanted, this, &MainWindow::measureMachine);
+  connect(start, &StartPanel::planWanted, this, &MainWindow::plan);
+  connect(run_page_, &RunPage::dataWanted, this, [this] { choose(Dialog::Open, tr("Choose a text or a token file"), QString(), &MainWindow::useData); });
+  connect(&tools_, &ToolProcess::failed, this, [this](const Message& message) {
+    statusBar()->clearMessage();
+    tell(message);
+  });
+}
+
+// A question that a few cores can answer: what a GPU does in a second takes them an hour.
+void MainWindow::measureMachine() {
+  constexpr int kRanks = 2, kBatch = 8, kSequence = 128;
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation), profile = folder + QStringLiteral("/this_machine.json");
+  QDir().mkpath(folder);
+  statusBar()->showMessage(tr("Measuring this machine; this takes about a minute…"));
+  tools_.start({QStringLiteral("measure"), QStringLiteral("--ranks"), QStringLiteral("1,%1").arg(kRanks), QStringLiteral("-o"), profile}, [this, profile] {
+    PlanQuestion asked = question_->question();
+    asked.cluster = profile.toStdString();
+    asked.devices = kRanks;
+    asked.global_batch = kBatch;
+    asked.sequence = kSequence;
+    asked.runnable_only = true;
+    question_->setQuestion(asked);
+    statusBar()->showMessage(tr("This machine is measured; batch and sequence are small now, as it can bear. Press Plan (Ctrl+Return)."));
+  });
+}
+
+// Tokens as they are; of any other file its bytes are the tokens.
+void MainWindow::useData(const QString& path) {
+  if (path.endsWith(QStringLiteral(".bin"))) return run_page_->setData(path);
+  const QFileInfo run(run_page_->request().folder);
+  QDir().mkpath(run.absolutePath());
+  const QString tokens = run.absoluteFilePath() + QStringLiteral(".tokens.bin");
+  tools_.start({QStringLiteral("tokenize"), path, QStringLiteral("-o"), tokens}, [this, tokens] { run_page_->setData(tokens); });
+}
+
+}  // namespace gui

@@ -1,0 +1,30 @@
+// What stands on the Plan page until there are plans: the way from a model to a compared run, a button a step. Decides nothing; the window
+// does what its buttons ask for.
+#pragma once
+
+#include <QWidget>
+
+class QPushButton;
+class QVBoxLayout;
+
+namespace gui {
+
+class StartPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit StartPanel(QWidget* parent = nullptr);
+
+ Q_SIGNALS:
+  void modelWanted();                         // to be chosen
+  void exampleChosen(const QString& config);  // a path
+  void measureWanted();                       // of this machine
+  void planWanted();
+
+ private:
+  QPushButton* addStep(const QString& title, const QString& text, const QString& button);
+
+  QVBoxLayout* column_;
+  int steps_ = 0;
+};
+
+}  // namespace gui

@@ -1,0 +1,36 @@
+#include "gui/tool_process.h"
+
+#include <QCoreApplication>
+
+namespace gui {
+
+QString programBesideUs(const QString& name) { return QCoreApplication::applicationDirPath() + '/' + name; }
+
+ToolProcess::ToolProcess(QObject* parent) : QObject(parent), program_(programBesideUs(QStringLiteral("meshwright"))) {
+  process_.setProcessChannelMode(QProcess::MergedChannels);
+  connect(&process_, &QProcess::finished, this, &ToolProcess::end);
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart)
+      Q_EMIT failed({tr("%1 could not be started: %2").arg(program_, process_.errorString()), tr("build meshwright beside meshwright-gui")});
+  });
+}
+
+ToolProcess::~ToolProcess() {
+  process_.disconnect(this);
+  process_.terminate();
+  process_.waitForFinished(2000);
+}
+
+void ToolProcess::start(const QStringList& words, std::function<void()> then) {
+  if (isRunning()) return Q_EMIT failed({tr("Another command is still running."), tr("wait until it has ended")});
+  then_ = std::move(then);
+  process_.start(program_, words);
+}
+
+void ToolProcess::end() {
+  if (process_.exitStatus() == QProcess::NormalExit && process_.exitCode() == 0) return then_();
+  const Message message = messageOf(QString::fromUtf8(process_.readAll()));
+  Q_EMIT failed(message.problem.isEmpty() ? Message{tr("%1 ended without a word.").arg(program_), QString()} : message);
+}
+
+}  // namespace gui

@@ -1,0 +1,85 @@
+// Ranks as threads, joined by the fake NCCL on the checked device: no host waits for a collective, so memory that is freed while another stream may
+// still use it is seen by its next use.
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <mutex>
+
+#include "tests/executor/checked_device/checked_device.h"
+#include "tests/executor/communication/fake_nccl.h"
+#include "tests/executor/training/tiny_training.h"
+
+namespace executor {
+namespace {
+
+constexpr std::int64_t kJoinedSteps = 3;
+
+struct Ended {
+  std::vector<double> losses;  // of rank 0
+  std::string caught;          // what the device said to any rank
+};
+
+Transport joined_by_nccl(NcclPlace place) {
+  return {nullptr, std::make_shared<NcclSession>(NcclSession::Settings{.library = &fake_nccl(),
+                                                                       .device = checked_device(),
+                                                                       .rendezvous = fake_rendezvous(),
+                                                                       .place = place,
+                                                                       .options = {.time_limit = sim::Seconds(2)}})};
+}
+
+Ended train_joined(const sim::ParallelPlan& plan, Mutation mutation = Mutation::None) {
+  reset_fake_nccl({.patience = std::chrono::milliseconds(1000), .lasts = std::chrono::milliseconds(100)});
+  std::mutex mutex;
+  Ended ended;
+  run_ranks(plan.mesh.ranks(), [&](NcclPlace place) {
+    const c10::impl::VirtualGuardImpl device(checked_device().type());
+    device.exchangeStream(device.getStreamFromGlobalPool(checked_device()));  // computing of each rank on a stream of its own
+    try {
+      Training training(plan, checked_device(), {.mutation = mutation}, joined_by_nccl(place));
+      for (std::int64_t step = 0; step < kJoinedSteps; ++step) {
+        const double loss = training.step(step).loss;
+        if (place.rank == 0) ended.losses.push_back(loss);
+      }
+    } catch (const c10::Error& error) {
+      const std::lock_guard lock(mutex);
+      ended.caught = error.what_without_backtrace();
+    } catch (const CollectiveError&) {  // of the ranks that such a one leaves alone
+    }
+  });
+  c10::impl::VirtualGuardImpl(checked_device().type()).synchronizeDevice(0);  // behind what was left undone
+  return ended;
+}
+
+// So many layers and buckets that gradients are taken where others have been given up.
+sim::ParallelPlan sharded_over_two(std::int32_t zero_stage) {
+  sim::ParallelPlan plan = tiny_plan({.data = 2});
+  plan.zero_stage = zero_stage;
+  plan.bucket_size = sim::Bytes(4096);
+  plan.model.layers = 4;
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  return plan;
+}
+
+void expect_the_losses_of_one_rank(sim::ParallelPlan plan) {
+  const Ended ended = train_joined(plan);
+  EXPECT_EQ(ended.caught, "");
+  plan.mesh = {};
+  plan.zero_stage = 0;
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  Training alone(plan);
+  ASSERT_EQ(ended.losses.size(), kJoinedSteps);
+  for (std::int64_t step = 0; step < kJoinedSteps; ++step) EXPECT_NEAR(ended.losses[static_cast<std::size_t>(step)] / alone.step(step).loss, 1, 1e-12);
+}
+
+TEST(NcclTraining, FreesNothingThatAnotherStreamUses) {
+  for (const std::int32_t zero_stage : {0, 1, 2, 3}) expect_the_losses_of_one_rank(sharded_over_two(zero_stage));
+  expect_the_losses_of_one_rank(tiny_plan({.pipeline = 2}));
+}
+
+TEST(NcclTraining, MemoryFreedTooEarlyIsCaught) {
+  for (const std::int32_t zero_stage : {2, 3})
+    EXPECT_THAT(train_joined(sharded_over_two(zero_stage), Mutation::EarlyFree).caught, testing::HasSubstr("without waiting for it")) << "zero" << zero_stage;
+  EXPECT_THAT(train_joined(tiny_plan({.pipeline = 2}), Mutation::EarlyFree).caught, testing::HasSubstr("without waiting for it")) << "what is sent";
+}
+
+}  // namespace
+}  // namespace executor
