@@ -89,11 +89,11 @@ void check_context(const ParallelPlan& plan, Rules& rules) {
 }
 
 void check_experts(const ParallelPlan& plan, Rules& rules) {
-  const std::int64_t ranks = plan.mesh.expert, tensor = plan.mesh.tensor;
+  const std::int64_t ranks = plan.mesh.expert, tensor = plan.mesh.tensor, copies = std::int64_t{plan.mesh.data} * plan.mesh.context;
   const ExpertForm form = plan.model.experts.value_or(ExpertForm{});
   rules.must(form.experts % ranks == 0, "/mesh/expert", fmt::format("{} experts are not divisible by expert degree {}", form.experts, ranks), "use a degree that divides them");
-  rules.must(plan.mesh.copies() % ranks == 0, "/mesh/expert",
-             fmt::format("{} data and context ranks are not divisible by expert degree {}", plan.mesh.copies(), ranks), "use a degree that divides them");
+  rules.must(copies % ranks == 0, "/mesh/expert",
+             fmt::format("{} data and context ranks are not divisible by expert degree {}", copies, ranks), "use a degree that divides them");
   rules.must(ranks == 1 || plan.mesh.replicas == 1, "/mesh/expert", "experts are not cut over replicas of shards (HSDP)", "use expert 1 or replicas 1");
   rules.must(form.expert_ffn % tensor == 0 && form.shared_ffn % tensor == 0, "/mesh/tensor",
              fmt::format("{} columns of an expert (shared: {}) are not divisible by tensor degree {}", form.expert_ffn, form.shared_ffn, tensor), "use a tensor degree that divides them");
