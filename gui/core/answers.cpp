@@ -127,7 +127,7 @@ Answer dataDegree(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
   const sim::DeviceMesh mesh = now.plan.mesh;
   for (std::int32_t data = std::max(1, mesh.data / 4); data <= mesh.data * 8; data *= 2)
-    addVariant(variants, now, fmt::format("data={} ({} devices)", data, data * mesh.tensor * mesh.pipeline), [&](sim::ParallelPlan& plan) {
+    addVariant(variants, now, fmt::format("data={} ({} devices)", data, data * mesh.context * mesh.tensor * mesh.pipeline), [&](sim::ParallelPlan& plan) {
       plan.mesh.data = data;
       plan.cluster.devices = plan.mesh.ranks();
     });

@@ -19,8 +19,10 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   const bool same_parts = plan.mesh.pipeline == knobs.pipeline && plan.chunks == knobs.chunks;
   plan.mesh.tensor = knobs.tensor;
   plan.mesh.pipeline = knobs.pipeline;
-  plan.mesh.data = std::max(1, plan.cluster.devices / std::max(1, knobs.tensor * knobs.pipeline));
-  if (plan.mesh.data % plan.mesh.replicas != 0 || plan.mesh.replicas >= plan.mesh.data) plan.mesh.replicas = 1;
+  plan.mesh.data = std::max(1, plan.cluster.devices / std::max(1, knobs.tensor * knobs.pipeline * plan.mesh.context));
+  const std::int32_t copies = plan.mesh.copies();
+  if (copies % plan.mesh.replicas != 0 || plan.mesh.replicas >= copies) plan.mesh.replicas = 1;
+  if (copies % plan.mesh.expert != 0) plan.mesh.expert = 1;
   plan.chunks = knobs.chunks;
   plan.schedule = knobs.schedule;
   plan.microbatch_size = knobs.microbatch;

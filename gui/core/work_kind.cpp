@@ -13,6 +13,7 @@ constexpr std::array kLooks = std::to_array<WorkKindLook>({
     {WorkKind::Recompute, "recompute", {0xff999933}, Pattern::Rising},
     {WorkKind::Optimizer, "optimizer", {0xff117733}, Pattern::None},
     {WorkKind::Tensor, "tensor communication", {0xffddcc77}, Pattern::Falling},
+    {WorkKind::Exchange, "token exchange", {0xffee8866}, Pattern::Dots},
     {WorkKind::Data, "data communication", {0xffcc6677}, Pattern::Rising},
     {WorkKind::Pipeline, "pipeline communication", {0xffaa4499}, Pattern::Lines},
     {WorkKind::World, "step summary", {0xff882255}, Pattern::Dots},
@@ -59,9 +60,16 @@ Rgb readableOn(Rgb background) { return luminance(background) + 0.05 > std::sqrt
 
 WorkKind kindOf(const sim::TaskKey& key) {
   if (sim::is_communication(key.operation)) {
-    if (key.group == sim::MeshAxis::Tensor) return WorkKind::Tensor;
-    if (key.group == sim::MeshAxis::World) return WorkKind::World;
-    return key.group == sim::MeshAxis::Data || key.group == sim::MeshAxis::Replica ? WorkKind::Data : WorkKind::Pipeline;
+    switch (key.group) {
+      case sim::MeshAxis::Tensor: return WorkKind::Tensor;
+      case sim::MeshAxis::Context:
+      case sim::MeshAxis::Expert: return WorkKind::Exchange;
+      case sim::MeshAxis::Data:
+      case sim::MeshAxis::ExpertData:
+      case sim::MeshAxis::Replica: return WorkKind::Data;
+      case sim::MeshAxis::World: return WorkKind::World;
+      default: return WorkKind::Pipeline;
+    }
   }
   switch (key.phase) {
     case sim::Phase::Forward: return WorkKind::Forward;

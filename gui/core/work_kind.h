@@ -14,7 +14,7 @@ namespace gui {
 
 // What a plan does; what only imported traces hold; how a task of one run compares with its partner in another.
 enum class WorkKind : std::uint8_t {
-  Forward, Backward, Weight, Recompute, Optimizer, Tensor, Data, Pipeline, World,
+  Forward, Backward, Weight, Recompute, Optimizer, Tensor, Exchange, Data, Pipeline, World,
   Kernel, Copy, Host,
   LessThanHalf, Shorter, Alike, Longer, MoreThanDouble, Unmatched
 };

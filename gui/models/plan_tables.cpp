@@ -23,7 +23,7 @@ QString categoryName(sim::MemoryCategory category) { return nameText(sim::kMemor
 Table figuresTable(const SimulatedPlan& simulated) {
   const sim::SimulationResult& result = simulated.result;
   const sim::Bytes limit = sim::usable_memory(simulated.plan.cluster);
-  const sim::PredictionInterval interval = sim::prediction_interval(simulated.plan.cluster);
+  const sim::PredictionInterval interval = sim::prediction_interval(simulated.plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   const QString range = words("%1 to %2").arg(timeCell(interval.low(step)).text, timeCell(interval.high(step)).text);
   Table table;

@@ -10,6 +10,15 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("PlanningTables", text); }
 
+// The data degree, and how its ranks are used beside that: replicas of shards, parts of a sample, experts dealt out.
+Cell dataCell(const sim::DeviceMesh& mesh) {
+  Cell cell = countCell(mesh.data);
+  if (mesh.context > 1) cell.text += tr(" × context %1").arg(mesh.context);
+  if (mesh.expert > 1) cell.text += tr(", experts over %1").arg(mesh.expert);
+  if (mesh.replicas > 1) cell.text += tr(", %1 replicas").arg(mesh.replicas);
+  return cell;
+}
+
 std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
   const sim::ParallelPlan& plan = candidate.plan.plan;
   const sim::SimulationResult& result = candidate.plan.result;
@@ -17,7 +26,7 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
   return {countCell(position + 1),
           timeCell(result.step_time),
           bytesCell(result.peak_memory),
-          countCell(plan.mesh.data),
+          dataCell(plan.mesh),
           countCell(plan.mesh.tensor),
           countCell(plan.mesh.pipeline),
           {textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()), {}},

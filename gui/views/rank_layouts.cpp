@@ -72,7 +72,7 @@ QString rankTip(const RankPicture& ranks, sim::Rank rank) {
   return worded("rank %1: stage %2, data %3, tensor %4, node %5: %6")
       .arg(rank.value())
       .arg(at.stage.value())
-      .arg(at.data)
+      .arg(at.data / ranks.plan->plan.mesh.context)
       .arg(at.tensor)
       .arg(ranks.plan->plan.cluster.node_of(rank).value())
       .arg(ranks.text[rank.position()]);
@@ -98,20 +98,21 @@ std::vector<Box> machineBoxes(const RankPicture& ranks, const QRectF& area) {
 std::vector<Box> meshBoxes(const RankPicture& ranks, const QRectF& area) {
   constexpr double kNames = 64, kHighest = 56, kWidest = 150;
   const sim::DeviceMesh& mesh = ranks.plan->plan.mesh;
-  const double step = std::min(kWidest, (area.width() - kNames) / (mesh.data * mesh.tensor));
+  const double step = std::min(kWidest, (area.width() - kNames) / (mesh.copies() * mesh.tensor));
   const double height = std::min(kHighest, (area.height() - 20) / mesh.pipeline);
   std::vector<Box> boxes;
+  const double sample = mesh.context * mesh.tensor * step;
   for (int data = 0; data < mesh.data; ++data)
-    boxes.push_back({.area = {area.left() + kNames + data * mesh.tensor * step, area.top(), mesh.tensor * step, 18},
+    boxes.push_back({.area = {area.left() + kNames + data * sample, area.top(), sample, 18},
                      .text = worded("data %1").arg(data),
                      .framed = false});
   for (int stage = 0; stage < mesh.pipeline; ++stage) {
     const double top = area.top() + 20 + stage * height;
     boxes.push_back({.area = {area.left(), top, kNames, height}, .text = worded("stage %1").arg(stage), .framed = false});
-    for (int at = 0; at < mesh.data * mesh.tensor; ++at) {
+    for (int at = 0; at < mesh.copies() * mesh.tensor; ++at) {
       const bool ends_group = (at + 1) % mesh.tensor == 0;
       const double gap = std::min(ends_group ? 4.0 : 1.0, step / 4);
-      const sim::Rank rank(stage * mesh.data * mesh.tensor + at);
+      const sim::Rank rank(stage * mesh.copies() * mesh.tensor + at);
       boxes.push_back(rankBox(ranks, rank, {area.left() + kNames + at * step, top, step - gap, height - std::min(3.0, height / 4)}));
     }
   }

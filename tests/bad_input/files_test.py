@@ -103,7 +103,7 @@ class Request(refusal.RefusalTest):
         self.infeasible(["--fix", "tensor=4", "--fix", "data=4"], "16", r"\b4\b")
 
     def test_unknown_axis_and_value(self):
-        self.request(["--fix", "expert=2"], "expert", "tensor")
+        self.request(["--fix", "width=2"], "width", "tensor")
         self.request(["--fix", "tensor=two"], "tensor", "two")
         self.request(["--fix", "schedule=zigzag"], "zigzag", "1f1b")
 

@@ -32,6 +32,18 @@ TEST(Knobs, ReplicasStayWhereTheyCutTheDataRanks) {
   EXPECT_EQ(turned(plan, knobs).mesh.replicas, 1);
 }
 
+TEST(Knobs, ContextRanksStayAndExpertsWhereTheyDivide) {
+  sim::ParallelPlan plan = test::examplePlan();
+  plan.mesh = {.data = 1, .pipeline = 2, .tensor = 1, .context = 2, .expert = 2};
+  Knobs knobs = knobsOf(plan);
+  EXPECT_EQ(turned(plan, knobs).mesh, plan.mesh);
+  knobs.pipeline = 1;
+  EXPECT_EQ(turned(plan, knobs).mesh, (sim::DeviceMesh{.data = 2, .pipeline = 1, .tensor = 1, .context = 2, .expert = 2}));
+  knobs.pipeline = 2;
+  plan.mesh.expert = 3;
+  EXPECT_EQ(turned(plan, knobs).mesh.expert, 1);
+}
+
 TEST(Knobs, WhatCannotBeIsLeftToTheRules) {
   Knobs knobs = knobsOf(test::examplePlan());
   knobs.tensor = 3;

@@ -24,6 +24,9 @@ TEST(WorkKind, ComputeByPhaseAndCommunicationByGroup) {
   EXPECT_EQ(kindOf(keyOf(sim::Phase::Forward, sim::Operation::AllReduce, sim::MeshAxis::Tensor)), WorkKind::Tensor);
   EXPECT_EQ(kindOf(keyOf(sim::Phase::Gradients, sim::Operation::AllReduce, sim::MeshAxis::Data)), WorkKind::Data);
   EXPECT_EQ(kindOf(keyOf(sim::Phase::Forward, sim::Operation::Send, sim::MeshAxis::Pipeline)), WorkKind::Pipeline);
+  EXPECT_EQ(kindOf(keyOf(sim::Phase::Forward, sim::Operation::RingHop, sim::MeshAxis::Context)), WorkKind::Exchange);
+  EXPECT_EQ(kindOf(keyOf(sim::Phase::Forward, sim::Operation::AllToAll, sim::MeshAxis::Expert)), WorkKind::Exchange);
+  EXPECT_EQ(kindOf(keyOf(sim::Phase::Gradients, sim::Operation::ReduceScatter, sim::MeshAxis::ExpertData)), WorkKind::Data);
 }
 
 TEST(WorkKind, NamesOnSlices) {

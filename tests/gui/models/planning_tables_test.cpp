@@ -19,6 +19,14 @@ TEST(PlanningTables, CandidatesInTheirOrder) {
   EXPECT_FALSE(table.marked[1]);
 }
 
+TEST(PlanningTables, DataSaysHowItsRanksAreUsed) {
+  planner::RankedPlan ranked;
+  ranked.plan.mesh = {.data = 8, .replicas = 2, .context = 4, .expert = 16};
+  const Table table = candidatesTable({{ranked, true}});
+  EXPECT_EQ(table.rows[0][3].text, "8 × context 4, experts over 16, 2 replicas");
+  EXPECT_EQ(table.rows[0][3].sort, 8);
+}
+
 TEST(PlanningTables, ExclusionsNameTheFix) {
   planner::Exclusion out;
   out.family = "tensor=16";

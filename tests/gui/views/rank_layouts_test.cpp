@@ -43,6 +43,15 @@ TEST(RankLayouts, EveryRankHasItsCellInsideThePictureAndNoneOverlap) {
   }
 }
 
+TEST(RankLayouts, ContextRanksStandUnderTheirDataIndex) {
+  sim::ParallelPlan plan = test::examplePlan();
+  plan.mesh = {.data = 1, .pipeline = 2, .tensor = 1, .context = 2};
+  const std::vector<Box> ranks = cells(meshBoxes(pictureOf(plan), {0, 0, 600, 200}));
+  ASSERT_EQ(ranks.size(), 4u);
+  EXPECT_TRUE(ranks[1].tip.contains("stage 0, data 0")) << ranks[1].tip.toStdString();
+  EXPECT_GT(ranks[2].area.top(), ranks[1].area.bottom());
+}
+
 TEST(RankLayouts, AStageIsARowOfTheMesh) {
   const std::vector<Box> ranks = cells(meshBoxes(pictureOf(test::examplePlan()), {0, 0, 600, 200}));
   EXPECT_EQ(ranks[0].area.top(), ranks[1].area.top());  // data ranks of stage 0
