@@ -17,7 +17,7 @@ fi
 if .deps/venv/bin/python examples/profile_training.py "$folder/trace.json.gz" 2> /dev/null; then
   export MESHWRIGHT_TRACE=$folder/trace.json.gz
 fi
-QT_QPA_PLATFORM=offscreen QT_SCALE_FACTOR=1 LC_ALL=C.UTF-8 MESHWRIGHT_SCREENSHOTS=$folder "$journeys" --gtest_brief=1
+PATH=$PWD/$build/bin:$PATH QT_QPA_PLATFORM=offscreen QT_SCALE_FACTOR=1 LC_ALL=C.UTF-8 MESHWRIGHT_SCREENSHOTS=$folder "$journeys" --gtest_brief=1
 if [ $# = 0 ]; then
   for picture in gui/pictures/*.png; do cp "$folder/$(basename "$picture")" "$picture"; done
 fi

@@ -1,10 +1,14 @@
 #include "gui/tool_process.h"
 
 #include <QCoreApplication>
+#include <QStandardPaths>
 
 namespace gui {
 
-QString programBesideUs(const QString& name) { return QCoreApplication::applicationDirPath() + '/' + name; }
+QString programBesideUs(const QString& name) {
+  const QString beside = QCoreApplication::applicationDirPath() + '/' + name;
+  return QStandardPaths::findExecutable(name) == beside ? name : beside;
+}
 
 ToolProcess::ToolProcess(QObject* parent) : QObject(parent), program_(programBesideUs(QStringLiteral("meshwright"))) {
   process_.setProcessChannelMode(QProcess::MergedChannels);

@@ -10,7 +10,7 @@
 
 namespace gui {
 
-QString programBesideUs(const QString& name);  // meshwright lies in the folder of meshwright-gui
+QString programBesideUs(const QString& name);  // it lies in the folder of meshwright-gui; its name alone where a shell finds that one, too
 
 class ToolProcess : public QObject {
   Q_OBJECT

@@ -2,11 +2,22 @@
 
 #include <gmock/gmock.h>
 
+#include <QCoreApplication>
+#include <QFileInfo>
 #include <QSignalSpy>
 #include <QTest>
 
 namespace gui {
 namespace {
+
+TEST(ToolProcess, TheNameIsEnoughWhereAShellFindsTheSameProgram) {
+  const QFileInfo own(QCoreApplication::applicationFilePath());
+  const QByteArray path = qgetenv("PATH");
+  EXPECT_EQ(programBesideUs(own.fileName()), own.absoluteFilePath());
+  qputenv("PATH", own.absolutePath().toLocal8Bit() + ":" + path);
+  EXPECT_EQ(programBesideUs(own.fileName()), own.fileName());
+  qputenv("PATH", path);
+}
 
 TEST(ToolProcess, TellsThatItHasEnded) {
   ToolProcess tool;
