@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 seconds=${1:-30}
 shift || true
-echo 'int LLVMFuzzerTestOneInput() { return 0; }' | clang++ -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null || { echo "clang++ with libFuzzer is missing (Debian: clang)"; exit 77; }
+echo 'int LLVMFuzzerTestOneInput() { return 0; }' | clang++ -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null || { echo "clang++ with libFuzzer is missing (Debian: libclang-rt-dev)"; exit 77; }
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz --target readers_fuzzer
 fuzzer=build/fuzz/bin/readers_fuzzer
