@@ -46,6 +46,16 @@ std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t 
   return reasons;
 }
 
+std::vector<Reason> why_not_expert(const SearchRequest& request, std::int32_t expert) {
+  if (expert == 1) return {};
+  if (!request.model.experts) return {{"shape.no_experts", {}}};
+  std::vector<Reason> reasons;
+  must_divide_devices(request, expert, reasons);
+  if (request.model.experts->experts % expert != 0)
+    reasons.push_back({"divisibility.experts", {{"experts", std::to_string(request.model.experts->experts)}, {"expert", std::to_string(expert)}}});
+  return reasons;
+}
+
 std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t context) {
   std::vector<Reason> reasons;
   must_divide_devices(request, context, reasons);

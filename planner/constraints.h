@@ -27,6 +27,7 @@ std::optional<sim::Bytes> memory_limit_of(const WrittenLimit& written, std::vect
 std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t tensor);
 std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t pipeline);
 std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t context);
+std::vector<Reason> why_not_expert(const SearchRequest& request, std::int32_t expert);
 std::vector<Reason> why_not_data(const SearchRequest& request, std::int32_t data);
 
 std::vector<std::int32_t> divisors(std::int64_t number);  // ascending

@@ -46,6 +46,7 @@ class Enumerator {
   std::vector<std::int32_t> replica_options(const sim::DeviceMesh& mesh);
   void add_mesh(const sim::DeviceMesh& mesh);
   std::vector<std::int32_t> expert_options(const sim::DeviceMesh& mesh);
+  std::vector<std::int32_t> experts();
   std::vector<std::int32_t> contexts();
   std::vector<sim::ContextAlgorithm> context_algorithms(const sim::DeviceMesh& mesh);
   void add_schedules(const Shape& shape, std::vector<Reason>& refusals);
@@ -60,6 +61,7 @@ class Enumerator {
   const SearchRequest& request_;
   FixedAxes fixed_;
   SearchSpace space_;
+  std::vector<std::int32_t> experts_;  // degrees that the model has experts for
 };
 
 void Enumerator::exclude(std::string family, const Reason& reason, std::string fix) {
@@ -87,6 +89,7 @@ void Enumerator::add_meshes() {
   const auto pipelines = degrees("pipeline", fixed_.pipeline, why_not_pipeline);
   const auto datas = degrees("data", fixed_.data, why_not_data);
   const auto contexts = this->contexts();
+  experts_ = experts();
   bool any = false;
   for (const std::int32_t tensor : tensors)
     for (const std::int32_t pipeline : pipelines)
@@ -106,15 +109,21 @@ void Enumerator::add_meshes() {
   space_.candidates.clear();
 }
 
+// Of a dense model one, without a word unless another is asked for.
+std::vector<std::int32_t> Enumerator::experts() {
+  if (fixed_.expert) return degrees("expert", fixed_.expert, why_not_expert);
+  std::vector<std::int32_t> allowed = divisors(request_.cluster.devices);
+  std::erase_if(allowed, [&](std::int32_t degree) { return !why_not_expert(request_, degree).empty(); });
+  return allowed;
+}
+
+// Those that the mesh can hold, of those that the model has.
 std::vector<std::int32_t> Enumerator::expert_options(const sim::DeviceMesh& mesh) {
-  const std::int64_t experts = request_.model.experts ? request_.model.experts->experts : 1;
-  const auto divides = [&](std::int32_t degree) { return experts % degree == 0 && mesh.copies() % degree == 0; };
-  std::vector<std::int32_t> options;
-  for (const std::int32_t degree : fixed_.expert ? std::vector{*fixed_.expert} : divisors(experts))
-    if (divides(degree)) options.push_back(degree);
-  if (options.empty())
+  std::vector<std::int32_t> options = experts_;
+  std::erase_if(options, [&](std::int32_t degree) { return mesh.copies() % degree != 0; });
+  if (options.empty() && fixed_.expert && !experts_.empty())
     exclude(fmt::format("data={} expert={}", mesh.data, *fixed_.expert),
-            {"divisibility.expert", {{"experts", std::to_string(experts)}, {"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(*fixed_.expert)}}}, "expert=1");
+            {"divisibility.expert_ranks", {{"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(*fixed_.expert)}}}, "expert=1");
   return options;
 }
 

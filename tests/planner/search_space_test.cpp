@@ -95,7 +95,19 @@ TEST(SearchSpace, ExpertDegreesDivideExpertsAndRanks) {
   for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.expert, 4);
   request.fixed = {{"expert", "3"}};
   EXPECT_TRUE(enumerate(request).candidates.empty());
-  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::rule, "divisibility.expert")));
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::rule, "divisibility.experts")));
+  request.fixed = {{"expert", "4"}, {"data", "2"}};
+  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::rule, "divisibility.expert_ranks")));
+}
+
+TEST(SearchSpace, ADenseModelHasNoExperts) {
+  SearchRequest request = expert_request();
+  request.model.experts.reset();
+  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.expert, 1);
+  request.fixed = {{"expert", "2"}};
+  const SearchSpace space = enumerate(request);
+  EXPECT_TRUE(space.candidates.empty());
+  EXPECT_EQ(std::count_if(space.excluded.begin(), space.excluded.end(), [](const Exclusion& out) { return out.rule == "shape.no_experts"; }), 1);
 }
 
 TEST(SearchSpace, ContextRanksThatAreFixedNeedNoLongSamples) {
