@@ -72,7 +72,7 @@ void paintLegend(QPainter& painter, const QPointF& top_left, const std::vector<L
     painter.setPen(theme.text);
     const double width = painter.fontMetrics().horizontalAdvance(entry.name);
     painter.drawText(QRectF(x + 17, top_left.y(), width + 4, 18), Qt::AlignLeft | Qt::AlignVCenter, entry.name);
-    x += width + 30;
+    x += width + 27;
   }
 }
 
