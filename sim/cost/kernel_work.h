@@ -18,8 +18,6 @@ struct KernelCall {
   double share = 1.0;
 };
 
-inline constexpr std::int64_t kRoutingBytes = 8 * 4;   // that routing moves for a token's score of an expert, in fp32
-
 struct KernelWork {
   Flops flops{};
   Bytes bytes{};

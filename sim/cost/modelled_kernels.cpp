@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "sim/estimate/expert_load.h"
+#include "sim/estimate/link_clock.h"
 #include "sim/estimate/spread.h"
 
 namespace sim {
 namespace {
 
-constexpr double kRoutingKernels = 10, kPermutationKernels = 12;   // as sim/estimate's layer_work has them
 
 NumberFormat format_of(Precision precision) {
   switch (precision) {
@@ -89,7 +89,7 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
 // Steps of a ring are slower than one kernel over all keys, by what the program loses between them.
 double ModelledKernels::ring_cost() const {
   const bool is_ring = plan_.mesh.context > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;
-  return is_ring ? 1 + plan_.cluster.software.ring_overhead * (1 - 1 / real(plan_.mesh.context)) : 1;
+  return is_ring ? ring_slowdown(plan_.cluster.software, real(plan_.mesh.context)) : 1;
 }
 
 // A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
@@ -128,8 +128,8 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::RotaryBackward: return operators_.rotary(bytes);
     case Kernel::DropoutForward:
     case Kernel::DropoutBackward: return operators_.dropout(bytes, pass);
-    case Kernel::Routing: return clock_.bytes(real(kRoutingBytes) * elements, kRoutingKernels);
-    case Kernel::Permutation: return clock_.bytes(5 * bytes, kPermutationKernels);
+    case Kernel::Routing: return operators_.routing(elements);
+    case Kernel::Permutation: return operators_.permutation(bytes);
     case Kernel::Copy: return clock_.bytes(2 * real(call.shape[0]));
     default: return {};
   }

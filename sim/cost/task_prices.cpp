@@ -98,11 +98,10 @@ Elements TaskPrices::updated(const Bucket& bucket) const {
   return {sharding_strategy(plan_).shards_optimizer ? bucket.shard_elements : bucket.elements};
 }
 
-// The fullest rank's tokens. Where a token crosses to a node once, it crosses to as many as its experts are spread over (DeepEP).
+// The fullest rank's tokens.
 TaskPrices::ExpertExchange TaskPrices::expert_exchange(const GroupPlacement& group) const {
-  const double nodes = real(group.ranks) / real(group.on_node), copies = real(plan_.model.experts->topk), share = plan_.cluster.software.dispatch_share;
-  const double met = nodes * (1 - std::pow(1 - 1 / nodes, copies));
-  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed, {share > 0 ? met / copies : 1, share}};
+  const TokenSpread spread{.nodes = real(group.ranks) / real(group.on_node), .copies = real(plan_.model.experts->topk)};
+  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed, token_crossing(spread, plan_.cluster.software)};
 }
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {

@@ -165,8 +165,7 @@ void BlockWriter::experts() {
   if (form.shared_ffn > 0) dense_mlp(static_cast<double>(form.shared_ffn));
   const double element = clock_.element();
   const Work activation = clock_.bytes(routed * width * element * (net_.gated ? 3 : 2));
-  const Work permutation =
-      clock_.bytes(routed * hidden() * element * 5, 12) + clock_.bytes(tokens_ * static_cast<double>(form.experts) * 4 * 8, 10);
+  const Work permutation = operators_.permutation(routed * hidden() * element) + operators_.routing(tokens_ * real(form.experts));
   work_.elementwise += activation + permutation;
   work_.elementwise_back += 1.5 * activation + permutation;
   work_.linear += clock_.half_product({tokens_, static_cast<double>(form.experts), hidden()});

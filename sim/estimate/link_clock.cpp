@@ -71,4 +71,10 @@ double LinkClock::transfer(double payload, const RankGroup& pair) const {
   return start_ / 2 + payload / (leaves ? std::min(inside, node_rate_ / gpus_per_node_) : inside);
 }
 
+LinkClock::Crossing token_crossing(const TokenSpread& spread, const SoftwareStack& stack) {
+  if (stack.dispatch_share <= 0) return {};
+  const double met = spread.nodes * (1 - std::pow(1 - 1 / spread.nodes, spread.copies));
+  return {met / spread.copies, stack.dispatch_share};
+}
+
 }  // namespace sim

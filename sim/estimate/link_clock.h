@@ -52,4 +52,13 @@ class LinkClock {
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };
 
+// Where a program lets a token cross to a node once (DeepEP), it crosses to as many nodes as its experts are spread over.
+struct TokenSpread {
+  double nodes = 1, copies = 1;   // among which its copies, one an expert, are dealt out
+};
+LinkClock::Crossing token_crossing(const TokenSpread& spread, const SoftwareStack& stack);
+
+// Steps of a ring of attention are slower than one kernel over all keys, by what the program loses between them.
+inline double ring_slowdown(const SoftwareStack& stack, double ranks) { return 1 + stack.ring_overhead * (1 - 1 / ranks); }
+
 }  // namespace sim

@@ -1,7 +1,6 @@
 #include "sim/estimate/microbatch_times.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "sim/estimate/operator_clock.h"
@@ -108,14 +107,12 @@ double MicrobatchTimes::gathered_logits() const {
   return links_.collective(CollectiveKind::AllGather, payload, {real(run_.layout.tensor), 1});
 }
 
-// Where a token crosses to a node once, it crosses to as many as its experts are spread over. Experts with a capacity take copies, as slots.
+// Experts with a capacity take copies, as slots.
 double MicrobatchTimes::dispatch_time(double bytes) const {
   if (!run_.network.experts) return 0;
   const RankGroup group{real(run_.layout.expert), run_.layout.expert_cut()};
-  const double nodes = links_.nodes(group), copies = real(run_.network.experts->topk);
-  const double met = nodes * (1 - std::pow(1 - 1 / nodes, copies));
-  const bool once = setting_.stack.dispatch_share > 0 && run_.network.experts->dispatch == ExpertDispatch::Dropless;
-  return once ? links_.all_to_all(bytes, group, {met / copies, setting_.stack.dispatch_share}) : links_.all_to_all(bytes, group);
+  if (run_.network.experts->dispatch != ExpertDispatch::Dropless) return links_.all_to_all(bytes, group);
+  return links_.all_to_all(bytes, group, token_crossing({links_.nodes(group), real(run_.network.experts->topk)}, setting_.stack));
 }
 
 MicrobatchTimes::Pass MicrobatchTimes::piece(const LayerWork& work, const Collectives& collectives, double parameters) const {
@@ -138,7 +135,7 @@ MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
   const bool windowed = net.attention.kind == AttentionKind::Sliding && layer % std::max<std::int64_t>(1, net.attention.every) == 0;
   const BlockKind kind = block_kind(net, layer);
   LayerWork work = slowed(block_work(run_, setting_.stack, kernels_, {kind, windowed}));
-  const double uneven = run_.layout.context_ring ? 1 + setting_.stack.ring_overhead * (1 - 1 / real(run_.layout.context)) : 1;
+  const double uneven = run_.layout.context_ring ? ring_slowdown(setting_.stack, real(run_.layout.context)) : 1;
   work.attention.device *= uneven;
   work.attention_back.device *= uneven;
   const Collectives tensor = tensor_collectives(kind, work), context = context_collectives(work.attention.device);
