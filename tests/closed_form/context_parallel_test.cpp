@@ -3,25 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "sim/engine/simulate.h"
-#include "tests/sim/cost/random_plans.h"
+#include "tests/closed_form/products_alone.h"
 
 namespace sim {
 namespace {
 
-constexpr double kPeak = 1e12, kLink = 1e9;
+constexpr double kPeak = testing::kProductPeak, kLink = 1e9;
 constexpr double kBlocks = 4, kHidden = 64, kFfn = 256, kVocabulary = 256, kSequence = 32, kElement = 4, kMicrobatches = 8;
 
 ParallelPlan plan_of(ContextAlgorithm algorithm, std::int32_t ranks, double link) {
-  ParallelPlan plan = testing::tiny_plan({.context = ranks});
-  HardwareProfile& gpu = plan.cluster.hardware = testing::small_gpu();
-  gpu.devices_per_node = 8;
-  gpu.peak[static_cast<std::size_t>(Precision::Fp32)] = FlopsPerSecond(kPeak);
-  gpu.matrix_efficiency = gpu.attention_efficiency = gpu.memory_efficiency = 1;
-  gpu.memory_bandwidth = BytesPerSecond(1e30);
-  gpu.kernel_overhead = Seconds(0);
-  gpu.intra_node = {.type = "nvlink", .latency = Seconds(0), .bandwidth = BytesPerSecond(link)};
+  ParallelPlan plan = testing::products_alone({.context = ranks}, BytesPerSecond(link));
   plan.context_algorithm = algorithm;
-  plan.bucket_size = Bytes(1 << 30);   // one bucket, reduced at the end
   return plan;
 }
 

@@ -4,26 +4,18 @@
 
 #include "sim/cost/memory_model.h"
 #include "sim/engine/simulate.h"
-#include "tests/sim/cost/random_plans.h"
+#include "tests/closed_form/products_alone.h"
 
 namespace sim {
 namespace {
 
-constexpr double kPeak = 1e12, kLink = 1e9;
+constexpr double kPeak = testing::kProductPeak, kLink = 1e9;
 constexpr double kBlocks = 4, kHidden = 64, kExpertFfn = 96, kShared = 64, kExperts = 4, kTopk = 2, kVocabulary = 256, kSequence = 32, kElement = 4;
 constexpr double kSamples = 8;
 
 ParallelPlan plan_of(std::int32_t ranks) {
-  ParallelPlan plan = testing::tiny_plan({.data = ranks, .expert = ranks});
+  ParallelPlan plan = testing::products_alone({.data = ranks, .expert = ranks}, BytesPerSecond(kLink));
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 96, .shared_ffn = 64, .forced_balance = true};
-  HardwareProfile& gpu = plan.cluster.hardware = testing::small_gpu();
-  gpu.devices_per_node = 8;
-  gpu.peak[static_cast<std::size_t>(Precision::Fp32)] = FlopsPerSecond(kPeak);
-  gpu.matrix_efficiency = gpu.attention_efficiency = gpu.memory_efficiency = 1;
-  gpu.memory_bandwidth = BytesPerSecond(1e30);
-  gpu.kernel_overhead = Seconds(0);
-  gpu.intra_node = {.type = "nvlink", .latency = Seconds(0), .bandwidth = BytesPerSecond(kLink)};
-  plan.bucket_size = Bytes(1 << 30);
   return plan;
 }
 
