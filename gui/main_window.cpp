@@ -66,6 +66,7 @@ MainWindow::MainWindow(QWidget* parent)
       answers_page_(new AnswersPage(this)) {
   build();
   linkSession();
+  linkFiles();
   linkPages();
   linkStart();
   addFileActions();
@@ -145,6 +146,11 @@ void MainWindow::linkSession() {
     tell(why);
     refused_ = true;
   });
+  connect(&session_, &Session::failed, this, &MainWindow::tell);
+}
+
+// What was opened, run or calibrated.
+void MainWindow::linkFiles() {
   connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
     message_->hide();
     compare_page_->setRun(run);
@@ -174,7 +180,6 @@ void MainWindow::linkSession() {
     pages_->setCurrentWidget(memory_page_);
   });
   connect(&session_, &Session::unpacked, this, &MainWindow::open);
-  connect(&session_, &Session::failed, this, &MainWindow::tell);
 }
 
 void MainWindow::linkPages() {

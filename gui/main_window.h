@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   void build();
   void addDock(const QString& title, QWidget* content);
   void linkSession();
+  void linkFiles();
   void linkPages();
   void linkStart();
   void addFileActions();
