@@ -73,17 +73,14 @@ Work ModelledKernels::product(const KernelCall& call) const {
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
 }
 
-// One product an expert. Its launches are issued when the counts of tokens are known: nothing hides them.
 Work ModelledKernels::grouped(const KernelCall& call) const {
   const double rows = expert_rows(real(call.shape[0]), device_.behavior), held = real(call.shape[3]);
-  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]), slower = grouped_slowdown(clock_.grouped_share(), {held});
-  const bool is_gradient = call.kernel == Kernel::LinearWeightGradient;
-  Work work = slower * (is_gradient                                ? clock_.product({outputs, inputs, rows, held})
-                        : call.kernel == Kernel::LinearForward ? clock_.product({rows, outputs, inputs, held})
-                                                               : clock_.product({rows, inputs, outputs, held}));
-  if (is_gradient && accumulates_) work += operators_.accumulation(outputs * inputs * held);
-  if (plan_.model.experts->dispatch == ExpertDispatch::Dropless) work.device += clock_.host_time({0, held * plan_.cluster.software.launches_per_expert});
-  return work;
+  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  const ExpertDispatch dispatch = plan_.model.experts->dispatch;
+  if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held}, dispatch);
+  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held}, dispatch);
+  const Work gradient = clock_.grouped({outputs, inputs, rows, held}, dispatch);
+  return accumulates_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
 
 // Steps of a ring are slower than one kernel over all keys, by what the program loses between them.

@@ -82,6 +82,15 @@ Work KernelClock::half_product(const MatrixShape& shape) const {
   return product(shape, execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format);
 }
 
+// Together they reach the rate of a single product. The host issues them when it knows the counts of tokens: nothing hides its time.
+Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch) const {
+  Work work = product(shape);
+  if (dispatch != ExpertDispatch::Dropless) return work;
+  const double casts = execution_.format == NumberFormat::Fp8 ? device_.behavior.cast_launches : 1;
+  work.device += host_time({0, shape.batch * stack_.launches_per_expert * casts});
+  return work;
+}
+
 Work KernelClock::bytes(double bytes, KernelCount kernels) const {
   return {bytes / stream_rate() + kernels.value * device_.profile.kernel_overhead.count() / 2, kernels.value};
 }

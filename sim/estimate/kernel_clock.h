@@ -5,6 +5,7 @@
 #include "sim/estimate/convolution_layers.h"
 #include "sim/estimate/device.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/model/expert_form.h"
 
 namespace sim {
 
@@ -44,6 +45,8 @@ class KernelClock {
 
   Work product(const MatrixShape& shape) const { return product(shape, execution_.format); }
   Work half_product(const MatrixShape& shape) const;  // stays out of fp8: attention, output head
+  // `batch` products of experts; issued one by one where each has as many rows as it happens to get.
+  Work grouped(const MatrixShape& shape, ExpertDispatch dispatch) const;
   Work bytes(double bytes, KernelCount kernels = 1) const;
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
@@ -51,7 +54,6 @@ class KernelClock {
   double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
   const KernelTraits& traits() const { return device_.kernels; }
   const Behavior& behavior() const { return device_.behavior; }
-  double grouped_share() const { return device_.kernels.grouped_share; }
   double element() const;  // bytes of an activation
   double stream_rate() const;
 

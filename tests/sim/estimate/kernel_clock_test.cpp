@@ -29,6 +29,14 @@ TEST_F(Clock, RowsThatBeginAnywhereAreSlow) {
   EXPECT_GT(half.product({4096, 1801, 4096}).device, half.product({4096, 1800, 4096}).device);
 }
 
+TEST_F(Clock, ProductsOfExpertsReachTheRateOfOne) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  const MatrixShape one{8 * 4096, 4096, 2048}, eight{4096, 4096, 2048, 8};
+  EXPECT_NEAR(half.grouped(eight, ExpertDispatch::Padded).device / half.product(one).device, 1, 0.05);
+  const double issued = half.grouped(eight, ExpertDispatch::Dropless).device - half.grouped(eight, ExpertDispatch::Padded).device;
+  EXPECT_NEAR(issued, half.host_time({0, 8 * plain_setting().stack.launches_per_expert}), 1e-9);
+}
+
 TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {
   const KernelClock half = clock(NumberFormat::Bf16);
   EXPECT_NEAR(half.product({8, 4096, 4096}).device, half.product({16, 4096, 4096}).device, 2e-6);
