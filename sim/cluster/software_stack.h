@@ -35,7 +35,8 @@ struct SoftwareStack {
   bool balances_in_turn = false;            // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
   bool recomputes_parts = true;             // of a block; false: all of it or nothing
   bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
-  double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
+  double ring_overhead = 0;                 // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
+  double attention_gain = 1;                // of the part's rate of a fused kernel, which grows with versions of its library
   bool fused_softmax = false, dropout = false, compiled = false;
   bool compiled_loss = false;               // the loss is compiled with the blocks
   std::string flash = "flash2";             // what "flash" means there

@@ -33,6 +33,7 @@ void each_fusion(Stack& stack, const Field& field) {
   field("flash", stack.flash);
   field("attention", stack.attention);
   field("ring_overhead", stack.ring_overhead, kFactor);
+  field("attention_gain", stack.attention_gain, kFactor);
 }
 
 template <class Stack, class Field>

@@ -83,24 +83,20 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
 
-// Steps of a ring are slower than one kernel over all keys, by what the program loses between them.
-double ModelledKernels::ring_cost() const {
-  const bool is_ring = plan_.mesh.context > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;
-  return is_ring ? ring_slowdown(plan_.cluster.software, real(plan_.mesh.context)) : 1;
-}
-
 // A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
 Work ModelledKernels::attention(const KernelCall& call) const {
   const bool is_fused = execution_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
-  const double length = real(call.shape[2]), dim = real(call.shape[3]);
+  const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.mesh.context);
+  const bool is_ring = ranks > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;   // a call is one of its blocks
   const AttentionShape shape{.batch = real(call.shape[0]),
                              .heads = real(call.shape[1]),
                              .kv_heads = real(call.shape[1]),
                              .queries = length * call.share,
                              .keys = is_fused ? length / 2 : length,
                              .key_dim = dim,
-                             .value_dim = dim};
-  if (is_fused) return ring_cost() * clock_.flash(shape, backward);
+                             .value_dim = dim,
+                             .merged = is_ring ? length / ranks * (1 - 1 / ranks) : 0};
+  if (is_fused) return (is_ring ? ring_slowdown(plan_.cluster.software, ranks) : 1) * clock_.flash(shape, backward);
   const bool again = backward && plan_.recompute == Recompute::Selective;
   return again ? clock_.unfused(shape, false) + clock_.unfused(shape, true) : clock_.unfused(shape, backward);
 }

@@ -110,10 +110,17 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
   const double dim = shape.key_dim < 96 ? (first ? device_.behavior.flash1_narrow_gain : device_.behavior.flash_narrow_gain) : 1.0;
   const NumberFormat format = execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format;
-  const double rate = device_.matrix_peak(format).value() * flash_share() * dim * length / (length + device_.behavior.flash_tokens);
+  const double rate = device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
   const double time = backward ? flops * kFlashBackwardWork / (rate * device_.behavior.flash_backward_gain)
                                : flops / (rate * device_.behavior.flash_forward_gain);
-  return {time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
+  const Work kernel{time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
+  return shape.merged > 0 ? kernel + merging(shape, backward) : kernel;
+}
+
+// Sums in fp32 are read and written for each partial one in 16 bit: outputs forward, gradients of queries, keys and values backward.
+Work KernelClock::merging(const AttentionShape& shape, bool backward) const {
+  const double width = backward ? shape.heads * shape.key_dim + shape.kv_heads * (shape.key_dim + shape.value_dim) : shape.heads * shape.value_dim;
+  return bytes(shape.batch * shape.merged * width * (element() + 2 * 4));
 }
 
 // Scores are written out: two products a head forward, four backward, and passes over all queries x keys between them.

@@ -36,6 +36,7 @@ struct AttentionShape {
   double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
   double key_dim = 128, value_dim = 128;
   bool causal = true;
+  double merged = 0;  // rows of partial results that are added up, where a ring brings the keys block by block
 };
 
 class KernelClock {
@@ -63,6 +64,7 @@ class KernelClock {
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;
   double flash_share() const;
+  Work merging(const AttentionShape& shape, bool backward) const;
 
   const Device& device_;
   const SoftwareStack& stack_;

@@ -113,14 +113,16 @@ void BlockWriter::attention(bool windowed) {
   const bool is_flash = run_.execution.attention >= AttentionKernel::Flash1, causal = net_.kind != NetworkKind::Encoder;
   const double length = net_.effective_sequence, seen = windowed ? std::min(length, static_cast<double>(form.window)) : length;
   double keys = is_flash && causal ? seen - seen * seen / (2 * length) : length;  // unfused kernels compute masked scores, too
+  const double queries = length / real(run_.layout.context);
   const AttentionShape shape{static_cast<double>(run_.layout.micro_batch),
                              heads(),
                              kv_heads(),
-                             length / static_cast<double>(run_.layout.context),
+                             queries,
                              keys,
                              static_cast<double>(latent ? form.qk_nope + form.qk_rope : net_.head_dim),
                              static_cast<double>(latent ? form.v_dim : net_.head_dim),
-                             causal};
+                             causal,
+                             run_.layout.context_ring ? queries * (real(run_.layout.context) - 1) : 0};
   work_.attention += is_flash ? clock_.flash(shape, false) : clock_.unfused(shape, false);
   work_.attention_back += is_flash ? clock_.flash(shape, true) : clock_.unfused(shape, true);
   if (!net_.rotary) return;
