@@ -4,6 +4,7 @@
 
 #include "executor/model/activation.h"
 #include "executor/model/attention.h"
+#include "executor/model/latent_attention.h"
 #include "executor/model/linear.h"
 
 namespace executor {
@@ -38,7 +39,8 @@ BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle)
     : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
-  return linear(middle_(linear(normalized, leaves_.in_weight, leaves_.in_bias), scores), leaves_.out_weight, leaves_.out_bias);
+  const at::Tensor joint = leaves_.in_weight.value.defined() ? linear(normalized, leaves_.in_weight, leaves_.in_bias) : normalized;
+  return linear(middle_(joint, scores), leaves_.out_weight, leaves_.out_bias);
 }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
@@ -55,6 +57,11 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const AttentionMasks masks{
       .heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
   const SegmentNames names{"attention", "qkv", "projection"};
+  if (config.attention.kind == sim::AttentionKind::Latent)
+    return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
+                        [projections = latent_projections(config, layer, settings), masks, rotary = settings.rotary](const at::Tensor& normalized, const Dropout& scores) {
+                          return latent_attention(projections, normalized, rotary, masks, scores);
+                        });
   return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                       [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
                         return causal_attention(split_heads(joint, shape, rotary), masks, scores);

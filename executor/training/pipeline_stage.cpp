@@ -26,7 +26,7 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, TensorPosition t
                            .first_token = plan.sequence_parallel ? tensor.rank * (plan.shard_shape().tokens() / tensor.degree) : 0,
                            .keeps_scores = plan.recompute != sim::Recompute::Selective,
                            .rotary = {}};
-  const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = plan.model.head_dim, .sequence = plan.workload.sequence};
+  const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = sim::rotary_width(plan.model), .sequence = plan.workload.sequence};
   if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_table(shape, plan.model.rope_theta, options);
   return settings;
 }
