@@ -39,9 +39,13 @@ BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle)
     : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
-  const at::Tensor joint = leaves_.in_weight.value.defined() ? linear(normalized, leaves_.in_weight, leaves_.in_bias) : normalized;
-  return linear(middle_(joint, scores), leaves_.out_weight, leaves_.out_bias);
+  return out_product(middle_(in_product(normalized), scores));
 }
+
+at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
+  return leaves_.in_weight.value.defined() ? linear(normalized, leaves_.in_weight, leaves_.in_bias) : normalized;
+}
+at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const { return linear(mixed, leaves_.out_weight, leaves_.out_bias); }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
   for (std::size_t at = 0; at < layer.parameters.size(); ++at)

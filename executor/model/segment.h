@@ -12,6 +12,7 @@
 
 #include "executor/model/norm.h"
 #include "executor/model/tensor_part.h"
+#include "executor/model/token_stretches.h"
 #include "sim/model/model_graph.h"
 
 namespace executor {
@@ -30,6 +31,9 @@ class BlockSegment {
 
   const NormLayer& norm() const { return norm_; }
   at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
+  // The core's two products, where its middle is made elsewhere (context parallelism).
+  at::Tensor in_product(const at::Tensor& normalized) const;
+  at::Tensor out_product(const at::Tensor& mixed) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
 
  private:
@@ -46,7 +50,7 @@ struct LayerParts {
 struct SegmentSettings {
   std::int64_t sequence = 1;
   TensorPosition tensor;
-  std::int64_t first_token = 0;  // of this rank's stretch of a microbatch (sequence parallelism)
+  TokenStretches stretches;      // which tokens of a microbatch the stream holds
   bool keeps_scores = true;      // false: attention with dropout computes its probabilities again in the backward
   at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
 };

@@ -9,7 +9,7 @@ namespace {
 
 BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device) {
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan);
-  const bool shards = plan.mesh.data > 1;
+  const bool shards = plan.mesh.copies() > 1;
   return {.shards_weights = shards && strategy.shards_parameters,
           .shards_gradients = shards && strategy.shards_gradients,
           .shards_optimizer = shards && strategy.shards_optimizer,

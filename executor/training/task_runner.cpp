@@ -149,6 +149,16 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Forward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
       {Recompute, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
       {Backward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
+      {Forward, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Forward, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Forward, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, ReduceScatter, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
       {Forward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Backward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Forward, Send, Axis::Pipeline, &TaskRunner::send},
@@ -221,6 +231,20 @@ void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
   else
     communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own, stage_.partial(), task.key)->wait();
   stage_.partial() = own;
+}
+
+void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
+  const Exchange exchange = stage_.exchange(task.key);
+  Communicator& context = communicators_.of(sim::MeshAxis::Context);
+  const auto start = [&] {
+    switch (task.key.operation) {
+      case sim::Operation::AllGather: return context.all_gather(exchange.to, exchange.from, task.key);
+      case sim::Operation::ReduceScatter: return context.reduce_scatter(exchange.to, exchange.from, task.key);
+      case sim::Operation::AllToAll: return context.all_to_all(exchange.to, exchange.from, task.key);
+      default: return context.ring_hop(exchange.to, exchange.from, task.key);
+    }
+  };
+  wait(*start(), exchange.to);
 }
 
 // Parameters that every tensor rank holds whole saw its stretch of the tokens, or its heads, only. Of a data rank's shard its part is summed; the rest is zero.

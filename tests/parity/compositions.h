@@ -21,6 +21,8 @@ struct Composition {
   bool sequence_parallel = false;
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
+  sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
+  std::int64_t sequence = 12;
   bool latent = false;   // of the DeepSeek; else of the GPT-2, and where its heads allow of the Llama
 };
 const std::vector<Composition>& compositions();

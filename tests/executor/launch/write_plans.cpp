@@ -22,7 +22,7 @@ void write_loop_plans(const std::string& folder) {
     model.vocabulary = 31;
     sim::ParallelPlan plan = parity::plan_of(composition, model);
     sim::save_plan(plan, folder + "/" + composition.name + ".json");
-    if (composition.mesh.data == 1) continue;
+    if (composition.mesh.copies() == 1) continue;
     sim::save_plan(parity::with_zero(plan, stage), folder + "/" + composition.name + "_zero" + std::to_string(stage) + ".json");
     stage = stage % 3 + 1;
   }
