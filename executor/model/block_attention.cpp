@@ -3,14 +3,12 @@
 #include <ATen/OpMathType.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/logaddexp.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -71,43 +69,21 @@ HeadOperands gradients_composed(const HeadOperands& operands, const MergedScores
           .values = attention.summed(at::matmul(probabilities.to(type).transpose(2, 3), output_gradient))};
 }
 
-// Filled with zeros: they add nothing to a score, and to an output columns that nobody reads.
-at::Tensor filled(const at::Tensor& tensor, std::int64_t width) {
-  const std::int64_t missing = width - tensor.size(3);
-  return missing == 0 ? tensor : at::constant_pad_nd(tensor, {0, missing});
-}
-struct FusedOperands {
-  explicit FusedOperands(const HeadOperands& operands)
-      : key(operands.keys.size(3)),
-        value(operands.values.size(3)),
-        width(std::max(key, value)),
-        scale(1.0 / std::sqrt(static_cast<double>(key))),
-        queries(heads_first(filled(operands.queries, width))),
-        keys(heads_first(filled(operands.keys, width))),
-        values(heads_first(filled(operands.values, width))) {}
-  std::int64_t key, value, width;
-  double scale;
-  at::Tensor queries, keys, values;
-};
-
 }  // namespace
 
 BlockScores attend_block(const HeadOperands& operands, BlockMask mask) {
   if (!operands.queries.is_cpu()) return attend_composed(operands, mask);
-  const FusedOperands fused(operands);
-  const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0,
-                                                                                     mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
-  return {.output = heads_first(output).narrow(3, 0, fused.value).contiguous(), .log_sum_exp = log_sum_exp.transpose(1, 2)};
+  const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
+      heads_first(operands.queries), heads_first(operands.keys), heads_first(operands.values), /*dropout_p=*/0.0, mask == BlockMask::Causal);
+  return {.output = heads_first(output), .log_sum_exp = log_sum_exp.transpose(1, 2)};
 }
 
 HeadOperands block_gradients(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
   if (!operands.queries.is_cpu()) return gradients_composed(operands, merged, mask);
-  const FusedOperands fused(operands);
   const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-      heads_first(filled(merged.output_gradient, fused.width)), fused.queries, fused.keys, fused.values, heads_first(filled(merged.scores.output, fused.width)),
-      heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0, mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
-  const auto used = [](const at::Tensor& gradient, std::int64_t width) { return heads_first(gradient).narrow(3, 0, width); };
-  return {.queries = used(queries, fused.key), .keys = used(keys, fused.key), .values = used(values, fused.value)};
+      heads_first(merged.output_gradient), heads_first(operands.queries), heads_first(operands.keys), heads_first(operands.values),
+      heads_first(merged.scores.output), heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0, mask == BlockMask::Causal);
+  return {.queries = heads_first(queries), .keys = heads_first(keys), .values = heads_first(values)};
 }
 
 void merge_scores(const BlockScores& into, const BlockScores& block) {

@@ -2,7 +2,6 @@
 // share a sample, no rank sees all keys at once. Outside autograd, both directions written out; no probabilities are kept.
 //
 //   o_b = softmax(q k_b^T / sqrt(d)) v_b     l_b = log sum exp(q k_b^T / sqrt(d))
-//   d: the width of a key; values may have another one, for which a CPU's kernel, which takes one alone, fills the narrower with zeros
 //   merged       l = log(e^l1 + e^l2)        o = e^(l1 - l) o1 + e^(l2 - l) o2             (Liu et al. 2023, Ring Attention; Dao 2023)
 //   backward     of the merged o and l each block's P_b = e^(q k_b^T / sqrt(d) - l): its gradients need no other block
 #pragma once
@@ -14,7 +13,7 @@ namespace executor {
 enum class BlockMask : std::uint8_t { None, Causal };  // Causal: as many queries as keys, at the same positions
 
 struct BlockScores {
-  at::Tensor output;       // [samples, tokens, heads, width of a value]
+  at::Tensor output;       // [samples, tokens, heads, head_dim]
   at::Tensor log_sum_exp;  // [samples, tokens, heads], at least fp32
 };
 

@@ -7,19 +7,19 @@ namespace {
 
 enum class Way { There, Back };
 
-// Queries, keys and values of the rows, each beside its place in the chunks: [samples, tokens, C, heads / C * width of one].
+// Queries, keys and values of the rows, each beside its place in the chunks: [samples, tokens, C, heads / C, head_dim].
 void copy_heads(const at::Tensor& rows, const at::Tensor& chunks, const Dealing& dealing, Way way) {
   const HeadShape& shape = dealing.heads;
   const std::int64_t ranks = dealing.ranks, samples = rows.size(0) / shape.sequence;
-  const at::Tensor whole = rows.view({samples, shape.sequence, rows.size(1)});
-  const at::Tensor dealt = chunks.view({ranks, samples, shape.sequence, -1});
+  const at::Tensor whole = rows.view({samples, shape.sequence, shape.heads + 2 * shape.kv_heads, shape.head_dim});
+  const at::Tensor dealt = chunks.view({ranks, samples, shape.sequence, -1, shape.head_dim});
   std::int64_t first = 0;
-  for (const std::int64_t columns : {shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim, shape.kv_heads * shape.value_width()}) {
-    if (columns == 0) continue;
-    const at::Tensor mine = whole.narrow(2, first, columns).unflatten(2, {ranks, columns / ranks});
-    const at::Tensor theirs = dealt.narrow(3, first / ranks, columns / ranks).permute({1, 2, 0, 3});
+  for (const std::int64_t count : {shape.heads, shape.kv_heads, shape.kv_heads}) {
+    if (count == 0) continue;
+    const at::Tensor mine = whole.narrow(2, first, count).unflatten(2, {ranks, count / ranks});
+    const at::Tensor theirs = dealt.narrow(3, first / ranks, count / ranks).permute({1, 2, 0, 3, 4});
     way == Way::There ? theirs.copy_(mine) : mine.copy_(theirs);
-    first += columns;
+    first += count;
   }
 }
 

@@ -1,7 +1,7 @@
 // All tokens of some heads instead of some tokens of all heads, and back: how a tensor lies when ranks deal it out in equal chunks (DeepSpeed-Ulysses,
 // Jacobs et al. 2023). Rank c's chunk is its heads on the way there, its tokens on the way back.
 //
-//   rows of this rank   [samples * tokens, q | k | v of all heads]   --by_heads-->    [C, samples, tokens, width / C]    sent
+//   rows of this rank   [samples * tokens, (heads + 2 kv_heads) * head_dim]   --by_heads-->    [C, samples, tokens, width / C]    sent
 //   rows of its heads   [samples * C * tokens, width / C]                     <--joined_tokens--   received, chunk c: rank c's tokens
 //
 // kv_heads = 0: of an output of attention, which has queries' heads alone.

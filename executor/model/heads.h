@@ -16,9 +16,7 @@ struct HeadShape {
   std::int64_t kv_heads = 1;
   std::int64_t head_dim = 1;
   std::int64_t sequence = 1;
-  std::int64_t value_dim = 0;  // of a value where it is not head_dim (latent attention)
-  std::int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }
-  std::int64_t width() const { return (heads + kv_heads) * head_dim + kv_heads * value_width(); }
+  std::int64_t width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
 
 // cos and sin of position * theta^(-2i / head_dim): [2, sequence, head_dim / 2]. Pairs are (i, i + head_dim / 2), as Hugging Face has them.

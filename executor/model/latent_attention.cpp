@@ -2,8 +2,6 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/stack.h>
@@ -40,6 +38,8 @@ struct LatentNormFunction : torch::autograd::Function<LatentNormFunction> {
     return {.kind = sim::Norm::RmsNorm, .epsilon = kEpsilon, .scale = scale, .shift = {}};
   }
 };
+
+enum class Turn { Forth, Back };
 
 // In place: heads [samples, sequence, count, width], whose numbers of a head lie side by side.
 void turn_neighbours(const at::Tensor& heads, const at::Tensor& table, Turn direction) {
@@ -121,20 +121,6 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
 
 at::Tensor latent_norm(const at::Tensor& input, const Leaf& scale) { return LatentNormFunction::apply(input, scale); }
 
-// What the fused kernel of a device takes: on a CPU one width alone, for keys and values.
-OperandWidths fused_widths(OperandWidths widths, const at::Tensor& input) {
-  const std::int64_t widest = std::max(widths.key, widths.value);
-  return input.is_cpu() ? OperandWidths{widest, widest} : widths;
-}
-
-// Operands as wide as the kernel takes them -> [tokens, heads * width of a value].
-at::Tensor fused_attention(const HeadOperands& operands, OperandWidths widths) {
-  const auto& [queries, keys, values] = operands;
-  const double scale = 1 / std::sqrt(static_cast<double>(widths.key));
-  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
-  return mixed.narrow(3, 0, widths.value).transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * widths.value});
-}
-
 }  // namespace
 
 LatentProjections latent_projections(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
@@ -149,6 +135,11 @@ LatentProjections latent_projections(const sim::ModelConfig& config, const Layer
           .kv_down = leaf("kv_down"),
           .kv_norm = leaf("kv_norm"),
           .kv_up = leaf("kv_up")};
+}
+
+OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input) {
+  const std::int64_t widest = std::max(layer.key_width(), layer.form.v_dim);
+  return input.is_cpu() ? OperandWidths{widest, widest} : OperandWidths{layer.key_width(), layer.form.v_dim};
 }
 
 HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const OperandWidths& widths) {
@@ -169,27 +160,12 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
 
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const AttentionMasks& masks,
                             const Dropout& dropout) {
-  const OperandWidths widths{layer.key_width(), layer.form.v_dim};
-  if (dropout.probability > 0) return causal_attention(latent_heads(layer, normalized, rotary, widths), masks, dropout);
-  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(widths, normalized)), widths);
-}
-
-at::Tensor latent_rows(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary) {
-  const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, {layer.key_width(), layer.form.v_dim});
-  const auto rows = [&](const at::Tensor& heads) { return heads.transpose(1, 2).reshape({normalized.size(0), -1}); };
-  return at::cat({rows(queries), rows(keys), rows(values)}, 1);
-}
-
-at::Tensor attention_of_rows(const at::Tensor& rows, const HeadShape& shape) {
-  const OperandWidths widths{shape.head_dim, shape.value_width()}, wide = fused_widths(widths, rows);
-  const std::vector<at::Tensor> parts = rows.split_with_sizes({shape.heads * widths.key, shape.kv_heads * widths.key, shape.kv_heads * widths.value}, 1);
-  const auto operand = [&](const at::Tensor& part, std::int64_t heads, std::int64_t used, std::int64_t width) {
-    const at::Tensor by_head = part.unflatten(0, {-1, shape.sequence}).unflatten(2, {heads, used});
-    return (used < width ? at::constant_pad_nd(by_head, {0, width - used}) : by_head).transpose(1, 2);
-  };
-  return fused_attention({operand(parts[0], shape.heads, widths.key, wide.key), operand(parts[1], shape.kv_heads, widths.key, wide.key),
-                          operand(parts[2], shape.kv_heads, widths.value, wide.value)},
-                         widths);
+  if (dropout.probability > 0)
+    return causal_attention(latent_heads(layer, normalized, rotary, {layer.key_width(), layer.form.v_dim}), masks, dropout);
+  const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, fused_widths(layer, normalized));
+  const double scale = 1 / std::sqrt(static_cast<double>(layer.key_width()));
+  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
+  return mixed.narrow(3, 0, layer.form.v_dim).transpose(1, 2).reshape({normalized.size(0), layer.heads * layer.form.v_dim});
 }
 
 }  // namespace executor

@@ -33,13 +33,11 @@ struct OperandWidths {
 };
 HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const OperandWidths& widths);
 
+// What the fused kernel of a device takes: on a CPU one width alone, for keys and values.
+OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input);
+
 // The whole of it: [tokens, hidden] -> [tokens, heads * v_dim].
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const AttentionMasks& masks,
                             const Dropout& dropout);
-
-// In two parts, where context ranks share a sample and exchange rows between them: rows q | k | v of all heads, and attention over such rows, whose keys
-// have turned already.
-at::Tensor latent_rows(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary);
-at::Tensor attention_of_rows(const at::Tensor& rows, const HeadShape& shape);
 
 }  // namespace executor

@@ -35,15 +35,14 @@ SegmentLeaves segment_leaves(const LayerParts& layer, const SegmentNames& names,
 
 }  // namespace
 
-BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle, Front front)
-    : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)), front_(std::move(front)) {}
+BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle)
+    : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
   return out_product(middle_(in_product(normalized), scores));
 }
 
 at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
-  if (front_) return front_(normalized);
   return leaves_.in_weight.value.defined() ? linear(normalized, leaves_.in_weight, leaves_.in_bias) : normalized;
 }
 at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const { return linear(mixed, leaves_.out_weight, leaves_.out_bias); }
@@ -62,11 +61,6 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const AttentionMasks masks{
       .heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
   const SegmentNames names{"attention", "qkv", "projection"};
-  if (config.attention.kind == sim::AttentionKind::Latent && settings.shares_samples)
-    return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor), {},
-                        [projections = latent_projections(config, layer, settings), rotary = settings.rotary](const at::Tensor& normalized) {
-                          return latent_rows(projections, normalized, rotary);
-                        });
   if (config.attention.kind == sim::AttentionKind::Latent)
     return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                         [projections = latent_projections(config, layer, settings), masks, rotary = settings.rotary](const at::Tensor& normalized, const Dropout& scores) {

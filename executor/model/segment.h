@@ -27,8 +27,7 @@ class BlockSegment {
  public:
   // scores: dropout of attention's probabilities; the feed-forward network has none.
   using Middle = std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)>;
-  using Front = std::function<at::Tensor(const at::Tensor& normalized)>;
-  BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle, Front front = {});  // front: instead of a product by in_weight
+  BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle);
 
   const NormLayer& norm() const { return norm_; }
   at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
@@ -41,7 +40,6 @@ class BlockSegment {
   NormLayer norm_;
   SegmentLeaves leaves_;
   Middle middle_;
-  Front front_;
 };
 
 // `leaves` in the order of `parameters`; names tell which is which.
@@ -55,7 +53,6 @@ struct SegmentSettings {
   TokenStretches stretches;      // which tokens of a microbatch the stream holds
   bool keeps_scores = true;      // false: attention with dropout computes its probabilities again in the backward
   at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
-  bool shares_samples = false;   // context ranks do: sequence and rotary are of this rank's tokens, and the middle of attention is made elsewhere
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "executor/model/attention.h"
-#include "executor/model/latent_attention.h"
 
 namespace executor {
 namespace {
@@ -107,7 +106,6 @@ at::Tensor GatheredAttention::joint_gradient() {
 DealtAttention::DealtAttention(const ContextShape& shape, bool keeps_graph)
     : joint_{.heads = shape.heads, .ranks = shape.ranks}, mixed_(joint_), rotary_(shape.rotary), keeps_graph_(keeps_graph) {
   mixed_.heads.kv_heads = 0;
-  mixed_.heads.head_dim = shape.heads.value_width();
 }
 
 void DealtAttention::begin(at::Tensor joint) { sent_ = by_heads(joint, joint_); }
@@ -123,11 +121,8 @@ void DealtAttention::attend(const sim::TaskKey& key) {
   const HeadShape here{.heads = joint_.heads.heads / joint_.ranks,
                        .kv_heads = joint_.heads.kv_heads / joint_.ranks,
                        .head_dim = joint_.heads.head_dim,
-                       .sequence = joint_.heads.sequence * joint_.ranks,
-                       .value_dim = joint_.heads.value_dim};
-  const auto core = [&](const at::Tensor& joint) {
-    return here.value_dim > 0 ? attention_of_rows(joint, here) : causal_attention(split_heads(joint, here, rotary_), {}, {});
-  };
+                       .sequence = joint_.heads.sequence * joint_.ranks};
+  const auto core = [&](const at::Tensor& joint) { return causal_attention(split_heads(joint, here, rotary_), {}, {}); };
   const at::Tensor result = is_backward(key) ? core_.backward(rows) : keeps_graph_ ? core_.forward(rows, core) : core(rows);
   sent_ = by_tokens(result, is_backward(key) ? joint_ : mixed_);
 }

@@ -44,7 +44,6 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const SegmentSettings settings = segment_settings(plan, rank, tensor_, parameters.buckets().front().weights().options());
-  const SegmentSettings of_attention = attention_settings(plan, rank, settings);
   stretches_ = settings.stretches;
   context_shape_ = context_shape(plan, rank, settings.rotary, mutation);
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
@@ -55,7 +54,7 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
     else if (layer == model.head())
       head_.emplace(plan.model, parts, tensor_);
     else
-      blocks_.emplace(layer, Block{make_attention(plan.model, parts, of_attention), make_mlp(plan.model, parts, settings)});
+      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings)});
   }
 }
 

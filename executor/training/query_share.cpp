@@ -8,12 +8,13 @@
 namespace executor {
 
 at::Tensor QueryShare::take(const at::Tensor& joint) {
-  const HeadShape& heads = shape_->heads;
-  const std::int64_t query = heads.heads * heads.head_dim;
-  apply_rotary(joint, heads, shape_->rotary, Turn::Forth);
-  const at::Tensor cut = joint.view({-1, heads.sequence, heads.width()});
-  queries_ = cut.narrow(2, 0, query).unflatten(2, {heads.heads, heads.head_dim}).contiguous();
-  return cut.narrow(2, query, heads.width() - query).contiguous();
+  const auto& [heads, kv_heads, head_dim, tokens] = shape_->heads;
+  apply_rotary(joint, shape_->heads, shape_->rotary, Turn::Forth);
+  const at::Tensor cut = joint.view({-1, tokens, heads + 2 * kv_heads, head_dim});
+  queries_ = cut.narrow(2, 0, heads).contiguous();
+  at::Tensor block = at::empty({2, cut.size(0), tokens, kv_heads, head_dim}, joint.options());
+  for (std::int64_t side = 0; side < 2; ++side) block.select(0, side).copy_(cut.narrow(2, heads + side * kv_heads, kv_heads));
+  return block;
 }
 
 QueryShare::Part QueryShare::part_of(std::int64_t source) const {
@@ -26,15 +27,8 @@ QueryShare::Part QueryShare::part_of(std::int64_t source) const {
 }
 
 HeadOperands QueryShare::operands(const at::Tensor& block, const Part& part) const {
-  const auto [keys, values] = sides(block.narrow(1, part.keys.begin, part.keys.count));
-  return {.queries = queries_.narrow(1, part.queries.begin, part.queries.count), .keys = keys, .values = values};
-}
-
-QueryShare::Sides QueryShare::sides(const at::Tensor& block) const {
-  const HeadShape& heads = shape_->heads;
-  const std::int64_t keys = heads.kv_heads * heads.head_dim;
-  return {block.narrow(2, 0, keys).unflatten(2, {heads.kv_heads, heads.head_dim}),
-          block.narrow(2, keys, heads.kv_heads * heads.value_width()).unflatten(2, {heads.kv_heads, heads.value_width()})};
+  const auto keys = [&](std::int64_t side) { return block.select(0, side).narrow(1, part.keys.begin, part.keys.count); };
+  return {.queries = queries_.narrow(1, part.queries.begin, part.queries.count), .keys = keys(0), .values = keys(1)};
 }
 
 BlockScores QueryShare::rows(const BlockScores& scores, RowRange range) {
@@ -58,19 +52,16 @@ at::Tensor QueryShare::output() {
   return scores_.output.view({queries_.size(0) * queries_.size(1), -1});
 }
 
-void QueryShare::begin_backward(const at::Tensor& output_gradient) {
-  output_gradient_ = output_gradient.view({queries_.size(0), queries_.size(1), queries_.size(2), shape_->heads.value_width()});
-}
+void QueryShare::begin_backward(const at::Tensor& output_gradient) { output_gradient_ = output_gradient.view(queries_.sizes()); }
 
 void QueryShare::block_gradient(const at::Tensor& into, const at::Tensor& block, std::int64_t source) {
   const Part part = part_of(source);
   const auto& [begin, count] = part.queries;
   const MergedScores merged{.scores = rows(scores_, part.queries), .output_gradient = output_gradient_.narrow(1, begin, count)};
   HeadOperands gradients = block_gradients(operands(block, part), merged, part.mask);
-  if (part.keys.count < block.size(1)) into.zero_();
-  const auto [keys, values] = sides(into.narrow(1, part.keys.begin, part.keys.count));
-  keys.copy_(gradients.keys);
-  values.copy_(gradients.values);
+  if (part.keys.count < block.size(2)) into.zero_();
+  const std::pair<std::int64_t, const at::Tensor&> sides[] = {{0, gradients.keys}, {1, gradients.values}};
+  for (const auto& [side, gradient] : sides) into.select(0, side).narrow(1, part.keys.begin, part.keys.count).copy_(gradient);
   if (query_gradient_.defined())
     query_gradient_.narrow(1, begin, count).add_(gradients.queries);
   else
@@ -78,15 +69,15 @@ void QueryShare::block_gradient(const at::Tensor& into, const at::Tensor& block,
 }
 
 at::Tensor QueryShare::joint_gradient(const at::Tensor& own) {
-  const HeadShape& heads = shape_->heads;
-  const std::int64_t samples = queries_.size(0), query = heads.heads * heads.head_dim;
+  const auto& [heads, kv_heads, head_dim, tokens] = shape_->heads;
+  const std::int64_t samples = queries_.size(0);
   scores_ = {};
   output_gradient_.reset();
-  at::Tensor joint = at::empty({samples * heads.sequence, heads.width()}, std::exchange(queries_, {}).options());
-  const at::Tensor cut = joint.view({samples, heads.sequence, heads.width()});
-  cut.narrow(2, 0, query).unflatten(2, {heads.heads, heads.head_dim}).copy_(std::exchange(query_gradient_, {}));
-  cut.narrow(2, query, heads.width() - query).copy_(own);
-  apply_rotary(joint, heads, shape_->rotary, Turn::Back);
+  at::Tensor joint = at::empty({samples * tokens, shape_->heads.width()}, std::exchange(queries_, {}).options());
+  const at::Tensor cut = joint.view({samples, tokens, heads + 2 * kv_heads, head_dim});
+  cut.narrow(2, 0, heads).copy_(std::exchange(query_gradient_, {}));
+  for (std::int64_t side = 0; side < 2; ++side) cut.narrow(2, heads + side * kv_heads, kv_heads).copy_(own.select(0, side));
+  apply_rotary(joint, shape_->heads, shape_->rotary, Turn::Back);
   return joint;
 }
 

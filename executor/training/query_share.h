@@ -15,7 +15,7 @@ struct ContextShape {
   HeadShape heads;         // of this tensor rank; sequence: this rank's tokens of a sample
   std::int64_t ranks = 1;  // C
   std::int64_t rank = 0;
-  at::Tensor rotary;       // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is left to turn
+  at::Tensor rotary;       // at this rank's positions; all_to_all: at all of them; without a tensor for learned positions
   Mutation mutation = Mutation::None;
 };
 
@@ -23,10 +23,10 @@ class QueryShare {
  public:
   explicit QueryShare(const ContextShape& shape) : shape_(&shape) {}  // outlives this
 
-  // Cuts the joint projection [samples * tokens, width], which it turns in place. Returns the own block [samples, tokens, keys | values of all heads].
+  // Cuts the joint projection [samples * tokens, width], which it turns in place. Returns the own block [2 (k, v), samples, tokens, kv_heads, head_dim].
   at::Tensor take(const at::Tensor& joint);
   void attend(const at::Tensor& block, std::int64_t source);  // the own block first
-  at::Tensor output();                                        // [samples * tokens, heads * width of a value], once all blocks were attended
+  at::Tensor output();                                        // [samples * tokens, heads * head_dim], once all blocks were attended
 
   void begin_backward(const at::Tensor& output_gradient);
   // Writes the gradient of all of the block through these queries.
@@ -41,10 +41,6 @@ class QueryShare {
   };
   Part part_of(std::int64_t source) const;
   HeadOperands operands(const at::Tensor& block, const Part& part) const;
-  struct Sides {
-    at::Tensor keys, values;  // [samples, tokens, kv_heads, width of one]: views of a block
-  };
-  Sides sides(const at::Tensor& block) const;
   static BlockScores rows(const BlockScores& scores, RowRange range);
 
   const ContextShape* shape_;

@@ -1,7 +1,6 @@
 // Which tokens of a microbatch the plan gives a rank, and what its attention needs to know of them. Used by the batch and the stage.
 #pragma once
 
-#include "executor/model/segment.h"
 #include "executor/training/query_share.h"
 #include "sim/plan/parallel_plan.h"
 
@@ -10,8 +9,6 @@ namespace executor {
 TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank);    // shared with its tensor ranks
 TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank);  // of the residual stream: sequence parallelism cuts once more
 
-// Of a block's attention: where context ranks share samples, latent attention turns its keys at this rank's positions before they leave.
-SegmentSettings attention_settings(const sim::ParallelPlan& plan, sim::Rank rank, SegmentSettings settings);
 // rotary: at all positions; without a tensor for learned ones.
 ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, Mutation mutation);
 

@@ -45,7 +45,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "sim/cost/head_widths.h"
 #include "sim/estimate/expert_load.h"
@@ -103,10 +102,7 @@ void add_latent_attention(SegmentMemory& memory, const Sizes& size, const Parall
   const HeadWidths head = kernel_head_widths(plan);
   const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
   const bool copies = head.value > form.v_dim && size.heads > 1;   // of one head the narrow part is a view
-  const std::int64_t key = form.qk_nope + form.qk_rope;
-  const bool deals = plan.mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::AllToAll;   // its rows stay beside what is filled
-  const std::int64_t filled = (head.key > key ? 2 * head.key : 0) + (head.value > form.v_dim ? head.value : 0);
-  const std::int64_t operands = size.heads * (deals ? 2 * key + form.v_dim + filled : 2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
+  const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
   memory.kept = memory.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
   memory.kept += size.statistic * (size.tokens * ((form.q_lora > 0 ? 2 : 1) + (drops ? 0 : size.heads)));
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
@@ -114,13 +110,6 @@ void add_latent_attention(SegmentMemory& memory, const Sizes& size, const Parall
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
   memory.weight_inputs = memory.normalized + size.elements(size.output + narrow);
-  if (plan.mesh.context > 1 && !deals) {
-    const std::int64_t widest = std::max(key, form.v_dim), missing = plan.cluster.hardware.kind == DeviceKind::Cpu ? std::abs(key - form.v_dim) : 0;
-    const std::int64_t operand = missing == 0 ? 0 : (key < widest ? 2 : 1) * widest, beside = missing > 0 && form.v_dim < widest ? widest : 0;
-    memory.filled = size.elements(size.heads * (operand + beside));
-    memory.filled_back = size.elements(size.heads * (operand + 2 * beside + (key < widest ? 2 : 1) * missing));
-    memory.joined_back = size.elements(size.query + size.heads * (form.qk_nope + form.v_dim));
-  }
   memory.output_gradients = size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }
 

@@ -15,8 +15,6 @@ struct SegmentMemory {
   // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill; gradients of what the middle
   // puts out and of what it reads.
   Bytes exchanged{}, exchanged_back{}, output_gradient{}, input_gradients{};
-  Bytes filled{}, filled_back{};  // of latent attention while its scores are computed: what the kernel wants wider
-  Bytes joined_back{};            // and while the gradient of what leads to them is taken apart
   Bytes weight_product{};  // of the largest weight, where gradients are wider than the products
   // Where the schedule splits the backward pass, of linear layers from Backward to Weight: inputs (they are in `kept`), output gradients.
   Bytes weight_inputs{}, output_gradients{};

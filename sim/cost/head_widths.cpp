@@ -9,8 +9,7 @@ HeadWidths kernel_head_widths(const ParallelPlan& plan) {
   const AttentionForm& form = model.attention;
   if (form.kind != AttentionKind::Latent) return {model.head_dim, model.head_dim};
   const std::int64_t key = form.qk_nope + form.qk_rope, widest = std::max(key, form.v_dim);
-  const bool by_blocks = plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll;
-  if (plan.cluster.hardware.kind == DeviceKind::Cpu && model.attention_dropout == 0 && !by_blocks) return {widest, widest};
+  if (plan.cluster.hardware.kind == DeviceKind::Cpu && model.attention_dropout == 0) return {widest, widest};
   return {key, form.v_dim};
 }
 

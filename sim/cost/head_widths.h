@@ -1,6 +1,5 @@
 // How wide a head is to the attention kernel. LibTorch's fused kernel for CPUs takes keys and values of one width alone: where they differ (latent
-// attention), the worker fills the narrower with zeros. Its own loop for dropout of the scores, and a GPU's kernels, take both as they are;
-// so, but for a moment, do blocks that context ranks exchange.
+// attention), the worker fills the narrower with zeros. Its own loop for dropout of the scores, and a GPU's kernels, take both as they are.
 #pragma once
 
 #include "sim/plan/parallel_plan.h"

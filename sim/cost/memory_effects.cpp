@@ -1,6 +1,5 @@
 #include "sim/cost/memory_effects.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace sim {
@@ -92,7 +91,6 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const bool again = key.phase == Phase::Recompute;
   const bool in_block = key.layer != LayerIndex(0) && key.layer != model_.head();
   const bool forgets = recomputes_blocks() && !again && in_block;
-  if (key.operation == Operation::AttentionScores) return effect.hold(kTemporaries, memory_of(Segment::Attention).filled);
   if (const auto segment = norm_of(key.operation)) {  // sequence parallel: its output is there until it is gathered
     const SegmentMemory& memory = memory_of(*segment);
     if (!forgets) effect.take(kActivations, memory.statistics);
@@ -132,7 +130,6 @@ Bytes MemoryEffects::sum_of(Segment segment) const { return cuts_sequence() ? hi
 
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
-  if (key.operation == Operation::AttentionScores) return effect.hold(kTemporaries, memory_of(Segment::Attention).filled_back);
   const bool drops = model_.config.residual_dropout > 0;
   if (is_residual(key.operation) && drops)
     effect.take(kTemporaries, memory_of(Segment::Mlp).stream);  // through the dropout, until it is gathered
@@ -170,7 +167,7 @@ void MemoryEffects::part_back(Writer& effect, const TaskKey& key, const SegmentM
   } else {
     effect.take(kTemporaries, -memory.output_gradient);
     effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged_back);
-    effect.hold(kTemporaries, std::max(memory.weight_product, memory.joined_back));
+    effect.hold(kTemporaries, memory.weight_product);
     effect.free_at_end(kTemporaries, memory.input_gradients);
   }
 }

@@ -60,7 +60,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan) {
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   if (plan.model.position == Position::Rotary)
-    of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (plan.workload.sequence * rotary_width(plan.model));
+    of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (plan.workload.sequence * plan.model.head_dim);
 }
 
 }  // namespace sim

@@ -19,14 +19,6 @@ TEST(HeadExchange, AChunkHoldsItsRanksHeads) {
   EXPECT_TRUE(at::equal(joined_heads(chunks, kJoint), rows));
 }
 
-TEST(HeadExchange, ValuesMayBeOfAnotherWidth) {
-  Dealing latent = kJoint;
-  latent.heads.value_dim = 2;
-  const at::Tensor rows = random_tensor({kRowsHere, latent.heads.width()}, 3), chunks = by_heads(rows, latent);
-  EXPECT_TRUE(at::equal(chunks[1].reshape({kRowsHere, 11}), at::cat({rows.narrow(1, 6, 6), rows.narrow(1, 15, 3), rows.narrow(1, 20, 2)}, 1)));
-  EXPECT_TRUE(at::equal(joined_heads(chunks, latent), rows));
-}
-
 TEST(HeadExchange, OutputsHaveQueriesHeadsAlone) {
   Dealing mixed = kJoint;
   mixed.heads.kv_heads = 0;

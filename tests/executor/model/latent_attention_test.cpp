@@ -127,20 +127,6 @@ TEST(LatentAttention, TensorRanksHaveTheirHeadsAndPartsOfGradients) {
     EXPECT_LT(relative_error(first.leaf(name).gradient + second.leaf(name).gradient, whole.leaf(name).gradient), 1e-12) << name;
 }
 
-TEST(LatentAttention, IsTheSameInTwoParts) {
-  for (const sim::AttentionForm& form : kLatentForms) {
-    const Latent latent(form, {});
-    const at::Tensor input = random_tensor({kLatentSamples * kLatentSequence, kLatentHidden}, 77), x = recorded(input), y = recorded(input);
-    const HeadShape shape{.heads = kLatentHeads, .kv_heads = kLatentHeads, .head_dim = form.qk_nope + form.qk_rope, .sequence = kLatentSequence, .value_dim = form.v_dim};
-    const at::Tensor rows = latent_rows(latent_projections(latent.config, latent.parts(), latent.settings), x, latent.settings.rotary);
-    const at::Tensor output = attention_of_rows(rows, shape), expected = latent(y), weighted = random_tensor(expected.sizes(), 5);
-    EXPECT_LT(relative_error(output.detach(), expected.detach()), 1e-13);
-    (output * weighted).sum().backward();
-    (expected * weighted).sum().backward();
-    EXPECT_LT(relative_error(x.grad(), y.grad()), 1e-13);
-  }
-}
-
 // A mask that keeps nearly all is the fused kernel, but for the numbers of its own loop: other widths of keys and values.
 TEST(LatentAttention, DropsScoresWithItsOwnWidths) {
   const Latent latent(kLatentForms[0], {});
