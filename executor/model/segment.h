@@ -2,6 +2,7 @@
 // tensor ranks, bias, dropout, residual sum), are written out without autograd (norm.h, residual.h), because communication may come between.
 //
 //   Attention: in = qkv, middle = heads, rotary, causal attention, out = projection        Mlp: in = up (| gate), middle = activation, out = down
+//   latent attention: without in, middle = latent_attention.h
 //
 // Built from ModelGraph's parameters of one layer; holds views of the weights, no activations.
 #pragma once
@@ -17,7 +18,7 @@
 namespace executor {
 
 struct SegmentLeaves {  // shift and biases: without tensors where the model has none
-  Leaf in_weight, in_bias;
+  Leaf in_weight, in_bias;   // without tensors where the middle makes its own products
   Leaf out_weight, out_bias;
   Leaf late_bias;  // the output's, where it is added after the sum over tensor ranks
 };

@@ -16,7 +16,7 @@ enum class Mutation : std::uint8_t {
   StaleWeights,          // gathered weights are not renewed after the step
   SharedCountedTwice,    // every copy of a shared or replicated parameter counts in the gradient norm
   LastBucketNotReduced,  // the last bucket's gradients stay as they are on this rank
-  MissingReplicatedSum,  // sequence parallel: gradients of norms and biases are not summed over tensor ranks
+  MissingReplicatedSum,  // gradients of which each tensor rank has a part (sequence parallel: norms, biases) are not summed over them
   OtherMasksAgain,       // recomputation draws the dropout masks of another step
   ClipBeforeUnscale,     // fp16: the norm that clips still has the loss scale in it
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters

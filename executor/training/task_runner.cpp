@@ -247,10 +247,10 @@ void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
   wait(*start(), exchange.to);
 }
 
-// Parameters that every tensor rank holds whole saw its stretch of the tokens only. Of a data rank's shard its part is summed; the rest is zero.
+// Parameters that every tensor rank holds whole saw its stretch of the tokens, or its heads, only. Of a data rank's shard its part is summed; the rest is zero.
 void TaskRunner::sum_replicated_gradients(const sim::Task& task) {
   if (options_.mutation == Mutation::MissingReplicatedSum) return;
-  const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients();
+  const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients(plan_);
   const at::TensorOptions options = parameters_.buckets().front().gradients().options();
   const at::Tensor packed = at::zeros({task.payload.value() / static_cast<std::int64_t>(options.dtype().itemsize())}, options);
   const auto place = [&](const ParameterStore::ReplicatedPart& part) { return packed.narrow(0, part.begin, part.gradient.numel()); };

@@ -70,6 +70,17 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
+      {.name = "D1_latent_recompute", .mesh = {}, .recompute = Full, .latent = true},
+      {.name = "T2_latent", .mesh = {.tensor = 2}, .latent = true},
+      {.name = "T2_latent_selective", .mesh = {.tensor = 2}, .recompute = Selective, .latent = true},
+      {.name = "T2_latent_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .latent = true},
+      {.name = "T4_latent_sequence", .mesh = {.tensor = 4}, .sequence_parallel = true, .latent = true},
+      {.name = "P2_latent_1f1b", .mesh = {.pipeline = 2}, .latent = true},
+      {.name = "D2_latent", .mesh = {.data = 2}, .latent = true},
+      {.name = "D2_latent_bf16", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .latent = true},
+      {.name = "D2T2_latent_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .latent = true},
+      {.name = "D2P2_latent_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .latent = true},
+      {.name = "T2P2_latent_zbv", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "zbv", .chunks = 2, .latent = true},
       {.name = "C2_all_gather", .mesh = {.context = 2}, .context_algorithm = AllGather},
       {.name = "C2_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll},
       {.name = "C2_ring", .mesh = {.context = 2}},
@@ -107,6 +118,13 @@ const std::vector<Composition>& compositions() {
        .accumulation = kEach},
   };
   return all;
+}
+
+sim::ModelConfig model_of(const Composition& composition) {
+  if (!composition.latent) return tiny_gpt2();
+  sim::ModelConfig model = tiny_deepseek();
+  if (composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;
+  return model;
 }
 
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model) {
