@@ -73,7 +73,7 @@ void TimelinePage::build() {
   auto* body = new QSplitter(Qt::Horizontal, this);
   body->addWidget(view_);
   body->addWidget(side);
-  body->setSizes({720, 310});
+  body->setSizes({680, 350});
   body->setStretchFactor(0, 1);
   auto* all = new QSplitter(Qt::Vertical, this);
   all->addWidget(body);

@@ -15,6 +15,8 @@ constexpr const char* kCauses[] = {
     QT_TRANSLATE_NOOP("ExplanationTables", "Dependency wait"), QT_TRANSLATE_NOOP("ExplanationTables", "Host")};
 static_assert(std::size(kCauses) == sim::kNumIdleCauses);
 
+constexpr std::int64_t kLeastGap = 10'000;  // steps that differ by less than a part of so many have no gap to share out
+
 double shareOf(sim::SimTime part, sim::SimTime whole) {
   return whole > sim::SimTime(0) ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
 }
@@ -73,9 +75,10 @@ Table gapTable(const ComparedSteps& steps) {
   Table table;
   table.headers = {spoken("Where the time goes"), spoken("A"), spoken("B"), spoken("Difference"), spoken("Of the gap")};
   const sim::SimTime gap = right.computing + right.idle() - left.computing - left.idle();
+  const bool explains = std::chrono::abs(gap) * kLeastGap > left.computing + left.idle();
   const auto add = [&](const QString& name, sim::SimTime there, sim::SimTime here) {
-    const double share = gap == sim::SimTime(0) ? 0 : static_cast<double>((here - there).count()) / static_cast<double>(gap.count());
-    table.rows.push_back({{name, {}}, timeCell(there), timeCell(here), timeCell(here - there), signedShareCell(share)});
+    const Cell share = explains ? signedShareCell(static_cast<double>((here - there).count()) / static_cast<double>(gap.count())) : Cell{QStringLiteral("–"), 0.0};
+    table.rows.push_back({{name, {}}, timeCell(there), timeCell(here), timeCell(here - there), share});
   };
   add(spoken("the step"), left.computing + left.idle(), right.computing + right.idle());
   table.marked = {true};
