@@ -21,7 +21,8 @@ struct NcclId {
 struct NcclPlace {
   std::int32_t rank = 0, size = 1;
 };
-// Device memory. Elements: of all-reduce, broadcast, send and receive the buffer's; of reduce-scatter and all-gather the shard's.
+// Device memory. Elements: of all-reduce, broadcast, hops, send and receive the buffer's; of reduce-scatter and all-gather the shard's; of all-to-all
+// a chunk's.
 struct NcclBuffer {
   const void* from = nullptr;
   void* to = nullptr;
@@ -42,6 +43,8 @@ struct NcclLibrary {
   NcclStatus (*all_reduce)(const NcclBuffer& buffer, ReduceOperation operation, const NcclOn& on);
   NcclStatus (*reduce_scatter)(const NcclBuffer& buffer, const NcclOn& on);  // sums
   NcclStatus (*all_gather)(const NcclBuffer& buffer, const NcclOn& on);
+  NcclStatus (*all_to_all)(const NcclBuffer& chunks, std::int32_t ranks, const NcclOn& on);
+  NcclStatus (*ring_hop)(const NcclBuffer& buffer, NcclPlace here, const NcclOn& on);  // to the next of the group, from the one before
   NcclStatus (*broadcast)(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on);
   NcclStatus (*send)(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on);
   NcclStatus (*receive)(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on);

@@ -14,7 +14,7 @@
 
 namespace executor {
 
-enum class OperationKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, Transfer, Barrier };
+enum class OperationKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, AllToAll, RingHop, Broadcast, Transfer, Barrier };
 
 // What both ends of a transfer compute from their own key, as the sender's names its last layer and the receiver's its first:
 // microbatch, phase and the boundary between two layers.
@@ -43,6 +43,8 @@ struct ShardOf {
   const at::Tensor& full;
 };
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key);  // full is `ranks` shards, both contiguous
+
+void require_equal(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key);   // as large and of one type, both contiguous
 
 std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"
 

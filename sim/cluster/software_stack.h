@@ -32,8 +32,11 @@ struct SoftwareStack {
   bool gathers_fp8 = false;                 // under sequence parallelism operands are cast before they are gathered
   bool masked_loss = false;                 // of an encoder: the output head sees masked tokens alone
   double dispatch_share = 0;                // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
+  bool balances_in_turn = false;            // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
+  bool recomputes_parts = true;             // of a block; false: all of it or nothing
   bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
-  double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
+  double ring_overhead = 0;                 // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
+  double attention_gain = 1;                // of the part's rate of a fused kernel, which grows with versions of its library
   bool fused_softmax = false, dropout = false, compiled = false;
   bool compiled_loss = false;               // the loss is compiled with the blocks
   std::string flash = "flash2";             // what "flash" means there

@@ -33,6 +33,7 @@ void each_fusion(Stack& stack, const Field& field) {
   field("flash", stack.flash);
   field("attention", stack.attention);
   field("ring_overhead", stack.ring_overhead, kFactor);
+  field("attention_gain", stack.attention_gain, kFactor);
 }
 
 template <class Stack, class Field>
@@ -83,6 +84,8 @@ void each_field(Stack& stack, const Field& field) {
   each_communication(stack, field);
   each_constant(stack, field);
   each_memory(stack, field);
+  field("balances_in_turn", stack.balances_in_turn);
+  field("recomputes_parts", stack.recomputes_parts);
   field("launches_per_expert", stack.launches_per_expert, {0, 1000});
   field("images_per_worker", stack.images_per_worker, {0, 1e6});
 }

@@ -12,6 +12,9 @@
 //                    dropout instead of it the
 //                    probabilities, n s heads
 //                    (selective: nothing)
+//   latent           narrow vectors before and after
+//                    their norms, statistics w n each,
+//                    in place of qkv
 //   activation       -                                  its input n g f          -                    -
 //   linear           (out, above)                       its input n f            -                    -
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
@@ -43,6 +46,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cost/head_widths.h"
 #include "sim/estimate/expert_load.h"
 
 namespace sim {
@@ -52,7 +56,6 @@ struct Sizes {
   std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
   std::int64_t sequence;
   std::int64_t query, key_value, output, heads, ffn, vocabulary;   // key_value: of keys and values together
-  std::int64_t latent;   // narrow vectors that stay
   Bytes element, statistic;
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
 };
@@ -71,7 +74,6 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
           .heads = config.heads / shape.tensor,
           .ffn = config.ffn / shape.tensor,
           .vocabulary = model.padded_vocabulary / shape.tensor,
-          .latent = config.attention.q_lora + config.attention.kv_lora + config.attention.qk_rope,
           .element = element,
           .statistic = std::max(element, Bytes(4))};
 }
@@ -85,13 +87,28 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   const bool copies = is_grouped && size.key_value > 2 * config.head_dim;   // a single head is repeated as a view; its gradient is not
   const bool keeps_scores = drops && recompute != Recompute::Selective;
   const std::int64_t joint = size.query + size.key_value;
-  memory.kept = memory.normalized + size.elements(joint + (copies ? 2 * size.query : 0) + size.output + size.latent);
+  memory.kept = memory.normalized + size.elements(joint + (copies ? 2 * size.query : 0) + size.output);
   if (!drops) memory.kept += size.statistic * (size.tokens * size.heads);
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
   memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
-  memory.weight_inputs = memory.normalized + size.elements(size.output + size.latent);
+  memory.weight_inputs = memory.normalized + size.elements(size.output);
   memory.output_gradients = size.elements(joint + config.hidden);
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
+}
+
+// The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
+void add_latent_attention(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const AttentionForm& form = plan.model.attention;
+  const HeadWidths head = kernel_head_widths(plan);
+  const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective, copies = head.value > form.v_dim;
+  const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
+  memory.kept = memory.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
+  memory.kept += size.statistic * (size.tokens * ((form.q_lora > 0 ? 2 : 1) + (drops ? 0 : size.heads)));
+  if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
+  memory.backward_temporary = size.elements(operands + output - (copies && !plan.splits_backward() ? size.output : 0));   // the copy is read, and gone or left for Weight
+  if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
+  memory.weight_inputs = memory.normalized + size.elements(size.output + narrow);
+  memory.output_gradients = size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }
 
 void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
@@ -140,6 +157,10 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan&
 // Gradients kept wider than the products: the largest weight's product stands beside its sum.
 Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segment) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
+  const AttentionForm& form = config.attention;
+  if (segment == Segment::Attention && form.kind == AttentionKind::Latent)
+    return size.element * std::max({(form.q_lora > 0 ? form.q_lora : config.hidden) * size.query, form.kv_lora * size.heads * (form.qk_nope + form.v_dim),
+                                    config.hidden * std::max({form.q_lora, form.kv_lora + form.qk_rope, size.output})});
   const std::int64_t width = segment == Segment::Attention ? size.query + size.key_value
                              : segment == Segment::Mlp     ? gates * size.ffn
                                                            : size.vocabulary;
@@ -160,7 +181,10 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
   if (segment == Segment::Attention) {
-    add_attention(memory, size, config, plan.recompute);
+    if (config.attention.kind == AttentionKind::Latent)
+      add_latent_attention(memory, size, plan);
+    else
+      add_attention(memory, size, config, plan.recompute);
     add_exchanges(memory, size, plan);
   }
   if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);

@@ -39,6 +39,7 @@ RecomputeKind least_recompute(RunDescription run, const Setting& setting) {
   run.execution.recompute = None;
   if (run.network.kind == NetworkKind::Convolutional || run.network.kind == NetworkKind::DecoderLayer) return None;
   for (const RecomputeKind kind : {None, AttentionCore, SaveProjections, CheapOperators}) {
+    if (kind != None && !setting.stack.recomputes_parts) break;
     run.execution.recompute = kind;
     const MemoryEstimate memory = estimate_memory(run, setting);
     if (memory.needed_gib <= kMemoryDoubt * memory.available_gib) return kind;

@@ -56,7 +56,10 @@ TEST_F(Mutations, MissingTensorSum) {
   expect_caught_in_fp64(tensor_, Mutation::MissingTensorSum);
   expect_caught_in_fp64(sequence_, Mutation::MissingTensorSum);
 }
-TEST_F(Mutations, MissingReplicatedSum) { expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum); }
+TEST_F(Mutations, MissingReplicatedSum) {
+  expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum);
+  expect_caught_in_fp64(tiny_plan(tiny_deepseek(), {.tensor = 2}), Mutation::MissingReplicatedSum);  // what leads down
+}
 TEST_F(Mutations, ForgottenWeights) {
   expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), Mutation::ForgottenWeights);
 }

@@ -88,7 +88,7 @@ int main(int, char** argv) {
   std::uint64_t key = 1;
   for (const Question& question : {Question{2, 2}, Question{4, 4, Fp32, 10}, Question{4, 2, Bf16}, Question{6, 6}, Question{8, 8, Bf16, 16}, Question{8, 4},
                                    Question{8, 2, Fp32, 24}})
-    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama()})
+    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek()})
       refused += write_sample(request_of(model, question), {key++}, argv[1]);
   return refused == 0 ? 0 : 1;
 }

@@ -163,6 +163,28 @@ NcclStatus all_gather(const NcclBuffer& buffer, const NcclOn& on) {
   });
 }
 
+NcclStatus all_to_all(const NcclBuffer& chunks, std::int32_t ranks, const NcclOn& on) {
+  const std::size_t bytes = bytes_of(chunks), all = bytes * static_cast<std::size_t>(ranks);
+  return meet(chunks, on, all, all, [=](const FakeMeeting& meeting) {
+    std::map<std::int32_t, std::string> sent;
+    for (const auto& [place, theirs] : meeting.places) sent[place] = bytes_at(theirs.from, all);
+    for (const auto& [to, theirs] : meeting.places) {
+      std::string joined;
+      for (const auto& [from, words_of_it] : sent) joined += words_of_it.substr(static_cast<std::size_t>(to) * bytes, bytes);
+      copy_checked(theirs.to, joined.data(), all);
+    }
+  });
+}
+
+NcclStatus ring_hop(const NcclBuffer& buffer, NcclPlace here, const NcclOn& on) {
+  const std::size_t bytes = bytes_of(buffer);
+  return meet(buffer, on, bytes, bytes, [=](const FakeMeeting& meeting) {
+    std::map<std::int32_t, std::string> sent;
+    for (const auto& [place, theirs] : meeting.places) sent[place] = bytes_at(theirs.from, bytes);
+    for (const auto& [place, theirs] : meeting.places) copy_checked(theirs.to, sent.at((place + here.size - 1) % here.size).data(), bytes);
+  });
+}
+
 NcclStatus broadcast(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on) {
   const std::size_t bytes = bytes_of(buffer);
   return meet(buffer, on, bytes, bytes, [=](const FakeMeeting& meeting) {
@@ -213,6 +235,8 @@ const NcclLibrary& fake_nccl() {
                                    .all_reduce = all_reduce,
                                    .reduce_scatter = reduce_scatter,
                                    .all_gather = all_gather,
+                                   .all_to_all = all_to_all,
+                                   .ring_hop = ring_hop,
                                    .broadcast = broadcast,
                                    .send = send,
                                    .receive = receive,

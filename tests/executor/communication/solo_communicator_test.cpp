@@ -21,6 +21,12 @@ TEST(SoloCommunicator, EveryOperationIsACopyOrNothing) {
   EXPECT_TRUE(at::equal(result, expected));
   solo.all_gather(result, result, {})->wait();  // in place
   EXPECT_TRUE(at::equal(result, expected));
+  result.zero_();
+  solo.all_to_all(result, values, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
+  result.zero_();
+  solo.ring_hop(result, values, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
   EXPECT_EQ(solo.size(), 1);
   EXPECT_EQ(solo.rank(), 0);
 }

@@ -47,6 +47,10 @@ TEST(Resolve, LeastRecomputationThatFits) {
   EXPECT_EQ(small.run.execution.recompute, RecomputeKind::None);
   EXPECT_GT(large.run.execution.recompute, RecomputeKind::None);
   EXPECT_THAT(large.assumed, testing::Contains(testing::Field(&Assumption::field, "plan.recompute")));
+  SoftwareStack whole = setting.stack;
+  whole.recomputes_parts = false;
+  EXPECT_EQ(least_recompute(small.run, {device, whole}), RecomputeKind::None);
+  EXPECT_EQ(least_recompute(large.run, {device, whole}), RecomputeKind::Full);
 }
 
 TEST(Resolve, Contradictions) {

@@ -1,0 +1,15 @@
+// Which tokens of a microbatch the plan gives a rank, and what its attention needs to know of them. Used by the batch and the stage.
+#pragma once
+
+#include "executor/training/query_share.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace executor {
+
+TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank);    // shared with its tensor ranks
+TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank);  // of the residual stream: sequence parallelism cuts once more
+
+// rotary: at all positions; without a tensor for learned ones.
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, Mutation mutation);
+
+}  // namespace executor
