@@ -11,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "sim/task_graph/task.h"
 #include "sim/units/quantity.h"
@@ -33,6 +34,15 @@ struct CommunicationOptions {
 
 enum class ReduceOperation : std::uint8_t { Sum, Maximum };
 
+// Rows [n, width] that go to each rank and come from each, one stretch a rank, in rank order. Ranks need not have equally many.
+struct RowExchange {
+  enum class Ours : std::uint8_t { Sent, Received };
+  at::Tensor sent, received;
+  std::vector<std::int64_t> to, from;  // rows, by rank; what one says it sends the other says it receives
+  Ours ours = Ours::Sent;              // the side that this rank's own tokens are on: its bytes are those of the ledger
+  std::int64_t own_bytes() const { return static_cast<std::int64_t>((ours == Ours::Sent ? sent : received).nbytes()); }
+};
+
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -43,6 +53,7 @@ class Communicator {
   virtual WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) = 0;
   virtual WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) = 0;  // full: size() equal chunks
   virtual WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) = 0;      // shard may be its own chunk of full
+  virtual WorkHandle all_to_all(const RowExchange& rows, const sim::TaskKey& key) = 0;
   virtual WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) = 0;
   virtual WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) = 0;
   virtual WorkHandle receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) = 0;

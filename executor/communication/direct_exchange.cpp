@@ -46,6 +46,26 @@ void DirectExchange::reduce_into(std::span<std::byte> result, ReduceOperation op
   reduce_in_rank_order({.result = result.data(), .sources = sources, .elements = elements}, type_, operation);
 }
 
+void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag) {
+  std::span<std::byte> sent = bytes_of(rows.sent), received = bytes_of(rows.received);
+  const std::size_t width = static_cast<std::size_t>(rows.sent.size(1)) * rows.sent.element_size();
+  const auto take = [width](std::span<std::byte>& from, std::int64_t count) {
+    const auto stretch = from.first(static_cast<std::size_t>(count) * width);
+    from = from.subspan(stretch.size());
+    return stretch;
+  };
+  for (Peer peer; peer.rank < group.size; ++peer.rank) {
+    const auto at = static_cast<std::size_t>(peer.rank);
+    const auto out = take(sent, rows.to[at]), in = take(received, rows.from[at]);
+    if (peer.rank == group.rank) {
+      std::ranges::copy(out, in.begin());
+      continue;
+    }
+    if (!in.empty()) messages.receive(in, peer, tag);
+    if (!out.empty()) messages.send(out, peer, tag);
+  }
+}
+
 void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag) {
   const Chunks chunks(full, {group.size});
   for (Peer peer; peer.rank < group.size; ++peer.rank) {

@@ -11,13 +11,16 @@ namespace executor {
 namespace {
 
 constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,    sim::MeshAxis::Data,      sim::MeshAxis::Tensor,
-                                   sim::MeshAxis::Pipeline, sim::MeshAxis::Embedding, sim::MeshAxis::Replica};
+                                   sim::MeshAxis::Pipeline, sim::MeshAxis::Embedding, sim::MeshAxis::Replica,
+                                   sim::MeshAxis::Expert,   sim::MeshAxis::ExpertData};
 
 // How many ranks the largest group along an axis has: the same on every rank, so all decide alike whether a group is made.
 std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
   switch (axis) {
     case sim::MeshAxis::Data: return mesh.shards();
     case sim::MeshAxis::Replica: return mesh.replicas;
+    case sim::MeshAxis::Expert: return mesh.expert;
+    case sim::MeshAxis::ExpertData: return mesh.expert_copies();
     case sim::MeshAxis::Tensor: return mesh.tensor;
     case sim::MeshAxis::Pipeline:
     case sim::MeshAxis::Embedding: return mesh.pipeline;

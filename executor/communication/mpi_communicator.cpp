@@ -65,7 +65,7 @@ std::vector<Peer> MpiCommunicator::others() const {
 }
 
 void MpiCommunicator::record(const OperationHeader& header, std::int32_t group_size) {
-  if (ledger_) ledger_->push_back({.key = header.key, .group_size = group_size, .payload = sim::Bytes(header.bytes)});
+  if (ledger_ && is_task(header.key)) ledger_->push_back({.key = header.key, .group_size = group_size, .payload = payload_of(header)});
 }
 
 WorkHandle MpiCommunicator::collective(OperationHeader header, Rounds rounds) {
@@ -109,6 +109,14 @@ WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const 
   rounds.push_back([group = group_, full, tag = tags_of(header, sequence_).payload](MpiMessages& messages) {
     post_gather(messages, *group, full, tag);
   });
+  return collective(header, std::move(rounds));
+}
+
+WorkHandle MpiCommunicator::all_to_all(const RowExchange& rows, const sim::TaskKey& key) {
+  if (!rows.received.is_cpu()) throw std::invalid_argument(fmt::format("{}: MPI moves CPU tensors only; others are staged", sim::to_text(key)));
+  const OperationHeader header = header_of(rows, key);
+  Rounds rounds;
+  rounds.push_back([group = group_, rows, tag = tags_of(header, sequence_).payload](MpiMessages& messages) { post_rows(messages, *group, rows, tag); });
   return collective(header, std::move(rounds));
 }
 

@@ -76,6 +76,8 @@ constexpr NcclLibrary kLibrary{
     .receive = [](const NcclBuffer& b, std::int32_t from, const NcclOn& on) {
       return status(ncclRecv(b.to, b.elements, type_of(b), from, comm(on.communicator), stream(on)));
     },
+    .begin_group = [] { return status(ncclGroupStart()); },
+    .end_group = [] { return status(ncclGroupEnd()); },
     .describe = [](NcclStatus code, NcclHandle handle) -> std::string {
       const char* const last = ncclGetLastError(comm(handle));
       return fmt::format("{} {}", ncclGetErrorString(static_cast<ncclResult_t>(code)), last ? last : "");

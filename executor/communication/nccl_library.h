@@ -45,6 +45,8 @@ struct NcclLibrary {
   NcclStatus (*broadcast)(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on);
   NcclStatus (*send)(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on);
   NcclStatus (*receive)(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on);
+  NcclStatus (*begin_group)();  // what is sent and received up to its end goes at once: none waits for another
+  NcclStatus (*end_group)();
   std::string (*describe)(NcclStatus status, NcclHandle handle);  // its sentence and NCCL's last words; the handle may be null
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <stdexcept>
 
 #include "sim/units/random_bits.h"
@@ -9,7 +10,7 @@
 namespace executor {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "transfer", "barrier"};
+constexpr std::string_view kKindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "transfer", "barrier", "all_to_all"};
 
 void require_contiguous(const at::Tensor& tensor, const sim::TaskKey& key) {
   if (tensor.is_contiguous()) return;
@@ -21,6 +22,18 @@ void require_contiguous(const at::Tensor& tensor, const sim::TaskKey& key) {
 OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key) {
   require_contiguous(whole, key);
   return {.key = key, .bytes = static_cast<std::int64_t>(whole.nbytes()), .kind = kind, .type = whole.scalar_type()};
+}
+
+OperationHeader header_of(const RowExchange& rows, const sim::TaskKey& key) {
+  OperationHeader header = header_of(OperationKind::AllToAll, rows.sent, key);
+  require_contiguous(rows.received, key);
+  const auto sum = [](const std::vector<std::int64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); };
+  if (sum(rows.to) != rows.sent.size(0) || sum(rows.from) != rows.received.size(0) || rows.sent.scalar_type() != rows.received.scalar_type())
+    throw std::invalid_argument(fmt::format("{}: {} rows to others are not {}, or {} rows from them not {}", sim::to_text(key), sum(rows.to), rows.sent.size(0),
+                                            sum(rows.from), rows.received.size(0)));
+  header.bytes = 0;
+  header.own_bytes = rows.own_bytes();
+  return header;
 }
 
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key) {
@@ -35,7 +48,7 @@ std::string to_text(const OperationHeader& header) {
   const auto kind = kKindNames[static_cast<std::size_t>(header.kind)];
   if (header.kind == OperationKind::Barrier) return fmt::format("{} #{}", kind, header.sequence);
   const auto reduction = header.reduction == ReduceOperation::Maximum ? "(max)" : "";
-  return fmt::format("{}{} {} #{} ({} bytes of {})", kind, reduction, sim::to_text(header.key), header.sequence, header.bytes,
+  return fmt::format("{}{} {} #{} ({} bytes of {})", kind, reduction, sim::to_text(header.key), header.sequence, header.bytes + header.own_bytes,
                      c10::toString(header.type));
 }
 

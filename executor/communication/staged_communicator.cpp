@@ -55,6 +55,13 @@ WorkHandle StagedCommunicator::all_gather(at::Tensor full, at::Tensor shard, con
   return staged(host_->all_gather(to, from, key), to, full);
 }
 
+WorkHandle StagedCommunicator::all_to_all(const RowExchange& rows, const sim::TaskKey& key) {
+  RowExchange host = rows;
+  host.sent = on_host(rows.sent);
+  if (!rows.received.is_cpu()) host.received = host_buffer(rows.received);
+  return staged(host_->all_to_all(host, key), host.received, rows.received);
+}
+
 WorkHandle StagedCommunicator::broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) {
   const at::Tensor host = on_host(buffer);
   return staged(host_->broadcast(host, root, key), host, buffer);

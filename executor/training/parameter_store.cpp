@@ -9,7 +9,7 @@ namespace {
 
 BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device) {
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan);
-  const bool shards = plan.mesh.data > 1;
+  const bool shards = plan.mesh.copies() > 1;
   return {.shards_weights = shards && strategy.shards_parameters,
           .shards_gradients = shards && strategy.shards_gradients,
           .shards_optimizer = shards && strategy.shards_optimizer,
@@ -21,15 +21,27 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .moments = plan.workload.optimizer == sim::OptimizerKind::AdamW ? 2 : 1};
 }
 
+// Of experts: shared by the ranks that hold the same ones.
+BucketPlan expert_bucket_plan(BucketPlan plan, const sim::DeviceMesh& mesh, sim::Rank rank) {
+  plan.data_rank = mesh.coordinate(rank).data / mesh.expert;
+  if (mesh.expert_copies() == 1) plan.shards_weights = plan.shards_gradients = plan.shards_optimizer = plan.sums_microbatches = false;
+  return plan;
+}
+
+TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
+  const sim::MeshCoordinate at = mesh.coordinate(rank);
+  return {.degree = mesh.tensor, .rank = at.tensor, .expert_degree = mesh.expert, .expert_rank = at.data % mesh.expert};
+}
+
 }  // namespace
 
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
-    : model_(model), tensor_{.degree = plan.mesh.tensor, .rank = plan.mesh.coordinate(rank).tensor}, device_(device), seed_(plan.training.seed) {
+    : model_(model), plan_(plan), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
-    BucketPlan own = every;
-    own.sums_microbatches = every.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
+    BucketPlan own = bucket.expert ? expert_bucket_plan(every, plan.mesh, rank) : every;
+    own.sums_microbatches = own.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
     buckets_.emplace_back(std::move(bucket), own);
   }
   layers_.resize(model.layers.size());
@@ -83,7 +95,7 @@ std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients
   std::int64_t begin = 0;
   for (const FlatBucket& bucket : buckets_)
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
-      if (parameter(slot).split != sim::TensorSplit::None) continue;
+      if (!sim::is_summed_over_tensor(parameter(slot), plan_)) continue;
       const SlotPart part = meet(slot, bucket.stepped());
       if (part.range.count > 0) parts.push_back({.gradient = bucket.final_gradients(part.range), .begin = begin + part.from.value});
       begin += slot.elements;

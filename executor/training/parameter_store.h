@@ -29,7 +29,7 @@ class ParameterStore {
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
 
-  // Where the final gradient of what every tensor rank holds whole stands in a buffer of all such elements, in bucket order.
+  // Where the final gradient of what is summed over tensor ranks at the end stands in a buffer of all such elements, in bucket order.
   struct ReplicatedPart {
     at::Tensor gradient;
     std::int64_t begin = 0;
@@ -52,6 +52,7 @@ class ParameterStore {
   void make_leaves();
 
   const sim::ModelGraph& model_;
+  const sim::ParallelPlan& plan_;
   TensorPosition tensor_;
   c10::Device device_;
   std::uint64_t seed_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "executor/model/embedding.h"
+#include "executor/model/experts.h"
 #include "executor/model/head.h"
 #include "executor/model/piece.h"
 #include "executor/model/weight_gradients.h"
@@ -38,6 +39,12 @@ class PipelineStage {
   void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
   at::Tensor& partial() { return partial_; }
 
+  // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts].
+  at::Tensor row_counts(const sim::TaskKey& key);
+  void put_row_counts(const at::Tensor& counts, const sim::TaskKey& key);
+  const TokenExchange& token_exchange(const sim::TaskKey& key) { return block_activations(key).experts.exchange; }
+  void put_rows(at::Tensor rows, const sim::TaskKey& key);  // exchanged ones
+
   const std::vector<at::Tensor>& losses() const { return losses_; }  // [tokens] each, of the last stage, this step
 
  private:
@@ -48,9 +55,11 @@ class PipelineStage {
   struct BlockActivations {
     at::Tensor input;  // kept for recomputation alone
     SegmentActivations attention, mlp;
+    ExpertActivations experts;  // in the place of mlp.core
   };
   struct Block {
-    BlockSegment attention, mlp;
+    BlockSegment attention, mlp;     // mlp: of a block with experts its norm alone
+    std::optional<Experts> experts;
   };
   enum class Part : std::uint8_t { Attention, Mlp };
   static Part part_of(sim::Operation operation);
@@ -71,7 +80,10 @@ class PipelineStage {
   // Where the backward of a task leaves its weight gradients; nullptr: it computes them itself.
   WeightGradients* later(const sim::TaskKey& key) { return plan_.splits_backward() ? &later_[later_key(key)] : nullptr; }
   using LaterKey = std::tuple<sim::LayerIndex, sim::MicrobatchIndex, sim::Operation>;
-  static LaterKey later_key(const sim::TaskKey& key) { return {key.layer, key.microbatch, key.operation}; }
+  static LaterKey later_key(const sim::TaskKey& key) {
+    const bool is_router = key.operation == sim::Operation::ExpertInput;   // the task of all weights of experts
+    return {key.layer, key.microbatch, is_router ? sim::Operation::Experts : key.operation};
+  }
 
   void embedding(const sim::TaskKey& key);
   void embedding_positions(const sim::TaskKey& key);
@@ -83,6 +95,12 @@ class PipelineStage {
   void segment_residual_backward(const sim::TaskKey& key);
   void segment_backward(const sim::TaskKey& key);
   void segment_norm_backward(const sim::TaskKey& key);
+  void expert_input(const sim::TaskKey& key);
+  void experts(const sim::TaskKey& key);
+  void expert_output(const sim::TaskKey& key);
+  void expert_output_backward(const sim::TaskKey& key);
+  void experts_backward(const sim::TaskKey& key);
+  void expert_input_backward(const sim::TaskKey& key);
   void head_norm(const sim::TaskKey& key);
   void head(const sim::TaskKey& key);
   void head_exponentials(const sim::TaskKey& key);

@@ -36,6 +36,7 @@ struct Parameter {
   double deviation = 0.0;               // of Normal
   bool weight_decay = true;             // false: vectors (norms, biases)
   bool expert = false;                  // rows of all experts: cut among the ranks of an expert group, too
+  bool routes = false;                  // of a router: what it learns comes from what experts put out
 
   std::int64_t elements() const { return rows * columns; }
   std::int64_t elements(std::int64_t tensor_degree) const {

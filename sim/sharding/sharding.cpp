@@ -85,6 +85,10 @@ std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan
   return parameters;
 }
 
+bool is_summed_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
+  return plan.mesh.tensor > 1 && parameter.split == TensorSplit::None && (plan.sequence_parallel || parameter.routes);
+}
+
 std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) {
   return parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1);
 }

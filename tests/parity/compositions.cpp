@@ -4,6 +4,25 @@
 
 namespace parity {
 
+namespace {
+
+const sim::ExpertForm kDropless = *tiny_mixtral().experts;
+
+sim::ExpertForm limited(sim::ExpertDispatch dispatch, double factor) {
+  sim::ExpertForm form = kDropless;
+  form.dispatch = dispatch;
+  form.capacity_factor = factor;
+  return form;
+}
+
+sim::ExpertForm even() {
+  sim::ExpertForm form = kDropless;
+  form.forced_balance = true;
+  return form;
+}
+
+}  // namespace
+
 const std::vector<Composition>& compositions() {
   using enum sim::Recompute;
   using enum sim::Precision;
@@ -69,12 +88,43 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
+      {.name = "D2E2", .mesh = {.data = 2, .expert = 2}, .experts = kDropless},
+      {.name = "D2E2_even", .mesh = {.data = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2_recompute", .mesh = {.data = 2, .expert = 2}, .recompute = Full, .experts = even()},
+      {.name = "D2E2_padded", .mesh = {.data = 2, .expert = 2}, .experts = limited(sim::ExpertDispatch::Padded, 1.25)},
+      {.name = "D2E2_drop", .mesh = {.data = 2, .expert = 2}, .experts = limited(sim::ExpertDispatch::Drop, 0.75)},
+      {.name = "D2E2_bf16", .mesh = {.data = 2, .expert = 2}, .precision = Bf16, .experts = even()},
+      {.name = "D2E2_reduce_each", .mesh = {.data = 2, .expert = 2}, .accumulation = kEach, .experts = even()},
+      {.name = "D2_experts", .mesh = {.data = 2}, .experts = even()},
+      {.name = "T2_experts", .mesh = {.tensor = 2}, .experts = even()},
+      {.name = "T2_experts_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .experts = even()},
+      {.name = "P2_experts_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .experts = even()},
+      {.name = "D4E2", .mesh = {.data = 4, .expert = 2}, .experts = even()},
+      {.name = "D4E2_reduce_each", .mesh = {.data = 4, .expert = 2}, .accumulation = kEach, .experts = even()},
+      {.name = "D4E4", .mesh = {.data = 4, .expert = 4}, .experts = kDropless},
+      {.name = "D4R2_experts", .mesh = {.data = 4, .replicas = 2}, .experts = even()},
+      {.name = "D2E2T2", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2T2_sequence_recompute", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .recompute = Full, .sequence_parallel = true, .experts = kDropless},
+      {.name = "D2E2P2", .mesh = {.data = 2, .pipeline = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2P2_zbv", .mesh = {.data = 2, .pipeline = 2, .expert = 2}, .schedule = "zbv", .chunks = 2, .experts = kDropless},
+      {.name = "D2E2P2_interleaved_recompute",
+       .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .recompute = Full,
+       .experts = even()},
+      {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
   };
   return all;
 }
 
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model) {
-  sim::ParallelPlan plan = tiny_plan(model, composition.mesh);
+  sim::ParallelPlan plan = tiny_plan(composition.experts ? tiny_mixtral() : model, composition.mesh);
+  if (composition.experts) {
+    plan.model.vocabulary = model.vocabulary;
+    plan.model.experts = composition.experts;
+  }
   plan.workload.global_batch = composition.global_batch;
   plan.microbatch_size = composition.microbatch_size;
   plan.recompute = composition.recompute;

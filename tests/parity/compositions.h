@@ -2,6 +2,7 @@
 // composition_test.py (ledger, keys, memory). A composition that stands here has a row in executor/README.md.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,11 @@ struct Composition {
   bool sequence_parallel = false;
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
+  std::optional<sim::ExpertForm> experts = {};   // the model is tiny_mixtral() with them
 };
 const std::vector<Composition>& compositions();
 
-// With the tiny models of tiny_plans.h.
+// With the tiny models of tiny_plans.h; of a composition of experts the model is its own.
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model);
 
 }  // namespace parity

@@ -216,6 +216,8 @@ const NcclLibrary& fake_nccl() {
                                    .broadcast = broadcast,
                                    .send = send,
                                    .receive = receive,
+                                   .begin_group = [] { return NcclStatus::Success; },
+                                   .end_group = [] { return NcclStatus::Success; },
                                    .describe = [](NcclStatus status, NcclHandle) {
                                      return "fake error " + std::to_string(static_cast<std::int32_t>(status));
                                    }};
