@@ -46,7 +46,7 @@ struct ShardOf {
 };
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key);  // full is `ranks` shards, both contiguous
 
-inline bool is_task(const sim::TaskKey& key) { return key.stage.exists(); }   // of the graph: what ranks say beside its tasks is in no ledger
+inline bool is_task(const sim::TaskKey& key) { return key != sim::TaskKey{}; }   // what ranks say beside the tasks of the graph is in no ledger
 inline sim::Bytes payload_of(const OperationHeader& header) { return sim::Bytes(header.bytes + header.own_bytes); }
 
 std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"

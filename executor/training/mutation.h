@@ -33,6 +33,9 @@ enum class Mutation : std::uint8_t {
   EarlyFree,             // on a device: memory that another stream reads is given up without waiting for it
   BakedMasks,            // on a device: a step's graph keeps the keys of the dropout masks that it was captured with
   MovedBatch,            // on a device: each step's tokens lie at a new place
+  IgnoredChoice,         // experts: what they put out says nothing to the router
+  StrayRows,             // experts: rows are given back to the tokens from the last one on
+  WrongExpertGroup,      // experts: their gradients are summed over all data ranks, which hold others, too
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
@@ -59,6 +62,9 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                        "early_free",
                                                        "baked_masks",
                                                        "moved_batch",
+                                                       "ignored_choice",
+                                                       "stray_rows",
+                                                       "wrong_expert_group",
                                                        "missing_wait"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

@@ -311,7 +311,8 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
   finish_reductions();
   if (is_unreduced_by_mutation(task)) return;
   const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
-  communicators_.of(task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+  const bool strays = options_.mutation == Mutation::WrongExpertGroup && task.key.group == sim::MeshAxis::ExpertData;
+  communicators_.of(strays ? sim::MeshAxis::Data : task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
   if (task.key.group != sim::MeshAxis::Embedding) reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
 }
 

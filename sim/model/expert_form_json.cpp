@@ -28,6 +28,12 @@ void read_router(const JsonReader& config, ExpertForm& form) {
   if (config.boolean("output_router_logits", false)) form.balance_loss = balance;
 }
 
+// What the family's own class reads.
+const char* key_of_experts(const std::string& family) {
+  if (family == "mixtral") return "num_local_experts";
+  return family.starts_with("deepseek") ? "n_routed_experts" : "num_experts";
+}
+
 }  // namespace
 
 std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn) {
@@ -50,7 +56,7 @@ std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn)
 }
 
 void write_experts(Json& config, const ExpertForm& form) {
-  config["num_experts"] = form.experts;
+  config[key_of_experts(config.value("model_type", ""))] = form.experts;
   config["num_experts_per_tok"] = form.topk;
   config["moe_intermediate_size"] = form.expert_ffn;
   config["n_shared_experts"] = form.shared_experts;

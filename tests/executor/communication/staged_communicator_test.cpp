@@ -32,6 +32,10 @@ TEST(StagedCommunicator, DeviceTensorsGoThroughTheHost) {
   EXPECT_EQ(at_of(shard, 1), ranks * (2.0 * rank + 1));
   group->all_gather(full, shard, key(3))->wait();
   EXPECT_EQ(at_of(full, 2 * ranks - 1), ranks * (2.0 * ranks - 1));
+  const std::vector<std::int64_t> each(static_cast<std::size_t>(ranks), 2);
+  const RowExchange rows{.sent = at::full({2 * ranks, 1}, rank, on_device()), .received = at::empty({2 * ranks, 1}, on_device()), .to = each, .from = each};
+  group->all_to_all(rows, key(5))->wait();
+  EXPECT_EQ(at_of(rows.received, 2 * ranks - 1), ranks - 1);
   const at::Tensor word = at::full({1}, rank * 7.0, on_device());
   group->broadcast(word, ranks - 1, key(4))->wait();
   EXPECT_EQ(at_of(word, 0), 7.0 * (ranks - 1));

@@ -31,7 +31,9 @@ void write_loop_plans(const std::string& folder) {
 // For hugging_face_test.py and transformers_test.py: no dropout, and the update is w -= 1024 x gradient, so that gradients can be read off the
 // weights (in fp32, too: beside such an update a weight is nothing).
 void write_hugging_face_plans(const std::string& folder) {
-  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama()})
+  sim::ModelConfig mixtral = parity::tiny_mixtral();   // as its class in transformers has it
+  mixtral.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = mixtral.ffn, .renormalised = true};
+  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama(), mixtral})
     for (const std::int32_t tensor : {1, 2})
       for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
         model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;

@@ -13,7 +13,7 @@
 namespace executor {
 namespace {
 
-constexpr std::int64_t kHidden = 6, kWidth = 5, kExperts = 4;
+constexpr std::int64_t kHidden = 6, kExpertWidth = 5, kExperts = 4;
 
 sim::ModelConfig config_of(const sim::ExpertForm& form) {
   sim::ModelConfig config;
@@ -22,7 +22,7 @@ sim::ModelConfig config_of(const sim::ExpertForm& form) {
   config.hidden = kHidden;
   config.heads = config.kv_heads = 2;
   config.head_dim = 3;
-  config.ffn = kWidth;
+  config.ffn = kExpertWidth;
   config.vocabulary = 7;
   config.norm = sim::Norm::RmsNorm;
   config.position = sim::Position::Rotary;
@@ -67,7 +67,7 @@ std::pair<at::Tensor, at::Tensor> definition(const at::Tensor& x, const Weights&
     for (std::int64_t place = 0; place < form.topk; ++place) {
       const auto expert = experts[token][place].item<std::int64_t>();
       counts[expert] += 1;
-      sum = sum + chosen[token][place] * feed_forward(x[token], weights.up.narrow(0, expert * 2 * kWidth, 2 * kWidth), weights.down.narrow(0, expert * kHidden, kHidden));
+      sum = sum + chosen[token][place] * feed_forward(x[token], weights.up.narrow(0, expert * 2 * kExpertWidth, 2 * kExpertWidth), weights.down.narrow(0, expert * kHidden, kHidden));
     }
     if (weights.shared_up.defined()) sum = sum + feed_forward(x[token], weights.shared_up, weights.shared_down);
     rows.push_back(sum);
@@ -99,7 +99,7 @@ void expect_definition(const sim::ExpertForm& form, const at::Tensor& input, dou
     EXPECT_LT((block.leaf(names[at]).gradient - weights.all()[at].grad()).norm().item<double>(), tolerance * (1 + weights.all()[at].grad().norm().item<double>())) << names[at];
 }
 
-sim::ExpertForm form_of(std::int64_t topk) { return {.experts = kExperts, .topk = topk, .expert_ffn = kWidth}; }
+sim::ExpertForm form_of(std::int64_t topk) { return {.experts = kExperts, .topk = topk, .expert_ffn = kExpertWidth}; }
 
 TEST(Experts, AreTheWeightedSumOfTheChosen) {
   for (std::int64_t topk = 1; topk <= kExperts; ++topk) expect_definition(form_of(topk), random_tensor({9, kHidden}, 5));
