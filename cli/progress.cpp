@@ -9,10 +9,13 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/units/unit_text.h"
+
 namespace cli {
 namespace {
 
 constexpr auto kSilence = std::chrono::seconds(2);
+constexpr double kTellingShare = 0.02;  // of the work: less says nothing about the rest (a search begins with its slowest candidates)
 
 bool animates() {
   const char* terminal = std::getenv("TERM");
@@ -25,7 +28,7 @@ std::string progress_line(std::string_view what, const Progress::State& state, s
   std::string line = fmt::format("{} {}", what, state.done);
   if (state.all > 0) line += fmt::format(" of {} ({} %)", state.all, 100 * state.done / state.all);
   if (!state.details.empty()) line += fmt::format(", {}", state.details);
-  if (left.count() >= 0) line += fmt::format(", {:.0f} s left", left.count());
+  if (left.count() >= 0) line += fmt::format(", {} left", left.count() < 60 ? fmt::format("{:.0f} s", left.count()) : sim::duration_text(sim::Seconds(left.count())));
   return line;
 }
 
@@ -50,8 +53,9 @@ void Progress::update(const State& state) {
   shown_ = true;
   const std::chrono::duration<double> spent = now - start_;
   const double ours = static_cast<double>(state.done - first_done_);
+  const bool tells = ours > 0 && ours >= kTellingShare * static_cast<double>(state.all - first_done_);
   const std::chrono::duration<double> left =
-      state.all > 0 && ours > 0 ? spent * (static_cast<double>(state.all - state.done) / ours) : std::chrono::duration<double>(-1);
+      state.all > 0 && tells ? spent * (static_cast<double>(state.all - state.done) / ours) : std::chrono::duration<double>(-1);
   const std::string line = progress_line(what_, state, left);
   fmt::print(stderr, "{}", terminal_ ? "\r" + line + "\033[K" : line + "\n");
   std::fflush(stderr);

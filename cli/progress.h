@@ -34,7 +34,7 @@ class Progress {
   std::mutex mutex_;
 };
 
-// "step 30 of 120 (25 %), details, 6 s left"
+// "step 30 of 120 (25 %), details, 6 s left"; left < 0: nobody knows
 std::string progress_line(std::string_view what, const Progress::State& state, std::chrono::duration<double> left);
 
 }  // namespace cli

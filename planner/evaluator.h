@@ -10,7 +10,7 @@
 #include "planner/memory_bound.h"
 #include "planner/plan_prices.h"
 #include "planner/replay.h"
-#include "planner/search_space.h"
+#include "planner/plan_candidate.h"
 
 namespace planner {
 

@@ -40,6 +40,9 @@ class Families {
   std::size_t count(const Family& family, Verdict verdict) const;
   std::size_t least(const Family& family, Verdict verdict) const;
   Exclusion explain(const Family& family);
+  Exclusion explain_beaten(const Family& family);
+  Exclusion explain_too_large(const Family& family);
+  Exclusion explain_refused(const Family& family);
   Reason memory_reason(std::size_t candidate);
   std::string nearest_fix(std::size_t candidate);
   std::string fix_outside(std::size_t candidate);
@@ -176,29 +179,29 @@ std::string Families::fix_outside(std::size_t candidate) {
   return "";
 }
 
+// Of a legal plan what the worker cannot, of another the rule that it breaks.
+Exclusion Families::explain_refused(const Family& family) {
+  const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[family.members.front()]);
+  const bool illegal = judged_.judgements[family.members.front()].verdict == Verdict::Illegal;
+  const sim::Violation violation = (illegal ? sim::violations(plan) : sim::why_not_runnable(plan)).front();
+  return exclude(to_text(family.axes), {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}}, violation.remedy);
+}
+
+Exclusion Families::explain_too_large(const Family& family) {
+  const std::size_t candidate = least(family, Verdict::TooLarge);
+  return exclude(to_text(family.axes), memory_reason(candidate), nearest_fix(candidate));
+}
+
+Exclusion Families::explain_beaten(const Family& family) {
+  const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
+  return exclude(to_text(family.axes), {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}}, "");
+}
+
 Exclusion Families::explain(const Family& family) {
-  Exclusion out;
-  out.family = to_text(family.axes);
+  Exclusion out = count(family, Verdict::Beaten) > 0     ? explain_beaten(family)
+                  : count(family, Verdict::TooLarge) > 0 ? explain_too_large(family)
+                                                         : explain_refused(family);
   out.candidates = static_cast<std::int64_t>(family.members.size());
-  Reason reason;
-  if (count(family, Verdict::Beaten) > 0) {
-    const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
-    reason = {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}};
-  } else if (count(family, Verdict::TooLarge) > 0) {
-    const std::size_t candidate = least(family, Verdict::TooLarge);
-    reason = memory_reason(candidate);
-    out.nearest_fix = nearest_fix(candidate);
-  } else {
-    const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[family.members.front()]);
-    const bool illegal = judged_.judgements[family.members.front()].verdict == Verdict::Illegal;
-    const sim::Violation violation = (illegal ? sim::violations(plan) : sim::why_not_runnable(plan)).front();
-    reason = {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}};
-    out.nearest_fix = violation.remedy;
-  }
-  out.code = family_of(reason);
-  out.rule = reason.code;
-  out.reason = to_sentence(reason);
-  out.arguments = reason.arguments;
   return out;
 }
 

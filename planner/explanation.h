@@ -6,7 +6,7 @@
 
 #include "planner/evaluator.h"
 #include "planner/search.h"
-#include "planner/search_space.h"
+#include "planner/plan_candidate.h"
 
 namespace planner {
 

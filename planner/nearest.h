@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/search_space.h"
+#include "planner/plan_candidate.h"
 
 namespace planner {
 

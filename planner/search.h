@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "planner/exclusion.h"
 #include "planner/fixed_axes.h"
 #include "planner/reason.h"
 #include "sim/engine/simulate.h"
@@ -32,17 +33,6 @@ struct RankedPlan {
   sim::SimulationResult result;  // summary
   std::vector<Reason> reasons;   // why it is not the best: empty for the best
   std::string why_not_best;      // the same as a sentence: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
-};
-
-// Why a family of candidates is out: as a value (code and arguments), so that it can be shown in any language.
-struct Exclusion {
-  std::string family;               // "tensor=16"
-  std::string code;                 // "memory", "divisibility", "node_size", "not_runnable", "bound", "shape"
-  std::string reason;               // the constraint with its numbers
-  std::vector<Argument> arguments;  // the same numbers as values
-  std::string rule{};               // the code in full, "divisibility.heads": with the arguments all that a sentence needs (Reason)
-  std::string nearest_fix;          // "recompute=full", "tensor=8", ...: checked; empty when no neighbour helps
-  std::int64_t candidates = 0;      // members of the family; 0: refused before it was enumerated
 };
 
 struct SearchResult {

@@ -53,7 +53,11 @@ class Communicator {
   virtual WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) = 0;
   virtual WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) = 0;  // full: size() equal chunks
   virtual WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) = 0;      // shard may be its own chunk of full
-  virtual WorkHandle all_to_all(const RowExchange& rows, const sim::TaskKey& key) = 0;
+  // Chunk i of `sent` goes to rank i, whose own comes as chunk i of `received`: size() equal chunks each.
+  virtual WorkHandle all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) = 0;
+  virtual WorkHandle exchange_rows(const RowExchange& rows, const sim::TaskKey& key) = 0;  // all-to-all of unequal stretches
+  // `sent` goes to the next rank, and what the one before sends comes; the last one's next is the first.
+  virtual WorkHandle ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) = 0;
   virtual WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) = 0;
   virtual WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) = 0;
   virtual WorkHandle receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) = 0;

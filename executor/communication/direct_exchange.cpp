@@ -66,6 +66,16 @@ void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& 
   }
 }
 
+void post_all_to_all(MpiMessages& messages, const MpiGroup& group, const Exchanged& buffers, Tag tag) {
+  const Chunks into(buffers.received, {group.size}), from(buffers.sent, {group.size});
+  std::ranges::copy(from.of({group.rank}), into.of({group.rank}).data());
+  for (Peer peer; peer.rank < group.size; ++peer.rank) {
+    if (peer.rank == group.rank) continue;
+    messages.receive(into.of(peer), peer, tag);
+    messages.send(from.of(peer), peer, tag);
+  }
+}
+
 void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag) {
   const Chunks chunks(full, {group.size});
   for (Peer peer; peer.rank < group.size; ++peer.rank) {

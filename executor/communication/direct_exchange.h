@@ -45,6 +45,11 @@ class DirectExchange {
 };
 
 void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag);   // and copies this rank's own
+struct Exchanged {
+  const at::Tensor& received;
+  const at::Tensor& sent;
+};
+void post_all_to_all(MpiMessages& messages, const MpiGroup& group, const Exchanged& buffers, Tag tag);  // copies the own chunk
 void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag);
 
 }  // namespace executor

@@ -2,8 +2,6 @@
 
 #include <ATen/ops/zeros.h>
 
-#include <numeric>
-
 namespace executor {
 
 WorkHandle NcclCommunicator::all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) {
@@ -32,34 +30,35 @@ WorkHandle NcclCommunicator::all_gather(at::Tensor full, at::Tensor shard, const
       [&](const NcclOn& on) { return lane_.library().all_gather(nccl_buffer({from, to}, from.numel()), on); }, NcclLane::result_of(full, to));
 }
 
-// All sends, then all receives, as one operation. This rank's own rows are a copy.
-NcclStatus NcclCommunicator::exchange(const RowExchange& rows, const NcclOn& on) const {
-  const NcclLibrary& library = lane_.library();
-  NcclStatus worst = library.begin_group();
-  const auto note = [&](NcclStatus status) { worst = status == NcclStatus::Success || status == NcclStatus::InProgress ? worst : status; };
-  std::int64_t first = 0;
-  for (std::int32_t peer = 0; peer < size(); ++peer) {
-    const std::int64_t count = rows.to[static_cast<std::size_t>(peer)];
-    if (peer != rank() && count > 0) note(library.send(nccl_buffer(rows.sent.narrow(0, first, count)), peer, on));
-    first += count;
-  }
-  first = 0;
-  for (std::int32_t peer = 0; peer < size(); ++peer) {
-    const std::int64_t count = rows.from[static_cast<std::size_t>(peer)];
-    if (peer != rank() && count > 0) note(library.receive(nccl_buffer(rows.received.narrow(0, first, count)), peer, on));
-    first += count;
-  }
-  const NcclStatus ended = library.end_group();
-  return worst == NcclStatus::Success || worst == NcclStatus::InProgress ? ended : worst;
+WorkHandle NcclCommunicator::all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
+  require_equal(received, sent, key);
+  const at::Tensor from = lane_.on_device(sent), to = lane_.on_device(received);
+  return lane_.issue(
+      header_of(OperationKind::AllToAll, sent, key), size(),
+      [&](const NcclOn& on) { return lane_.library().all_to_all(nccl_buffer({from, to}, from.numel() / size()), size(), on); },
+      NcclLane::result_of(received, to));
 }
 
-WorkHandle NcclCommunicator::all_to_all(const RowExchange& rows, const sim::TaskKey& key) {
-  const auto own = static_cast<std::ptrdiff_t>(rank());
-  const auto before = [&](const std::vector<std::int64_t>& counts) { return std::accumulate(counts.begin(), counts.begin() + own, std::int64_t{0}); };
+WorkHandle NcclCommunicator::exchange_rows(const RowExchange& rows, const sim::TaskKey& key) {
   const OperationHeader header = header_of(rows, key);
-  const std::int64_t mine = rows.to[static_cast<std::size_t>(own)];
-  rows.received.narrow(0, before(rows.from), mine).copy_(rows.sent.narrow(0, before(rows.to), mine));
-  return lane_.issue(header, size(), [&](const NcclOn& on) { return exchange(rows, on); }, {});
+  const at::Tensor from = lane_.on_device(rows.sent), to = lane_.on_device(rows.received);
+  NcclStretches stretches;
+  for (std::size_t peer = 0; peer < rows.to.size(); ++peer) {
+    stretches.to.push_back(static_cast<std::size_t>(rows.to[peer] * from.size(1)));
+    stretches.from.push_back(static_cast<std::size_t>(rows.from[peer] * from.size(1)));
+  }
+  return lane_.issue(
+      header, size(), [&](const NcclOn& on) { return lane_.library().exchange(nccl_buffer({from, to}, from.numel()), stretches, on); },
+      NcclLane::result_of(rows.received, to));
+}
+
+WorkHandle NcclCommunicator::ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
+  require_equal(received, sent, key);
+  const at::Tensor from = lane_.on_device(sent), to = lane_.on_device(received);
+  const NcclPlace place{.rank = rank(), .size = size()};
+  return lane_.issue(
+      header_of(OperationKind::RingHop, sent, key), size(),
+      [&](const NcclOn& on) { return lane_.library().ring_hop(nccl_buffer({from, to}, from.numel()), place, on); }, NcclLane::result_of(received, to));
 }
 
 WorkHandle NcclCommunicator::broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) {

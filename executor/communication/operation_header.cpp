@@ -10,7 +10,7 @@
 namespace executor {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "transfer", "barrier", "all_to_all"};
+constexpr std::string_view kKindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "ring_hop", "broadcast", "transfer", "barrier"};
 
 void require_contiguous(const at::Tensor& tensor, const sim::TaskKey& key) {
   if (tensor.is_contiguous()) return;
@@ -42,6 +42,14 @@ void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKe
   if (shard.numel() * ranks == full.numel() && shard.scalar_type() == full.scalar_type()) return;
   throw std::invalid_argument(fmt::format("{}: a shard of {} elements times {} ranks is not {} elements of the same type",
                                           sim::to_text(key), shard.numel(), ranks, full.numel()));
+}
+
+void require_equal(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) {
+  require_contiguous(received, key);
+  require_contiguous(sent, key);
+  if (received.numel() == sent.numel() && received.scalar_type() == sent.scalar_type()) return;
+  throw std::invalid_argument(
+      fmt::format("{}: {} elements are sent and {} received, or they are not of the same type", sim::to_text(key), sent.numel(), received.numel()));
 }
 
 std::string to_text(const OperationHeader& header) {

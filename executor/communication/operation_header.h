@@ -14,7 +14,7 @@
 
 namespace executor {
 
-enum class OperationKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, Transfer, Barrier, AllToAll };
+enum class OperationKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, AllToAll, RingHop, Broadcast, Transfer, Barrier };
 
 // What both ends of a transfer compute from their own key, as the sender's names its last layer and the receiver's its first:
 // microbatch, phase and the boundary between two layers.
@@ -48,6 +48,7 @@ void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKe
 
 inline bool is_task(const sim::TaskKey& key) { return key != sim::TaskKey{}; }   // what ranks say beside the tasks of the graph is in no ledger
 inline sim::Bytes payload_of(const OperationHeader& header) { return sim::Bytes(header.bytes + header.own_bytes); }
+void require_equal(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key);   // as large and of one type, both contiguous
 
 std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"
 

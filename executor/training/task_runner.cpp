@@ -288,7 +288,7 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
   const at::Tensor sent = std::exchange(stage_.partial(), {});
   const RowCounts &to = leave ? exchange.to : exchange.from, &from = leave ? exchange.from : exchange.to;
   const at::Tensor received = at::empty({std::accumulate(from.begin(), from.end(), std::int64_t{0}), sent.size(1)}, sent.options());
-  group.all_to_all({.sent = sent, .received = received, .to = to, .from = from, .ours = leave ? RowExchange::Ours::Sent : RowExchange::Ours::Received}, task.key)->wait();
+  group.exchange_rows({.sent = sent, .received = received, .to = to, .from = from, .ours = leave ? RowExchange::Ours::Sent : RowExchange::Ours::Received}, task.key)->wait();
   stage_.put_rows(received, task.key);
 }
 

@@ -147,11 +147,14 @@ FittedProfiles Fit::run() {
 
 FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start) { return Fit(runs, std::move(start)).run(); }
 
-ValidationRows leave_out_each(const MeasuredRuns& measured) {
+ValidationRows leave_out_each(const MeasuredRuns& measured, const std::function<void(SourcesLeftOut)>& progress) {
   std::set<std::string> sources;
   for (const MeasuredRun& run : measured.runs) sources.insert(run.target.source);
   ValidationRows rows;
+  SourcesLeftOut left_out{.done = 0, .all = static_cast<std::int64_t>(sources.size())};
   for (const std::string& source : sources) {
+    if (progress) progress(left_out);
+    ++left_out.done;
     std::vector<MeasuredRun> others;
     for (const MeasuredRun& run : measured.runs)
       if (run.target.source != source) others.push_back(run);

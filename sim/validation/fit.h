@@ -3,6 +3,8 @@
 // without rows is left), then each stack and part by itself. Coordinate descent, no randomness. Used by `meshwright validate --fit`.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -33,8 +35,11 @@ struct MeasuredRuns {
 MeasuredRuns load_measured_runs(const std::string& path);  // headline rows; throws InputError
 FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start);
 
-// Each source predicted with constants fitted without it, and with intervals from what is left.
-ValidationRows leave_out_each(const MeasuredRuns& measured);
+// Each source predicted with constants fitted without it, and with intervals from what is left. A fit takes seconds: `progress` hears of each.
+struct SourcesLeftOut {
+  std::int64_t done = 0, all = 0;
+};
+ValidationRows leave_out_each(const MeasuredRuns& measured, const std::function<void(SourcesLeftOut)>& progress = {});
 
 // Stacks and parts that rows spoke of, into folder/software and folder/hardware; other fields stay as they are.
 void save_profiles(const FittedProfiles& profiles, const std::string& folder);

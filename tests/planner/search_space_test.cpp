@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "planner/constraints.h"
+#include "planner/mesh_space.h"
 #include "tests/planner/every_plan.h"
 
 namespace planner {
@@ -89,27 +89,6 @@ TEST(SearchSpace, IsEveryLegalPlanOnceWithLongContexts) { expect_exhaustive(long
 
 TEST(SearchSpace, IsEveryLegalPlanOnceOfExperts) { expect_exhaustive(expert_request()); }
 
-TEST(SearchSpace, ExpertDegreesDivideExpertsAndRanks) {
-  SearchRequest request = expert_request();
-  request.fixed = {{"expert", "4"}};
-  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.expert, 4);
-  request.fixed = {{"expert", "3"}};
-  EXPECT_TRUE(enumerate(request).candidates.empty());
-  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::rule, "divisibility.experts")));
-  request.fixed = {{"expert", "4"}, {"data", "2"}};
-  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::rule, "divisibility.expert_ranks")));
-}
-
-TEST(SearchSpace, ADenseModelHasNoExperts) {
-  SearchRequest request = expert_request();
-  request.model.experts.reset();
-  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.expert, 1);
-  request.fixed = {{"expert", "2"}};
-  const SearchSpace space = enumerate(request);
-  EXPECT_TRUE(space.candidates.empty());
-  EXPECT_EQ(std::count_if(space.excluded.begin(), space.excluded.end(), [](const Exclusion& out) { return out.rule == "shape.no_experts"; }), 1);
-}
-
 TEST(SearchSpace, ContextRanksThatAreFixedNeedNoLongSamples) {
   SearchRequest request = small_request({.devices = 4});
   request.fixed = {{"context", "2"}, {"context_algorithm", "all_to_all"}};
@@ -126,15 +105,6 @@ TEST(SearchSpace, SelectiveRecomputationWhereThereIsAttentionDropout) {
   SearchRequest request = small_request({.devices = 2});
   request.model.attention_dropout = 0.1;
   expect_exhaustive(request);
-}
-
-TEST(SearchSpace, ReplicasThatAreFixedNeedNoNode) {
-  SearchRequest request = small_request({.devices = 4});
-  request.fixed = {{"data", "4"}, {"replicas", "2"}, {"zero", "0"}};
-  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.mesh.replicas, 2);
-  EXPECT_FALSE(enumerate(request).candidates.empty());
-  request.fixed = {{"data", "4"}, {"replicas", "3"}};
-  EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::reason, "3 replicas do not cut 4 data ranks into shards")));
 }
 
 TEST(SearchSpace, EveryCandidateOfGpt3KeepsTheRules) {
@@ -156,14 +126,6 @@ TEST(SearchSpace, FixedAxesAreKept) {
   }
 }
 
-TEST(SearchSpace, SaysWhyAFamilyIsOut) {
-  const SearchSpace space = enumerate(gpt3_request({.devices = 1024, .devices_per_node = 8}));
-  EXPECT_THAT(space.excluded, Contains(::testing::AllOf(Field(&Exclusion::family, "tensor=64"), Field(&Exclusion::code, "divisibility"),
-                                                        Field(&Exclusion::reason, "96 attention heads are not divisible by 64"),
-                                                        Field(&Exclusion::nearest_fix, "tensor=8"))));
-  EXPECT_THAT(space.excluded, Contains(::testing::AllOf(Field(&Exclusion::family, "tensor=16"), Field(&Exclusion::code, "node_size"))));
-}
-
 TEST(SearchSpace, AnImpossiblePlanNamesEveryConstraint) {
   SearchRequest request = small_request({.devices = 8});
   request.fixed = {{"tensor", "3"}, {"pipeline", "5"}, {"data", "7"}, {"microbatch", "3"}, {"schedule", "gpipe"}, {"chunks", "2"}};
@@ -176,16 +138,6 @@ TEST(SearchSpace, AnImpossiblePlanNamesEveryConstraint) {
                                               "tensor=3 divisibility.vocabulary", "pipeline=5 divisibility.devices",
                                               "pipeline=5 shape.blocks", "data=7 divisibility.devices",
                                               "data=7 tensor=3 pipeline=5 shape.product", "data=7 microbatch=3 divisibility.microbatch"}));
-}
-
-TEST(SearchSpace, DegreesThatDoNotMultiplyToTheDevices) {
-  SearchRequest request = small_request({.devices = 8});
-  request.fixed = {{"tensor", "4"}, {"pipeline", "4"}};
-  const SearchSpace space = enumerate(request);
-  EXPECT_TRUE(space.candidates.empty());
-  EXPECT_THAT(space.excluded, Contains(::testing::AllOf(
-                                  Field(&Exclusion::reason, "data 1 x tensor 4 x pipeline 4 = 16 ranks, but the cluster has 8 devices"),
-                                  Field(&Exclusion::nearest_fix, "data=1 tensor=2 pipeline=4"))));
 }
 
 TEST(SearchSpace, AMicrobatchThatDoesNotDivideNamesTheNearestThatDoes) {

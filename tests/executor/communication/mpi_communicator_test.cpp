@@ -89,7 +89,7 @@ TEST(MpiCommunicator, AllToAllBringsEachRankItsRows) {
   auto group = communicator(&ledger);
   for (const auto type : kTypes) {
     const RowExchange rows = uneven_rows(group, type);
-    group.all_to_all(rows, key(1, sim::Operation::AllToAll))->wait();
+    group.exchange_rows(rows, key(1, sim::Operation::AllToAll))->wait();
     std::int64_t first = 0;
     for (std::int32_t peer = 0; peer < group.size(); ++peer) {
       const std::int64_t count = group.rank() + peer;
@@ -104,7 +104,7 @@ TEST(MpiCommunicator, AllToAllRefusesCountsThatAreNotItsRows) {
   auto group = communicator();
   RowExchange rows = uneven_rows(group, at::kFloat);
   rows.to.front() += 1;
-  EXPECT_THROW(group.all_to_all(rows, key(1, sim::Operation::AllToAll)), std::invalid_argument);
+  EXPECT_THROW(group.exchange_rows(rows, key(1, sim::Operation::AllToAll)), std::invalid_argument);
 }
 
 // What is no task of the graph stands in no ledger.
@@ -113,6 +113,24 @@ TEST(MpiCommunicator, WordsBesideTheTasksAreNotRecorded) {
   auto group = communicator(&ledger);
   group.all_reduce(of_rank(group.rank(), 3), ReduceOperation::Sum, {})->wait();
   EXPECT_TRUE(ledger.empty());
+}
+
+TEST(MpiCommunicator, AllToAllDealsChunks) {
+  auto group = communicator();
+  const std::int32_t ranks = group.size();
+  for (const std::int64_t elements : {1, 513}) {
+    const at::Tensor sent = of_rank(group.rank(), elements * ranks), received = at::full({elements * ranks}, -1, at::kFloat);
+    group.all_to_all(received, sent, key(1, sim::Operation::AllToAll))->wait();
+    for (std::int32_t from = 0; from < ranks; ++from)
+      EXPECT_TRUE(at::equal(received.narrow(0, from * elements, elements), of_rank(from, elements * ranks).narrow(0, group.rank() * elements, elements)));
+  }
+}
+
+TEST(MpiCommunicator, ARingHopGoesToTheNextRank) {
+  auto group = communicator();
+  const at::Tensor sent = of_rank(group.rank(), 700), received = at::full({700}, -1, at::kFloat);
+  group.ring_hop(received, sent, key(1, sim::Operation::RingHop))->wait();
+  EXPECT_TRUE(at::equal(received, of_rank((group.rank() + group.size() - 1) % group.size(), 700)));
 }
 
 // The bits of a sum must not depend on how buffers are cut: one bucket or many.
@@ -182,6 +200,8 @@ TEST(MpiCommunicator, RefusesWhatItCannotMove) {
   const at::Tensor strided = at::full({10, 10}, 1, at::kFloat).t();
   EXPECT_THROW(group.all_reduce(strided, ReduceOperation::Sum, key(1)), std::invalid_argument);
   EXPECT_THROW(group.all_gather(at::full({7 * group.size() + 1}, 1), at::full({7}, 1), key(1)), std::invalid_argument);
+  EXPECT_THROW(group.all_to_all(at::full({2 * group.size()}, 1), at::full({group.size()}, 1), key(1)), std::invalid_argument);
+  EXPECT_THROW(group.ring_hop(at::full({2}, 1), at::full({1}, 1), key(1)), std::invalid_argument);
   EXPECT_THROW(group.send(at::full({1}, 1), group.rank(), key(1)), std::invalid_argument);
 }
 

@@ -44,21 +44,29 @@ TEST(NcclCommunicator, PerformsEveryOperation) {
     group.all_gather(full, shard, some_key(sim::Operation::AllGather))->wait();
     session->drain();
     EXPECT_EQ(number(full, 3), 6);
+    const at::Tensor sent = at::arange(4, there()).add_(10.0 * place.rank), came = at::empty({4}, there());
+    group.all_to_all(came, sent, some_key(sim::Operation::AllToAll))->wait();
+    session->drain();
+    EXPECT_EQ(number(came, 1), 2 * place.rank + 1) << "rank 0's chunk for this rank";
+    EXPECT_EQ(number(came, 3), 2 * place.rank + 11);
+    group.ring_hop(came, sent, some_key(sim::Operation::RingHop))->wait();
+    session->drain();
+    EXPECT_EQ(number(came, 2), 10 * (1 - place.rank) + 2);
     const at::Tensor word = at::full({1}, place.rank * 7.0, there());
     group.broadcast(word, 1, some_key(sim::Operation::AllGather))->wait();
     session->drain();
     EXPECT_EQ(number(word, 0), 7);
     group.barrier();
-    ASSERT_EQ(ledger.size(), 5U) << "barriers are left out";
+    ASSERT_EQ(ledger.size(), 7U) << "barriers are left out";
+    EXPECT_EQ(ledger[2].payload, sim::Bytes(32)) << "the whole buffer, as over MPI";
+    EXPECT_EQ(ledger[3].group_size, 2);
     const RowExchange rows{.sent = at::full({3, 2}, place.rank, there()), .received = at::empty({place.rank == 0 ? 1 : 5, 2}, there()),
                            .to = {place.rank == 0 ? 1 : 0, place.rank == 0 ? 2 : 3}, .from = place.rank == 0 ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{2, 3}};
-    group.all_to_all(rows, some_key(sim::Operation::AllToAll))->wait();
+    group.exchange_rows(rows, some_key(sim::Operation::AllToAll))->wait();
     session->drain();
     EXPECT_EQ(number(rows.received, 0), 0);
     EXPECT_EQ(number(rows.received, rows.received.numel() - 1), place.rank);
     EXPECT_EQ(ledger.back().payload, sim::Bytes(3 * 2 * 8)) << "the rank's own rows";
-    EXPECT_EQ(ledger[2].payload, sim::Bytes(32)) << "the whole buffer, as over MPI";
-    EXPECT_EQ(ledger[3].group_size, 2);
   });
 }
 

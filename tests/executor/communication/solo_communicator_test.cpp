@@ -22,8 +22,14 @@ TEST(SoloCommunicator, EveryOperationIsACopyOrNothing) {
   solo.all_gather(result, result, {})->wait();  // in place
   EXPECT_TRUE(at::equal(result, expected));
   const at::Tensor rows = values.view({5, 2}), back = at::zeros({5, 2}, at::kFloat);
-  solo.all_to_all({.sent = rows, .received = back, .to = {5}, .from = {5}}, {})->wait();
+  solo.exchange_rows({.sent = rows, .received = back, .to = {5}, .from = {5}}, {})->wait();
   EXPECT_TRUE(at::equal(back, rows));
+  result.zero_();
+  solo.all_to_all(result, values, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
+  result.zero_();
+  solo.ring_hop(result, values, {})->wait();
+  EXPECT_TRUE(at::equal(result, expected));
   EXPECT_EQ(solo.size(), 1);
   EXPECT_EQ(solo.rank(), 0);
 }

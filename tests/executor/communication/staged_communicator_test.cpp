@@ -34,8 +34,13 @@ TEST(StagedCommunicator, DeviceTensorsGoThroughTheHost) {
   EXPECT_EQ(at_of(full, 2 * ranks - 1), ranks * (2.0 * ranks - 1));
   const std::vector<std::int64_t> each(static_cast<std::size_t>(ranks), 2);
   const RowExchange rows{.sent = at::full({2 * ranks, 1}, rank, on_device()), .received = at::empty({2 * ranks, 1}, on_device()), .to = each, .from = each};
-  group->all_to_all(rows, key(5))->wait();
+  group->exchange_rows(rows, key(5))->wait();
   EXPECT_EQ(at_of(rows.received, 2 * ranks - 1), ranks - 1);
+  const at::Tensor sent = at::arange(2 * ranks, on_device()).add_(100.0 * rank), came = at::empty({2 * ranks}, on_device());
+  group->all_to_all(came, sent, key(5))->wait();
+  EXPECT_EQ(at_of(came, 2 * ranks - 1), 100.0 * (ranks - 1) + 2 * rank + 1);
+  group->ring_hop(came, sent, key(6))->wait();
+  EXPECT_EQ(at_of(came, 1), 100.0 * ((rank + ranks - 1) % ranks) + 1);
   const at::Tensor word = at::full({1}, rank * 7.0, on_device());
   group->broadcast(word, ranks - 1, key(4))->wait();
   EXPECT_EQ(at_of(word, 0), 7.0 * (ranks - 1));

@@ -75,7 +75,10 @@ TEST(Fit, SameRowsSameConstants) {
 
 TEST(Fit, LeavingOutPredictsEverySource) {
   const MeasuredRuns made = made_runs(0.8);
-  const ValidationRows rows = leave_out_each(made);
+  std::vector<std::int64_t> heard;
+  const ValidationRows rows = leave_out_each(made, [&](SourcesLeftOut sources) { heard.push_back(sources.all - sources.done); });
+  ASSERT_FALSE(heard.empty());
+  EXPECT_EQ(heard.back(), 1);  // the last one is told before its fit
   EXPECT_EQ(rows.predictions.size(), made.runs.size());
   for (std::size_t at = 0; at < rows.predictions.size(); ++at)
     EXPECT_NEAR(rows.predictions[at].estimate.time.count() / *rows.targets[at].time, 1, 0.06);

@@ -1,0 +1,37 @@
+// One point of the space that the planner searches: what a plan file says beside model, cluster and workload. Used by the whole planner.
+// Its stage cut is even until partition has looked at it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "planner/reason.h"
+#include "planner/search.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace planner {
+
+struct PlanCandidate {
+  sim::DeviceMesh mesh{};
+  sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
+  std::int32_t schedule = 0;  // row of all_schedules()
+  std::int32_t chunks = 1;
+  std::int32_t microbatch = 1;  // samples
+  std::int32_t zero_stage = 0;
+  bool reshard = true;
+  bool sequence_parallel = false;
+  sim::Recompute recompute = sim::Recompute::None;
+  bool operator==(const PlanCandidate&) const = default;
+};
+
+// The candidate as a plan with an even cut.
+sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate);
+
+// "data=4 tensor=2 pipeline=1 microbatch=2 schedule=1f1b chunks=1 zero=0 ...": as --fix takes it.
+std::string to_text(const PlanCandidate& candidate);
+
+// Its axes one by one: {"data", "4"}, {"tensor", "2"}, ... in the order of to_text.
+std::vector<Argument> axes_of(const PlanCandidate& candidate);
+
+}  // namespace planner

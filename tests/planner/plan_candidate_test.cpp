@@ -1,0 +1,39 @@
+#include "planner/plan_candidate.h"
+
+#include <gtest/gtest.h>
+
+#include "planner/fixed_axes.h"
+#include "sim/plan/parallel_plan.h"
+#include "tests/planner/problems.h"
+
+namespace planner {
+namespace {
+
+const PlanCandidate kCandidate{.mesh = {.data = 2, .pipeline = 2, .tensor = 2}, .microbatch = 2, .zero_stage = 3, .reshard = false, .sequence_parallel = true,
+                               .recompute = sim::Recompute::Full};
+
+TEST(PlanCandidate, BecomesAPlanWithAnEvenCut) {
+  const SearchRequest request = small_request({.devices = 8});
+  const sim::ParallelPlan plan = make_plan(request, kCandidate);
+  EXPECT_EQ(plan.mesh, kCandidate.mesh);
+  EXPECT_EQ(plan.microbatch_size, 2);
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_FALSE(plan.reshard_after_forward);
+  EXPECT_TRUE(plan.sequence_parallel);
+  EXPECT_TRUE(sim::violations(plan).empty());
+}
+
+TEST(PlanCandidate, ItsAxesAreWhatFixTakes) {
+  Fixed fixed;
+  for (const Argument& axis : axes_of(kCandidate)) fixed[axis.name] = axis.value;
+  const FixedAxes read = read_fixed_axes(fixed);
+  EXPECT_EQ(read.data, 2);
+  EXPECT_EQ(read.zero, 3);
+  EXPECT_EQ(read.reshard, false);
+  EXPECT_EQ(read.sequence_parallel, true);
+  EXPECT_EQ(read.recompute, sim::Recompute::Full);
+  EXPECT_EQ(to_text(kCandidate).substr(0, 25), "data=2 tensor=2 pipeline=");
+}
+
+}  // namespace
+}  // namespace planner
