@@ -40,7 +40,8 @@ planner::SearchRequest request_of(sim::ModelConfig model, const Question& questi
 
 std::string name_of(const sim::ParallelPlan& plan) {
   const bool is_bf16 = plan.workload.precision == sim::Precision::Bf16;
-  return fmt::format("{}{}_d{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", plan.mesh.data, plan.mesh.replicas,
+  const std::string experts = plan.mesh.expert > 1 ? fmt::format("e{}", plan.mesh.expert) : "";
+  return fmt::format("{}{}_d{}{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", plan.mesh.data, experts, plan.mesh.replicas,
                      plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks, plan.num_microbatches(), plan.microbatch_size, plan.zero_stage,
                      plan.reshard_after_forward ? "" : "_kept", plan.sequence_parallel ? "_sequence" : "",
                      sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
@@ -88,7 +89,7 @@ int main(int, char** argv) {
   std::uint64_t key = 1;
   const Question questions[] = {{2, 2}, {4, 4, Fp32, 10}, {4, 2, Bf16}, {6, 6}, {8, 8, Bf16, 16}, {8, 4}, {8, 2, Fp32, 24}};
   for (const Question& question : questions)
-    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama()})
+    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_mixtral()})
       refused += write_sample(request_of(model, question), {key++}, argv[1]);
   for (const Question& question : questions) refused += write_sample(request_of(parity::tiny_deepseek(), question), {key++}, argv[1]);
   return refused == 0 ? 0 : 1;
