@@ -162,10 +162,7 @@ const std::vector<Composition>& compositions() {
        .experts = even()},
       {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2_latent", .mesh = {.data = 2, .expert = 2}, .latent = true, .experts = even()},
-      {.name = "C2E2_ring", .mesh = {.context = 2, .expert = 2}, .experts = even()},
-      {.name = "C2_latent_ring", .mesh = {.context = 2}, .latent = true},
-      {.name = "C2_latent_all_gather", .mesh = {.context = 2}, .context_algorithm = AllGather, .latent = true},
-      {.name = "C2_latent_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll, .latent = true},
+      {.name = "C2E2_ring", .mesh = {.context = 2, .expert = 2}, .experts = kDropless},
       {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
   };
   return all;
