@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "executor/model/attention.h"
+#include "executor/model/latent_attention.h"
 
 namespace executor {
 namespace {
@@ -36,7 +37,8 @@ Exchange RingAttention::exchange(const sim::TaskKey& key) {
   const at::Tensor to = buffer(hop);
   if (!is_backward(key) || hop == 0) return {.to = to.select(0, 0), .from = block(hop)};
   const at::Tensor from = buffer(hop - 1), gradient = gradient_of(from);
-  hop == 1 ? put_gradient(gradient, contribution_) : add_gradient(gradient, contribution_);
+  const KeyBlock block_gradient(gradient, *shape_);
+  hop == 1 ? put_gradient(block_gradient, contribution_) : add_gradient(block_gradient, contribution_);
   contribution_ = {};
   if (hop + 1 < shape_->ranks) return {.to = to, .from = from};
   return {.to = gradient_of(to), .from = gradient};
@@ -85,7 +87,7 @@ void GatheredAttention::attend(const sim::TaskKey& key) {
     const std::int64_t source = (shape_->rank - step + shape_->ranks) % shape_->ranks;
     const at::Tensor block = gathered_.select(0, source);
     if (is_backward(key))
-      put_gradient(gradients_.select(0, source), share_.block_gradient(block, source));
+      put_gradient(KeyBlock(gradients_.select(0, source), *shape_), share_.block_gradient(block, source));
     else
       share_.attend(block, source);
   }
@@ -109,9 +111,10 @@ at::Tensor GatheredAttention::joint_gradient() {
 }
 
 DealtAttention::DealtAttention(const ContextShape& shape, bool keeps_graph)
-    : joint_{.heads = shape.heads, .ranks = shape.ranks}, mixed_(joint_), rotary_(shape.rotary), keeps_graph_(keeps_graph) {
-  mixed_.heads.kv_heads = 0;
-}
+    : shape_(&shape),
+      joint_{.columns = {shape.query_columns(), shape.key_columns(), shape.value_columns()}, .tokens = shape.heads.sequence, .ranks = shape.ranks},
+      mixed_{.columns = {shape.heads.heads * shape.value_dim}, .tokens = shape.heads.sequence, .ranks = shape.ranks},
+      keeps_graph_(keeps_graph) {}
 
 void DealtAttention::begin(at::Tensor joint) { sent_ = by_heads(joint, joint_); }
 
@@ -123,13 +126,18 @@ Exchange DealtAttention::exchange(const sim::TaskKey&) {
 void DealtAttention::attend(const sim::TaskKey& key) {
   sent_.reset();
   const at::Tensor rows = joined_tokens(std::exchange(received_, {}), is_backward(key) ? mixed_ : joint_);
-  const HeadShape here{.heads = joint_.heads.heads / joint_.ranks,
-                       .kv_heads = joint_.heads.kv_heads / joint_.ranks,
-                       .head_dim = joint_.heads.head_dim,
-                       .sequence = joint_.heads.sequence * joint_.ranks};
-  const auto core = [&](const at::Tensor& joint) { return causal_attention(split_heads(joint, here, rotary_), {}, {}); };
+  const auto core = [&](const at::Tensor& joint) { return attended(joint); };
   const at::Tensor result = is_backward(key) ? core_.backward(rows) : keeps_graph_ ? core_.forward(rows, core) : core(rows);
   sent_ = by_tokens(result, is_backward(key) ? joint_ : mixed_);
+}
+
+at::Tensor DealtAttention::attended(const at::Tensor& joint) const {
+  const HeadShape here{.heads = shape_->heads.heads / shape_->ranks,
+                       .kv_heads = shape_->heads.kv_heads / shape_->ranks,
+                       .head_dim = shape_->heads.head_dim,
+                       .sequence = shape_->heads.sequence * shape_->ranks};
+  if (shape_->value_dim == here.head_dim) return causal_attention(split_heads(joint, here, shape_->rotary), {}, {});
+  return latent_mixed(joint, here, shape_->value_dim);
 }
 
 at::Tensor DealtAttention::output() {

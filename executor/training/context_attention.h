@@ -72,8 +72,10 @@ class DealtAttention {
   at::Tensor joint_gradient();
 
  private:
+  at::Tensor attended(const at::Tensor& joint) const;   // [samples * tokens of all ranks, columns / C] -> outputs, recorded by autograd
+
+  const ContextShape* shape_;
   Dealing joint_, mixed_;
-  at::Tensor rotary_;
   bool keeps_graph_;
   Piece core_;
   at::Tensor sent_, received_;

@@ -23,6 +23,7 @@ LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
 
 SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, TensorPosition tensor, at::TensorOptions options) {
   SegmentSettings settings{.sequence = plan.workload.sequence,
+                           .tokens = plan.workload.sequence / plan.mesh.context,
                            .tensor = tensor,
                            .stretches = stream_tokens(plan, rank),
                            .keeps_scores = plan.recompute != sim::Recompute::Selective,

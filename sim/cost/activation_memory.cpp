@@ -84,10 +84,12 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
 // slope, a product of it, the mask of the future.
 constexpr std::int64_t kScoreMatrices = 4;
 
+// Ring and all-gather: operands are kept as they travel, and made what a kernel wants while it runs.
+bool attends_by_blocks(const ParallelPlan& plan) { return plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll; }
+
 // Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).
 bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  const bool by_blocks = plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll;
-  return config.kv_heads < config.heads && !by_blocks && size.key_value / plan.mesh.context > 2 * config.head_dim;
+  return config.kv_heads < config.heads && !attends_by_blocks(plan) && size.key_value / plan.mesh.context > 2 * config.head_dim;
 }
 
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
@@ -107,7 +109,7 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
 // The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
 void add_latent_attention(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
   const AttentionForm& form = plan.model.attention;
-  const HeadWidths head = kernel_head_widths(plan);
+  const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.qk_nope + form.qk_rope, form.v_dim} : kernel_head_widths(plan);
   const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
   const bool copies = head.value > form.v_dim && size.heads > 1;   // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
