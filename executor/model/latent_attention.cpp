@@ -39,8 +39,6 @@ struct LatentNormFunction : torch::autograd::Function<LatentNormFunction> {
   }
 };
 
-enum class Turn { Forth, Back };
-
 // In place: heads [samples, sequence, count, width], whose numbers of a head lie side by side.
 void turn_neighbours(const at::Tensor& heads, const at::Tensor& table, Turn direction) {
   const double sign = direction == Turn::Forth ? 1 : -1;

@@ -50,7 +50,7 @@ struct LayerParts {
 struct SegmentSettings {
   std::int64_t sequence = 1;
   TensorPosition tensor;
-  TokenStretches stretches;      // which tokens of a microbatch the stream holds
+  TokenStretches stretches = {}; // which tokens of a microbatch the stream holds
   bool keeps_scores = true;      // false: attention with dropout computes its probabilities again in the backward
   at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
 };

@@ -36,14 +36,18 @@ Exchange RingAttention::exchange(const sim::TaskKey& key) {
   const at::Tensor to = buffer(hop);
   if (!is_backward(key) || hop == 0) return {.to = to.select(0, 0), .from = block(hop)};
   const at::Tensor from = buffer(hop - 1), gradient = gradient_of(from);
-  hop == 1 ? gradient.copy_(contribution_) : gradient.add_(contribution_);
+  hop == 1 ? put_gradient(gradient, contribution_) : add_gradient(gradient, contribution_);
+  contribution_ = {};
   if (hop + 1 < shape_->ranks) return {.to = to, .from = from};
   return {.to = gradient_of(to), .from = gradient};
 }
 
 void RingAttention::attend(const sim::TaskKey& key) {
   const at::Tensor keys = block(key.sequence);
-  is_backward(key) ? share_.block_gradient(contribution_, keys, source(key.sequence)) : share_.attend(keys, source(key.sequence));
+  if (is_backward(key))
+    contribution_ = share_.block_gradient(keys, source(key.sequence));
+  else
+    share_.attend(keys, source(key.sequence));
 }
 
 at::Tensor RingAttention::output() {
@@ -55,11 +59,9 @@ void RingAttention::begin_backward(at::Tensor output_gradient) {
   share_.begin_backward(output_gradient);
   const bool keys_return = shape_->ranks > 2;   // into the second buffer, too
   travelling_ = {empty_blocks(2, own_), empty_blocks(keys_return ? 2 : 1, own_)};
-  contribution_ = at::empty_like(own_);
 }
 
 at::Tensor RingAttention::joint_gradient() {
-  contribution_.reset();
   own_.reset();
   const at::Tensor home = gradient_of(buffer(static_cast<std::int32_t>(shape_->ranks)));
   travelling_ = {};
@@ -73,6 +75,8 @@ void GatheredAttention::begin(at::Tensor joint) {
 
 Exchange GatheredAttention::exchange(const sim::TaskKey& key) {
   if (key.operation == sim::Operation::AllGather) return {.to = gathered_, .from = own_};
+  gathered_.reset();
+  own_gradient_ = at::empty_like(own_);
   return {.to = own_gradient_, .from = gradients_};
 }
 
@@ -80,7 +84,10 @@ void GatheredAttention::attend(const sim::TaskKey& key) {
   for (std::int64_t step = 0; step < shape_->ranks; ++step) {
     const std::int64_t source = (shape_->rank - step + shape_->ranks) % shape_->ranks;
     const at::Tensor block = gathered_.select(0, source);
-    is_backward(key) ? share_.block_gradient(gradients_.select(0, source), block, source) : share_.attend(block, source);
+    if (is_backward(key))
+      put_gradient(gradients_.select(0, source), share_.block_gradient(block, source));
+    else
+      share_.attend(block, source);
   }
 }
 
@@ -93,11 +100,9 @@ void GatheredAttention::begin_backward(at::Tensor output_gradient) {
   share_.begin_backward(output_gradient);
   gathered_ = empty_blocks(shape_->ranks, own_);
   gradients_ = empty_blocks(shape_->ranks, own_);
-  own_gradient_ = at::empty_like(own_);
 }
 
 at::Tensor GatheredAttention::joint_gradient() {
-  gathered_.reset();
   gradients_.reset();
   own_.reset();
   return share_.joint_gradient(std::exchange(own_gradient_, {}));

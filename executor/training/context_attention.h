@@ -40,7 +40,7 @@ class RingAttention {
   QueryShare share_;
   at::Tensor own_;
   std::array<at::Tensor, 2> travelling_;  // [blocks, own_]
-  at::Tensor contribution_;               // to the gradient of the last step's block
+  BlockGradient contribution_;            // of the last step, to its block's
 };
 
 // All blocks are there at once, and their gradients are summed over the ranks.

@@ -34,7 +34,7 @@ enum class Mutation : std::uint8_t {
   BakedMasks,            // on a device: a step's graph keeps the keys of the dropout masks that it was captured with
   MovedBatch,            // on a device: each step's tokens lie at a new place
   UnscaledMerge,         // attention over two blocks of keys is joined half and half, whatever their log-sum-exp
-  ShiftedBlock,          // the causal mask takes a block of keys for that of the next context rank
+  FutureBlock,           // the causal mask takes a later context rank's keys for an earlier one's, and the other way round
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
@@ -62,7 +62,7 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                        "baked_masks",
                                                        "moved_batch",
                                                        "unscaled_merge",
-                                                       "shifted_block",
+                                                       "future_block",
                                                        "missing_wait"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

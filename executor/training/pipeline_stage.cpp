@@ -28,7 +28,7 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
                            .keeps_scores = plan.recompute != sim::Recompute::Selective,
                            .rotary = {}};
   const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = sim::rotary_width(plan.model), .sequence = plan.workload.sequence};
-  if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_table(shape, plan.model.rope_theta, options);
+  if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_rows(rotary_table(shape, plan.model.rope_theta, options), plan, rank);
   return settings;
 }
 

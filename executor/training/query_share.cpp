@@ -6,6 +6,22 @@
 #include <utility>
 
 namespace executor {
+namespace {
+
+at::Tensor seen_rows(const at::Tensor& block, std::int64_t side, RowRange rows) { return block.select(0, side).narrow(1, rows.begin, rows.count); }
+
+}  // namespace
+
+void put_gradient(const at::Tensor& block, const BlockGradient& gradient) {
+  if (gradient.rows.count < block.size(2)) block.zero_();
+  seen_rows(block, 0, gradient.rows).copy_(gradient.keys);
+  seen_rows(block, 1, gradient.rows).copy_(gradient.values);
+}
+
+void add_gradient(const at::Tensor& block, const BlockGradient& gradient) {
+  seen_rows(block, 0, gradient.rows).add_(gradient.keys);
+  seen_rows(block, 1, gradient.rows).add_(gradient.values);
+}
 
 at::Tensor QueryShare::take(const at::Tensor& joint) {
   const auto& [heads, kv_heads, head_dim, tokens] = shape_->heads;
@@ -19,7 +35,7 @@ at::Tensor QueryShare::take(const at::Tensor& joint) {
 
 QueryShare::Part QueryShare::part_of(std::int64_t source) const {
   const std::int64_t tokens = shape_->heads.sequence, half = tokens / 2;
-  const std::int64_t seen = shape_->mutation == Mutation::ShiftedBlock ? (source + 1) % shape_->ranks : source;
+  const std::int64_t seen = shape_->mutation == Mutation::FutureBlock ? 2 * shape_->rank - source : source;
   const RowRange all{.begin = 0, .count = tokens};
   if (seen == shape_->rank) return {.queries = all, .keys = all, .mask = BlockMask::Causal};
   if (seen < shape_->rank) return {.queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
@@ -27,8 +43,7 @@ QueryShare::Part QueryShare::part_of(std::int64_t source) const {
 }
 
 HeadOperands QueryShare::operands(const at::Tensor& block, const Part& part) const {
-  const auto keys = [&](std::int64_t side) { return block.select(0, side).narrow(1, part.keys.begin, part.keys.count); };
-  return {.queries = queries_.narrow(1, part.queries.begin, part.queries.count), .keys = keys(0), .values = keys(1)};
+  return {.queries = queries_.narrow(1, part.queries.begin, part.queries.count), .keys = seen_rows(block, 0, part.keys), .values = seen_rows(block, 1, part.keys)};
 }
 
 BlockScores QueryShare::rows(const BlockScores& scores, RowRange range) {
@@ -54,18 +69,16 @@ at::Tensor QueryShare::output() {
 
 void QueryShare::begin_backward(const at::Tensor& output_gradient) { output_gradient_ = output_gradient.view(queries_.sizes()); }
 
-void QueryShare::block_gradient(const at::Tensor& into, const at::Tensor& block, std::int64_t source) {
+BlockGradient QueryShare::block_gradient(const at::Tensor& block, std::int64_t source) {
   const Part part = part_of(source);
   const auto& [begin, count] = part.queries;
   const MergedScores merged{.scores = rows(scores_, part.queries), .output_gradient = output_gradient_.narrow(1, begin, count)};
   HeadOperands gradients = block_gradients(operands(block, part), merged, part.mask);
-  if (part.keys.count < block.size(2)) into.zero_();
-  const std::pair<std::int64_t, const at::Tensor&> sides[] = {{0, gradients.keys}, {1, gradients.values}};
-  for (const auto& [side, gradient] : sides) into.select(0, side).narrow(1, part.keys.begin, part.keys.count).copy_(gradient);
   if (query_gradient_.defined())
     query_gradient_.narrow(1, begin, count).add_(gradients.queries);
   else
     query_gradient_ = std::move(gradients.queries);
+  return {.rows = part.keys, .keys = std::move(gradients.keys), .values = std::move(gradients.values)};
 }
 
 at::Tensor QueryShare::joint_gradient(const at::Tensor& own) {

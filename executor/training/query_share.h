@@ -19,6 +19,14 @@ struct ContextShape {
   Mutation mutation = Mutation::None;
 };
 
+// Of the rows of a block that some query sees; of the others it is zero.
+struct BlockGradient {
+  RowRange rows;
+  at::Tensor keys, values;  // [samples, rows, kv_heads, head_dim]
+};
+void put_gradient(const at::Tensor& block, const BlockGradient& gradient);
+void add_gradient(const at::Tensor& block, const BlockGradient& gradient);
+
 class QueryShare {
  public:
   explicit QueryShare(const ContextShape& shape) : shape_(&shape) {}  // outlives this
@@ -29,8 +37,7 @@ class QueryShare {
   at::Tensor output();                                        // [samples * tokens, heads * head_dim], once all blocks were attended
 
   void begin_backward(const at::Tensor& output_gradient);
-  // Writes the gradient of all of the block through these queries.
-  void block_gradient(const at::Tensor& into, const at::Tensor& block, std::int64_t source);
+  BlockGradient block_gradient(const at::Tensor& block, std::int64_t source);  // through these queries
   // The joint projection's, once all blocks had their turn. `own`: the own block's through all queries.
   at::Tensor joint_gradient(const at::Tensor& own);
 
