@@ -16,7 +16,7 @@ enum class Mutation : std::uint8_t {
   StaleWeights,          // gathered weights are not renewed after the step
   SharedCountedTwice,    // every copy of a shared or replicated parameter counts in the gradient norm
   LastBucketNotReduced,  // the last bucket's gradients stay as they are on this rank
-  MissingReplicatedSum,  // sequence parallel: gradients of norms and biases are not summed over tensor ranks
+  MissingReplicatedSum,  // gradients of which each tensor rank has a part (sequence parallel: norms, biases) are not summed over them
   OtherMasksAgain,       // recomputation draws the dropout masks of another step
   ClipBeforeUnscale,     // fp16: the norm that clips still has the loss scale in it
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
@@ -33,6 +33,8 @@ enum class Mutation : std::uint8_t {
   EarlyFree,             // on a device: memory that another stream reads is given up without waiting for it
   BakedMasks,            // on a device: a step's graph keeps the keys of the dropout masks that it was captured with
   MovedBatch,            // on a device: each step's tokens lie at a new place
+  UnscaledMerge,         // attention over two blocks of keys is joined half and half, whatever their log-sum-exp
+  FutureBlock,           // the causal mask takes a later context rank's keys for an earlier one's, and the other way round
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
@@ -59,6 +61,8 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                        "early_free",
                                                        "baked_masks",
                                                        "moved_batch",
+                                                       "unscaled_merge",
+                                                       "future_block",
                                                        "missing_wait"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

@@ -9,7 +9,7 @@ namespace {
 
 BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device) {
   const sim::ShardingStrategy& strategy = sim::sharding_strategy(plan);
-  const bool shards = plan.mesh.data > 1;
+  const bool shards = plan.mesh.copies() > 1;
   return {.shards_weights = shards && strategy.shards_parameters,
           .shards_gradients = shards && strategy.shards_gradients,
           .shards_optimizer = shards && strategy.shards_optimizer,
@@ -78,12 +78,12 @@ ParameterStore::SlotPart ParameterStore::meet(const sim::BucketSlot& slot, Bucke
   return {.range = {.begin = begin, .count = end - begin}, .from = {begin - slot.offset}};
 }
 
-std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients() const {
+std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients(const sim::ParallelPlan& plan) const {
   std::vector<ReplicatedPart> parts;
   std::int64_t begin = 0;
   for (const FlatBucket& bucket : buckets_)
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
-      if (parameter(slot).split != sim::TensorSplit::None) continue;
+      if (!sim::sums_over_tensor(parameter(slot), plan)) continue;
       const SlotPart part = meet(slot, bucket.stepped());
       if (part.range.count > 0) parts.push_back({.gradient = bucket.final_gradients(part.range), .begin = begin + part.from.value});
       begin += slot.elements;

@@ -47,7 +47,7 @@ Why talks_inside(const Occasion& at) {
 }
 
 Why memory_moves(const Occasion& at) {
-  if (at.plan.mesh.data == 1 || !sim::sharding_strategy(at.plan).shards_gradients) return std::nullopt;
+  if (at.plan.mesh.copies() == 1 || !sim::sharding_strategy(at.plan).shards_gradients) return std::nullopt;
   return fmt::format("zero_stage {} gives the memory of whole gradients back in each step", at.plan.zero_stage);
 }
 

@@ -17,7 +17,7 @@ struct LocalWork {
 LocalWork local_part(const Operator& op, const ShardShape& shape) {
   const std::int64_t t = shape.tensor;
   if (op.kind == OperatorKind::EmbeddingLookup || op.split == TensorSplit::None) {
-    const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel;
+    const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel && !op.gathered;
     return {has_part_of_tokens ? shape.tokens() / t : shape.tokens(), op.inputs, op.outputs};
   }
   if (op.kind == OperatorKind::Linear && op.split == TensorSplit::Rows) return {shape.tokens(), op.inputs, op.outputs / t};

@@ -89,6 +89,10 @@ std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) 
   return parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1);
 }
 
+bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
+  return plan.mesh.tensor > 1 && parameter.split == TensorSplit::None && (plan.sequence_parallel || parameter.partial_gradient);
+}
+
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   const bool by_layer = sharding_strategy(plan).shards_parameters;
   BucketFiller filler(plan, {.one_bucket_a_layer = by_layer}), experts(plan, {.one_bucket_a_layer = by_layer, .expert = true});

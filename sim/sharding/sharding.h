@@ -50,6 +50,8 @@ inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis:
 
 // Of one rank: its tensor part, and the experts that it holds.
 std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh);
+// Whole on every tensor rank, each of which has a part of its gradient: of a stretch of the tokens, or of its heads. Summed once a step.
+bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
 // a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a layer (and one of its experts).

@@ -21,10 +21,14 @@ struct Composition {
   bool sequence_parallel = false;
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
+  sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
+  std::int64_t sequence = 12;
+  bool latent = false;   // of the DeepSeek; else of the GPT-2, and where its heads allow of the Llama
 };
 const std::vector<Composition>& compositions();
 
-// With the tiny models of tiny_plans.h.
+// With the tiny models of tiny_plans.h. Selective recomputation is nothing without dropout of the scores: the latent model has it then, too.
+sim::ModelConfig model_of(const Composition& composition);
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model);
 
 }  // namespace parity

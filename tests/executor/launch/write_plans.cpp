@@ -18,11 +18,11 @@ void write_loop_plans(const std::string& folder) {
   std::filesystem::create_directories(folder);
   std::int32_t stage = 1;
   for (const parity::Composition& composition : parity::compositions()) {
-    sim::ModelConfig model = parity::tiny_gpt2();
+    sim::ModelConfig model = parity::model_of(composition);
     model.vocabulary = 31;
     sim::ParallelPlan plan = parity::plan_of(composition, model);
     sim::save_plan(plan, folder + "/" + composition.name + ".json");
-    if (composition.mesh.data == 1) continue;
+    if (composition.mesh.copies() == 1) continue;
     sim::save_plan(parity::with_zero(plan, stage), folder + "/" + composition.name + "_zero" + std::to_string(stage) + ".json");
     stage = stage % 3 + 1;
   }
@@ -31,7 +31,10 @@ void write_loop_plans(const std::string& folder) {
 // For hugging_face_test.py and transformers_test.py: no dropout, and the update is w -= 1024 x gradient, so that gradients can be read off the
 // weights (in fp32, too: beside such an update a weight is nothing).
 void write_hugging_face_plans(const std::string& folder) {
-  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama()})
+  sim::ModelConfig direct = parity::tiny_deepseek();
+  direct.model_type = "deepseek_v2";
+  direct.attention.q_lora = 0;
+  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek(), direct})
     for (const std::int32_t tensor : {1, 2})
       for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
         model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;
