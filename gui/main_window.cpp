@@ -156,6 +156,7 @@ void MainWindow::linkSession() {
 void MainWindow::linkFiles() {
   connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
     message_->hide();
+    statusBar()->clearMessage();
     compare_page_->setRun(run);
     memory_page_->setRun(run);
     if (!session_.wanted()) session_.show(run->simulated->plan, Session::Origin::Chosen);  // the other pages show it too
@@ -260,7 +261,10 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
       return pages_->setCurrentWidget(timeline_page_);
     }
-    case FileKind::Cluster: asked.cluster = path.toStdString(); break;
+    case FileKind::Cluster:
+      asked.devices = devicesOf(path.toStdString(), asked.devices);
+      asked.cluster = path.toStdString();
+      break;
     case FileKind::Model:
       requireModel(path.toStdString());
       asked.model = path.toStdString();
