@@ -21,14 +21,12 @@ sim::ExpertForm even() {
   return form;
 }
 
-}  // namespace
+constexpr auto kEach = sim::Accumulation::ReduceEach;
 
-const std::vector<Composition>& compositions() {
+std::vector<Composition> of_data_tensor_and_pipeline() {
   using enum sim::Recompute;
   using enum sim::Precision;
-  using enum sim::ContextAlgorithm;
-  constexpr auto kEach = sim::Accumulation::ReduceEach;
-  static const std::vector<Composition> all{
+  return {
       {.name = "T2", .mesh = {.tensor = 2}},
       {.name = "T2_recompute", .mesh = {.tensor = 2}, .recompute = Full},
       {.name = "T4", .mesh = {.tensor = 4}},
@@ -89,17 +87,14 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
-      {.name = "D1_latent_recompute", .mesh = {}, .recompute = Full, .latent = true},
-      {.name = "T2_latent", .mesh = {.tensor = 2}, .latent = true},
-      {.name = "T2_latent_selective", .mesh = {.tensor = 2}, .recompute = Selective, .latent = true},
-      {.name = "T2_latent_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .latent = true},
-      {.name = "T4_latent_sequence", .mesh = {.tensor = 4}, .sequence_parallel = true, .latent = true},
-      {.name = "P2_latent_1f1b", .mesh = {.pipeline = 2}, .latent = true},
-      {.name = "D2_latent", .mesh = {.data = 2}, .latent = true},
-      {.name = "D2_latent_bf16", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .latent = true},
-      {.name = "D2T2_latent_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .latent = true},
-      {.name = "D2P2_latent_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .latent = true},
-      {.name = "T2P2_latent_zbv", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "zbv", .chunks = 2, .latent = true},
+  };
+}
+
+std::vector<Composition> of_context() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  using enum sim::ContextAlgorithm;
+  return {
       {.name = "C2_all_gather", .mesh = {.context = 2}, .context_algorithm = AllGather},
       {.name = "C2_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll},
       {.name = "C2_ring", .mesh = {.context = 2}},
@@ -119,11 +114,6 @@ const std::vector<Composition>& compositions() {
       {.name = "C2T2_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .microbatch_size = 2, .sequence_parallel = true},
       {.name = "C2T2_all_gather_sequence_recompute", .mesh = {.tensor = 2, .context = 2}, .recompute = Full, .sequence_parallel = true, .context_algorithm = AllGather},
       {.name = "C2T2_all_to_all_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .context_algorithm = AllToAll},
-      {.name = "C2_latent_ring", .mesh = {.context = 2}, .latent = true},
-      {.name = "C2_latent_all_gather_recompute", .mesh = {.context = 2}, .recompute = Full, .context_algorithm = AllGather, .latent = true},
-      {.name = "C2_latent_all_to_all_two_samples", .mesh = {.context = 2}, .microbatch_size = 2, .context_algorithm = AllToAll, .latent = true},
-      {.name = "C2T2_latent_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .latent = true},
-      {.name = "C2P2_latent_zb1p_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p", .context_algorithm = AllGather, .latent = true},
       {.name = "C2P2_1f1b_ring", .mesh = {.pipeline = 2, .context = 2}},
       {.name = "C2P2_zb1p_ring", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p"},
       {.name = "C2P2_zb2p_all_to_all_recompute", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-2p", .recompute = Full, .context_algorithm = AllToAll},
@@ -140,6 +130,37 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
+  };
+}
+
+std::vector<Composition> of_latent_attention() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  using enum sim::ContextAlgorithm;
+  return {
+      {.name = "D1_latent_recompute", .mesh = {}, .recompute = Full, .latent = true},
+      {.name = "T2_latent", .mesh = {.tensor = 2}, .latent = true},
+      {.name = "T2_latent_selective", .mesh = {.tensor = 2}, .recompute = Selective, .latent = true},
+      {.name = "T2_latent_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .latent = true},
+      {.name = "T4_latent_sequence", .mesh = {.tensor = 4}, .sequence_parallel = true, .latent = true},
+      {.name = "P2_latent_1f1b", .mesh = {.pipeline = 2}, .latent = true},
+      {.name = "D2_latent", .mesh = {.data = 2}, .latent = true},
+      {.name = "D2_latent_bf16", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .latent = true},
+      {.name = "D2T2_latent_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .latent = true},
+      {.name = "D2P2_latent_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .latent = true},
+      {.name = "T2P2_latent_zbv", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "zbv", .chunks = 2, .latent = true},
+      {.name = "C2_latent_ring", .mesh = {.context = 2}, .latent = true},
+      {.name = "C2_latent_all_gather_recompute", .mesh = {.context = 2}, .recompute = Full, .context_algorithm = AllGather, .latent = true},
+      {.name = "C2_latent_all_to_all_two_samples", .mesh = {.context = 2}, .microbatch_size = 2, .context_algorithm = AllToAll, .latent = true},
+      {.name = "C2T2_latent_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .latent = true},
+      {.name = "C2P2_latent_zb1p_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p", .context_algorithm = AllGather, .latent = true},
+  };
+}
+
+std::vector<Composition> of_experts() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  return {
       {.name = "D2E2", .mesh = {.data = 2, .expert = 2}, .experts = kDropless},
       {.name = "D2E2_even", .mesh = {.data = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2_recompute", .mesh = {.data = 2, .expert = 2}, .recompute = Full, .experts = even()},
@@ -170,6 +191,16 @@ const std::vector<Composition>& compositions() {
       {.name = "C2E2_ring", .mesh = {.context = 2, .expert = 2}, .experts = kDropless},
       {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
   };
+}
+
+}  // namespace
+
+const std::vector<Composition>& compositions() {
+  static const std::vector<Composition> all = [] {
+    std::vector<Composition> joined;
+    for (const auto& some : {of_data_tensor_and_pipeline(), of_context(), of_latent_attention(), of_experts()}) joined.insert(joined.end(), some.begin(), some.end());
+    return joined;
+  }();
   return all;
 }
 
