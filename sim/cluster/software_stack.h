@@ -61,6 +61,7 @@ struct SoftwareStack {
   bool repeats_keys = false;                // keys and values of grouped queries are written once a head
   bool gathers_context = false;             // ring attention gathers all keys and values at once
   bool keeps_gathered = false;              // what sequence parallelism gathered is saved as it is, not gathered again
+  bool weights_activation = false;          // the router's weights are applied inside the experts: what these give back is not kept
   bool plain_optimizer = false;             // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
   double loss_bytes = 12;                   // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
   double cut_loss_bytes = 12;               // the same where tensor ranks hold parts of the vocabulary

@@ -77,6 +77,7 @@ void each_memory(Stack& stack, const Field& field) {
   field("stages_gathers", stack.stages_gathers);
   field("repeats_keys", stack.repeats_keys);
   field("gathers_context", stack.gathers_context);
+  field("weights_activation", stack.weights_activation);
   field("plain_optimizer", stack.plain_optimizer);
   field("context_gib", stack.context_gib, kFactor);
   field("fragmentation", stack.fragmentation, kFactor);

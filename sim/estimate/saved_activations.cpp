@@ -32,6 +32,13 @@ Widths widths(const RunDescription& run, const Setting& setting, BlockKind kind)
           mlp_inner(net, kind, load_of(run, setting, kind)) / tensor};
 }
 
+// Rows that experts read, and those they give back where their weights come afterwards. Whole experts on tensor ranks: each routes its part.
+double routed_elements(const RunDescription& run, const Setting& setting) {
+  const double copies = real(run.network.hidden * run.network.experts->topk) * load_of(run, setting, BlockKind::Experts);
+  const double routing_ranks = run.layout.expert_tensor ? 1 : real(run.layout.tensor);
+  return copies * (setting.stack.weights_activation ? 1 : 2) / routing_ranks;
+}
+
 // Elements a token that a block without recomputation keeps.
 double block_elements(const RunDescription& run, const Setting& setting, BlockKind kind) {
   const SoftwareStack& stack = setting.stack;
@@ -44,7 +51,7 @@ double block_elements(const RunDescription& run, const Setting& setting, BlockKi
   const double outputs = (2 - frozen) * (stack.keeps_gathered ? real(net.hidden) : w.stream);  // of norms, for products
   const double inner = (net.gated ? (mlp_fused ? 3 : 4) : 2) - frozen;
   const double masks = stack.dropout ? w.stream : 0;
-  const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 * load_of(run, setting, kind) : 0;
+  const double routed = kind == BlockKind::Experts ? routed_elements(run, setting) : 0;
   const bool latent = net.attention.kind == AttentionKind::Latent, repeated = stack.repeats_keys && !latent && net.kv_heads < net.heads, sent = run.layout.context > 1 && run.layout.context_all_to_all;
   return inputs + outputs + w.queries_keys_values + w.heads * (sent ? 2 : 1) + inner * w.inner + masks + routed +
          (repeated ? w.keys_values : 0) + (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);

@@ -234,6 +234,7 @@ DescribedRow describe_row(const Json& row, const std::string& id, const Software
   read_layout(at, stack, run);
   read_execution(at, stack, described.assumed, run);
   described.recompute_open = !plan.has("recompute");
+  described.recompute_parts_open = plan.text("recompute", "") == "selective" && !plan.has("recompute_detail");
   reader.finish();
   const std::vector<Violation> found = contradictions(run);
   if (!found.empty()) throw InputError(id, found);

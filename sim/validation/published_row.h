@@ -18,6 +18,7 @@ struct Assumption { std::string field, value; };
 struct DescribedRow {
   RunDescription run;
   bool recompute_open = false;          // not stated: see least_recompute
+  bool recompute_parts_open = false;    // stated as selective, not what of
   std::vector<Assumption> assumed;      // fields that the row leaves open, with the value that a rule of resolve.h gave
 };
 

@@ -54,7 +54,8 @@ void settle_recompute(DescribedRow& described, const Setting& setting) {
 }
 
 void settle_memory(const DescribedRow& described, const Setting& setting, StepEstimate& estimate) {
-  if (!described.recompute_open || !estimate.out_of_memory) return;
+  const bool is_open = described.recompute_open || described.recompute_parts_open;
+  if (!is_open || !estimate.out_of_memory) return;
   RunDescription least = described.run;
   least.execution.recompute = RecomputeKind::Full;
   MemoryEstimate memory = estimate_memory(least, setting);

@@ -49,6 +49,21 @@ TEST(SavedActivations, FrozenProductsKeepNoInput) {
   EXPECT_NEAR(saved(run).kept, trained, 1);
 }
 
+TEST(SavedActivations, TensorRanksWithWholeExpertsRouteTheirPart) {
+  SoftwareStack stack;
+  RunDescription run = gpt_run();
+  run.network.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 8192, .dispatch = ExpertDispatch::Dropless, .forced_balance = true};
+  run.layout.tensor = 4;
+  run.layout.sequence_parallel = true;
+  const auto kept = [&] { return saved_activations(run, {a100(), stack}, BlockKind::Experts).kept; };
+  const double rows = 4096 * 2 * 2048.0 * 2, cut = kept();  // of two experts a token, 16 bit
+  run.layout.expert_tensor = false;
+  EXPECT_NEAR(cut - kept(), 2 * rows * 3 / 4, 1);
+  stack.weights_activation = true;
+  run.layout.expert_tensor = true;
+  EXPECT_NEAR(cut - kept(), rows, 1);
+}
+
 TEST(SavedActivations, GradientsOfTheFeedForwardOrOfTheScores) {
   RunDescription run = gpt_run();
   EXPECT_NEAR(saved(run).gradients, 4096 * 2 * (2048 + 8192.0), 1);

@@ -72,6 +72,11 @@ TEST(Resolve, OpenRecomputationIsOutOfMemoryWhereNothingFits) {
   EXPECT_FALSE(all.out_of_memory);
   EXPECT_LE(all.memory_gib, 80);
   row.recompute_open = false;
+  row.recompute_parts_open = true;
+  StepEstimate parts = estimate_step(row.run, setting);
+  settle_memory(row, setting, parts);
+  EXPECT_FALSE(parts.out_of_memory);
+  row.recompute_parts_open = false;
   StepEstimate stated = estimate_step(row.run, setting);
   settle_memory(row, setting, stated);
   EXPECT_TRUE(stated.out_of_memory);
