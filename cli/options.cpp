@@ -103,7 +103,7 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
 }
 
 void declare_estimate(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "estimate", "Rank layouts of networks that plan cannot lower yet (experts, context parallelism, fp8), in closed form",
+  CLI::App* command = add_command(app, values, "estimate", "Rank layouts in closed form, also of networks that plan cannot lower (windowed attention, adapters, fp8)",
                                   "meshwright estimate --model mixtral/config.json --cluster h100-80gb-sxm --devices 256 --global-batch 256 --sequence 4096");
   EstimateOptions& estimate = values.estimate;
   command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")->required();

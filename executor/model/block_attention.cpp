@@ -3,12 +3,14 @@
 #include <ATen/OpMathType.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/logaddexp.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -69,21 +71,41 @@ HeadOperands gradients_composed(const HeadOperands& operands, const MergedScores
           .values = attention.summed(at::matmul(probabilities.to(type).transpose(2, 3), output_gradient))};
 }
 
+// The last dimension with zeros behind it.
+at::Tensor widened(const at::Tensor& tensor, std::int64_t width) {
+  return tensor.size(3) == width ? tensor : at::constant_pad_nd(tensor, {0, width - tensor.size(3)});
+}
+
+struct FusedOperands {
+  explicit FusedOperands(const HeadOperands& operands)
+      : width(std::max(operands.queries.size(3), operands.values.size(3))),
+        queries(heads_first(widened(operands.queries, width))),
+        keys(heads_first(widened(operands.keys, width))),
+        values(heads_first(widened(operands.values, width))),
+        scale(1.0 / std::sqrt(static_cast<double>(operands.queries.size(3)))) {}
+  std::int64_t width;
+  at::Tensor queries, keys, values;
+  double scale;
+};
+
 }  // namespace
 
 BlockScores attend_block(const HeadOperands& operands, BlockMask mask) {
   if (!operands.queries.is_cpu()) return attend_composed(operands, mask);
-  const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
-      heads_first(operands.queries), heads_first(operands.keys), heads_first(operands.values), /*dropout_p=*/0.0, mask == BlockMask::Causal);
-  return {.output = heads_first(output), .log_sum_exp = log_sum_exp.transpose(1, 2)};
+  const FusedOperands fused(operands);
+  const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0,
+                                                                                     mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
+  return {.output = heads_first(output).narrow(3, 0, operands.values.size(3)).contiguous(), .log_sum_exp = log_sum_exp.transpose(1, 2)};
 }
 
 HeadOperands block_gradients(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
   if (!operands.queries.is_cpu()) return gradients_composed(operands, merged, mask);
+  const FusedOperands fused(operands);
   const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-      heads_first(merged.output_gradient), heads_first(operands.queries), heads_first(operands.keys), heads_first(operands.values),
-      heads_first(merged.scores.output), heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0, mask == BlockMask::Causal);
-  return {.queries = heads_first(queries), .keys = heads_first(keys), .values = heads_first(values)};
+      heads_first(widened(merged.output_gradient, fused.width)), fused.queries, fused.keys, fused.values, heads_first(widened(merged.scores.output, fused.width)),
+      heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0, mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
+  const std::int64_t key = operands.queries.size(3), value = operands.values.size(3);
+  return {.queries = heads_first(queries).narrow(3, 0, key), .keys = heads_first(keys).narrow(3, 0, key), .values = heads_first(values).narrow(3, 0, value)};
 }
 
 void merge_scores(const BlockScores& into, const BlockScores& block) {

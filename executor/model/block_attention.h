@@ -13,12 +13,13 @@ namespace executor {
 enum class BlockMask : std::uint8_t { None, Causal };  // Causal: as many queries as keys, at the same positions
 
 struct BlockScores {
-  at::Tensor output;       // [samples, tokens, heads, head_dim]
+  at::Tensor output;       // [samples, tokens, heads, value_dim]
   at::Tensor log_sum_exp;  // [samples, tokens, heads], at least fp32
 };
 
-// queries [samples, tokens, heads, head_dim]; keys and values [samples, keys, kv_heads, head_dim], any strides but for the last dimension's.
-// On a CPU the fused kernel, once for each head that shares keys; on other devices by LibTorch's operators, which make one matrix of scores.
+// queries [samples, tokens, heads, head_dim], keys [samples, keys, kv_heads, head_dim], values [samples, keys, kv_heads, value_dim], any strides but for
+// the last dimension's. On a CPU the fused kernel, which knows of grouped heads and wants one width: the narrower operand is filled with zeros. On
+// other devices by LibTorch's operators, which make one matrix of scores.
 BlockScores attend_block(const HeadOperands& operands, BlockMask mask);
 struct MergedScores {
   BlockScores scores;

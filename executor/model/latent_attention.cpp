@@ -2,6 +2,8 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/stack.h>
@@ -38,8 +40,6 @@ struct LatentNormFunction : torch::autograd::Function<LatentNormFunction> {
     return {.kind = sim::Norm::RmsNorm, .epsilon = kEpsilon, .scale = scale, .shift = {}};
   }
 };
-
-enum class Turn { Forth, Back };
 
 // In place: heads [samples, sequence, count, width], whose numbers of a head lie side by side.
 void turn_neighbours(const at::Tensor& heads, const at::Tensor& table, Turn direction) {
@@ -119,6 +119,14 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
   }
 };
 
+// used: of the operands' widths, what is no filling.
+at::Tensor fused_attention(const HeadOperands& operands, const OperandWidths& used) {
+  const auto& [queries, keys, values] = operands;
+  const double scale = 1 / std::sqrt(static_cast<double>(used.key));
+  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
+  return mixed.narrow(3, 0, used.value).transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
+}
+
 at::Tensor latent_norm(const at::Tensor& input, const Leaf& scale) { return LatentNormFunction::apply(input, scale); }
 
 }  // namespace
@@ -127,7 +135,7 @@ LatentProjections latent_projections(const sim::ModelConfig& config, const Layer
   const auto leaf = [&](const char* name) { return find_leaf(layer, std::string(".attention.") + name + ".weight"); };
   return {.form = config.attention,
           .heads = config.heads / settings.tensor.degree,
-          .sequence = settings.sequence,
+          .sequence = settings.tokens > 0 ? settings.tokens : settings.sequence,
           .q = leaf("q"),
           .q_down = leaf("q_down"),
           .q_norm = leaf("q_norm"),
@@ -162,10 +170,22 @@ at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& no
                             const Dropout& dropout) {
   if (dropout.probability > 0)
     return causal_attention(latent_heads(layer, normalized, rotary, {layer.key_width(), layer.form.v_dim}), masks, dropout);
-  const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, fused_widths(layer, normalized));
-  const double scale = 1 / std::sqrt(static_cast<double>(layer.key_width()));
-  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
-  return mixed.narrow(3, 0, layer.form.v_dim).transpose(1, 2).reshape({normalized.size(0), layer.heads * layer.form.v_dim});
+  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)), {layer.key_width(), layer.form.v_dim});
+}
+
+at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary) {
+  const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, {layer.key_width(), layer.form.v_dim});
+  const auto rows = [&](const at::Tensor& heads) { return heads.transpose(1, 2).reshape({normalized.size(0), -1}); };
+  return at::cat({rows(queries), rows(keys), rows(values)}, 1);
+}
+
+at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim) {
+  const std::int64_t widest = joint.is_cpu() ? std::max(heads.head_dim, value_dim) : 0, keys = heads.heads * heads.head_dim;
+  const auto part = [&](std::int64_t first, std::int64_t width) {
+    const at::Tensor own = joint.narrow(1, first, heads.heads * width).view({-1, heads.sequence, heads.heads, width});
+    return (width < widest ? at::constant_pad_nd(own, {0, widest - width}) : own).transpose(1, 2);
+  };
+  return fused_attention({part(0, heads.head_dim), part(keys, heads.head_dim), part(2 * keys, value_dim)}, {heads.head_dim, value_dim});
 }
 
 }  // namespace executor

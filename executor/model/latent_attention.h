@@ -36,6 +36,11 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
 // What the fused kernel of a device takes: on a CPU one width alone, for keys and values.
 OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input);
 
+// Where context ranks share a sample: queries, keys and values side by side in the rows of a joint tensor, positions in them; and attention on such
+// rows of all tokens of some heads.
+at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary);
+at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim);
+
 // The whole of it: [tokens, hidden] -> [tokens, heads * v_dim].
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const AttentionMasks& masks,
                             const Dropout& dropout);

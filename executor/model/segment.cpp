@@ -35,8 +35,8 @@ SegmentLeaves segment_leaves(const LayerParts& layer, const SegmentNames& names,
 
 }  // namespace
 
-BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle)
-    : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)) {}
+BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle, Joint joint)
+    : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)), joint_(std::move(joint)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
   return out_product(middle_(in_product(normalized), scores));
@@ -45,6 +45,7 @@ at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& score
 at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
   return leaves_.in_weight.value.defined() ? linear(normalized, leaves_.in_weight, leaves_.in_bias) : normalized;
 }
+at::Tensor BlockSegment::joint(const at::Tensor& normalized) const { return joint_ ? joint_(normalized) : in_product(normalized); }
 at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const { return linear(mixed, leaves_.out_weight, leaves_.out_bias); }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
@@ -65,6 +66,9 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
     return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                         [projections = latent_projections(config, layer, settings), masks, rotary = settings.rotary](const at::Tensor& normalized, const Dropout& scores) {
                           return latent_attention(projections, normalized, rotary, masks, scores);
+                        },
+                        [projections = latent_projections(config, layer, settings), rotary = settings.rotary](const at::Tensor& normalized) {
+                          return latent_joint(projections, normalized, rotary);
                         });
   return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                       [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {

@@ -27,19 +27,23 @@ class BlockSegment {
  public:
   // scores: dropout of attention's probabilities; the feed-forward network has none.
   using Middle = std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)>;
-  BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle);
+  using Joint = std::function<at::Tensor(const at::Tensor& normalized)>;   // without one: `in` alone
+  BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle, Joint joint = nullptr);
 
   const NormLayer& norm() const { return norm_; }
   at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
-  // The core's two products, where its middle is made elsewhere (context parallelism).
-  at::Tensor in_product(const at::Tensor& normalized) const;
+  // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
+  at::Tensor joint(const at::Tensor& normalized) const;
   at::Tensor out_product(const at::Tensor& mixed) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
 
  private:
+  at::Tensor in_product(const at::Tensor& normalized) const;
+
   NormLayer norm_;
   SegmentLeaves leaves_;
   Middle middle_;
+  Joint joint_;
 };
 
 // `leaves` in the order of `parameters`; names tell which is which.
@@ -49,8 +53,9 @@ struct LayerParts {
 };
 struct SegmentSettings {
   std::int64_t sequence = 1;
+  std::int64_t tokens = 0;       // of a sample, here; 0: all of them
   TensorPosition tensor;
-  TokenStretches stretches;      // which tokens of a microbatch the stream holds
+  TokenStretches stretches = {}; // which tokens of a microbatch the stream holds
   bool keeps_scores = true;      // false: attention with dropout computes its probabilities again in the backward
   at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
 };

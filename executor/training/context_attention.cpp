@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "executor/model/attention.h"
+#include "executor/model/latent_attention.h"
 
 namespace executor {
 namespace {
@@ -36,14 +37,19 @@ Exchange RingAttention::exchange(const sim::TaskKey& key) {
   const at::Tensor to = buffer(hop);
   if (!is_backward(key) || hop == 0) return {.to = to.select(0, 0), .from = block(hop)};
   const at::Tensor from = buffer(hop - 1), gradient = gradient_of(from);
-  hop == 1 ? gradient.copy_(contribution_) : gradient.add_(contribution_);
+  const KeyBlock block_gradient(gradient, *shape_);
+  hop == 1 ? put_gradient(block_gradient, contribution_) : add_gradient(block_gradient, contribution_);
+  contribution_ = {};
   if (hop + 1 < shape_->ranks) return {.to = to, .from = from};
   return {.to = gradient_of(to), .from = gradient};
 }
 
 void RingAttention::attend(const sim::TaskKey& key) {
   const at::Tensor keys = block(key.sequence);
-  is_backward(key) ? share_.block_gradient(contribution_, keys, source(key.sequence)) : share_.attend(keys, source(key.sequence));
+  if (is_backward(key))
+    contribution_ = share_.block_gradient(keys, source(key.sequence));
+  else
+    share_.attend(keys, source(key.sequence));
 }
 
 at::Tensor RingAttention::output() {
@@ -55,11 +61,9 @@ void RingAttention::begin_backward(at::Tensor output_gradient) {
   share_.begin_backward(output_gradient);
   const bool keys_return = shape_->ranks > 2;   // into the second buffer, too
   travelling_ = {empty_blocks(2, own_), empty_blocks(keys_return ? 2 : 1, own_)};
-  contribution_ = at::empty_like(own_);
 }
 
 at::Tensor RingAttention::joint_gradient() {
-  contribution_.reset();
   own_.reset();
   const at::Tensor home = gradient_of(buffer(static_cast<std::int32_t>(shape_->ranks)));
   travelling_ = {};
@@ -73,6 +77,8 @@ void GatheredAttention::begin(at::Tensor joint) {
 
 Exchange GatheredAttention::exchange(const sim::TaskKey& key) {
   if (key.operation == sim::Operation::AllGather) return {.to = gathered_, .from = own_};
+  gathered_.reset();
+  own_gradient_ = at::empty_like(own_);
   return {.to = own_gradient_, .from = gradients_};
 }
 
@@ -80,7 +86,10 @@ void GatheredAttention::attend(const sim::TaskKey& key) {
   for (std::int64_t step = 0; step < shape_->ranks; ++step) {
     const std::int64_t source = (shape_->rank - step + shape_->ranks) % shape_->ranks;
     const at::Tensor block = gathered_.select(0, source);
-    is_backward(key) ? share_.block_gradient(gradients_.select(0, source), block, source) : share_.attend(block, source);
+    if (is_backward(key))
+      put_gradient(KeyBlock(gradients_.select(0, source), *shape_), share_.block_gradient(block, source));
+    else
+      share_.attend(block, source);
   }
 }
 
@@ -93,20 +102,19 @@ void GatheredAttention::begin_backward(at::Tensor output_gradient) {
   share_.begin_backward(output_gradient);
   gathered_ = empty_blocks(shape_->ranks, own_);
   gradients_ = empty_blocks(shape_->ranks, own_);
-  own_gradient_ = at::empty_like(own_);
 }
 
 at::Tensor GatheredAttention::joint_gradient() {
-  gathered_.reset();
   gradients_.reset();
   own_.reset();
   return share_.joint_gradient(std::exchange(own_gradient_, {}));
 }
 
 DealtAttention::DealtAttention(const ContextShape& shape, bool keeps_graph)
-    : joint_{.heads = shape.heads, .ranks = shape.ranks}, mixed_(joint_), rotary_(shape.rotary), keeps_graph_(keeps_graph) {
-  mixed_.heads.kv_heads = 0;
-}
+    : shape_(&shape),
+      joint_{.columns = {shape.query_columns(), shape.key_columns(), shape.value_columns()}, .tokens = shape.heads.sequence, .ranks = shape.ranks},
+      mixed_{.columns = {shape.heads.heads * shape.value_dim}, .tokens = shape.heads.sequence, .ranks = shape.ranks},
+      keeps_graph_(keeps_graph) {}
 
 void DealtAttention::begin(at::Tensor joint) { sent_ = by_heads(joint, joint_); }
 
@@ -118,13 +126,18 @@ Exchange DealtAttention::exchange(const sim::TaskKey&) {
 void DealtAttention::attend(const sim::TaskKey& key) {
   sent_.reset();
   const at::Tensor rows = joined_tokens(std::exchange(received_, {}), is_backward(key) ? mixed_ : joint_);
-  const HeadShape here{.heads = joint_.heads.heads / joint_.ranks,
-                       .kv_heads = joint_.heads.kv_heads / joint_.ranks,
-                       .head_dim = joint_.heads.head_dim,
-                       .sequence = joint_.heads.sequence * joint_.ranks};
-  const auto core = [&](const at::Tensor& joint) { return causal_attention(split_heads(joint, here, rotary_), {}, {}); };
+  const auto core = [&](const at::Tensor& joint) { return attended(joint); };
   const at::Tensor result = is_backward(key) ? core_.backward(rows) : keeps_graph_ ? core_.forward(rows, core) : core(rows);
   sent_ = by_tokens(result, is_backward(key) ? joint_ : mixed_);
+}
+
+at::Tensor DealtAttention::attended(const at::Tensor& joint) const {
+  const HeadShape here{.heads = shape_->heads.heads / shape_->ranks,
+                       .kv_heads = shape_->heads.kv_heads / shape_->ranks,
+                       .head_dim = shape_->heads.head_dim,
+                       .sequence = shape_->heads.sequence * shape_->ranks};
+  if (shape_->value_dim == here.head_dim) return causal_attention(split_heads(joint, here, shape_->rotary), {}, {});
+  return latent_mixed(joint, here, shape_->value_dim);
 }
 
 at::Tensor DealtAttention::output() {

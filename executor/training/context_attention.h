@@ -40,7 +40,7 @@ class RingAttention {
   QueryShare share_;
   at::Tensor own_;
   std::array<at::Tensor, 2> travelling_;  // [blocks, own_]
-  at::Tensor contribution_;               // to the gradient of the last step's block
+  BlockGradient contribution_;            // of the last step, to its block's
 };
 
 // All blocks are there at once, and their gradients are summed over the ranks.
@@ -72,8 +72,10 @@ class DealtAttention {
   at::Tensor joint_gradient();
 
  private:
+  at::Tensor attended(const at::Tensor& joint) const;   // [samples * tokens of all ranks, columns / C] -> outputs, recorded by autograd
+
+  const ContextShape* shape_;
   Dealing joint_, mixed_;
-  at::Tensor rotary_;
   bool keeps_graph_;
   Piece core_;
   at::Tensor sent_, received_;

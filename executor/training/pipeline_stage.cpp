@@ -23,12 +23,13 @@ LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
 
 SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, TensorPosition tensor, at::TensorOptions options) {
   SegmentSettings settings{.sequence = plan.workload.sequence,
+                           .tokens = plan.workload.sequence / plan.mesh.context,
                            .tensor = tensor,
                            .stretches = stream_tokens(plan, rank),
                            .keeps_scores = plan.recompute != sim::Recompute::Selective,
                            .rotary = {}};
   const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = sim::rotary_width(plan.model), .sequence = plan.workload.sequence};
-  if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_table(shape, plan.model.rope_theta, options);
+  if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_rows(rotary_table(shape, plan.model.rope_theta, options), plan, rank);
   return settings;
 }
 
@@ -54,7 +55,8 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
     else if (layer == model.head())
       head_.emplace(plan.model, parts, tensor_);
     else
-      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings)});
+      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
+                                   model.kind(layer) == sim::LayerKind::ExpertBlock ? std::optional(Experts(plan.model, parts)) : std::nullopt});
   }
 }
 
@@ -74,6 +76,9 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Forward, AttentionResidual, &Stage::segment_residual},
       {Forward, MlpNorm, &Stage::segment_norm},
       {Forward, Mlp, &Stage::segment},
+      {Forward, ExpertInput, &Stage::expert_input},
+      {Forward, Experts, &Stage::experts},
+      {Forward, ExpertOutput, &Stage::expert_output},
       {Forward, MlpResidual, &Stage::segment_residual},
       {Forward, HeadNorm, &Stage::head_norm},
       {Forward, Head, &Stage::head},
@@ -87,10 +92,15 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Recompute, AttentionResidual, &Stage::segment_residual},
       {Recompute, MlpNorm, &Stage::segment_norm},
       {Recompute, Mlp, &Stage::segment},
+      {Recompute, ExpertInput, &Stage::expert_input},
+      {Recompute, Experts, &Stage::experts},
       {Backward, Head, &Stage::head_backward},
       {Backward, HeadNorm, &Stage::head_norm_backward},
       {Backward, MlpResidual, &Stage::segment_residual_backward},
       {Backward, Mlp, &Stage::segment_backward},
+      {Backward, ExpertOutput, &Stage::expert_output_backward},
+      {Backward, Experts, &Stage::experts_backward},
+      {Backward, ExpertInput, &Stage::expert_input_backward},
       {Backward, MlpNorm, &Stage::segment_norm_backward},
       {Backward, AttentionResidual, &Stage::segment_residual_backward},
       {Backward, Attention, &Stage::segment_backward},
@@ -102,6 +112,7 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Backward, Embedding, &Stage::embedding_backward},
       {Weight, Head, &Stage::weights},
       {Weight, Mlp, &Stage::weights},
+      {Weight, Experts, &Stage::weights},
       {Weight, Attention, &Stage::weights},
   });
   const auto row = std::find_if(kRows.begin(), kRows.end(),

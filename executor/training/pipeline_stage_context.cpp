@@ -16,7 +16,7 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_norm(key);
   const at::Tensor normalized = std::exchange(partial_, {});
   BlockActivations& kept = block_activations(key);
-  const auto product = [&](const at::Tensor& x) { return segment_of(key).in_product(x); };
+  const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x); };
   at::Tensor joint = keeps_graph(key) ? kept.attention_input.forward(normalized, product) : product(normalized);
   kept.context = make_context_attention(plan_.context_algorithm, context_shape_, keeps_graph(key));
   std::visit([&](auto& attention) { attention.begin(std::move(joint)); }, *kept.context);

@@ -7,19 +7,50 @@
 
 namespace executor {
 
-at::Tensor QueryShare::take(const at::Tensor& joint) {
+KeyBlock::KeyBlock(const at::Tensor& flat, const ContextShape& shape) {
+  const auto& [heads, kv_heads, head_dim, tokens] = shape.heads;
+  const std::int64_t count = flat.numel() / (shape.key_columns() + shape.value_columns());
+  keys = flat.narrow(0, 0, count * shape.key_columns()).view({-1, tokens, kv_heads, head_dim});
+  values = flat.narrow(0, count * shape.key_columns(), count * shape.value_columns()).view({-1, tokens, kv_heads, shape.value_dim});
+}
+
+void put_gradient(const KeyBlock& block, const BlockGradient& gradient) {
+  const bool is_whole = gradient.rows.count == block.keys.size(1);
+  for (const auto& [side, part] : {std::pair(block.keys, gradient.keys), std::pair(block.values, gradient.values)}) {
+    if (!is_whole) side.zero_();
+    side.narrow(1, gradient.rows.begin, gradient.rows.count).copy_(part);
+  }
+}
+
+void add_gradient(const KeyBlock& block, const BlockGradient& gradient) {
+  const KeyBlock seen = block.rows(gradient.rows);
+  seen.keys.add_(gradient.keys);
+  seen.values.add_(gradient.values);
+}
+
+// The columns of queries, keys and values, each by sample, token and head.
+HeadOperands QueryShare::cut(const at::Tensor& joint) const {
   const auto& [heads, kv_heads, head_dim, tokens] = shape_->heads;
+  const std::int64_t query = shape_->query_columns(), key = shape_->key_columns();
+  return {.queries = joint.narrow(1, 0, query).view({-1, tokens, heads, head_dim}),
+          .keys = joint.narrow(1, query, key).view({-1, tokens, kv_heads, head_dim}),
+          .values = joint.narrow(1, query + key, shape_->value_columns()).view({-1, tokens, kv_heads, shape_->value_dim})};
+}
+
+at::Tensor QueryShare::take(const at::Tensor& joint) {
   apply_rotary(joint, shape_->heads, shape_->rotary, Turn::Forth);
-  const at::Tensor cut = joint.view({-1, tokens, heads + 2 * kv_heads, head_dim});
-  queries_ = cut.narrow(2, 0, heads).contiguous();
-  at::Tensor block = at::empty({2, cut.size(0), tokens, kv_heads, head_dim}, joint.options());
-  for (std::int64_t side = 0; side < 2; ++side) block.select(0, side).copy_(cut.narrow(2, heads + side * kv_heads, kv_heads));
-  return block;
+  const HeadOperands parts = cut(joint);
+  queries_ = parts.queries.contiguous();
+  at::Tensor flat = at::empty({joint.size(0) * (shape_->key_columns() + shape_->value_columns())}, joint.options());
+  const KeyBlock own(flat, *shape_);
+  own.keys.copy_(parts.keys);
+  own.values.copy_(parts.values);
+  return flat;
 }
 
 QueryShare::Part QueryShare::part_of(std::int64_t source) const {
   const std::int64_t tokens = shape_->heads.sequence, half = tokens / 2;
-  const std::int64_t seen = shape_->mutation == Mutation::ShiftedBlock ? (source + 1) % shape_->ranks : source;
+  const std::int64_t seen = shape_->mutation == Mutation::FutureBlock ? 2 * shape_->rank - source : source;
   const RowRange all{.begin = 0, .count = tokens};
   if (seen == shape_->rank) return {.queries = all, .keys = all, .mask = BlockMask::Causal};
   if (seen < shape_->rank) return {.queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
@@ -27,8 +58,8 @@ QueryShare::Part QueryShare::part_of(std::int64_t source) const {
 }
 
 HeadOperands QueryShare::operands(const at::Tensor& block, const Part& part) const {
-  const auto keys = [&](std::int64_t side) { return block.select(0, side).narrow(1, part.keys.begin, part.keys.count); };
-  return {.queries = queries_.narrow(1, part.queries.begin, part.queries.count), .keys = keys(0), .values = keys(1)};
+  const KeyBlock seen = KeyBlock(block, *shape_).rows(part.keys);
+  return {.queries = queries_.narrow(1, part.queries.begin, part.queries.count), .keys = seen.keys, .values = seen.values};
 }
 
 BlockScores QueryShare::rows(const BlockScores& scores, RowRange range) {
@@ -52,31 +83,31 @@ at::Tensor QueryShare::output() {
   return scores_.output.view({queries_.size(0) * queries_.size(1), -1});
 }
 
-void QueryShare::begin_backward(const at::Tensor& output_gradient) { output_gradient_ = output_gradient.view(queries_.sizes()); }
+void QueryShare::begin_backward(const at::Tensor& output_gradient) { output_gradient_ = output_gradient.view(scores_.output.sizes()); }
 
-void QueryShare::block_gradient(const at::Tensor& into, const at::Tensor& block, std::int64_t source) {
+BlockGradient QueryShare::block_gradient(const at::Tensor& block, std::int64_t source) {
   const Part part = part_of(source);
   const auto& [begin, count] = part.queries;
   const MergedScores merged{.scores = rows(scores_, part.queries), .output_gradient = output_gradient_.narrow(1, begin, count)};
   HeadOperands gradients = block_gradients(operands(block, part), merged, part.mask);
-  if (part.keys.count < block.size(2)) into.zero_();
-  const std::pair<std::int64_t, const at::Tensor&> sides[] = {{0, gradients.keys}, {1, gradients.values}};
-  for (const auto& [side, gradient] : sides) into.select(0, side).narrow(1, part.keys.begin, part.keys.count).copy_(gradient);
   if (query_gradient_.defined())
     query_gradient_.narrow(1, begin, count).add_(gradients.queries);
   else
     query_gradient_ = std::move(gradients.queries);
+  return {.rows = part.keys, .keys = std::move(gradients.keys), .values = std::move(gradients.values)};
 }
 
 at::Tensor QueryShare::joint_gradient(const at::Tensor& own) {
-  const auto& [heads, kv_heads, head_dim, tokens] = shape_->heads;
-  const std::int64_t samples = queries_.size(0);
   scores_ = {};
   output_gradient_.reset();
-  at::Tensor joint = at::empty({samples * tokens, shape_->heads.width()}, std::exchange(queries_, {}).options());
-  const at::Tensor cut = joint.view({samples, tokens, heads + 2 * kv_heads, head_dim});
-  cut.narrow(2, 0, heads).copy_(std::exchange(query_gradient_, {}));
-  for (std::int64_t side = 0; side < 2; ++side) cut.narrow(2, heads + side * kv_heads, kv_heads).copy_(own.select(0, side));
+  queries_.reset();
+  const std::int64_t columns = shape_->query_columns() + shape_->key_columns() + shape_->value_columns();
+  at::Tensor joint = at::empty({query_gradient_.size(0) * query_gradient_.size(1), columns}, own.options());
+  const HeadOperands parts = cut(joint);
+  const KeyBlock block(own, *shape_);
+  parts.queries.copy_(std::exchange(query_gradient_, {}));
+  parts.keys.copy_(block.keys);
+  parts.values.copy_(block.values);
   apply_rotary(joint, shape_->heads, shape_->rotary, Turn::Back);
   return joint;
 }

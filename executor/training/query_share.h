@@ -13,24 +13,44 @@ namespace executor {
 
 struct ContextShape {
   HeadShape heads;         // of this tensor rank; sequence: this rank's tokens of a sample
+  std::int64_t value_dim = 1;
   std::int64_t ranks = 1;  // C
   std::int64_t rank = 0;
-  at::Tensor rotary;       // at this rank's positions; all_to_all: at all of them; without a tensor for learned positions
+  at::Tensor rotary;       // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
   Mutation mutation = Mutation::None;
+
+  std::int64_t query_columns() const { return heads.heads * heads.head_dim; }
+  std::int64_t key_columns() const { return heads.kv_heads * heads.head_dim; }
+  std::int64_t value_columns() const { return heads.kv_heads * value_dim; }
 };
+
+// A block as it travels: all keys, then all values. Seen as [samples, tokens, kv_heads, head_dim or value_dim] each.
+struct KeyBlock {
+  KeyBlock(const at::Tensor& flat, const ContextShape& shape);
+  KeyBlock rows(RowRange range) const { return {keys.narrow(1, range.begin, range.count), values.narrow(1, range.begin, range.count)}; }
+  KeyBlock(at::Tensor of_keys, at::Tensor of_values) : keys(std::move(of_keys)), values(std::move(of_values)) {}
+  at::Tensor keys, values;
+};
+
+// Of the rows of a block that some query sees; of the others it is zero.
+struct BlockGradient {
+  RowRange rows;
+  at::Tensor keys, values;
+};
+void put_gradient(const KeyBlock& block, const BlockGradient& gradient);
+void add_gradient(const KeyBlock& block, const BlockGradient& gradient);
 
 class QueryShare {
  public:
   explicit QueryShare(const ContextShape& shape) : shape_(&shape) {}  // outlives this
 
-  // Cuts the joint projection [samples * tokens, width], which it turns in place. Returns the own block [2 (k, v), samples, tokens, kv_heads, head_dim].
+  // Cuts the joint projection [samples * tokens, width], which it turns in place. Returns the own block, flat.
   at::Tensor take(const at::Tensor& joint);
   void attend(const at::Tensor& block, std::int64_t source);  // the own block first
-  at::Tensor output();                                        // [samples * tokens, heads * head_dim], once all blocks were attended
+  at::Tensor output();                                        // [samples * tokens, heads * value_dim], once all blocks were attended
 
   void begin_backward(const at::Tensor& output_gradient);
-  // Writes the gradient of all of the block through these queries.
-  void block_gradient(const at::Tensor& into, const at::Tensor& block, std::int64_t source);
+  BlockGradient block_gradient(const at::Tensor& block, std::int64_t source);  // through these queries
   // The joint projection's, once all blocks had their turn. `own`: the own block's through all queries.
   at::Tensor joint_gradient(const at::Tensor& own);
 
@@ -41,6 +61,7 @@ class QueryShare {
   };
   Part part_of(std::int64_t source) const;
   HeadOperands operands(const at::Tensor& block, const Part& part) const;
+  HeadOperands cut(const at::Tensor& joint) const;
   static BlockScores rows(const BlockScores& scores, RowRange range);
 
   const ContextShape* shape_;

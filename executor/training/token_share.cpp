@@ -5,8 +5,9 @@
 #include <vector>
 
 namespace executor {
-
 namespace {
+
+bool is_latent(const sim::ParallelPlan& plan) { return plan.model.attention.kind == sim::AttentionKind::Latent; }
 
 ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank) {
   return {.samples = plan.microbatch_size,
@@ -14,15 +15,6 @@ ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank) {
           .ranks = plan.mesh.context,
           .rank = plan.mesh.coordinate(rank).data % plan.mesh.context,
           .is_mirrored = plan.context_algorithm != sim::ContextAlgorithm::AllToAll};
-}
-
-// The rows at this rank's positions of a sample. All of them where it computes on all tokens of a sample.
-at::Tensor own_rows(const at::Tensor& table, const sim::ParallelPlan& plan, ContextCut cut) {
-  if (!table.defined() || plan.context_algorithm == sim::ContextAlgorithm::AllToAll) return table;
-  cut.samples = 1;
-  std::vector<at::Tensor> pieces;
-  for (const TokenStretch& stretch : tokens_of(cut)) pieces.push_back(table.narrow(1, stretch.first, stretch.count));
-  return at::cat(pieces, 1);
 }
 
 }  // namespace
@@ -35,13 +27,29 @@ TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank) {
   return rows_of(rank_tokens(plan, rank), {.begin = plan.sequence_parallel ? place.tensor * rows : 0, .count = rows});
 }
 
+// All of them where positions are turned when all tokens of a sample are here: heads were exchanged. Latent keys are turned before.
+at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank) {
+  ContextCut cut = cut_of(plan, rank);
+  if (cut.ranks == 1 || (!cut.is_mirrored && !is_latent(plan))) return table;
+  cut.samples = 1;
+  std::vector<at::Tensor> pieces;
+  for (const TokenStretch& stretch : tokens_of(cut)) pieces.push_back(table.narrow(1, stretch.first, stretch.count));
+  return at::cat(pieces, 1);
+}
+
 ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, Mutation mutation) {
   const std::int64_t tensor = plan.mesh.tensor, context = plan.mesh.context;
   if (context == 1) return {};
-  return {.heads = {.heads = plan.model.heads / tensor, .kv_heads = plan.model.kv_heads / tensor, .head_dim = plan.model.head_dim, .sequence = plan.workload.sequence / context},
+  const sim::AttentionForm& form = plan.model.attention;
+  const std::int64_t key_width = is_latent(plan) ? form.qk_nope + form.qk_rope : plan.model.head_dim;
+  return {.heads = {.heads = plan.model.heads / tensor,
+                    .kv_heads = (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / tensor,
+                    .head_dim = key_width,
+                    .sequence = plan.workload.sequence / context},
+          .value_dim = is_latent(plan) ? form.v_dim : key_width,
           .ranks = context,
           .rank = cut_of(plan, rank).rank,
-          .rotary = own_rows(rotary, plan, cut_of(plan, rank)),
+          .rotary = is_latent(plan) ? at::Tensor() : rotary,
           .mutation = mutation};
 }
 

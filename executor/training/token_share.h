@@ -9,7 +9,8 @@ namespace executor {
 TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank);    // shared with its tensor ranks
 TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank);  // of the residual stream: sequence parallelism cuts once more
 
-// rotary: at all positions; without a tensor for learned ones.
-ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, Mutation mutation);
+// The rows of a table of all positions that the rank's attention reads.
+at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank);
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, Mutation mutation);   // rotary: rotary_rows(), or without a tensor
 
 }  // namespace executor

@@ -31,8 +31,10 @@
 //   context ranks (attention in three parts; b: a block, 2 n kv), beside what attention keeps and while its scores are computed:
 //     ring        two blocks that come in (C = 2: one); backward also two of their gradients
 //     all_gather  all C blocks; backward also as many gradients
-//     all_to_all  its output twice, n q: as heads and as tokens
-//     backward    d out n q, then dq, dk, dv
+//     both        read grouped keys as they are. What a block gives before it is joined: n q and w n heads, of 16 bits also the sum in fp32;
+//                 backward the gradient of its queries, n q / 2 or, beside half a block's, n q
+//     all_to_all  its output twice, n q: as heads and as tokens. Backward: what goes back takes the place of what it was made from
+//     backward    d out n q (all_to_all: in the place of the tokens), then dq, dk, dv
 //
 //   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
 //     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
@@ -82,12 +84,20 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
 // slope, a product of it, the mask of the future.
 constexpr std::int64_t kScoreMatrices = 4;
 
-void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Recompute recompute) {
+// Ring and all-gather: operands are kept as they travel, and made what a kernel wants while it runs.
+bool attends_by_blocks(const ParallelPlan& plan) { return plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll; }
+
+// Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).
+bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  return config.kv_heads < config.heads && !attends_by_blocks(plan) && size.key_value / plan.mesh.context > 2 * config.head_dim;
+}
+
+void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  const Recompute recompute = plan.recompute;
   const bool drops = config.attention_dropout > 0, is_grouped = config.kv_heads < config.heads;
-  const bool copies = is_grouped && size.key_value > 2 * config.head_dim;   // a single head is repeated as a view; its gradient is not
   const bool keeps_scores = drops && recompute != Recompute::Selective;
   const std::int64_t joint = size.query + size.key_value;
-  memory.kept = memory.normalized + size.elements(joint + (copies ? 2 * size.query : 0) + size.output);
+  memory.kept = memory.normalized + size.elements(joint + (repeats_keys(size, config, plan) ? 2 * size.query : 0) + size.output);
   if (!drops) memory.kept += size.statistic * (size.tokens * size.heads);
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
   memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
@@ -99,13 +109,15 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
 // The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
 void add_latent_attention(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
   const AttentionForm& form = plan.model.attention;
-  const HeadWidths head = kernel_head_widths(plan);
-  const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective, copies = head.value > form.v_dim;
+  const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.qk_nope + form.qk_rope, form.v_dim} : kernel_head_widths(plan);
+  const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
+  const bool copies = head.value > form.v_dim && size.heads > 1;   // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
   memory.kept = memory.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
   memory.kept += size.statistic * (size.tokens * ((form.q_lora > 0 ? 2 : 1) + (drops ? 0 : size.heads)));
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
-  memory.backward_temporary = size.elements(operands + output - (copies && !plan.splits_backward() ? size.output : 0));   // the copy is read, and gone or left for Weight
+  const bool copy_goes = copies && !plan.splits_backward();   // else it is left for Weight
+  memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
   memory.weight_inputs = memory.normalized + size.elements(size.output + narrow);
   memory.output_gradients = size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
@@ -134,8 +146,17 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
 
+// Of attention over blocks of keys, beside what is kept.
+void add_joining(SegmentMemory& memory, const Sizes& size) {
+  const Bytes wide = Bytes(4) * (size.tokens * size.output);
+  constexpr std::int64_t kStatistics = 4;   // the block's, the joint one, and what both weigh
+  memory.exchanged += size.elements(size.output) + size.statistic * (kStatistics * size.tokens * size.heads);
+  if (size.element < Bytes(4)) memory.exchanged += wide * 2;
+  memory.exchanged_back += size.elements(std::max(size.query / 2, size.query - size.key_value / 2));
+}
+
 // n tokens of keys and values of one rank are a block.
-void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const std::int64_t ranks = plan.mesh.context;
   if (ranks == 1) return;
   const Bytes block = size.elements(size.key_value);
@@ -150,8 +171,13 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan&
       memory.exchanged = block * ranks;
       memory.exchanged_back = block * (2 * ranks);
       break;
-    case ContextAlgorithm::AllToAll: memory.kept += size.elements(size.output); break;
+    case ContextAlgorithm::AllToAll:
+      memory.kept += size.elements(size.output);
+      memory.output_gradient = {};
+      if (config.kv_heads < config.heads) memory.input_gradients = size.elements(3 * size.query);
+      return;
   }
+  add_joining(memory, size);
 }
 
 // Gradients kept wider than the products: the largest weight's product stands beside its sum.
@@ -184,8 +210,8 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     if (config.attention.kind == AttentionKind::Latent)
       add_latent_attention(memory, size, plan);
     else
-      add_attention(memory, size, config, plan.recompute);
-    add_exchanges(memory, size, plan);
+      add_attention(memory, size, config, plan);
+    add_exchanges(memory, size, config, plan);
   }
   if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);
   if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());

@@ -12,19 +12,17 @@
 namespace executor {
 namespace {
 
-constexpr std::int64_t kSamples = 2, kHeads = 4, kTokens = 6, kWidth = 3;
+constexpr std::int64_t kBatch = 2, kQueryHeads = 4, kTokens = 6, kHeadWidth = 3;
 
 HeadOperands token_operands(std::int64_t kv_heads) {
-  const auto operand = [](std::int64_t heads, std::uint64_t seed) { return recorded(random_tensor({kSamples, kTokens, heads, kWidth}, seed)); };
-  return {operand(kHeads, 1), operand(kv_heads, 2), operand(kv_heads, 3)};
+  const auto operand = [](std::int64_t heads, std::uint64_t seed) { return recorded(random_tensor({kBatch, kTokens, heads, kHeadWidth}, seed)); };
+  return {operand(kQueryHeads, 1), operand(kv_heads, 2), operand(kv_heads, 3)};
 }
 
 // By LibTorch's plain operators, recorded by autograd: [samples, tokens, heads, width].
 at::Tensor plain_attention(const HeadOperands& operands, bool is_causal) {
-  const std::int64_t times = kHeads / operands.keys.size(2);
-  const auto heads = [&](const at::Tensor& tensor) { return tensor.repeat_interleave(kHeads / tensor.size(2), 2).transpose(1, 2); };
-  EXPECT_EQ(times * operands.keys.size(2), kHeads);
-  at::Tensor scores = at::matmul(heads(operands.queries), heads(operands.keys).transpose(2, 3)) / std::sqrt(static_cast<double>(kWidth));
+  const auto heads = [&](const at::Tensor& tensor) { return tensor.repeat_interleave(kQueryHeads / tensor.size(2), 2).transpose(1, 2); };
+  at::Tensor scores = at::matmul(heads(operands.queries), heads(operands.keys).transpose(2, 3)) / std::sqrt(static_cast<double>(kHeadWidth));
   if (is_causal) scores = scores + at::full({kTokens, kTokens}, -std::numeric_limits<double>::infinity(), at::kDouble).triu_(1);
   return at::matmul(at::softmax(scores, 3), heads(operands.values)).transpose(1, 2);
 }
@@ -35,7 +33,6 @@ HeadOperands keys_from(const HeadOperands& all, std::int64_t first, std::int64_t
 HeadOperands there(const HeadOperands& operands, c10::Device device) {
   return {operands.queries.to(device), operands.keys.to(device), operands.values.to(device)};
 }
-BlockScores there(const BlockScores& scores, c10::Device device) { return {scores.output.to(device), scores.log_sum_exp.to(device)}; }
 
 class BlockAttention : public testing::TestWithParam<c10::Device> {};
 
@@ -43,7 +40,7 @@ class BlockAttention : public testing::TestWithParam<c10::Device> {};
 TEST_P(BlockAttention, BlocksMergedAreTheWhole) {
   for (const std::int64_t kv_heads : {4, 2, 1}) {
     const HeadOperands operands = token_operands(kv_heads);
-    const at::Tensor expected = plain_attention(operands, false), slope = random_tensor({kSamples, kTokens, kHeads, kWidth}, 9);
+    const at::Tensor expected = plain_attention(operands, false), slope = random_tensor({kBatch, kTokens, kQueryHeads, kHeadWidth}, 9);
     expected.backward(slope);
     const HeadOperands first = there(keys_from(operands, 0, 4), GetParam()), second = there(keys_from(operands, 4, 2), GetParam());
     const BlockScores merged = attend_block(first, BlockMask::None);
@@ -59,7 +56,7 @@ TEST_P(BlockAttention, BlocksMergedAreTheWhole) {
 
 TEST_P(BlockAttention, TheDiagonalBlockIsCausal) {
   const HeadOperands operands = token_operands(2);
-  const at::Tensor expected = plain_attention(operands, true), slope = random_tensor({kSamples, kTokens, kHeads, kWidth}, 9);
+  const at::Tensor expected = plain_attention(operands, true), slope = random_tensor({kBatch, kTokens, kQueryHeads, kHeadWidth}, 9);
   expected.backward(slope);
   const HeadOperands block = there(keys_from(operands, 0, kTokens), GetParam());
   const BlockScores scores = attend_block(block, BlockMask::Causal);

@@ -8,20 +8,18 @@
 namespace executor {
 namespace {
 
-constexpr Dealing kJoint{.heads = {.heads = 4, .kv_heads = 2, .head_dim = 3, .sequence = 5}, .ranks = 2};
+// Four heads of queries and two of keys, three columns each, two of values with two.
+const Dealing kJoint{.columns = {12, 6, 4}, .tokens = 5, .ranks = 2};
 constexpr std::int64_t kRowsHere = 10;   // two samples
 
 TEST(HeadExchange, AChunkHoldsItsRanksHeads) {
-  const at::Tensor rows = random_tensor({kRowsHere, kJoint.heads.width()}, 1), chunks = by_heads(rows, kJoint);
-  // Heads of three columns: queries 0 .. 3, keys 4 and 5, values 6 and 7; the second rank's are 2, 3, 5 and 7.
-  const auto head = [&](std::int64_t at) { return rows.narrow(1, 3 * at, 3); };
-  EXPECT_TRUE(at::equal(chunks[1].reshape({kRowsHere, 12}), at::cat({head(2), head(3), head(5), head(7)}, 1)));
+  const at::Tensor rows = random_tensor({kRowsHere, 22}, 1), chunks = by_heads(rows, kJoint);
+  EXPECT_TRUE(at::equal(chunks[1].reshape({kRowsHere, 11}), at::cat({rows.narrow(1, 6, 6), rows.narrow(1, 15, 3), rows.narrow(1, 20, 2)}, 1)));
   EXPECT_TRUE(at::equal(joined_heads(chunks, kJoint), rows));
 }
 
-TEST(HeadExchange, OutputsHaveQueriesHeadsAlone) {
-  Dealing mixed = kJoint;
-  mixed.heads.kv_heads = 0;
+TEST(HeadExchange, OutputsAreHeadsAlone) {
+  const Dealing mixed{.columns = {12}, .tokens = 5, .ranks = 2};
   const at::Tensor rows = random_tensor({kRowsHere, 12}, 2), chunks = by_heads(rows, mixed);
   EXPECT_TRUE(at::equal(chunks[0].reshape({kRowsHere, 6}), rows.narrow(1, 0, 6)));
   EXPECT_TRUE(at::equal(joined_heads(chunks, mixed), rows));

@@ -27,10 +27,10 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
-TEST(Runnable, ExpertsAreSimulatedOnly) {
-  ParallelPlan plan = testing::tiny_plan();
+TEST(Runnable, ExpertsRun) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .expert = 2});
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/num_experts")));
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 TEST(Runnable, LatentAttentionRuns) {
@@ -39,8 +39,12 @@ TEST(Runnable, LatentAttentionRuns) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
-TEST(Runnable, ContextRanksAreSimulatedOnly) {
-  EXPECT_THAT(why_not_runnable(testing::tiny_plan({.context = 2})), ElementsAre(Field(&Violation::where, "/mesh/context")));
+TEST(Runnable, ContextRanksRun) {
+  for (const ContextAlgorithm algorithm : {ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll}) {
+    ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .context = 2});
+    plan.context_algorithm = algorithm;
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  }
 }
 
 }  // namespace
