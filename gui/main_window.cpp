@@ -156,6 +156,7 @@ void MainWindow::linkSession() {
 void MainWindow::linkFiles() {
   connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
     message_->hide();
+    statusBar()->clearMessage();
     compare_page_->setRun(run);
     memory_page_->setRun(run);
     if (!session_.wanted()) session_.show(run->simulated->plan, Session::Origin::Chosen);  // the other pages show it too

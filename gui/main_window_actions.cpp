@@ -83,6 +83,9 @@ void MainWindow::addViewActions() {
   QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
   critical->setCheckable(true);
   connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
+  QAction* matching = actions_.add({view, tr("Only ranks with what is searched for"), tr("Ctrl+Shift+F")}, [] {});
+  matching->setCheckable(true);
+  connect(matching, &QAction::toggled, timeline_page_, &TimelinePage::showMatching);
   QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
   flows->setCheckable(true);
   connect(flows, &QAction::toggled, timeline_page_->view(), &TimelineView::showAllFlows);

@@ -1,6 +1,7 @@
 #include "gui/models/explanation_tables.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "gui/models/cells.h"
 
@@ -66,6 +67,21 @@ Table criticalLinksTable(const SimulatedPlan& simulated) {
                           {textOf(sim::to_text(span.key)), {}},
                           timeCell(link.begin),
                           timeCell(link.end - link.begin)});
+  }
+  return table;
+}
+
+Table foundTable(const SimulatedPlan& simulated, const std::vector<std::uint32_t>& spans) {
+  constexpr std::size_t kMost = 10'000;
+  Table table;
+  table.headers = {spoken("#"), spoken("Task"), spoken("Where"), spoken("Begins"), spoken("Takes")};
+  for (std::size_t at = 0; at < std::min(kMost, spans.size()); ++at) {
+    const sim::Span& span = simulated.result.timeline.spans[spans[at]];
+    table.rows.push_back({countCell(static_cast<std::int64_t>(at) + 1),
+                          {textOf(sim::to_text(span.key)), {}},
+                          {deviceName(simulated.graph.devices()[span.device.position()]), span.device.value()},
+                          timeCell(span.start),
+                          timeCell(span.end - span.start)});
   }
   return table;
 }

@@ -56,8 +56,12 @@ struct SoftwareStack {
   double context_gib = 2.0;                 // driver, library handles, communication buffers
   double fragmentation = 0.05;              // share of the activations that the allocator holds without use
   bool shows_reserved = false;              // memory is read as what the allocator took, not as what tensors occupy
-  bool keeps_outputs = false;               // a pipeline holds the messages of all microbatches, and its last stage their logits
+  std::int32_t held_messages = 0;           // of each microbatch until the step ends: 2 that come in, 3 with what goes out; the last stage: its logits
+  bool stages_gathers = false;              // ZeRO-3: what is gathered lands in memory of a stream of its own, and is copied from there
+  bool repeats_keys = false;                // keys and values of grouped queries are written once a head
+  bool gathers_context = false;             // ring attention gathers all keys and values at once
   bool keeps_gathered = false;              // what sequence parallelism gathered is saved as it is, not gathered again
+  bool plain_optimizer = false;             // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
   double loss_bytes = 12;                   // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
   double cut_loss_bytes = 12;               // the same where tensor ranks hold parts of the vocabulary
   double fused_loss_bytes = 6;              // one kernel: logits and their gradient

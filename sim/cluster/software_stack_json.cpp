@@ -72,8 +72,12 @@ void each_memory(Stack& stack, const Field& field) {
   field("cut_loss_bytes", stack.cut_loss_bytes, kElementBytes);
   field("fused_loss_bytes", stack.fused_loss_bytes, kElementBytes);
   field("shows_reserved", stack.shows_reserved);
-  field("keeps_outputs", stack.keeps_outputs);
+  field("held_messages", stack.held_messages, {0, 3});
   field("keeps_gathered", stack.keeps_gathered);
+  field("stages_gathers", stack.stages_gathers);
+  field("repeats_keys", stack.repeats_keys);
+  field("gathers_context", stack.gathers_context);
+  field("plain_optimizer", stack.plain_optimizer);
   field("context_gib", stack.context_gib, kFactor);
   field("fragmentation", stack.fragmentation, kFactor);
 }

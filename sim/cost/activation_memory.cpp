@@ -110,12 +110,14 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
 void add_latent_attention(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
   const AttentionForm& form = plan.model.attention;
   const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.qk_nope + form.qk_rope, form.v_dim} : kernel_head_widths(plan);
-  const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective, copies = head.value > form.v_dim;
+  const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
+  const bool copies = head.value > form.v_dim && size.heads > 1;   // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
   memory.kept = memory.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
   memory.kept += size.statistic * (size.tokens * ((form.q_lora > 0 ? 2 : 1) + (drops ? 0 : size.heads)));
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
-  memory.backward_temporary = size.elements(operands + output - (copies && !plan.splits_backward() ? size.output : 0));   // the copy is read, and gone or left for Weight
+  const bool copy_goes = copies && !plan.splits_backward();   // else it is left for Weight
+  memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
   memory.weight_inputs = memory.normalized + size.elements(size.output + narrow);
   memory.output_gradients = size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);

@@ -53,6 +53,15 @@ void settle_recompute(DescribedRow& described, const Setting& setting) {
   described.assumed.push_back({"plan.recompute", std::string(kRecomputeKindNames[static_cast<std::size_t>(least)])});
 }
 
+void settle_memory(const DescribedRow& described, const Setting& setting, StepEstimate& estimate) {
+  if (!described.recompute_open || !estimate.out_of_memory) return;
+  RunDescription least = described.run;
+  least.execution.recompute = RecomputeKind::Full;
+  MemoryEstimate memory = estimate_memory(least, setting);
+  memory.total_gib = std::max(memory.total_gib, std::min(estimate.memory_gib, memory.available_gib));
+  take_memory(memory, setting.device.behavior, estimate);
+}
+
 namespace {
 
 // Numbers that no machine has; what is played pass by pass would not end.

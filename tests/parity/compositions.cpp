@@ -1,15 +1,67 @@
 #include "tests/parity/compositions.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "tests/parity/tiny_plans.h"
 
 namespace parity {
+namespace {
 
-const std::vector<Composition>& compositions() {
+std::vector<Composition> of_context_ranks() {
   using enum sim::Recompute;
   using enum sim::Precision;
   using enum sim::ContextAlgorithm;
   constexpr auto kEach = sim::Accumulation::ReduceEach;
-  static const std::vector<Composition> all{
+  return {
+      {.name = "C2_all_gather", .mesh = {.context = 2}, .context_algorithm = AllGather},
+      {.name = "C2_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll},
+      {.name = "C2_ring", .mesh = {.context = 2}},
+      {.name = "C2_ring_two_samples", .mesh = {.context = 2}, .microbatch_size = 2},
+      {.name = "C2_all_to_all_two_samples_recompute", .mesh = {.context = 2}, .microbatch_size = 2, .recompute = Full, .context_algorithm = AllToAll},
+      {.name = "C2_all_gather_two_samples_recompute", .mesh = {.context = 2}, .microbatch_size = 2, .recompute = Full, .context_algorithm = AllGather},
+      {.name = "C2_ring_recompute", .mesh = {.context = 2}, .recompute = Full},
+      {.name = "C2_ring_selective", .mesh = {.context = 2}, .recompute = Selective},
+      {.name = "C2_ring_bf16", .mesh = {.context = 2}, .precision = Bf16},
+      {.name = "C2_all_gather_bf16", .mesh = {.context = 2}, .precision = Bf16, .context_algorithm = AllGather},
+      {.name = "C4_ring", .mesh = {.context = 4}, .sequence = 16},
+      {.name = "C4_ring_shortest_pieces", .mesh = {.context = 4}, .recompute = Full, .sequence = 8},
+      {.name = "C4_all_gather", .mesh = {.context = 4}, .context_algorithm = AllGather, .sequence = 16},
+      {.name = "C4_all_to_all", .mesh = {.context = 4}, .context_algorithm = AllToAll},
+      {.name = "C2T2_ring", .mesh = {.tensor = 2, .context = 2}},
+      {.name = "C2T2_all_to_all", .mesh = {.tensor = 2, .context = 2}, .context_algorithm = AllToAll},
+      {.name = "C2T2_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .microbatch_size = 2, .sequence_parallel = true},
+      {.name = "C2T2_all_gather_sequence_recompute", .mesh = {.tensor = 2, .context = 2}, .recompute = Full, .sequence_parallel = true, .context_algorithm = AllGather},
+      {.name = "C2T2_all_to_all_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .context_algorithm = AllToAll},
+      {.name = "C2_latent_ring", .mesh = {.context = 2}, .latent = true},
+      {.name = "C2_latent_all_gather_recompute", .mesh = {.context = 2}, .recompute = Full, .context_algorithm = AllGather, .latent = true},
+      {.name = "C2_latent_all_to_all_two_samples", .mesh = {.context = 2}, .microbatch_size = 2, .context_algorithm = AllToAll, .latent = true},
+      {.name = "C2T2_latent_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .latent = true},
+      {.name = "C2P2_latent_zb1p_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p", .context_algorithm = AllGather, .latent = true},
+      {.name = "C2P2_1f1b_ring", .mesh = {.pipeline = 2, .context = 2}},
+      {.name = "C2P2_zb1p_ring", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p"},
+      {.name = "C2P2_zb2p_all_to_all_recompute", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-2p", .recompute = Full, .context_algorithm = AllToAll},
+      {.name = "C2P2_interleaved_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "interleaved", .chunks = 2, .context_algorithm = AllGather},
+      {.name = "C2P2_zbv_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zbv", .chunks = 2, .context_algorithm = AllGather},
+      {.name = "D2C2_ring", .mesh = {.data = 2, .context = 2}},
+      {.name = "D2C2_all_to_all_reduce_each", .mesh = {.data = 2, .context = 2}, .accumulation = kEach, .context_algorithm = AllToAll},
+      {.name = "D2C2R2_all_gather", .mesh = {.data = 2, .replicas = 2, .context = 2}, .context_algorithm = AllGather},
+      {.name = "D2C2T2_ring_sequence", .mesh = {.data = 2, .tensor = 2, .context = 2}, .sequence_parallel = true},
+      {.name = "C2T2P2_zb1p_ring_sequence", .mesh = {.pipeline = 2, .tensor = 2, .context = 2}, .schedule = "zb-1p", .sequence_parallel = true},
+      {.name = "D2C2P2_interleaved_ring_recompute",
+       .mesh = {.data = 2, .pipeline = 2, .context = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .recompute = Full,
+       .accumulation = kEach},
+  };
+}
+
+std::vector<Composition> of_whole_samples() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  constexpr auto kEach = sim::Accumulation::ReduceEach;
+  return {
       {.name = "T2", .mesh = {.tensor = 2}},
       {.name = "T2_recompute", .mesh = {.tensor = 2}, .recompute = Full},
       {.name = "T4", .mesh = {.tensor = 4}},
@@ -81,47 +133,17 @@ const std::vector<Composition>& compositions() {
       {.name = "D2T2_latent_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .latent = true},
       {.name = "D2P2_latent_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .latent = true},
       {.name = "T2P2_latent_zbv", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "zbv", .chunks = 2, .latent = true},
-      {.name = "C2_all_gather", .mesh = {.context = 2}, .context_algorithm = AllGather},
-      {.name = "C2_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll},
-      {.name = "C2_ring", .mesh = {.context = 2}},
-      {.name = "C2_ring_two_samples", .mesh = {.context = 2}, .microbatch_size = 2},
-      {.name = "C2_all_to_all_two_samples_recompute", .mesh = {.context = 2}, .microbatch_size = 2, .recompute = Full, .context_algorithm = AllToAll},
-      {.name = "C2_all_gather_two_samples_recompute", .mesh = {.context = 2}, .microbatch_size = 2, .recompute = Full, .context_algorithm = AllGather},
-      {.name = "C2_ring_recompute", .mesh = {.context = 2}, .recompute = Full},
-      {.name = "C2_ring_selective", .mesh = {.context = 2}, .recompute = Selective},
-      {.name = "C2_ring_bf16", .mesh = {.context = 2}, .precision = Bf16},
-      {.name = "C2_all_gather_bf16", .mesh = {.context = 2}, .precision = Bf16, .context_algorithm = AllGather},
-      {.name = "C4_ring", .mesh = {.context = 4}, .sequence = 16},
-      {.name = "C4_ring_shortest_pieces", .mesh = {.context = 4}, .recompute = Full, .sequence = 8},
-      {.name = "C4_all_gather", .mesh = {.context = 4}, .context_algorithm = AllGather, .sequence = 16},
-      {.name = "C4_all_to_all", .mesh = {.context = 4}, .context_algorithm = AllToAll},
-      {.name = "C2T2_ring", .mesh = {.tensor = 2, .context = 2}},
-      {.name = "C2T2_all_to_all", .mesh = {.tensor = 2, .context = 2}, .context_algorithm = AllToAll},
-      {.name = "C2T2_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .microbatch_size = 2, .sequence_parallel = true},
-      {.name = "C2T2_all_gather_sequence_recompute", .mesh = {.tensor = 2, .context = 2}, .recompute = Full, .sequence_parallel = true, .context_algorithm = AllGather},
-      {.name = "C2T2_all_to_all_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .context_algorithm = AllToAll},
-      {.name = "C2_latent_ring", .mesh = {.context = 2}, .latent = true},
-      {.name = "C2_latent_all_gather_recompute", .mesh = {.context = 2}, .recompute = Full, .context_algorithm = AllGather, .latent = true},
-      {.name = "C2_latent_all_to_all_two_samples", .mesh = {.context = 2}, .microbatch_size = 2, .context_algorithm = AllToAll, .latent = true},
-      {.name = "C2T2_latent_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .latent = true},
-      {.name = "C2P2_latent_zb1p_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p", .context_algorithm = AllGather, .latent = true},
-      {.name = "C2P2_1f1b_ring", .mesh = {.pipeline = 2, .context = 2}},
-      {.name = "C2P2_zb1p_ring", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p"},
-      {.name = "C2P2_zb2p_all_to_all_recompute", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-2p", .recompute = Full, .context_algorithm = AllToAll},
-      {.name = "C2P2_interleaved_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "interleaved", .chunks = 2, .context_algorithm = AllGather},
-      {.name = "C2P2_zbv_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zbv", .chunks = 2, .context_algorithm = AllGather},
-      {.name = "D2C2_ring", .mesh = {.data = 2, .context = 2}},
-      {.name = "D2C2_all_to_all_reduce_each", .mesh = {.data = 2, .context = 2}, .accumulation = kEach, .context_algorithm = AllToAll},
-      {.name = "D2C2R2_all_gather", .mesh = {.data = 2, .replicas = 2, .context = 2}, .context_algorithm = AllGather},
-      {.name = "D2C2T2_ring_sequence", .mesh = {.data = 2, .tensor = 2, .context = 2}, .sequence_parallel = true},
-      {.name = "C2T2P2_zb1p_ring_sequence", .mesh = {.pipeline = 2, .tensor = 2, .context = 2}, .schedule = "zb-1p", .sequence_parallel = true},
-      {.name = "D2C2P2_interleaved_ring_recompute",
-       .mesh = {.data = 2, .pipeline = 2, .context = 2},
-       .schedule = "interleaved",
-       .chunks = 2,
-       .recompute = Full,
-       .accumulation = kEach},
   };
+}
+
+}  // namespace
+
+const std::vector<Composition>& compositions() {
+  static const std::vector<Composition> all = [] {
+    std::vector<Composition> rows = of_whole_samples();
+    std::ranges::move(of_context_ranks(), std::back_inserter(rows));
+    return rows;
+  }();
   return all;
 }
 

@@ -92,8 +92,13 @@ int main(int, char** argv) {
   std::filesystem::create_directories(argv[1]);
   int refused = 0;
   std::uint64_t key = 1;
-  for (const Question& question : {Question{2, 2}, Question{4, 4, Fp32, 10}, Question{4, 2, Bf16}, Question{6, 6}, Question{8, 8, Bf16, 16}, Question{8, 4},
-                                   Question{8, 2, Fp32, 24}, Question{2, 2, Fp32, 8, 2}, Question{4, 4, Fp32, 8, 2}, Question{8, 8, Bf16, 8, 2}, Question{6, 6, Fp32, 8, 3}})
+  const Question questions[] = {{2, 2}, {4, 4, Fp32, 10}, {4, 2, Bf16}, {6, 6}, {8, 8, Bf16, 16}, {8, 4}, {8, 2, Fp32, 24}};
+  const Question with_context[] = {{2, 2, Fp32, 8, 2}, {4, 4, Fp32, 8, 2}, {8, 8, Bf16, 8, 2}, {6, 6, Fp32, 8, 3}};
+  for (const Question& question : questions)
+    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama()})
+      refused += write_sample(request_of(model, question), {key++}, argv[1]);
+  for (const Question& question : questions) refused += write_sample(request_of(parity::tiny_deepseek(), question), {key++}, argv[1]);
+  for (const Question& question : with_context)
     for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek()})
       refused += write_sample(request_of(model, question), {key++}, argv[1]);
   return refused == 0 ? 0 : 1;

@@ -79,6 +79,7 @@ TEST_F(ChineseJourney, NothingIsCutOffOnAnyPage) {
     window_.pages()->setCurrentIndex(page);
     QTest::qWait(5);
     EXPECT_EQ(clippedIn(window_).join('|').toStdString(), "") << page;
+    if (qEnvironmentVariableIsSet("MESHWRIGHT_TOUR")) picture(QStringLiteral("tour_zh_CN_%1").arg(page + 1));
   }
   window_.pages()->setCurrentIndex(1);
   picture("timeline_zh_CN");

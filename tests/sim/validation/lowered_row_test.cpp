@@ -96,10 +96,10 @@ TEST(LoweredRow, SaysWhyNot) {
   EXPECT_THAT(why_not_lowered(run), HasSubstr("schedule"));
 }
 
-// What sim/README.md records of the planner's own prices. 577 of the 756 rows can be lowered.
+// What sim/README.md records of the planner's own prices. 578 of the 756 rows can be lowered.
 TEST(LoweredRow, TheEngineIsAsTrueToTheRecordAsTheEstimate) {
   const Score result = score(predict_file("profiles/published/rows.json", PredictedBy::Engine));
-  EXPECT_EQ(result.predicted, 577);
+  EXPECT_EQ(result.predicted, 578);
   EXPECT_LE(result.macro_mape, 0.048);
   for (const TimeScore& source : result.sources) EXPECT_LE(source.mape, 0.09) << source.source;
 }
