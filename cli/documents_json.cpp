@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/cost/memory_beside.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/units/json_reader.h"
 
@@ -24,11 +25,14 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   Json devices = Json::array();
-  for (const sim::DeviceResult& device : result.devices)
+  for (const sim::DeviceResult& device : result.devices) {
+    const sim::MemoryBeside beside = sim::memory_beside(plan, device.at_peak);
     devices.push_back({{"stage", device.stage.value()}, {"first_rank", device.representative.value()}, {"ranks", device.multiplicity},
                        {"busy_seconds", seconds(device.busy)}, {"idle_seconds", seconds(device.idle)},
                        {"communication_seconds", seconds(device.communication)}, {"exposed_communication_seconds", seconds(device.exposed_communication)},
-                       {"peak_memory_bytes", device.peak_memory.value()}, {"memory_at_peak_bytes", memory_json(device.at_peak)}});
+                       {"peak_memory_bytes", device.peak_memory.value()}, {"memory_at_peak_bytes", memory_json(device.at_peak)},
+                       {"pool_estimated_bytes", beside.pool.value()}, {"nccl_estimated_bytes", beside.nccl.value()}});
+  }
   return {{"step_time_seconds", seconds(result.step_time)}, {"step_time_low_seconds", interval.low(step).count()},
           {"step_time_high_seconds", interval.high(step).count()}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
           {"bubble_ratio", result.bubble}, {"exposed_communication_ratio", result.exposed_communication},

@@ -12,8 +12,6 @@
 namespace cli {
 namespace {
 
-constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};   // as NumberFormat
-
 planner::LayoutRequest layout_request(const EstimateOptions& options) {
   planner::LayoutRequest request;
   request.network = sim::load_network(options.model);
@@ -22,10 +20,10 @@ planner::LayoutRequest layout_request(const EstimateOptions& options) {
   request.cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices});
   request.cluster.software = sim::load_software(options.software);
   request.global_batch = options.global_batch;
-  const auto* const format = std::find(std::begin(kFormats), std::end(kFormats), options.precision);
-  if (format == std::end(kFormats))
-    throw sim::InputError("--precision", {{"", "is " + options.precision + ", accepted: " + fmt::format("{}", fmt::join(kFormats, ", ")), "choose one"}});
-  request.format = static_cast<sim::NumberFormat>(format - std::begin(kFormats));
+  const auto* const format = std::find(std::begin(sim::kNumberFormatNames), std::end(sim::kNumberFormatNames), options.precision);
+  if (format == std::end(sim::kNumberFormatNames))
+    throw sim::InputError("--precision", {{"", "is " + options.precision + ", accepted: " + fmt::format("{}", fmt::join(sim::kNumberFormatNames, ", ")), "choose one"}});
+  request.format = static_cast<sim::NumberFormat>(format - std::begin(sim::kNumberFormatNames));
   request.top = options.top;
   return request;
 }

@@ -56,7 +56,7 @@ std::vector<std::string> mpirun_command(const LaunchRequest& request) {
 
 int launch(const LaunchRequest& request, const std::function<void()>& watch) try {
   const std::atomic<bool>& stop = interrupted();
-  Process mpirun({.command = mpirun_command(request), .environment = {std::string(kPassedOn) + "=1"}, .output_file = {}, .error_file = request.error_file});
+  Process mpirun({.command = mpirun_command(request), .environment = {std::string(kPassedOn) + "=1"}, .output_file = {}, .error_file = request.error_file, .death_signal = SIGUSR1});   // should we be killed, the ranks end with a checkpoint
   bool asked = false, ended = false;
   while (!mpirun.wait_for(kWatch)) {
     watch();

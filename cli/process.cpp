@@ -1,11 +1,13 @@
 #include "cli/process.h"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <system_error>
 #include <thread>
@@ -31,35 +33,54 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   return result;
 }
 
-class FileActions {
- public:
-  FileActions() { posix_spawn_file_actions_init(&actions_); }
-  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  void redirect(int descriptor, const std::string& file) {
-    if (!file.empty()) posix_spawn_file_actions_addopen(&actions_, descriptor, file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
+struct Child {
+  std::vector<char*> command, environment;
+  const char *output_file, *error_file;   // null: ours
+  int death_signal;
+  pid_t parent;
 };
+
+bool redirect(int descriptor, const char* file) {
+  if (file == nullptr) return true;
+  const int opened = ::open(file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  return opened >= 0 && ::dup2(opened, descriptor) >= 0 && (opened == descriptor || ::close(opened) == 0);
+}
+
+// Between fork and exec: nothing here takes memory or a lock. What went wrong goes into `report`, which exec closes.
+[[noreturn]] void become(const Child& child, int report) {
+  constexpr int kNotStarted = 127;
+  ::setpgid(0, 0);
+  if (child.death_signal != 0) ::prctl(PR_SET_PDEATHSIG, child.death_signal);
+  if (child.death_signal != 0 && ::getppid() != child.parent) ::_exit(kNotStarted);   // it died before the line above
+  if (redirect(STDOUT_FILENO, child.output_file) && redirect(STDERR_FILENO, child.error_file))
+    ::execvpe(child.command.front(), child.command.data(), child.environment.data());
+  const int error = errno;
+  [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
+  ::_exit(kNotStarted);
+}
 
 }  // namespace
 
 Process::Process(const ProcessRequest& request) {
-  FileActions files;
-  files.redirect(STDOUT_FILENO, request.output_file);
-  files.redirect(STDERR_FILENO, request.error_file);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
   std::vector<std::string> command = request.command, environment = environment_with(request.environment);
-  const int error = posix_spawnp(&pid_, command.front().c_str(), files.get(), &attributes, pointers(command).data(), pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + command.front());
+  const auto file = [](const std::string& name) { return name.empty() ? nullptr : name.c_str(); };
+  const Child child{.command = pointers(command),
+                    .environment = pointers(environment),
+                    .output_file = file(request.output_file),
+                    .error_file = file(request.error_file),
+                    .death_signal = request.death_signal,
+                    .parent = ::getpid()};
+  std::array<int, 2> report{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "cannot start " + command.front());
+  pid_ = ::fork();
+  if (pid_ == 0) become(child, report[1]);
+  int error = pid_ < 0 ? errno : 0;
+  ::close(report[1]);
+  [[maybe_unused]] const auto nothing_if_started = ::read(report[0], &error, sizeof error);
+  ::close(report[0]);
+  if (error == 0) return;
+  if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+  throw std::system_error(error, std::generic_category(), "cannot start " + command.front());
 }
 
 Process::~Process() {

@@ -15,6 +15,7 @@ struct ProcessRequest {
   std::vector<std::string> command;       // the first is looked up in PATH
   std::vector<std::string> environment;   // "NAME=value", added to ours
   std::string output_file, error_file;    // empty: ours
+  int death_signal = 0;                   // what the child gets when we die, however: of the thread that starts it. 0: nothing
 };
 
 class Process {

@@ -16,7 +16,7 @@
 #include "cli/progress.h"
 #include "cli/restart.h"
 #include "cli/run_folder.h"
-#include "cli/run_lock.h"
+#include "sim/units/folder_lock.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -40,6 +40,7 @@ LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan&
                         .arguments = {"run", "--plan", options.dry_run ? options.plan : options.output + "/plan.json", "--data", options.data, "--steps", std::to_string(options.steps),
                                       "--out", options.output},
                         .error_file = options.output + "/mpirun.txt"};
+  if (!options.dry_run) request.arguments.emplace_back("--folder-is-locked");
   if (options.resume) request.arguments.push_back("--resume");
   if (options.device != "auto") request.arguments.insert(request.arguments.end(), {"--device", options.device});
   if (options.cuda_graphs) request.arguments.emplace_back("--cuda-graphs");
@@ -153,7 +154,7 @@ int run(const RunOptions& options, const Console& console) {
     throw sim::InputError("", {{"--launcher", options.launcher + " is shown, not started from here", "add --dry-run, and hand the script to the scheduler"}});
   if (const int status = check_device(options, plan); status != kSuccess) return refused_by_worker(options.plan, status, console);
   if (!options.resume) make_run_folder(options.output);
-  const RunLock lock(options.output);
+  const sim::FolderLock lock(options.output);
   say_layout(prepare_run_folder(options, plan), console);
   if (const std::int64_t reached = restart_point(options.output).from; options.resume && reached >= options.steps) {
     console.say(fmt::format("the run has reached step {} already: nothing is left to train up to step {}", reached, options.steps));

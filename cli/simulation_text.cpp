@@ -7,6 +7,7 @@
 
 #include "cli/plan_text.h"
 #include "cli/table.h"
+#include "sim/cost/memory_beside.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/units/unit_text.h"
 
@@ -39,6 +40,15 @@ std::string disturbances_text(const sim::SimulationResult& result) {
   return out + fmt::format("undisturbed the step takes {}: {:+.1f} %\n", text(result.undisturbed_step_time), 100 * (ratio - 1));
 }
 
+// Of the fullest device.
+std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  const auto fullest = std::max_element(result.devices.begin(), result.devices.end(), [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
+  if (fullest == result.devices.end() || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
+  const sim::MemoryBeside beside = sim::memory_beside(plan, fullest->at_peak);
+  return fmt::format("beside the peak        allocator's pool {}, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not measured yet\n",
+                     sim::to_text(beside.pool), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);
+}
+
 }  // namespace
 
 std::string composition_text(const sim::MemoryBreakdown& memory) {
@@ -65,6 +75,7 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
                      {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
                                                  result.fits ? "fits" : "DOES NOT FIT")},
                      {"tasks", fmt::format("{}", result.num_tasks)}});
+  out += beside_text(plan, result);
   out += disturbances_text(result);
   return out + "\n" + devices_table(result);
 }

@@ -32,10 +32,10 @@ PLANS = [  # name, devices, fixed axes
     ("solo", 1, ["microbatch=8", "recompute=none"]),
     ("D2 ddp", 2, ["data=2", "zero=0", "microbatch=4", "recompute=none"]),
     ("D2 ZeRO-3", 2, ["data=2", "zero=3", "microbatch=4", "recompute=none"]),
-    ("T2", 2, ["tensor=2", "microbatch=8", "recompute=none"]),
+    ("T2", 2, ["tensor=2", "microbatch=8", "recompute=none", "sequence_parallel=false"]),
     ("P2 1f1b m4", 2, ["pipeline=2", "schedule=1f1b", "microbatch=2", "recompute=none"]),
     ("P2 gpipe m4 recompute", 2, ["pipeline=2", "schedule=gpipe", "microbatch=2", "recompute=full"]),
-    ("D2 T2", 4, ["data=2", "tensor=2", "microbatch=4", "recompute=none"]),
+    ("D2 T2", 4, ["data=2", "tensor=2", "microbatch=4", "recompute=none", "sequence_parallel=false"]),
     ("D2 P2 1f1b", 4, ["data=2", "pipeline=2", "schedule=1f1b", "microbatch=1", "recompute=none"]),
 ]
 FITTED = ("solo", "D2 ddp")          # calibration sees these alone

@@ -22,6 +22,7 @@
 #include "gui/command_palette.h"
 #include "gui/compare_page.h"
 #include "gui/core/cluster_load.h"
+#include "gui/estimate_panel.h"
 #include "gui/import/run_bundle.h"
 #include "gui/knobs_panel.h"
 #include "gui/memory_page.h"
@@ -108,6 +109,7 @@ void MainWindow::addDock(const QString& title, QWidget* content) {
   area->setWidgetResizable(true);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   area->setMinimumWidth(256);
+  area->setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
   area->setWidget(content);
   dock->setWidget(area);
   addDockWidget(Qt::LeftDockWidgetArea, dock);
@@ -116,6 +118,7 @@ void MainWindow::addDock(const QString& title, QWidget* content) {
 void MainWindow::linkSession() {
   connect(&session_, &Session::searching, question_, &QuestionPanel::setRunning);
   connect(&session_, &Session::progressed, question_, &QuestionPanel::setProgress);
+  connect(&session_, &Session::estimated, plan_page_, &PlanPage::setEstimate);
   connect(&session_, &Session::answered, this, [this](const SharedAnswer& answer) {
     message_->hide();
     plan_page_->setResult(answer->result, answer->limit);
@@ -153,6 +156,7 @@ void MainWindow::linkSession() {
 void MainWindow::linkFiles() {
   connect(&session_, &Session::runReady, this, [this](const SharedRun& run) {
     message_->hide();
+    statusBar()->clearMessage();
     compare_page_->setRun(run);
     memory_page_->setRun(run);
     if (!session_.wanted()) session_.show(run->simulated->plan, Session::Origin::Chosen);  // the other pages show it too
@@ -189,6 +193,7 @@ void MainWindow::linkPages() {
     undo_.clear();
     session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
   });
+  connect(plan_page_, &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(run_page_); });
   connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
     pages_->setCurrentWidget(timeline_page_);
     timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
@@ -258,7 +263,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
     }
     case FileKind::Cluster: asked.cluster = path.toStdString(); break;
     case FileKind::Model:
-      sim::load_model_config(path.toStdString());
+      requireModel(path.toStdString());
       asked.model = path.toStdString();
       break;
   }
@@ -278,9 +283,20 @@ void MainWindow::dropEvent(QDropEvent* event) {
   openAll(paths);
 }
 
+// The picture or table of the page that a person is in; where that is none, the page's main one.
+template <class Widget>
+Widget* MainWindow::focused() const {
+  const QWidget* page = pages_->currentWidget();
+  for (QWidget* at = focusWidget(); at != nullptr && page->isAncestorOf(at); at = at->parentWidget())
+    if (auto* found = qobject_cast<Widget*>(at)) return found;
+  return nullptr;
+}
+
 View* MainWindow::shownView() const {
+  if (View* chosen = focused<View>()) return chosen;
   QWidget* page = pages_->currentWidget();
-  if (page == plan_page_) return plan_page_->scatter();
+  if (page == plan_page_) return plan_page_->isEstimateShown() ? plan_page_->estimate()->scatter() : plan_page_->scatter();
+  if (page == run_page_) return run_page_->timeline();
   if (page == memory_page_) return memory_page_->view();
   if (page == cluster_page_) return cluster_page_->machines();
   if (page == compare_page_) return compare_page_->shownView();
@@ -289,12 +305,14 @@ View* MainWindow::shownView() const {
 }
 
 TablePanel* MainWindow::shownTable() const {
+  if (TablePanel* chosen = focused<TablePanel>()) return chosen;
   QWidget* page = pages_->currentWidget();
   if (page == memory_page_) return memory_page_->alive();
   if (page == compare_page_) return compare_page_->errors();
   if (page == trace_page_) return trace_page_->statistics();
   if (page == answers_page_) return answers_page_->table();
-  return page == plan_page_ ? plan_page_->table() : timeline_page_->figures();
+  if (page == plan_page_) return plan_page_->isEstimateShown() ? plan_page_->estimate()->table() : plan_page_->table();
+  return timeline_page_->figures();
 }
 
 void MainWindow::exportPicture(const QString& path) {
@@ -350,8 +368,6 @@ void MainWindow::choose(Dialog kind, const QString& title, const QString& filter
   dialog->open();
 }
 
-void MainWindow::setDark(bool dark) { setColors(dark ? darkPalette() : lightPalette()); }
-
 void MainWindow::setColors(const QPalette& palette) {
   QApplication::setPalette(palette);
   for (QAbstractItemView* view : findChildren<QAbstractItemView*>()) {  // they and their scroll bars do not follow by themselves
@@ -365,6 +381,8 @@ void MainWindow::restoreLast() {
   const QSettings settings;
   restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray());
   QMainWindow::restoreState(settings.value(QStringLiteral("window/docks")).toByteArray(), kStateVersion);
+  const QString name = settings.value(QStringLiteral("window/theme")).toString();
+  if (QAction* theme = name.isEmpty() ? nullptr : findChild<QAction*>(name)) theme->setChecked(true);
   findRunAgain(settings.value(QStringLiteral("run/folder")).toString());
 }
 

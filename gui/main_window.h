@@ -49,7 +49,6 @@ class MainWindow : public QMainWindow {
   void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
   void exportTrace(const QString& path);
   void exportBundle(const QString& path);  // of the run that is compared
-  void setDark(bool dark);
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
   void keepState() const;
@@ -87,6 +86,7 @@ class MainWindow : public QMainWindow {
   void addFileActions();
   void addEditActions();
   void addViewActions();
+  void addThemes(const QString& menu);
   void turn(const Knobs& knobs);
   void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
@@ -95,6 +95,8 @@ class MainWindow : public QMainWindow {
   void attempt(Action&& action);  // what it throws is told
   enum class Dialog { Open, Folder, Save };
   void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&));
+  template <class Widget>
+  Widget* focused() const;
   View* shownView() const;
   TablePanel* shownTable() const;
 

@@ -1,6 +1,8 @@
 #include <QAction>
+#include <QActionGroup>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QSettings>
 #include <QTabWidget>
 
 #include "gui/command_palette.h"
@@ -51,6 +53,25 @@ void MainWindow::addEditActions() {
   actions_.add({tr("&Plan"), tr("&Cancel the search"), tr("Ctrl+.")}, [this] { session_.cancel(); });
 }
 
+// Neither is light. Kept for the next start.
+void MainWindow::addThemes(const QString& menu) {
+  auto* themes = new QActionGroup(this);
+  themes->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
+  const auto add = [&](const ActionText& text, const char* name, QPalette (*colors)()) {
+    QAction* theme = actions_.add(text, [] {});
+    theme->setCheckable(true);
+    theme->setObjectName(QString::fromLatin1(name));
+    themes->addAction(theme);
+    connect(theme, &QAction::toggled, this, [this, themes, colors](bool chosen) {
+      if (!chosen && themes->checkedAction() != nullptr) return;  // the other one is
+      setColors(chosen ? colors() : lightPalette());
+      if (keeps_state_) QSettings().setValue(QStringLiteral("window/theme"), chosen ? themes->checkedAction()->objectName() : QString());
+    });
+  };
+  add({menu, tr("&Dark theme"), tr("Ctrl+D")}, "dark", darkPalette);
+  add({menu, tr("&High contrast"), tr("Ctrl+Shift+D")}, "contrast", highContrastPalette);
+}
+
 void MainWindow::addViewActions() {
   const QString view = tr("&View");
   for (int page = 0; page < pages_->count(); ++page)
@@ -62,6 +83,9 @@ void MainWindow::addViewActions() {
   QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
   critical->setCheckable(true);
   connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
+  QAction* matching = actions_.add({view, tr("Only ranks with what is searched for"), tr("Ctrl+Shift+F")}, [] {});
+  matching->setCheckable(true);
+  connect(matching, &QAction::toggled, timeline_page_, &TimelinePage::showMatching);
   QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
   flows->setCheckable(true);
   connect(flows, &QAction::toggled, timeline_page_->view(), &TimelineView::showAllFlows);
@@ -73,12 +97,7 @@ void MainWindow::addViewActions() {
     pages_->setCurrentWidget(plan_page_);
     plan_page_->table()->filterLine()->setFocus();
   });
-  QAction* dark = actions_.add({view, tr("&Dark theme"), tr("Ctrl+D")}, [] {});
-  dark->setCheckable(true);
-  connect(dark, &QAction::toggled, this, &MainWindow::setDark);
-  QAction* contrast = actions_.add({view, tr("&High contrast"), tr("Ctrl+Shift+D")}, [] {});
-  contrast->setCheckable(true);
-  connect(contrast, &QAction::toggled, this, [this](bool high) { setColors(high ? highContrastPalette() : lightPalette()); });
+  addThemes(view);
   QAction* chinese = actions_.add({view, tr("&Chinese from the next start on (中文)"), tr("Ctrl+Shift+C")}, [] {});
   chinese->setCheckable(true);
   chinese->setChecked(wantsChinese());

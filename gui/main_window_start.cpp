@@ -16,6 +16,8 @@ void MainWindow::linkStart() {
   connect(start, &StartPanel::modelWanted, question_, &QuestionPanel::browseRequested);
   connect(start, &StartPanel::exampleChosen, this, &MainWindow::open);
   connect(start, &StartPanel::measureWanted, this, &MainWindow::measureMachine);
+  connect(question_, &QuestionPanel::changed, start, &StartPanel::setQuestion);
+  start->setQuestion(question_->question());
   connect(start, &StartPanel::planWanted, this, &MainWindow::plan);
   connect(run_page_, &RunPage::dataWanted, this, [this] { choose(Dialog::Open, tr("Choose a text or a token file"), QString(), &MainWindow::useData); });
   connect(&tools_, &ToolProcess::failed, this, [this](const Message& message) {
@@ -30,7 +32,7 @@ void MainWindow::measureMachine() {
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation), profile = folder + QStringLiteral("/this_machine.json");
   QDir().mkpath(folder);
   statusBar()->showMessage(tr("Measuring this machine; this takes about a minute…"));
-  tools_.start({QStringLiteral("measure"), QStringLiteral("--ranks"), QStringLiteral("1,%1").arg(kRanks), QStringLiteral("-o"), profile}, [this, profile] {
+  tools_.start({QStringLiteral("measure"), QStringLiteral("--ranks"), QStringLiteral("1,%1").arg(kRanks), QStringLiteral("-o"), profile}, [this, profile](const QString&) {
     PlanQuestion asked = question_->question();
     asked.cluster = profile.toStdString();
     asked.devices = kRanks;
@@ -48,7 +50,7 @@ void MainWindow::useData(const QString& path) {
   const QFileInfo run(run_page_->request().folder);
   QDir().mkpath(run.absolutePath());
   const QString tokens = run.absoluteFilePath() + QStringLiteral(".tokens.bin");
-  tools_.start({QStringLiteral("tokenize"), path, QStringLiteral("-o"), tokens}, [this, tokens] { run_page_->setData(tokens); });
+  tools_.start({QStringLiteral("tokenize"), path, QStringLiteral("-o"), tokens}, [this, tokens](const QString&) { run_page_->setData(tokens); });
 }
 
 }  // namespace gui

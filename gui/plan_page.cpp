@@ -1,11 +1,14 @@
 #include "gui/plan_page.h"
 
 #include <QLabel>
+#include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
+#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include "gui/core/simulated_plan.h"
+#include "gui/estimate_panel.h"
 #include "gui/models/cells.h"
 #include "gui/models/planning_tables.h"
 #include "gui/models/reason_text.h"
@@ -20,11 +23,18 @@ PlanPage::PlanPage(QWidget* parent)
       table_(new TablePanel(tr("Plans"), TablePanel::Filter::Shown, this)),
       exclusions_(new TablePanel(tr("What is out, and why"), TablePanel::Filter::Shown, this)),
       scatter_(new ScatterView(this)),
+      estimate_(new EstimatePanel(this)),
       start_(new StartPanel(this)),
       proof_(new QLabel(this)),
+      results_(new QTabWidget(this)),
       shown_(new QStackedLayout(this)) {
+  results_->setDocumentMode(true);
+  results_->setTabBarAutoHide(true);
+  results_->addTab(result(), tr("Simulated"));
+  results_->addTab(estimate_, tr("Estimated in closed form"));
+  for (const int tab : {0, 1}) results_->setTabVisible(tab, false);
   shown_->addWidget(start_);
-  shown_->addWidget(result());
+  shown_->addWidget(results_);
   link();
 }
 
@@ -47,7 +57,14 @@ QWidget* PlanPage::result() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(pages, 1);
-  column->addWidget(proof_);
+  auto* foot = new QHBoxLayout;
+  foot->setContentsMargins(0, 0, 10, 0);
+  auto* run = new QPushButton(tr("&Run the chosen plan…"), all);
+  run->setToolTip(tr("Start it here, or take the command or script for another machine (Ctrl+6)"));
+  connect(run, &QPushButton::clicked, this, &PlanPage::runWanted);
+  foot->addWidget(proof_, 1);
+  foot->addWidget(run, 0, Qt::AlignVCenter);
+  column->addLayout(foot);
   return all;
 }
 
@@ -67,6 +84,8 @@ void PlanPage::link() {
 
 void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit) {
   shown_->setCurrentIndex(1);
+  results_->setTabVisible(0, true);
+  results_->setCurrentIndex(0);
   candidates_ = candidatesOf(result);
   scatter_->setCandidates(candidates_, limit);
   table_->setFilter({});
@@ -75,5 +94,16 @@ void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit) 
   proof_->setText(sentenceText(result.proof));
   if (!candidates_.empty()) table_->choose(0);
 }
+
+// There long before the planner's answer to the same question, which replaces the one before.
+void PlanPage::setEstimate(const SharedEstimate& estimate) {
+  results_->setTabVisible(1, estimate != nullptr);
+  if (!estimate) return;
+  results_->setTabVisible(0, false);
+  shown_->setCurrentIndex(1);
+  estimate_->setEstimate(estimate);
+}
+
+bool PlanPage::isEstimateShown() const { return results_->isTabVisible(1) && results_->currentIndex() == 1; }
 
 }  // namespace gui

@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "gui/core/candidates.h"
+#include "gui/core/estimate.h"
 
 class QLabel;
 class QStackedLayout;
+class QTabWidget;
 
 namespace gui {
 
+class EstimatePanel;
 class ScatterView;
 class StartPanel;
 class TablePanel;
@@ -20,14 +23,18 @@ class PlanPage : public QWidget {
  public:
   explicit PlanPage(QWidget* parent = nullptr);
   void setResult(const planner::SearchResult& result, sim::Bytes limit);
+  void setEstimate(const SharedEstimate& estimate);  // null: there is none
   const std::vector<Candidate>& candidates() const { return candidates_; }
   TablePanel* table() const { return table_; }
   TablePanel* exclusions() const { return exclusions_; }
   ScatterView* scatter() const { return scatter_; }
+  EstimatePanel* estimate() const { return estimate_; }
+  bool isEstimateShown() const;
   StartPanel* start() const { return start_; }
 
  Q_SIGNALS:
   void candidateChosen(int position);
+  void runWanted();  // of the chosen plan
 
  private:
   QWidget* result();
@@ -35,8 +42,10 @@ class PlanPage : public QWidget {
   std::vector<Candidate> candidates_;
   TablePanel *table_, *exclusions_;
   ScatterView* scatter_;
+  EstimatePanel* estimate_;
   StartPanel* start_;  // until there is a result
   QLabel* proof_;
+  QTabWidget* results_;  // simulated, estimated: what there is of the newest question
   QStackedLayout* shown_;
 };
 

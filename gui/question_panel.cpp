@@ -3,15 +3,38 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QToolButton>
+#include <algorithm>
+
+#include "gui/core/estimate.h"
+#include "gui/path_edit.h"
 
 namespace gui {
 namespace {
+
+struct Field {
+  QString label;
+  QWidget* widget;
+};
+QLayout* besideEachOther(const Field& left, const Field& right) {
+  auto* grid = new QGridLayout;
+  grid->setVerticalSpacing(4);
+  for (const int column : {0, 1}) {
+    const Field& field = column == 0 ? left : right;
+    auto* label = new QLabel(field.label);
+    label->setBuddy(field.widget);
+    grid->addWidget(label, 0, column);
+    grid->addWidget(field.widget, 1, column);
+    grid->setColumnStretch(column, 1);
+  }
+  return grid;
+}
 
 QSpinBox* spinBox(QWidget* parent, int most, int value) {
   auto* box = new QSpinBox(parent);
@@ -25,10 +48,11 @@ QSpinBox* spinBox(QWidget* parent, int most, int value) {
 
 QuestionPanel::QuestionPanel(QWidget* parent)
     : QWidget(parent),
-      model_(new QLineEdit(this)),
+      model_(new PathEdit(this)),
       memory_limit_(new QLineEdit(this)),
       cluster_(new QComboBox(this)),
       software_(new QComboBox(this)),
+      precision_(new QComboBox(this)),
       devices_(spinBox(this, 1 << 20, 8)),
       batch_(spinBox(this, 1 << 24, 64)),
       sequence_(spinBox(this, 1 << 24, 1024)),
@@ -38,17 +62,25 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       progress_(new QProgressBar(this)) {
   for (const std::string& name : knownClusters()) cluster_->addItem(QString::fromStdString(name));
   cluster_->setEditable(true);
+  cluster_->setLineEdit(new PathEdit(cluster_));
   cluster_->setToolTip(tr("A hardware profile or cluster, by name or as a file"));
   cluster_->setCurrentText(QStringLiteral("h100-80gb-sxm"));
   for (const std::string& name : knownSoftware()) software_->addItem(QString::fromStdString(name));
   software_->setEditable(true);
   software_->setToolTip(tr("What runs on GPUs: a software profile, by name or as a file"));
   software_->setCurrentText(QStringLiteral("meshwright"));
+  precision_->addItem(tr("automatic"));
+  precision_->setToolTip(tr("Of matrix products: bf16 on GPUs, fp32 on CPUs, where nothing is chosen; fp8 is estimated, not simulated"));
+  for (const std::string_view name : sim::kNumberFormatNames) precision_->addItem(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
   model_->setPlaceholderText(tr("config.json"));
   memory_limit_->setPlaceholderText(tr("the device's, or \"70 GiB\""));
   buildForm();
   buildButtons();
   setRunning(false);
+  const auto tell = [this] { Q_EMIT changed(question()); };
+  connect(model_, &QLineEdit::textChanged, this, tell);
+  connect(cluster_, &QComboBox::currentTextChanged, this, tell);
+  connect(devices_, &QSpinBox::valueChanged, this, tell);
 }
 
 void QuestionPanel::buildForm() {
@@ -69,7 +101,7 @@ void QuestionPanel::buildForm() {
   form->addRow(model_label);
   form->addRow(model_line);
   form->addRow(tr("C&luster or device"), cluster_);
-  form->addRow(tr("De&vices"), devices_);
+  form->addRow(besideEachOther({tr("De&vices"), devices_}, {tr("P&recision"), precision_}));
   form->addRow(tr("Soft&ware on GPUs"), software_);
   form->addRow(tr("Global &batch (samples a step)"), batch_);
   form->addRow(tr("&Sequence (tokens a sample)"), sequence_);
@@ -98,6 +130,7 @@ PlanQuestion QuestionPanel::question() const {
           .software = software_->currentText().trimmed().toStdString(),
           .global_batch = batch_->value(),
           .sequence = sequence_->value(),
+          .precision = precision_->currentIndex() > 0 ? precision_->currentText().toStdString() : std::string(),
           .memory_limit = memory_limit_->text().trimmed().toStdString(),
           .runnable_only = runnable_->isChecked()};
 }
@@ -109,6 +142,7 @@ void QuestionPanel::setQuestion(const PlanQuestion& question) {
   software_->setCurrentText(question.software.empty() ? QStringLiteral("meshwright") : QString::fromStdString(question.software));
   batch_->setValue(static_cast<int>(question.global_batch));
   sequence_->setValue(static_cast<int>(question.sequence));
+  precision_->setCurrentIndex(std::max(0, precision_->findText(QString::fromStdString(question.precision))));
   memory_limit_->setText(QString::fromStdString(question.memory_limit));
   runnable_->setChecked(question.runnable_only);
 }

@@ -27,13 +27,14 @@ class QuestionPanel : public QWidget {
   void planRequested(const gui::PlanQuestion& question);
   void cancelRequested();
   void browseRequested();
+  void changed(const gui::PlanQuestion& question);
 
  private:
   void buildForm();
   void buildButtons();
 
   QLineEdit *model_, *memory_limit_;
-  QComboBox *cluster_, *software_;
+  QComboBox *cluster_, *software_, *precision_;
   QSpinBox *devices_, *batch_, *sequence_;
   QCheckBox* runnable_;
   QPushButton *plan_, *cancel_;

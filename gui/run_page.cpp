@@ -1,5 +1,6 @@
 #include "gui/run_page.h"
 
+#include <QComboBox>
 #include <QDir>
 #include <QFontDatabase>
 #include <QFormLayout>
@@ -9,9 +10,9 @@
 #include <QPushButton>
 #include <QSpinBox>
 #include <QSplitter>
-#include <QToolButton>
 
 #include "gui/models/cells.h"
+#include "gui/path_edit.h"
 #include "gui/views/line_view.h"
 #include "gui/views/timeline_view.h"
 
@@ -19,9 +20,10 @@ namespace gui {
 
 RunPage::RunPage(QWidget* parent)
     : QWidget(parent),
-      data_(new QLineEdit(this)),
-      folder_(new QLineEdit(QDir::current().filePath(QStringLiteral("runs/gui")), this)),
+      data_(new PathEdit(this)),
+      folder_(new PathEdit(this)),
       command_(new QLineEdit(this)),
+      launcher_(new QComboBox(this)),
       steps_(new QSpinBox(this)),
       start_(new QPushButton(tr("&Start"), this)),
       stop_(new QPushButton(tr("S&top"), this)),
@@ -34,7 +36,10 @@ RunPage::RunPage(QWidget* parent)
       timeline_(new TimelineView(this)),
       words_(new QPlainTextEdit(this)),
       drawing_(this) {
+  folder_->setText(QDir::current().filePath(QStringLiteral("runs/gui")));
   build();
+  connect(launcher_, &QComboBox::activated, this, &RunPage::showScript);
+  connect(&scripting_, &ToolProcess::failed, this, &RunPage::failed);
   connect(start_, &QPushButton::clicked, this, &RunPage::start);
   connect(stop_, &QPushButton::clicked, &process_, &RunProcess::stop);
   connect(&drawing_, &BackgroundJob::runningChanged, this, [this](bool running) {
@@ -59,11 +64,9 @@ QWidget* RunPage::form() {
   command_->setReadOnly(true);
   command_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   command_->setAccessibleName(tr("Command to paste into a terminal"));
-  auto* browse = new QToolButton(this);
-  browse->setText(QStringLiteral("…"));
+  auto* browse = new QPushButton(tr("Choose a te&xt…"), this);
   browse->setToolTip(tr("Choose a text or a token file"));
-  browse->setAccessibleName(browse->toolTip());
-  connect(browse, &QToolButton::clicked, this, &RunPage::dataWanted);
+  connect(browse, &QPushButton::clicked, this, &RunPage::dataWanted);
   auto* data_line = new QHBoxLayout;
   data_line->addWidget(data_, 1);
   data_line->addWidget(browse);
@@ -72,7 +75,14 @@ QWidget* RunPage::form() {
   form->addRow(data_label, data_line);
   form->addRow(tr("St&eps"), steps_);
   form->addRow(tr("Run &folder"), folder_);
-  form->addRow(tr("As a command"), command_);
+  launcher_->addItem(tr("on this machine"));
+  launcher_->addItems({QStringLiteral("mpirun"), QStringLiteral("srun"), QStringLiteral("torchrun")});
+  launcher_->setAccessibleName(tr("What starts the ranks"));
+  launcher_->setToolTip(tr("The command or job script for another launcher appears below, to copy"));
+  auto* command_line = new QHBoxLayout;
+  command_line->addWidget(command_, 1);
+  command_line->addWidget(launcher_);
+  form->addRow(tr("As a command"), command_line);
   auto* line = new QHBoxLayout;
   for (QPushButton* button : {start_, stop_, resume_, compare_}) line->addWidget(button);
   line->addSpacing(12);
@@ -119,6 +129,7 @@ void RunPage::setRequest(const RunRequest& request) {
 RunRequest RunPage::request() const { return {.data = data_->text(), .folder = folder_->text(), .steps = steps_->value()}; }
 
 void RunPage::start() {
+  script_.clear();
   if (plan_) process_.start(*plan_, request());
 }
 
@@ -128,11 +139,25 @@ void RunPage::resume() {
   process_.start(plan_.value_or(sim::ParallelPlan()), again);
 }
 
+// What `meshwright run --dry-run` writes for it stands below, in place of the run's own words.
+void RunPage::showScript(int launcher) {
+  script_.clear();
+  refresh();
+  if (launcher == 0 || !plan_) return launcher_->setCurrentIndex(0);
+  const QStringList words = process_.scriptCommand(*plan_, request(), launcher_->currentText());
+  if (!words.isEmpty()) scripting_.start(words, [this](const QString& said) {
+    script_ = said;
+    refresh();
+  });
+}
+
 void RunPage::follow(const QString& folder) {
   folder_->setText(folder);
   process_.follow(folder);
   refresh();
 }
+
+QString RunPage::words() const { return words_->toPlainText(); }
 
 void RunPage::refreshButtons() {
   const bool alive = process_.isAlive();
@@ -152,7 +177,8 @@ QString RunPage::stateText() const {
 
 void RunPage::refresh() {
   refreshButtons();
-  command_->setText(process_.command(request()).join(' '));
+  command_->setText(process_.commandText(request()));
+  launcher_->setEnabled(plan_.has_value() && !data_->text().isEmpty());
   command_->setCursorPosition(0);
   state_->setText(stateText());
   constexpr double kMebibyte = 1 << 20;
@@ -166,8 +192,8 @@ void RunPage::refresh() {
   loss_->setPoints(std::move(loss));
   speed_->setPoints(std::move(speed));
   memory_->setPoints(std::move(memory));
-  words_->setPlainText(process_.words());
-  words_->moveCursor(QTextCursor::End);
+  words_->setPlainText(script_.isEmpty() ? process_.words() : script_);
+  words_->moveCursor(script_.isEmpty() ? QTextCursor::End : QTextCursor::Start);
   drawTimeline();
 }
 

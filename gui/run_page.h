@@ -7,7 +7,9 @@
 #include "gui/background_job.h"
 #include "gui/core/run_timeline.h"
 #include "gui/run_process.h"
+#include "gui/tool_process.h"
 
+class QComboBox;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
@@ -30,9 +32,13 @@ class RunPage : public QWidget {
   void start();
   void resume();  // up to the number of steps that the form says
   void follow(const QString& folder);
+  QComboBox* launcher() const { return launcher_; }
+  ToolProcess* scripting() { return &scripting_; }
+  QString words() const;  // what the run says, or the script for another launcher
   RunProcess* process() { return &process_; }
   LineView* loss() const { return loss_; }
   TimelineView* timeline() const { return timeline_; }
+  QPushButton* startButton() const { return start_; }
   QPushButton* stopButton() const { return stop_; }
   QPushButton* resumeButton() const { return resume_; }
 
@@ -44,6 +50,7 @@ class RunPage : public QWidget {
  private:
   void build();
   QWidget* form();
+  void showScript(int launcher);
   void refresh();
   void refreshButtons();
   void drawTimeline();
@@ -51,7 +58,10 @@ class RunPage : public QWidget {
 
   std::optional<sim::ParallelPlan> plan_;
   RunProcess process_;
+  ToolProcess scripting_;
+  QString script_;  // for the chosen launcher; empty: none was asked for
   QLineEdit *data_, *folder_, *command_;
+  QComboBox* launcher_;
   QSpinBox* steps_;
   QPushButton *start_, *stop_, *resume_, *compare_;
   QLabel* state_;

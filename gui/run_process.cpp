@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFile>
 #include <QProcess>
+#include <QRegularExpression>
 #include <QSettings>
 #include <csignal>
 
@@ -24,6 +25,11 @@ QByteArray startOf(qint64 pid) {
 
 // Beside the run folder, so that a window that is opened later finds the run: process id and start time.
 QString processFile(const QString& folder) { return folder + QStringLiteral(".process"); }
+
+QString inShell(const QString& word) {
+  static const QRegularExpression plain(QStringLiteral("^[\\w@%+=:,./-]+$"));
+  return plain.match(word).hasMatch() ? word : '\'' + QString(word).replace('\'', QStringLiteral("'\\''")) + '\'';
+}
 
 QString logFile(const QString& folder) { return folder + QStringLiteral(".log"); }
 
@@ -50,15 +56,33 @@ QStringList RunProcess::command(const RunRequest& request) const {
   return words << QStringLiteral("-o") << request.folder;
 }
 
-void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request) {
+QString RunProcess::commandText(const RunRequest& request) const {
+  RunRequest shown = request;
+  if (shown.data.isEmpty()) shown.data = QStringLiteral("tokens.bin");
+  QStringList words = command(shown);
+  for (QString& word : words) word = inShell(word);
+  return words.join(' ');
+}
+
+QStringList RunProcess::scriptCommand(const sim::ParallelPlan& plan, const RunRequest& request, const QString& launcher) {
+  if (!writePlan(plan, request)) return {};
+  return command(request).mid(1) << QStringLiteral("--dry-run") << QStringLiteral("--launcher") << launcher;
+}
+
+bool RunProcess::writePlan(const sim::ParallelPlan& plan, const RunRequest& request) {
   try {
     if (const std::vector<sim::Violation> refused = sim::why_not_runnable(plan); !refused.empty()) throw sim::InputError("", refused);
     QDir().mkpath(QFileInfo(request.folder).absolutePath());
     if (!request.resume) sim::save_plan(plan, planFile(request).toStdString());
   } catch (...) {
     Q_EMIT failed(messageOf(std::current_exception()));
-    return;
+    return false;
   }
+  return true;
+}
+
+void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request) {
+  if (!writePlan(plan, request)) return;
   QProcess process;
   process.setProgram(program_);
   process.setArguments(command(request).mid(1));

@@ -24,7 +24,10 @@ class RunProcess : public QObject {
  public:
   explicit RunProcess(QObject* parent = nullptr);
   void setProgram(const QString& program) { program_ = program; }  // default: meshwright beside this program
-  QStringList command(const RunRequest& request) const;            // as a person would type it
+  QStringList command(const RunRequest& request) const;
+  QString commandText(const RunRequest& request) const;  // as a person would type it
+  // Words for `meshwright` that print the command or job script of another launcher; the plan is written for it. Empty: refused, and told.
+  QStringList scriptCommand(const sim::ParallelPlan& plan, const RunRequest& request, const QString& launcher);
 
   void start(const sim::ParallelPlan& plan, const RunRequest& request);
   void follow(const QString& folder);  // of a run that somebody started, this window or an earlier one
@@ -40,6 +43,7 @@ class RunProcess : public QObject {
   void failed(const gui::Message& message);
 
  private:
+  bool writePlan(const sim::ParallelPlan& plan, const RunRequest& request);  // beside the run folder; false: refused, and told
   QString planFile(const RunRequest& request) const;
   void look();
   void tellWhyItEnded();

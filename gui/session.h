@@ -8,6 +8,7 @@
 
 #include "gui/background_job.h"
 #include "gui/core/calibration.h"
+#include "gui/core/estimate.h"
 #include "gui/core/plan_question.h"
 #include "gui/import/imported_trace.h"
 #include "gui/import/memory_snapshot.h"
@@ -47,6 +48,7 @@ class Session : public QObject {
  Q_SIGNALS:
   void searching(bool running);
   void progressed(const planner::SearchProgress& progress);
+  void estimated(const gui::SharedEstimate& estimate);  // of the same question, before its answer; null: the closed form has none
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
   void unfolding(std::int32_t ranks);  // the folded plan is there, every rank by itself follows; 0: has followed
@@ -61,6 +63,7 @@ class Session : public QObject {
   void failed(const gui::Message& message);
 
  private:
+  void estimate(const PlanQuestion& question);  // on the search's thread
   void simulateWanted(const SharedPlan& before);
   void simulate(sim::Fold fold, const SharedPlan& before);
   std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
@@ -72,6 +75,8 @@ class Session : public QObject {
   std::optional<sim::ParallelPlan> wanted_;
   SharedPlan plan_;
   SharedRun run_;
+  PlanQuestion asked_;      // the newest
+  bool estimated_ = false;  // it has an estimate
   sim::Fold fold_ = sim::Fold::Symmetric;
 };
 

@@ -1,16 +1,16 @@
 #include "gui/start_panel.h"
 
 #include <QDir>
+#include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "gui/core/plan_question.h"
 
 namespace gui {
 
-StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout) {
+StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout), model_(new QLabel(this)), devices_(new QLabel(this)) {
   constexpr int kWidest = 900;  // what belongs together stays together
   auto* content = new QWidget(this);
   content->setMaximumWidth(kWidest);
@@ -33,14 +33,26 @@ StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayo
   for (const QString& file : folder.entryList({QStringLiteral("*.json")}, QDir::Files, QDir::Name))
     examples->addAction(file.chopped(5), this, [this, path = folder.filePath(file)] { Q_EMIT exampleChosen(path); });
   addStep(QString(), tr("No model at hand? These came with the program."), tr("Take an example"))->setMenu(examples);
+  column_->addWidget(model_);
   connect(addStep(tr("Say what it trains on"), tr("Choose a cluster and the number of devices at the left; to train here, let this machine be measured once."),
                   tr("Measure this machine")),
           &QPushButton::clicked, this, &StartPanel::measureWanted);
-  connect(addStep(tr("Find the best plans"), tr("How to cut the model over the devices, with time and memory of each way, and why the others lose."),
-                  tr("Find the best plans")),
-          &QPushButton::clicked, this, &StartPanel::planWanted);
+  column_->addWidget(devices_);
+  plan_ = addStep(tr("Find the best plans"), tr("How to cut the model over the devices, with time and memory of each way, and why the others lose."),
+                  tr("Find the best plans"));
+  connect(plan_, &QPushButton::clicked, this, &StartPanel::planWanted);
   addStep(tr("Run it, and compare"), tr("A plan for this machine is started on the Run page; there one click holds the run against its simulation."), QString());
   column_->addStretch(2);
+  setQuestion({});
+}
+
+void StartPanel::setQuestion(const PlanQuestion& question) {
+  const auto nameOf = [](const std::string& path) { return QFileInfo(QString::fromStdString(path)).completeBaseName().toHtmlEscaped(); };
+  model_->setVisible(!question.model.empty());
+  model_->setText(QStringLiteral("✓ <b>%1</b>").arg(nameOf(question.model)));
+  devices_->setVisible(!question.model.empty() && !question.cluster.empty());
+  devices_->setText(QStringLiteral("✓ <b>%L1 × %2</b>").arg(question.devices).arg(nameOf(question.cluster)));
+  plan_->setEnabled(!question.model.empty());
 }
 
 // Without a title: more about the step before. Without a button: what comes later.

@@ -4,6 +4,9 @@
 
 #include <QWidget>
 
+#include "gui/core/plan_question.h"
+
+class QLabel;
 class QPushButton;
 class QVBoxLayout;
 
@@ -13,6 +16,7 @@ class StartPanel : public QWidget {
   Q_OBJECT
  public:
   explicit StartPanel(QWidget* parent = nullptr);
+  void setQuestion(const PlanQuestion& question);  // what is known of it by now
 
  Q_SIGNALS:
   void modelWanted();                         // to be chosen
@@ -24,6 +28,8 @@ class StartPanel : public QWidget {
   QPushButton* addStep(const QString& title, const QString& text, const QString& button);
 
   QVBoxLayout* column_;
+  QLabel *model_, *devices_;  // what was chosen
+  QPushButton* plan_ = nullptr;
   int steps_ = 0;
 };
 

@@ -15,7 +15,8 @@ StepExplanation::StepExplanation(QWidget* parent)
       bubble_(new TablePanel(tr("Share of the step, by cause"), TablePanel::Filter::Hidden, this)),
       kinds_(new TablePanel(tr("By kind of task"), TablePanel::Filter::Hidden, this)),
       links_(new TablePanel(tr("Task by task"), TablePanel::Filter::Shown, this)),
-      range_(new TablePanel(tr("By kind of task, in the measured range"), TablePanel::Filter::Shown, this)) {
+      range_(new TablePanel(tr("By kind of task, in the measured range"), TablePanel::Filter::Shown, this)),
+      found_(new TablePanel(tr("What the search found"), TablePanel::Filter::Shown, this)) {
   setDocumentMode(true);
   auto* path = new QSplitter(Qt::Horizontal, this);
   path->addWidget(kinds_);
@@ -28,6 +29,9 @@ StepExplanation::StepExplanation(QWidget* parent)
   addTab(path, tr("Critical path"));
   addTab(range_, tr("Range"));
   range_->setStretchedColumn(0);
+  addTab(found_, tr("Found"));
+  found_->setStretchedColumn(1);
+  connect(found_, &TablePanel::rowChosen, this, [this](int row) { Q_EMIT spanChosen(static_cast<int>(spans_[static_cast<std::size_t>(row)])); });
   connect(links_, &TablePanel::rowChosen, this, [this](int row) {
     if (plan_) Q_EMIT spanChosen(static_cast<int>(plan_->critical.links[static_cast<std::size_t>(row)].span));
   });
@@ -44,6 +48,12 @@ void StepExplanation::setPlan(const SharedPlan& plan) {
     };
   });
   addUp(plan->core->range());
+}
+
+void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table table) {
+  spans_ = spans;
+  setTabText(indexOf(found_), spans.empty() ? tr("Found") : tr("Found (%L1)").arg(spans.size()));
+  found_->setTable(std::move(table));
 }
 
 void StepExplanation::addUp(TimeRange range) {

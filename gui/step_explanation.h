@@ -6,6 +6,7 @@
 
 #include "gui/background_job.h"
 #include "gui/core/simulated_plan.h"
+#include "gui/models/table.h"
 
 namespace gui {
 
@@ -21,6 +22,8 @@ class StepExplanation : public QTabWidget {
   TablePanel* kinds() const { return kinds_; }
   TablePanel* links() const { return links_; }
   TablePanel* range() const { return range_; }
+  void showFound(const std::vector<std::uint32_t>& spans, Table table);  // by the search; none: nothing was looked for
+  TablePanel* found() const { return found_; }
 
  Q_SIGNALS:
   void spanChosen(int span);  // of the timeline
@@ -28,7 +31,8 @@ class StepExplanation : public QTabWidget {
  private:
   SharedPlan plan_;
   BackgroundJob explaining_, adding_;
-  TablePanel *bubble_, *kinds_, *links_, *range_;
+  TablePanel *bubble_, *kinds_, *links_, *range_, *found_;
+  std::vector<std::uint32_t> spans_;  // found
 };
 
 }  // namespace gui

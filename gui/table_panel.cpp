@@ -21,6 +21,7 @@ void arrange(QTableView* view) {
   view->setShowGrid(false);
   view->setWordWrap(false);
   view->setSortingEnabled(true);
+  view->setTabKeyNavigation(false);  // Tab leads on, arrows walk: nobody is caught in a table
   view->verticalHeader()->hide();
   view->verticalHeader()->setDefaultSectionSize(24);
   view->horizontalHeader()->setHighlightSections(false);
@@ -65,6 +66,10 @@ TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
     updateCount();
     if (std::exchange(filtering_, false)) Q_EMIT filterChanged();
   });
+  connect(view_->horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, [this](int sorted) {
+    const int wide = sorted < 0 || sorted == stretched_ ? 0 : std::min(view_->horizontalHeader()->sectionSizeHint(sorted), kWidest);
+    if (sorted >= 0 && wide > view_->columnWidth(sorted)) view_->setColumnWidth(sorted, wide);
+  });
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) Q_EMIT rowChosen(model_->positionOf(current.row()));
   });
@@ -104,8 +109,12 @@ int TablePanel::chosen() const {
 }
 
 void TablePanel::setFilter(const QString& terms) { filter_->setText(terms); }
+
+// A column that is sorted by becomes as wide as its arrow needs; the others do not keep that room.
 void TablePanel::arrangeColumns() {
+  view_->horizontalHeader()->setSortIndicatorShown(false);
   view_->resizeColumnsToContents();
+  view_->horizontalHeader()->setSortIndicatorShown(true);
   const int columns = model_->columnCount();
   for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column), kWidest));
   if (stretched_ >= 0 && stretched_ < columns) view_->horizontalHeader()->setSectionResizeMode(stretched_, QHeaderView::Stretch);

@@ -8,6 +8,7 @@
 #include <QSplitter>
 #include <algorithm>
 
+#include "gui/models/explanation_tables.h"
 #include "gui/models/plan_tables.h"
 #include "gui/models/reason_text.h"
 #include "gui/step_explanation.h"
@@ -73,7 +74,7 @@ void TimelinePage::build() {
   auto* body = new QSplitter(Qt::Horizontal, this);
   body->addWidget(view_);
   body->addWidget(side);
-  body->setSizes({720, 310});
+  body->setSizes({680, 350});
   body->setStretchFactor(0, 1);
   auto* all = new QSplitter(Qt::Vertical, this);
   all->addWidget(body);
@@ -103,13 +104,23 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   search(search_->text());
 }
 
+std::vector<std::size_t> TimelinePage::devicesShown() const {
+  const std::span<const sim::GraphDevice> devices = plan_->graph.devices();
+  std::vector<std::size_t> order = deviceOrder(devices, plan_->plan.mesh, state_);
+  if (!only_matching_ || matches_.empty()) return order;
+  std::vector<bool> matching(devices.size());
+  for (const std::uint32_t span : matches_) matching[plan_->result.timeline.spans[span].device.position()] = true;
+  std::erase_if(order, [&](std::size_t device) { return !matching[device]; });
+  return order;
+}
+
 void TimelinePage::orderDevices() {
   if (!plan_) return;
-  const std::span<const sim::GraphDevice> devices = plan_->graph.devices();
-  const auto pinned = std::count_if(devices.begin(), devices.end(), [this](const sim::GraphDevice& device) {
-    return state_.pinned.contains(device.representative.value());
+  const std::vector<std::size_t> order = devicesShown();
+  const auto pinned = std::count_if(order.begin(), order.end(), [this](std::size_t device) {
+    return state_.pinned.contains(plan_->graph.devices()[device].representative.value());
   });
-  view_->setDeviceOrder(deviceOrder(devices, plan_->plan.mesh, state_), static_cast<std::size_t>(pinned));
+  view_->setDeviceOrder(order, static_cast<std::size_t>(pinned));
 }
 
 void TimelinePage::pin(std::size_t device) {
@@ -149,16 +160,27 @@ void TimelinePage::search(const QString& pattern) {
   searching_ = !pattern.isEmpty() && plan_ && expression.isValid();
   if (!searching_) {
     looking_.start([](const std::atomic<bool>&) { return BackgroundJob::Finish(); });  // what is looked for is no longer wanted
-    return fade();
+    return showFound({}, {});
   }
   looking_.start([this, plan = plan_, expression](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
     const std::vector<std::uint32_t> matches = spansThatMatch(plan->result.timeline.spans, expression, cancelled);
-    return [this, matches] {
-      matches_ = matches;
+    return [this, matches, table = foundTable(*plan, matches)] {
+      showFound(matches, table);
       found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
-      fade();
     };
   });
+}
+
+void TimelinePage::showFound(const std::vector<std::uint32_t>& matches, Table table) {
+  matches_ = matches;
+  explanation_->showFound(matches, std::move(table));
+  fade();
+  orderDevices();
+}
+
+void TimelinePage::showMatching(bool only) {
+  only_matching_ = only;
+  orderDevices();
 }
 
 // What the search found; else, where wanted, the critical path; else nothing fades.

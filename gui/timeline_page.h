@@ -6,6 +6,7 @@
 #include "gui/background_job.h"
 #include "gui/core/simulated_plan.h"
 #include "gui/core/view_state.h"
+#include "gui/models/table.h"
 
 class QComboBox;
 class QLabel;
@@ -27,6 +28,7 @@ class TimelinePage : public QWidget {
   ViewState viewState() const;
   void setViewState(const ViewState& state);  // kept over edits of the plan
   void showCritical(bool only);                                    // the other tasks fade
+  void showMatching(bool only);                                    // devices without what is looked for hide
   TimelineView* view() const { return view_; }
   TablePanel* figures() const { return figures_; }
   TablePanel* details() const { return details_; }
@@ -40,6 +42,8 @@ class TimelinePage : public QWidget {
   void showSlice(int span);
   void nextMatch();
   void fade();
+  void showFound(const std::vector<std::uint32_t>& matches, Table table);
+  std::vector<std::size_t> devicesShown() const;  // top to bottom
   void orderDevices();
   void pin(std::size_t device);
 
@@ -47,7 +51,7 @@ class TimelinePage : public QWidget {
   BackgroundJob looking_;
   std::vector<std::uint32_t> matches_;
   std::size_t match_ = 0;
-  bool searching_ = false, only_critical_ = false;
+  bool searching_ = false, only_critical_ = false, only_matching_ = false;
   TimelineView* view_;
   TablePanel *figures_, *details_;
   StepExplanation* explanation_;

@@ -25,15 +25,16 @@ ToolProcess::~ToolProcess() {
   process_.waitForFinished(2000);
 }
 
-void ToolProcess::start(const QStringList& words, std::function<void()> then) {
+void ToolProcess::start(const QStringList& words, Then then) {
   if (isRunning()) return Q_EMIT failed({tr("Another command is still running."), tr("wait until it has ended")});
   then_ = std::move(then);
   process_.start(program_, words);
 }
 
 void ToolProcess::end() {
-  if (process_.exitStatus() == QProcess::NormalExit && process_.exitCode() == 0) return then_();
-  const Message message = messageOf(QString::fromUtf8(process_.readAll()));
+  const QString said = QString::fromUtf8(process_.readAll());
+  if (process_.exitStatus() == QProcess::NormalExit && process_.exitCode() == 0) return then_(said);
+  const Message message = messageOf(said);
   Q_EMIT failed(message.problem.isEmpty() ? Message{tr("%1 ended without a word.").arg(program_), QString()} : message);
 }
 

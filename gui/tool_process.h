@@ -18,7 +18,8 @@ class ToolProcess : public QObject {
   explicit ToolProcess(QObject* parent = nullptr);
   ~ToolProcess() override;
   void setProgram(const QString& program) { program_ = program; }
-  void start(const QStringList& words, std::function<void()> then);  // then: it has succeeded; refused while another runs
+  using Then = std::function<void(const QString& said)>;
+  void start(const QStringList& words, Then then);  // then: it has succeeded; refused while another runs
   bool isRunning() const { return process_.state() != QProcess::NotRunning; }
 
  Q_SIGNALS:
@@ -29,7 +30,7 @@ class ToolProcess : public QObject {
 
   QString program_;
   QProcess process_;
-  std::function<void()> then_;
+  Then then_;
 };
 
 }  // namespace gui

@@ -153,12 +153,12 @@ StageStepPrices Pricer::step(StageIndex stage) const {
   for (std::size_t at = 0; at < buckets.size(); ++at) {
     prices.buckets.push_back(bucket(stage, sim::BucketIndex(static_cast<std::int32_t>(at))));
     for (const sim::BucketSlot& slot : buckets[at].slots)
-      if (is_replicated(slot)) replicated += slot.elements;
+      if (is_summed_over_tensor(slot)) replicated += slot.elements;
   }
   const auto task = [&](Phase phase, Operation operation, MeshAxis group, sim::Bytes payload) {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
   };
-  if (plan_.sequence_parallel)
+  if (plan_.sequence_parallel || replicated > 0)
     prices.replicated_sum =
         task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_gradient(plan_) * replicated);
   prices.norm_part = task(Phase::Step, Operation::NormPart, MeshAxis::None, {});
@@ -166,12 +166,12 @@ StageStepPrices Pricer::step(StageIndex stage) const {
   return prices;
 }
 
-// A parameter that every rank of a tensor group holds whole. The tied copy on the last stage is split as the embedding is.
-bool Pricer::is_replicated(const sim::BucketSlot& slot) const {
+// The tied copy on the last stage is split as the embedding is.
+bool Pricer::is_summed_over_tensor(const sim::BucketSlot& slot) const {
   const std::vector<sim::Parameter>& own = model_.layer(slot.layer).parameters;
   const bool is_copy = static_cast<std::size_t>(slot.parameter) >= own.size();
   const sim::Parameter& parameter = is_copy ? model_.layers.front().parameters.front() : own[static_cast<std::size_t>(slot.parameter)];
-  return parameter.split == sim::TensorSplit::None;
+  return sim::sums_over_tensor(parameter, plan_);
 }
 
 std::vector<StageStepPrices> Pricer::steps() const {

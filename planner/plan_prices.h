@@ -2,6 +2,7 @@
 // engine uses, so that a price here is never above the engine's time for the same task.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sim/cost/cost_model.h"
@@ -30,7 +31,7 @@ struct BucketPrice {
 
 struct StageStepPrices {             // what a stage does once a step
   std::vector<BucketPrice> buckets;  // in launch order
-  sim::SimTime replicated_sum{};     // sequence parallel: gradients of parameters that the tensor group holds copies of
+  std::optional<sim::SimTime> replicated_sum{};  // of gradients, where tensor ranks hold copies of parameters and parts of their gradients
   sim::SimTime norm_part{}, world_sum{};
 };
 
@@ -67,7 +68,7 @@ class Pricer {
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;
   BucketPrice bucket(sim::StageIndex stage, sim::BucketIndex index) const;
-  bool is_replicated(const sim::BucketSlot& slot) const;
+  bool is_summed_over_tensor(const sim::BucketSlot& slot) const;
 
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;

@@ -228,8 +228,7 @@ void Replay::send(ReplayStage& stage, const StageAction& action) {
 
 void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_)
-    if (plan_.sequence_parallel)
-      perform(stage, Stream::Reduce, stage.computed, prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum);
+    if (const auto sum = prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum) perform(stage, Stream::Reduce, stage.computed, *sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
   if (first == last || !plan_.ties_across_stages()) return;
   SimTime start{}, duration{};

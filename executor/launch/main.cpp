@@ -16,6 +16,7 @@
 #include "executor/launch/stop_request.h"
 #include "executor/launch/worker.h"
 #include "executor/training/hugging_face.h"
+#include "sim/units/folder_lock.h"
 
 namespace executor {
 namespace {
@@ -75,6 +76,8 @@ int perform(const WorkerOptions& options, const RankEnvironment& place, Connecti
   }
   std::error_code ignored;
   std::filesystem::create_directories(options.out, ignored);
+  std::optional<sim::FolderLock> lock;
+  if (place.rank == sim::Rank(0) && !options.folder_is_locked) lock.emplace(options.out);
   const sim::ParallelPlan plan = load_runnable_plan(options.plan);
   const DeviceChoice choice = connect(options, place, plan.cluster.hardware.kind, to);
   return Worker(options, plan, choice, to.transport).run() == RunEnd::Completed ? 0 : kInterrupted;

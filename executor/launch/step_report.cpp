@@ -1,12 +1,16 @@
 #include "executor/launch/step_report.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 
+#include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
 namespace executor {
@@ -47,20 +51,38 @@ std::string metrics_line(const StepFigures& figures) {
 }
 
 StepReport::StepReport(const std::string& path, CompletedSteps resumed, CompletedSteps all)
-    : first_(resumed), all_(all), on_terminal_(isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()), shown_(start_) {
+    : path_(path), first_(resumed), all_(all), on_terminal_(isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()), shown_(start_) {
   sim::save_text_file(lines_up_to(path, resumed), path);
-  file_ = std::fopen(path.c_str(), "a");
+  file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file_ < 0) throw sim::InputError(path, {{"", fmt::format("cannot be written: {}", std::strerror(errno)), "name a folder that can be written"}});
 }
 
 StepReport::~StepReport() {
   if (on_terminal_) std::fputc('\n', stderr);
-  if (file_) std::fclose(file_);
+  ::close(file_);
+}
+
+bool StepReport::write_lines() {
+  while (!unwritten_.empty()) {
+    const ssize_t written = ::write(file_, unwritten_.data(), unwritten_.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) unwritten_.erase(0, static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void StepReport::finish() {
+  if (write_lines()) return;
+  throw sim::InputError(path_, {{"", fmt::format("the lines from step {} on could not be written: {}", first_unwritten_.value, std::strerror(errno)),
+                                 "free space on the disk; the checkpoints are whole"}});
 }
 
 void StepReport::add(const StepFigures& figures) {
-  if (file_) {
-    fmt::print(file_, "{}\n", metrics_line(figures));
-    std::fflush(file_);
+  const bool was_full = !unwritten_.empty();
+  unwritten_ += metrics_line(figures) + "\n";
+  if (!write_lines() && !was_full) {
+    first_unwritten_ = figures.steps;
+    fmt::print(stderr, "{}: {}: the lines from step {} on wait for space\n", path_, std::strerror(errno), figures.steps.value);
   }
   const auto now = std::chrono::steady_clock::now();
   if (now - shown_ < kBetweenLines && figures.steps.value != all_.value) return;

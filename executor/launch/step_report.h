@@ -25,17 +25,21 @@ std::string metrics_line(const StepFigures& figures);
 
 class StepReport {
  public:
-  // Lines of steps after `resumed` (lost when the run died) are removed: the file stays a row of steps.
+  // Lines of steps after `resumed` (lost when the run died) are removed: the file stays a row of steps. Throws sim::InputError.
   StepReport(const std::string& path, CompletedSteps resumed, CompletedSteps all);
   ~StepReport();
   StepReport(const StepReport&) = delete;
   StepReport& operator=(const StepReport&) = delete;
-  void add(const StepFigures& figures);
+  void add(const StepFigures& figures);   // a line that a full disk does not take is said, and waits for space
+  void finish();                          // throws sim::InputError naming the lines that found none
 
  private:
   void show(const StepFigures& figures);
-  std::FILE* file_;
-  CompletedSteps first_, all_;
+  bool write_lines();
+  std::string path_;
+  int file_ = -1;
+  std::string unwritten_;
+  CompletedSteps first_, all_, first_unwritten_{};
   bool on_terminal_;
   std::chrono::steady_clock::time_point start_, shown_;
 };

@@ -143,6 +143,7 @@ RunEnd Worker::run() {
   heartbeat_.begin_activity("writing a checkpoint");
   checkpoints_.finish_save();
   if (options_.no_checkpoint) write_trace();
+  if (report_) report_->finish();
   if (!options_.memory_snapshot.empty()) write_memory_snapshot(options_.memory_snapshot);
   heartbeat_.begin_activity("ended");
   return summary_.stop_requested ? RunEnd::Interrupted : RunEnd::Completed;

@@ -61,6 +61,7 @@ const std::vector<Option>& all_options() {
 bool* find_switch(WorkerOptions& options, std::string_view name) {
   if (name == "--resume") return &options.resume;
   if (name == "--no-checkpoint") return &options.no_checkpoint;
+  if (name == "--folder-is-locked") return &options.folder_is_locked;
   return name == "--cuda-graphs" ? &options.cuda_graphs : nullptr;
 }
 

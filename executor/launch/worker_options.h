@@ -2,7 +2,7 @@
 //
 //   meshwright-worker run --plan plan.json --data tokens.bin --steps N --out run/ [--resume] [--weights model.safetensors]
 //                         [--device auto|cpu|cuda|cuda:0] [--communication auto|mpi|nccl] [--memory-snapshot memory.pickle] [--no-checkpoint]
-//                         [--cuda-graphs]
+//                         [--cuda-graphs] [--folder-is-locked]
 //   meshwright-worker export --out run/ --weights folder/      the newest checkpoint as Hugging Face names it
 //   meshwright-worker measure --out profile.json [--device cuda]
 //   meshwright-worker report --out run/ --ranks N        what each rank was doing last, from its heartbeat
@@ -28,6 +28,7 @@ struct WorkerOptions {
   bool resume = false;
   bool no_checkpoint = false;  // of runs that are only timed
   bool cuda_graphs = false;    // a step's computing is captured once and replayed
+  bool folder_is_locked = false;  // by the program that started the ranks: else rank 0 keeps other runs out
   Mutation mutation = Mutation::None;  // tests alone, like the next two
   std::string kill_at;
   sim::Rank kill_rank{0};

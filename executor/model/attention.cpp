@@ -86,7 +86,7 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
                             const AttentionMasks& masks, const Dropout& dropout) {
     const HeadOperands operands{queries.detach(), keys.detach(), values.detach()};
     const DroppedAttention attention(operands, masks, dropout);
-    const std::int64_t samples = queries.size(0), heads = queries.size(1), sequence = queries.size(2), width = queries.size(3);
+    const std::int64_t samples = queries.size(0), heads = queries.size(1), sequence = queries.size(2), width = values.size(3);
     const at::Tensor output = at::empty({samples, sequence, heads, width}, queries.options());
     at::Tensor kept;
     if (masks.keeps_scores) kept = at::empty({samples, heads, sequence, sequence}, queries.options());
@@ -115,8 +115,8 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
                           .key = {static_cast<std::uint64_t>(named[0])},
                           .first_element = static_cast<std::uint64_t>(named[1]),
                           .key_there = context->saved_data["key_there"].toTensor()};
-    const auto& queries = operands.queries;
-    const at::Tensor out = gradients.front().view({queries.size(0), queries.size(2), queries.size(1), queries.size(3)}).transpose(1, 2);
+    const auto& values = operands.values;
+    const at::Tensor out = gradients.front().view({values.size(0), values.size(2), values.size(1), values.size(3)}).transpose(1, 2);
     const HeadOperands result = DroppedAttention(operands, masks, dropout).gradients(out, context->saved_data["probabilities"].toTensor());
     return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor()};
   }

@@ -17,7 +17,7 @@ struct AttentionMasks {
   bool keeps_scores = true;     // P is kept for the backward; else computed again there (selective recomputation)
 };
 
-// q, k, v [samples, heads here, sequence, head_dim] -> [samples * sequence, heads here * head_dim].
+// q, k, v [samples, heads here, sequence, head_dim] -> [samples * sequence, heads here * head_dim]. With dropout values may be of another width.
 // dropout.first_element: of the first sample's mask, that is sample * heads * sequence * sequence.
 at::Tensor causal_attention(const HeadOperands& operands, const AttentionMasks& masks, const Dropout& dropout);
 

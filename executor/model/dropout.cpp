@@ -49,10 +49,21 @@ void scale_composed(const at::Tensor& tensor, const Dropout& dropout) {
   tensor.copy_(at::where(kept(tensor, dropout), scaled, at::zeros({}, tensor.options())));
 }
 
+void drop_stretches(const at::Tensor& tensor, const Dropout& dropout) {
+  for (const TokenStretch& stretch : dropout.stretches) {
+    at::Tensor rows = tensor.narrow(0, stretch.begin, stretch.count);
+    Dropout own = dropout;
+    own.stretches = {};
+    own.first_element += static_cast<std::uint64_t>(stretch.first * tensor.size(1));
+    apply_dropout(rows, own);
+  }
+}
+
 }  // namespace
 
 void apply_dropout(at::Tensor& tensor, const Dropout& dropout) {
   if (dropout.probability <= 0 || tensor.numel() == 0) return;
+  if (!dropout.stretches.empty()) return drop_stretches(tensor, dropout);
   if (!tensor.is_cpu()) return scale_composed(tensor, dropout);
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, tensor.scalar_type(), "apply_dropout",
                                   [&] { scale_by_mask(tensor.data_ptr<scalar_t>(), tensor.numel(), dropout); });

@@ -5,8 +5,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
 
 #include "executor/model/random.h"
+#include "executor/model/token_stretches.h"
 
 namespace executor {
 
@@ -15,6 +17,8 @@ struct Dropout {
   RandomKey key;                    // of (seed, step, operation)
   std::uint64_t first_element = 0;  // where this tensor's first element stands in the global batch's tensor
   at::Tensor key_there = {};        // int64 []: `key` on the tensor's device, which reads it when it draws; a CPU has none
+  // Of [rows, width]: where the rows stand, counted from first_element; empty: they follow each other. Outlive this.
+  std::span<const TokenStretch> stretches = {};
 };
 
 // In place: tensor *= mask / (1 - probability). The same call serves forward and backward. Contiguous.

@@ -11,7 +11,7 @@ Embedding::Embedding(const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
       positions_(find_leaf(layer, ".positions.weight")),
       sequence_(settings.sequence),
-      first_token_(settings.first_token),
+      stretches_(settings.stretches),
       tensor_(settings.tensor) {}
 
 // Positions in this rank's rows; negative or beyond them for rows that others own.
@@ -27,14 +27,15 @@ at::Tensor Embedding::look_up(const at::Tensor& ids) const {
   return at::index_select(tokens_.value, 0, here.clamp(0, rows - 1)).masked_fill_(foreign.unsqueeze(1), 0.0);
 }
 
-// Token i of the stream stands at position (first token + i) mod sequence: stretches of one sample each.
+// Token i of the microbatch stands at position i mod sequence; a stretch may go on into the next sample.
 void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& table, bool into_table) const {
-  for (std::int64_t token = 0; token < stream.size(0);) {
-    const std::int64_t position = (first_token_ + token) % sequence_, count = std::min(sequence_ - position, stream.size(0) - token);
-    const at::Tensor tokens = stream.narrow(0, token, count), rows = table.narrow(0, position, count);
-    into_table ? rows.add_(tokens) : tokens.add_(rows);
-    token += count;
-  }
+  for (TokenStretch left : stretches_)
+    while (left.count > 0) {
+      const std::int64_t position = left.first % sequence_, count = std::min(sequence_ - position, left.count);
+      const at::Tensor tokens = stream.narrow(0, left.begin, count), rows = table.narrow(0, position, count);
+      into_table ? rows.add_(tokens) : tokens.add_(rows);
+      left = {.begin = left.begin + count, .first = left.first + count, .count = left.count - count};
+    }
 }
 
 void Embedding::add_positions(at::Tensor& stream, const Dropout& dropout) const {

@@ -13,7 +13,7 @@ class Embedding {
 
   // ids [tokens] int64 -> [tokens, hidden]; rows that other tensor ranks own are zero. Learned positions are added by add_positions.
   at::Tensor look_up(const at::Tensor& ids) const;
-  void add_positions(at::Tensor& stream, const Dropout& dropout) const;  // stream: of this rank's stretch of the tokens
+  void add_positions(at::Tensor& stream, const Dropout& dropout) const;  // stream: of the settings' stretches
   // Their backwards, the other way round; each adds to the gradient of its table. `gradient` is overwritten by the dropout.
   void positions_backward(at::Tensor& gradient, const Dropout& dropout) const;
   void look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const;
@@ -23,7 +23,8 @@ class Embedding {
   void add_by_position(const at::Tensor& stream, const at::Tensor& table, bool into_table) const;
 
   Leaf tokens_, positions_;
-  std::int64_t sequence_, first_token_;
+  std::int64_t sequence_;
+  TokenStretches stretches_;
   TensorPosition tensor_;
 };
 

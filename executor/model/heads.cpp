@@ -25,19 +25,19 @@ void turn(Number* token, std::int64_t count, std::int64_t half, const Number* co
     }
 }
 
-enum class Direction { Forth, Back };
-
 // All heads at once, by LibTorch's operators: for a device without a loop of ours.
-void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Direction direction) {
+void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
   const std::int64_t half = shape.head_dim / 2;
   const auto wide = at::toOpMathType(joint.scalar_type());
   const at::Tensor heads = joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, 2, half}).narrow(2, 0, shape.heads + shape.kv_heads);
   const at::Tensor first = heads.select(3, 0).to(wide), second = heads.select(3, 1).to(wide);
-  const at::Tensor angles = table.to(wide).unsqueeze(2), along = angles[0], turned = angles[1].mul(direction == Direction::Forth ? 1 : -1);
+  const at::Tensor angles = table.to(wide).unsqueeze(2), along = angles[0], turned = angles[1].mul(direction == Turn::Forth ? 1 : -1);
   heads.copy_(at::stack({first * along - second * turned, second * along + first * turned}, 3));
 }
 
-void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Direction direction) {
+}  // namespace
+
+void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
   if (!table.defined()) return;
   if (!joint.is_cpu()) return turn_composed(joint, shape, table, direction);
   const std::int64_t half = shape.head_dim / 2;
@@ -47,10 +47,12 @@ void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Ten
     for (std::int64_t token = 0; token < joint.size(0); ++token) {
       const std::int64_t position = token % shape.sequence;
       turn(joint.data_ptr<scalar_t>() + token * shape.width(), shape.heads + shape.kv_heads, half, cosine + position * half,
-           sine + position * half, at::opmath_type<scalar_t>(direction == Direction::Forth ? 1 : -1));
+           sine + position * half, at::opmath_type<scalar_t>(direction == Turn::Forth ? 1 : -1));
     }
   });
 }
+
+namespace {
 
 // [tokens, width] seen as [samples, sequence, heads, head_dim], from head `first`.
 at::Tensor heads_of(const at::Tensor& joint, const HeadShape& shape, std::int64_t first, std::int64_t count) {
@@ -81,7 +83,7 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
     context->saved_data["shape"] = std::vector<std::int64_t>{shape.heads, shape.kv_heads, shape.head_dim, shape.sequence};
     context->saved_data["rotary"] = rotary.angles;
     const at::Tensor joint = input.detach();
-    apply_rotary(joint, shape, rotary.angles, Direction::Forth);
+    apply_rotary(joint, shape, rotary.angles, Turn::Forth);
     const std::int64_t times = shape.heads / shape.kv_heads;
     return {heads_of(joint, shape, 0, shape.heads).transpose(1, 2), repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), times),
             repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), times)};
@@ -95,7 +97,7 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
     heads_of(joint, shape, 0, shape.heads).copy_(gradients[0].transpose(1, 2));
     gather_repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), gradients[1], times);
     gather_repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), gradients[2], times);
-    apply_rotary(joint, shape, context->saved_data["rotary"].toTensor(), Direction::Back);
+    apply_rotary(joint, shape, context->saved_data["rotary"].toTensor(), Turn::Back);
     return {joint, at::Tensor(), at::Tensor()};
   }
 };

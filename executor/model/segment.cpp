@@ -4,6 +4,7 @@
 
 #include "executor/model/activation.h"
 #include "executor/model/attention.h"
+#include "executor/model/latent_attention.h"
 #include "executor/model/linear.h"
 
 namespace executor {
@@ -38,8 +39,13 @@ BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle)
     : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
-  return linear(middle_(linear(normalized, leaves_.in_weight, leaves_.in_bias), scores), leaves_.out_weight, leaves_.out_bias);
+  return out_product(middle_(in_product(normalized), scores));
 }
+
+at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
+  return leaves_.in_weight.value.defined() ? linear(normalized, leaves_.in_weight, leaves_.in_bias) : normalized;
+}
+at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const { return linear(mixed, leaves_.out_weight, leaves_.out_bias); }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
   for (std::size_t at = 0; at < layer.parameters.size(); ++at)
@@ -55,6 +61,11 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const AttentionMasks masks{
       .heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
   const SegmentNames names{"attention", "qkv", "projection"};
+  if (config.attention.kind == sim::AttentionKind::Latent)
+    return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
+                        [projections = latent_projections(config, layer, settings), masks, rotary = settings.rotary](const at::Tensor& normalized, const Dropout& scores) {
+                          return latent_attention(projections, normalized, rotary, masks, scores);
+                        });
   return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                       [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
                         return causal_attention(split_heads(joint, shape, rotary), masks, scores);

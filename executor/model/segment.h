@@ -2,6 +2,7 @@
 // tensor ranks, bias, dropout, residual sum), are written out without autograd (norm.h, residual.h), because communication may come between.
 //
 //   Attention: in = qkv, middle = heads, rotary, causal attention, out = projection        Mlp: in = up (| gate), middle = activation, out = down
+//   latent attention: without in, middle = latent_attention.h
 //
 // Built from ModelGraph's parameters of one layer; holds views of the weights, no activations.
 #pragma once
@@ -11,12 +12,13 @@
 
 #include "executor/model/norm.h"
 #include "executor/model/tensor_part.h"
+#include "executor/model/token_stretches.h"
 #include "sim/model/model_graph.h"
 
 namespace executor {
 
 struct SegmentLeaves {  // shift and biases: without tensors where the model has none
-  Leaf in_weight, in_bias;
+  Leaf in_weight, in_bias;   // without tensors where the middle makes its own products
   Leaf out_weight, out_bias;
   Leaf late_bias;  // the output's, where it is added after the sum over tensor ranks
 };
@@ -29,6 +31,9 @@ class BlockSegment {
 
   const NormLayer& norm() const { return norm_; }
   at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
+  // The core's two products, where its middle is made elsewhere (context parallelism).
+  at::Tensor in_product(const at::Tensor& normalized) const;
+  at::Tensor out_product(const at::Tensor& mixed) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
 
  private:
@@ -45,7 +50,7 @@ struct LayerParts {
 struct SegmentSettings {
   std::int64_t sequence = 1;
   TensorPosition tensor;
-  std::int64_t first_token = 0;  // of this rank's stretch of a microbatch (sequence parallelism)
+  TokenStretches stretches = {}; // which tokens of a microbatch the stream holds
   bool keeps_scores = true;      // false: attention with dropout computes its probabilities again in the backward
   at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
 };

@@ -1,9 +1,10 @@
-// Weights as Hugging Face's transformers names and lays them out (GPT2LMHeadModel, LlamaForCausalLM), in safetensors: in before the first
+// Weights as Hugging Face's transformers names and lays them out (GPT2LMHeadModel, LlamaForCausalLM, DeepseekV3ForCausalLM), in safetensors: in before the first
 // step, out of a checkpoint of any layout.
 //
 //   ours                       gpt2                                llama
 //   attention.qkv [q|k|v, in]  attn.c_attn (Conv1D: [in, q|k|v])   self_attn.q_proj, k_proj, v_proj, one below the other
 //   mlp.up [gate|up, in]       mlp.c_fc    (Conv1D)                mlp.gate_proj, up_proj
+//   attention.q_down, kv_up                                        of latent attention: self_attn.q_a_proj, kv_b_proj, ... one each
 //   embedding.tokens           wte, also the head's (tied)         embed_tokens, and lm_head
 //
 // Rows of the vocabulary that are padding are not there, and zero here.

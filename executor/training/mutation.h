@@ -16,7 +16,7 @@ enum class Mutation : std::uint8_t {
   StaleWeights,          // gathered weights are not renewed after the step
   SharedCountedTwice,    // every copy of a shared or replicated parameter counts in the gradient norm
   LastBucketNotReduced,  // the last bucket's gradients stay as they are on this rank
-  MissingReplicatedSum,  // sequence parallel: gradients of norms and biases are not summed over tensor ranks
+  MissingReplicatedSum,  // gradients of which each tensor rank has a part (sequence parallel: norms, biases) are not summed over them
   OtherMasksAgain,       // recomputation draws the dropout masks of another step
   ClipBeforeUnscale,     // fp16: the norm that clips still has the loss scale in it
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
@@ -36,6 +36,8 @@ enum class Mutation : std::uint8_t {
   IgnoredChoice,         // experts: what they put out says nothing to the router
   StrayRows,             // experts: rows are given back to the tokens from the last one on
   WrongExpertGroup,      // experts: their gradients are summed over all data ranks, which hold others, too
+  UnscaledMerge,         // attention over two blocks of keys is joined half and half, whatever their log-sum-exp
+  FutureBlock,           // the causal mask takes a later context rank's keys for an earlier one's, and the other way round
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
@@ -65,6 +67,8 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                        "ignored_choice",
                                                        "stray_rows",
                                                        "wrong_expert_group",
+                                                       "unscaled_merge",
+                                                       "future_block",
                                                        "missing_wait"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

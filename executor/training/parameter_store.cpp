@@ -36,7 +36,7 @@ TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
 }  // namespace
 
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
-    : model_(model), plan_(plan), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
+    : model_(model), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
@@ -90,12 +90,12 @@ ParameterStore::SlotPart ParameterStore::meet(const sim::BucketSlot& slot, Bucke
   return {.range = {.begin = begin, .count = end - begin}, .from = {begin - slot.offset}};
 }
 
-std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients() const {
+std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients(const sim::ParallelPlan& plan) const {
   std::vector<ReplicatedPart> parts;
   std::int64_t begin = 0;
   for (const FlatBucket& bucket : buckets_)
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
-      if (!sim::is_summed_over_tensor(parameter(slot), plan_)) continue;
+      if (!sim::sums_over_tensor(parameter(slot), plan)) continue;
       const SlotPart part = meet(slot, bucket.stepped());
       if (part.range.count > 0) parts.push_back({.gradient = bucket.final_gradients(part.range), .begin = begin + part.from.value});
       begin += slot.elements;

@@ -29,12 +29,12 @@ class ParameterStore {
   void begin_step();
   void start_gradients(sim::LayerIndex layer);  // of every bucket that this layer's backward adds to
 
-  // Where the final gradient of what is summed over tensor ranks at the end stands in a buffer of all such elements, in bucket order.
+  // Where the final gradient of what every tensor rank holds whole and has a part of the gradient of stands in a buffer of all such elements, in bucket order.
   struct ReplicatedPart {
     at::Tensor gradient;
     std::int64_t begin = 0;
   };
-  std::vector<ReplicatedPart> replicated_gradients() const;
+  std::vector<ReplicatedPart> replicated_gradients(const sim::ParallelPlan& plan) const;
 
   // A slot's part of a range of its bucket: `from` counts inside the slot. Empty where they do not meet.
   struct SlotPart {
@@ -52,7 +52,6 @@ class ParameterStore {
   void make_leaves();
 
   const sim::ModelGraph& model_;
-  const sim::ParallelPlan& plan_;
   TensorPosition tensor_;
   c10::Device device_;
   std::uint64_t seed_;

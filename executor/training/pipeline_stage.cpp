@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "executor/model/heads.h"
+#include "executor/training/token_share.h"
 
 namespace executor {
 namespace {
@@ -20,14 +21,14 @@ LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
   return {parameters.parameters(layer), parameters.leaves(layer)};
 }
 
-SegmentSettings segment_settings(const sim::ParallelPlan& plan, TensorPosition tensor, at::TensorOptions options) {
+SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, TensorPosition tensor, at::TensorOptions options) {
   SegmentSettings settings{.sequence = plan.workload.sequence,
                            .tensor = tensor,
-                           .first_token = plan.sequence_parallel ? tensor.rank * (plan.shard_shape().tokens() / tensor.degree) : 0,
+                           .stretches = stream_tokens(plan, rank),
                            .keeps_scores = plan.recompute != sim::Recompute::Selective,
                            .rotary = {}};
-  const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = plan.model.head_dim, .sequence = plan.workload.sequence};
-  if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_table(shape, plan.model.rope_theta, options);
+  const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = sim::rotary_width(plan.model), .sequence = plan.workload.sequence};
+  if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_rows(rotary_table(shape, plan.model.rope_theta, options), plan, rank);
   return settings;
 }
 
@@ -42,8 +43,9 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
-  const SegmentSettings settings = segment_settings(plan, tensor_, parameters.buckets().front().weights().options());
-  first_token_ = settings.first_token;
+  const SegmentSettings settings = segment_settings(plan, rank, tensor_, parameters.buckets().front().weights().options());
+  stretches_ = settings.stretches;
+  context_shape_ = context_shape(plan, rank, settings.rotary, mutation);
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     if (!plan.owns(stage, layer)) continue;
     const LayerParts parts = parts_of(parameters, layer);
@@ -67,6 +69,9 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Forward, EmbeddingPositions, &Stage::embedding_positions},
       {Forward, AttentionNorm, &Stage::segment_norm},
       {Forward, Attention, &Stage::segment},
+      {Forward, AttentionInput, &Stage::attention_input},
+      {Forward, AttentionScores, &Stage::attention_scores},
+      {Forward, AttentionOutput, &Stage::attention_output},
       {Forward, AttentionResidual, &Stage::segment_residual},
       {Forward, MlpNorm, &Stage::segment_norm},
       {Forward, Mlp, &Stage::segment},
@@ -80,6 +85,9 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Forward, HeadLoss, &Stage::head_loss},
       {Recompute, AttentionNorm, &Stage::segment_norm},
       {Recompute, Attention, &Stage::segment},
+      {Recompute, AttentionInput, &Stage::attention_input},
+      {Recompute, AttentionScores, &Stage::attention_scores},
+      {Recompute, AttentionOutput, &Stage::attention_output},
       {Recompute, AttentionResidual, &Stage::segment_residual},
       {Recompute, MlpNorm, &Stage::segment_norm},
       {Recompute, Mlp, &Stage::segment},
@@ -95,6 +103,9 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Backward, MlpNorm, &Stage::segment_norm_backward},
       {Backward, AttentionResidual, &Stage::segment_residual_backward},
       {Backward, Attention, &Stage::segment_backward},
+      {Backward, AttentionOutput, &Stage::attention_output_backward},
+      {Backward, AttentionScores, &Stage::attention_scores},
+      {Backward, AttentionInput, &Stage::attention_input_backward},
       {Backward, AttentionNorm, &Stage::segment_norm_backward},
       {Backward, EmbeddingPositions, &Stage::embedding_positions_backward},
       {Backward, Embedding, &Stage::embedding_backward},
@@ -176,7 +187,7 @@ Dropout PipelineStage::dropout(double probability, const sim::TaskKey& key, std:
 
 Dropout PipelineStage::stream_dropout(double probability, const sim::TaskKey& key, std::string_view operation) const {
   Dropout result = dropout(probability, key, operation, plan_.workload.sequence * hidden_);
-  result.first_element += static_cast<std::uint64_t>(first_token_ * hidden_);
+  result.stretches = stretches_;
   return result;
 }
 

@@ -19,6 +19,7 @@
 #include "executor/model/piece.h"
 #include "executor/model/weight_gradients.h"
 #include "executor/training/batch.h"
+#include "executor/training/context_attention.h"
 #include "executor/training/mutation.h"
 #include "executor/training/parameter_store.h"
 #include "sim/task_graph/task.h"
@@ -38,6 +39,7 @@ class PipelineStage {
   at::Tensor take_flow() { return std::exchange(flow_, {}).value; }  // to be sent on
   void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
   at::Tensor& partial() { return partial_; }
+  Exchange exchange(const sim::TaskKey& key);  // what a task over context ranks moves
 
   // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts].
   at::Tensor row_counts(const sim::TaskKey& key);
@@ -56,6 +58,8 @@ class PipelineStage {
     at::Tensor input;  // kept for recomputation alone
     SegmentActivations attention, mlp;
     ExpertActivations experts;  // in the place of mlp.core
+    Piece attention_input;                    // attention in three parts: the first; the last is attention.core
+    std::optional<ContextAttention> context;
   };
   struct Block {
     BlockSegment attention, mlp;     // mlp: of a block with experts its norm alone
@@ -80,10 +84,7 @@ class PipelineStage {
   // Where the backward of a task leaves its weight gradients; nullptr: it computes them itself.
   WeightGradients* later(const sim::TaskKey& key) { return plan_.splits_backward() ? &later_[later_key(key)] : nullptr; }
   using LaterKey = std::tuple<sim::LayerIndex, sim::MicrobatchIndex, sim::Operation>;
-  static LaterKey later_key(const sim::TaskKey& key) {
-    const bool is_router = key.operation == sim::Operation::ExpertInput;   // the task of all weights of experts
-    return {key.layer, key.microbatch, is_router ? sim::Operation::Experts : key.operation};
-  }
+  static LaterKey later_key(const sim::TaskKey& key);
 
   void embedding(const sim::TaskKey& key);
   void embedding_positions(const sim::TaskKey& key);
@@ -101,6 +102,11 @@ class PipelineStage {
   void expert_output_backward(const sim::TaskKey& key);
   void experts_backward(const sim::TaskKey& key);
   void expert_input_backward(const sim::TaskKey& key);
+  void attention_input(const sim::TaskKey& key);
+  void attention_scores(const sim::TaskKey& key);
+  void attention_output(const sim::TaskKey& key);
+  void attention_output_backward(const sim::TaskKey& key);
+  void attention_input_backward(const sim::TaskKey& key);
   void head_norm(const sim::TaskKey& key);
   void head(const sim::TaskKey& key);
   void head_exponentials(const sim::TaskKey& key);
@@ -118,6 +124,7 @@ class PipelineStage {
   const BlockSegment& segment_of(const sim::TaskKey& key) const;
   BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, key.microbatch}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);
+  ContextAttention& context_of(const sim::TaskKey& key);
   bool has_next_norm(const sim::TaskKey& key) const;
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
@@ -133,7 +140,8 @@ class PipelineStage {
   TensorPosition tensor_;
   Mutation mutation_;
   std::int64_t hidden_ = 0;
-  std::int64_t first_token_ = 0;  // of this rank's stretch
+  TokenStretches stretches_;      // which tokens of a microbatch the stream holds
+  ContextShape context_shape_;    // where context ranks share them
   double loss_scale_ = 1;         // holds 1 / tokens of the global batch: the only averaging there is
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;

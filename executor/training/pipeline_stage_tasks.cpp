@@ -9,7 +9,15 @@ namespace executor {
 
 PipelineStage::Part PipelineStage::part_of(sim::Operation operation) {
   using enum sim::Operation;
-  return operation == Attention || operation == AttentionResidual || operation == AttentionNorm ? Part::Attention : Part::Mlp;
+  switch (operation) {
+    case Attention:
+    case AttentionInput:
+    case AttentionScores:
+    case AttentionOutput:
+    case AttentionResidual:
+    case AttentionNorm: return Part::Attention;
+    default: return Part::Mlp;
+  }
 }
 
 const BlockSegment& PipelineStage::segment_of(const sim::TaskKey& key) const {
@@ -20,6 +28,12 @@ const BlockSegment& PipelineStage::segment_of(const sim::TaskKey& key) const {
 PipelineStage::SegmentActivations& PipelineStage::kept_of(const sim::TaskKey& key) {
   BlockActivations& kept = block_activations(key);
   return part_of(key.operation) == Part::Attention ? kept.attention : kept.mlp;
+}
+
+// The weight gradients of attention are one task, however many parts its backward has.
+PipelineStage::LaterKey PipelineStage::later_key(const sim::TaskKey& key) {
+  const bool is_router = key.operation == sim::Operation::ExpertInput;   // one task for all weights of experts
+  return {key.layer, key.microbatch, part_of(key.operation) == Part::Attention ? sim::Operation::Attention : is_router ? sim::Operation::Experts : key.operation};
 }
 
 void PipelineStage::embedding(const sim::TaskKey& key) {

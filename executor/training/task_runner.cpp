@@ -150,6 +150,16 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Forward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
       {Recompute, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
       {Backward, ReduceScatter, Axis::Tensor, &TaskRunner::scatter_over_tensor_ranks},
+      {Forward, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Forward, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Forward, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Recompute, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, AllGather, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, ReduceScatter, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, AllToAll, Axis::Context, &TaskRunner::exchange_over_context_ranks},
+      {Backward, RingHop, Axis::Context, &TaskRunner::exchange_over_context_ranks},
       {Forward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Backward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Forward, Send, Axis::Pipeline, &TaskRunner::send},
@@ -232,10 +242,24 @@ void TaskRunner::scatter_over_tensor_ranks(const sim::Task& task) {
   stage_.partial() = own;
 }
 
-// Parameters that every tensor rank holds whole saw its stretch of the tokens only. Of a data rank's shard its part is summed; the rest is zero.
+void TaskRunner::exchange_over_context_ranks(const sim::Task& task) {
+  const Exchange exchange = stage_.exchange(task.key);
+  Communicator& context = communicators_.of(sim::MeshAxis::Context);
+  const auto start = [&] {
+    switch (task.key.operation) {
+      case sim::Operation::AllGather: return context.all_gather(exchange.to, exchange.from, task.key);
+      case sim::Operation::ReduceScatter: return context.reduce_scatter(exchange.to, exchange.from, task.key);
+      case sim::Operation::AllToAll: return context.all_to_all(exchange.to, exchange.from, task.key);
+      default: return context.ring_hop(exchange.to, exchange.from, task.key);
+    }
+  };
+  wait(*start(), exchange.to);
+}
+
+// Parameters that every tensor rank holds whole saw its stretch of the tokens, or its heads, only. Of a data rank's shard its part is summed; the rest is zero.
 void TaskRunner::sum_replicated_gradients(const sim::Task& task) {
   if (options_.mutation == Mutation::MissingReplicatedSum) return;
-  const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients();
+  const std::vector<ParameterStore::ReplicatedPart> parts = parameters_.replicated_gradients(plan_);
   const at::TensorOptions options = parameters_.buckets().front().gradients().options();
   const at::Tensor packed = at::zeros({task.payload.value() / static_cast<std::int64_t>(options.dtype().itemsize())}, options);
   const auto place = [&](const ParameterStore::ReplicatedPart& part) { return packed.narrow(0, part.begin, part.gradient.numel()); };

@@ -56,6 +56,7 @@ class TaskRunner {
   void sum_over_tensor_ranks(const sim::Task& task);
   void gather_over_tensor_ranks(const sim::Task& task);
   void scatter_over_tensor_ranks(const sim::Task& task);
+  void exchange_over_context_ranks(const sim::Task& task);
   void sum_replicated_gradients(const sim::Task& task);
   void receive(const sim::Task& task);
   void send(const sim::Task& task);

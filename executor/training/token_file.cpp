@@ -1,6 +1,8 @@
 #include "executor/training/token_file.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -13,6 +15,7 @@
 
 #include "executor/model/random.h"
 #include "executor/training/refusal.h"
+#include "executor/training/token_share.h"
 
 namespace executor {
 namespace {
@@ -38,6 +41,13 @@ Mapped map_file(const std::string& path) {
   close(file);
   if (memory == MAP_FAILED) refuse(path, std::string("cannot be mapped into memory: ") + std::strerror(errno), "free some address space");
   return {static_cast<const std::uint16_t*>(memory), status.st_size};
+}
+
+at::Tensor columns_of(const at::Tensor& rows, const TokenStretches& stretches) {
+  if (stretches.size() == 1) return rows.narrow(1, stretches.front().first, stretches.front().count).contiguous();
+  std::vector<at::Tensor> pieces;
+  for (const TokenStretch& stretch : stretches) pieces.push_back(rows.narrow(1, stretch.first, stretch.count));
+  return at::cat(pieces, 1);
 }
 
 }  // namespace
@@ -87,9 +97,9 @@ std::int64_t permuted(EpochPosition position, PermutationKey key) {
 
 StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step) {
   const std::int64_t microbatches = plan.num_microbatches(), samples = plan.microbatch_size, sequence = plan.workload.sequence;
-  StepBatch batch{.step = step, .first_sample = plan.mesh.coordinate(rank).data * microbatches * samples, .ids = {}, .targets = {}};
-  batch.ids = at::empty({microbatches, samples * sequence}, at::kLong);
-  batch.targets = at::empty({microbatches, samples * sequence}, at::kLong);
+  const std::int64_t first = plan.mesh.coordinate(rank).data / plan.mesh.context * microbatches * samples;
+  StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
+  batch.targets = at::empty_like(batch.ids);
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {
     const std::int64_t number = step * plan.workload.global_batch + batch.first_sample + at;
     const PermutationKey key{.seed = plan.training.seed, .epoch = static_cast<std::uint64_t>(number / file.num_samples())};
@@ -97,6 +107,8 @@ StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);
     std::copy_n(tokens.begin() + 1, sequence, batch.targets.data_ptr<std::int64_t>() + at * sequence);
   }
+  const TokenStretches own = rank_tokens(plan, rank);
+  for (at::Tensor* rows : {&batch.ids, &batch.targets}) *rows = columns_of(*rows, own);
   return batch;
 }
 

@@ -47,7 +47,7 @@ struct EpochPosition {
 };
 std::int64_t permuted(EpochPosition position, PermutationKey key);
 
-// What data rank `data_rank` trains on in a step: samples [first, first + m * microbatch) of the global batch.
+// What a rank trains on in a step: of samples [first, first + m * microbatch) of the global batch its tokens.
 StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step);
 
 }  // namespace executor

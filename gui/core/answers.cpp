@@ -179,6 +179,34 @@ Answer reshard(const SimulatedPlan& now, Cancelled cancelled) {
   return bestOf(now, std::move(variants), cancelled);
 }
 
+// HSDP: parameters and states are sharded over a part of the data ranks, and summed over the replicas of that part.
+Answer hybridSharding(const SimulatedPlan& now, Cancelled cancelled) {
+  std::vector<Variant> variants;
+  for (std::int32_t replicas = 1; replicas <= now.plan.mesh.copies(); replicas *= 2)
+    if (now.plan.mesh.copies() % replicas == 0 && (replicas == 1 || replicas < now.plan.mesh.copies()))
+      addVariant(variants, now, fmt::format("replicas={}", replicas), [&](sim::ParallelPlan& plan) { plan.mesh.replicas = replicas; });
+  return bestOf(now, std::move(variants), cancelled);
+}
+
+Answer reduction(const SimulatedPlan& now, Cancelled cancelled) {
+  std::vector<Variant> variants;
+  for (const bool whole : {false, true})
+    addVariant(variants, now, fmt::format("fp32_gradients={}", whole), [&](sim::ParallelPlan& plan) { plan.workload.fp32_gradients = whole; });
+  return bestOf(now, std::move(variants), cancelled);
+}
+
+// What is reduced, and under ZeRO 3 gathered, in one go.
+Answer wrapping(const SimulatedPlan& now, Cancelled cancelled) {
+  std::vector<Variant> variants;
+  for (const std::int64_t mebibytes : {5, 25, 100, 400})
+    for (const bool prefetch : {true, false})
+      addVariant(variants, now, fmt::format("bucket_size={} MiB, prefetch={}", mebibytes, prefetch), [&](sim::ParallelPlan& plan) {
+        plan.bucket_size = sim::Bytes(mebibytes << 20);
+        plan.prefetch = prefetch;
+      });
+  return bestOf(now, std::move(variants), cancelled);
+}
+
 Answer precision(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
   for (std::size_t at = 0; at < sim::kNumPrecisions; ++at)
@@ -238,6 +266,9 @@ constexpr Question kQuestions[] = {
     {"What do the recomputation policies cost and save?", recompute},
     {"What does each ZeRO stage cost and save?", zeroStage},
     {"What if parameters stayed gathered after forward?", reshard},
+    {"What does another wrapping cost and save?", wrapping},
+    {"When does hybrid sharding (HSDP) pay?", hybridSharding},
+    {"What if gradients were reduced in fp32?", reduction},
     {"What if the precision were another?", precision},
     {"Which pipeline schedule is the best?", schedule},
     {"Which layer dominates the activations?", activationsByLayer},

@@ -1,7 +1,6 @@
 #include "gui/core/counter.h"
 
 #include <algorithm>
-#include <map>
 
 #include "gui/core/device_part.h"
 #include "sim/cost/cost_model.h"
@@ -35,27 +34,33 @@ Counter memoryOf(const SimulatedStep& step, sim::DeviceId device) {
   return finished(std::move(counter));
 }
 
+struct LoadChange {
+  std::int64_t time;
+  double load;
+};
+
 // What the device's port carries: a task that has its share for itself takes it for its duration; squeezed by others it takes less for
 // longer, evenly as far as this row knows.
-std::vector<std::map<std::int64_t, double>> portChanges(const SimulatedStep& step) {
+std::vector<std::vector<LoadChange>> portChanges(const SimulatedStep& step) {
   const sim::CostModel costs(step.model, step.plan);
   const sim::Placement placement(step.plan);
-  std::map<std::pair<sim::DeviceId, sim::TaskKey>, const sim::Task*> tasks;
-  for (const sim::Task& task : step.graph.tasks())
-    if (sim::is_communication(task.key.operation)) tasks.emplace(std::pair(task.device, task.key), &task);
-  std::vector<std::map<std::int64_t, double>> changes(step.graph.devices().size());
-  for (const sim::Span& span : step.timeline.spans) {
-    const auto found = tasks.find({span.device, span.key});
-    if (found == tasks.end() || span.end <= span.start) continue;
-    const sim::TaskCost& cost = costs.cost(*found->second, step.graph);
+  std::vector<std::vector<LoadChange>> changes(step.graph.devices().size());
+  for (std::size_t task = 0; task < step.span_of.size(); ++task) {
+    const sim::Task& moved = step.graph.tasks()[task];
+    if (!sim::is_communication(moved.key.operation) || step.span_of[task] < 0) continue;
+    const sim::Span& span = step.timeline.spans[static_cast<std::size_t>(step.span_of[task])];
+    if (span.end <= span.start) continue;
+    const sim::TaskCost& cost = costs.cost(moved, step.graph);
     for (std::size_t at = 0; at < cost.num_uses; ++at) {
-      if (cost.uses[at].link != placement.port(step.graph.devices()[span.device.position()].representative)) continue;
+      if (cost.uses[at].link != placement.port(step.graph.devices()[moved.device.position()].representative)) continue;
       const auto length = static_cast<double>((span.end - span.start).count());
       const double load = cost.uses[at].share * std::min(1.0, static_cast<double>(cost.duration.count()) / length);
-      changes[span.device.position()][span.start.count()] += load;
-      changes[span.device.position()][span.end.count()] -= load;
+      changes[moved.device.position()].push_back({span.start.count(), load});
+      changes[moved.device.position()].push_back({span.end.count(), -load});
     }
   }
+  for (std::vector<LoadChange>& of_device : changes)
+    std::stable_sort(of_device.begin(), of_device.end(), [](const LoadChange& a, const LoadChange& b) { return a.time < b.time; });
   return changes;
 }
 
@@ -78,7 +83,7 @@ Counter utilizationOf(const SimulatedStep& step, sim::DeviceId device, sim::SimT
   return finished(std::move(counter));
 }
 
-Counter loadOf(sim::DeviceId device, const std::map<std::int64_t, double>& changes) {
+Counter loadOf(sim::DeviceId device, const std::vector<LoadChange>& changes) {
   Counter counter{.device = device, .name = "link load", .time = {}, .value = {}, .text = loadText};
   double load = 0;
   for (const auto& [time, change] : changes) addMoment(counter, time, std::clamp(load += change, 0.0, 1.0));
@@ -95,7 +100,7 @@ double Counter::highest(TimeRange range) const {
 }
 
 std::vector<Counter> countersOf(const SimulatedStep& step) {
-  const std::vector<std::map<std::int64_t, double>> changes = portChanges(step);
+  const std::vector<std::vector<LoadChange>> changes = portChanges(step);
   sim::SimTime end{};
   for (const sim::Span& span : step.timeline.spans) end = std::max(end, span.end);
   std::vector<Counter> counters;

@@ -28,6 +28,7 @@ struct SimulatedStep {
   const sim::ParallelPlan& plan;
   const sim::TaskGraph& graph;
   const sim::Timeline& timeline;
+  const std::vector<std::int64_t>& span_of;  // by task: its span; -1: none (sim::Dependencies)
 };
 std::vector<Counter> countersOf(const SimulatedStep& step);  // by device
 

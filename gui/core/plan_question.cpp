@@ -1,5 +1,6 @@
 #include "gui/core/plan_question.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -11,6 +12,14 @@ namespace {
 
 sim::ModelConfig modelOf(const std::string& path) {
   return kindOfFile(path) == FileKind::Plan ? sim::load_plan(path).model : sim::load_model_config(path);
+}
+
+sim::Precision precisionOf(const PlanQuestion& question, sim::DeviceKind device) {
+  if (question.precision.empty()) return device == sim::DeviceKind::Cpu ? sim::Precision::Fp32 : sim::Precision::Bf16;
+  const auto* const named = std::find(std::begin(sim::kPrecisionNames), std::end(sim::kPrecisionNames), question.precision);
+  if (named == std::end(sim::kPrecisionNames))
+    throw sim::InputError("", {{"precision", "cannot be simulated yet", "choose fp32, tf32, bf16 or fp16"}});
+  return static_cast<sim::Precision>(named - std::begin(sim::kPrecisionNames));
 }
 
 std::vector<std::string> namesIn(std::initializer_list<const char*> folders) {
@@ -34,10 +43,9 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   request.model = modelOf(question.model);
   request.cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
   if (!question.software.empty()) request.cluster.software = sim::load_software(question.software);
-  const bool cpu = request.cluster.hardware.kind == sim::DeviceKind::Cpu;
   request.workload = {.sequence = question.sequence,
                       .global_batch = question.global_batch,
-                      .precision = cpu ? sim::Precision::Fp32 : sim::Precision::Bf16,
+                      .precision = precisionOf(question, request.cluster.hardware.kind),
                       .optimizer = sim::OptimizerKind::AdamW};
   request.memory_limit = planner::memory_limit_of({.where = "memory limit", .value = question.memory_limit}, violations);
   if (!violations.empty()) throw sim::InputError("", violations);

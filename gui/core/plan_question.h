@@ -17,6 +17,7 @@ struct PlanQuestion {
   std::string software{};    // what runs on GPUs: a file, or a name of profiles/software; empty: our own worker
   std::int64_t global_batch = 64;
   std::int64_t sequence = 1024;
+  std::string precision{};     // "bf16"; empty: bf16 on GPUs, fp32 on CPUs
   std::string memory_limit{};  // "80 GiB"; empty: the device's
   std::int32_t top = 60;       // plans to keep
   bool runnable_only = false;  // what meshwright-worker performs today

@@ -13,6 +13,7 @@ void explain(SimulatedPlan& simulated) {
   simulated.idle = sim::idle_times(step, simulated.graph);
   simulated.flows = flowsOf(simulated.graph, step);
   simulated.load = clusterLoad(simulated);
+  simulated.counters = countersOf({simulated.model, simulated.plan, simulated.graph, simulated.result.timeline, step.span_of});
 }
 
 }  // namespace
@@ -26,7 +27,6 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold, const std
   if (goes_on()) simulated->graph = sim::lower(simulated->model, simulated->plan, fold);
   if (goes_on()) simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
   if (goes_on()) explain(*simulated);
-  if (goes_on()) simulated->counters = countersOf({simulated->model, simulated->plan, simulated->graph, simulated->result.timeline});
   if (goes_on()) simulated->core = coreWithPath(simulated->result.timeline, simulated->critical);
   return goes_on() ? simulated : nullptr;
 }

@@ -1,6 +1,7 @@
 #include "gui/models/explanation_tables.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "gui/models/cells.h"
 
@@ -14,6 +15,8 @@ constexpr const char* kCauses[] = {
     QT_TRANSLATE_NOOP("ExplanationTables", "Imbalance"),       QT_TRANSLATE_NOOP("ExplanationTables", "Exposed communication"),
     QT_TRANSLATE_NOOP("ExplanationTables", "Dependency wait"), QT_TRANSLATE_NOOP("ExplanationTables", "Host")};
 static_assert(std::size(kCauses) == sim::kNumIdleCauses);
+
+constexpr std::int64_t kLeastGap = 10'000;  // steps that differ by less than a part of so many have no gap to share out
 
 double shareOf(sim::SimTime part, sim::SimTime whole) {
   return whole > sim::SimTime(0) ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
@@ -68,14 +71,30 @@ Table criticalLinksTable(const SimulatedPlan& simulated) {
   return table;
 }
 
+Table foundTable(const SimulatedPlan& simulated, const std::vector<std::uint32_t>& spans) {
+  constexpr std::size_t kMost = 10'000;
+  Table table;
+  table.headers = {spoken("#"), spoken("Task"), spoken("Where"), spoken("Begins"), spoken("Takes")};
+  for (std::size_t at = 0; at < std::min(kMost, spans.size()); ++at) {
+    const sim::Span& span = simulated.result.timeline.spans[spans[at]];
+    table.rows.push_back({countCell(static_cast<std::int64_t>(at) + 1),
+                          {textOf(sim::to_text(span.key)), {}},
+                          {deviceName(simulated.graph.devices()[span.device.position()]), span.device.value()},
+                          timeCell(span.start),
+                          timeCell(span.end - span.start)});
+  }
+  return table;
+}
+
 Table gapTable(const ComparedSteps& steps) {
   const sim::IdleTime left = steps.left.idle(), right = steps.right.idle();
   Table table;
   table.headers = {spoken("Where the time goes"), spoken("A"), spoken("B"), spoken("Difference"), spoken("Of the gap")};
   const sim::SimTime gap = right.computing + right.idle() - left.computing - left.idle();
+  const bool explains = std::chrono::abs(gap) * kLeastGap > left.computing + left.idle();
   const auto add = [&](const QString& name, sim::SimTime there, sim::SimTime here) {
-    const double share = gap == sim::SimTime(0) ? 0 : static_cast<double>((here - there).count()) / static_cast<double>(gap.count());
-    table.rows.push_back({{name, {}}, timeCell(there), timeCell(here), timeCell(here - there), signedShareCell(share)});
+    const Cell share = explains ? signedShareCell(static_cast<double>((here - there).count()) / static_cast<double>(gap.count())) : Cell{QStringLiteral("–"), 0.0};
+    table.rows.push_back({{name, {}}, timeCell(there), timeCell(here), timeCell(here - there), share});
   };
   add(spoken("the step"), left.computing + left.idle(), right.computing + right.idle());
   table.marked = {true};

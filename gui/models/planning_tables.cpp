@@ -29,7 +29,7 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
           dataCell(plan.mesh),
           countCell(plan.mesh.tensor),
           countCell(plan.mesh.pipeline),
-          {textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()), {}},
+          {plan.mesh.pipeline == 1 ? QStringLiteral("–") : textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()), {}},
           countCell(plan.microbatch_size),
           countCell(plan.zero_stage),
           {recompute, {}},

@@ -21,14 +21,16 @@ Extent padded(Extent extent) {
   return {std::max(extent.least >= 0 ? 0.0 : -1e300, extent.least - room), extent.most + room};
 }
 
+// One tick is no scale: then more than were asked for.
 std::vector<double> roundTicks(Extent extent, int about) {
+  constexpr std::size_t kFewest = 3;
   const double raw = extent.length() / std::max(about, 1);
   if (!(raw > 0) || !std::isfinite(raw)) return {};
   const double power = std::pow(10, std::floor(std::log10(raw)));
   const double step = raw / power > 5 ? power * 10 : raw / power > 2 ? power * 5 : raw / power > 1 ? power * 2 : power;
   std::vector<double> ticks;
   for (double at = std::ceil(extent.least / step - 1e-9) * step; at <= extent.most + step * 1e-9; at += step) ticks.push_back(at);
-  return ticks;
+  return ticks.size() < kFewest && about < 2 * static_cast<int>(kFewest) ? roundTicks(extent, about + 1) : ticks;
 }
 
 QPointF ChartArea::at(const QPointF& value) const {

@@ -138,6 +138,10 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
                      (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1"))
                          .arg(amountText(picture_.limit)));
   }
+  if (moment_) {
+    painter.setPen(QPen(theme.text, 1.5));
+    painter.drawLine(QPointF(xOf(*moment_), area.top()), QPointF(xOf(*moment_), area.bottom()));
+  }
   const MemoryPeak peak = picture_.curve.peak();
   const double x = xOf(peak.time);
   if (x >= area.left() && x <= area.right()) {
@@ -145,11 +149,9 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
     const double y = y_of(peak.memory), width = painter.fontMetrics().horizontalAdvance(text) + 10;
     painter.setPen(QPen(theme.text, 1.5));
     painter.drawLine(QPointF(x, y - 8), QPointF(x, y));
-    painter.drawText(QRectF(std::clamp(x - width / 2, area.left(), area.right() - width), y - 27, width, 18), Qt::AlignCenter, text);
-  }
-  if (moment_) {
-    painter.setPen(QPen(theme.text, 1.5));
-    painter.drawLine(QPointF(xOf(*moment_), area.top()), QPointF(xOf(*moment_), area.bottom()));
+    const QRectF words(std::clamp(x - width / 2, area.left(), area.right() - width), y - 27, width, 18);
+    painter.fillRect(words, theme.background);
+    painter.drawText(words, Qt::AlignCenter, text);
   }
 }
 

@@ -23,15 +23,20 @@ QString mibLabel(double mib) { return QStringLiteral("%1 MiB").arg(mib, 0, 'g', 
 }  // namespace
 
 void ScatterView::setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit) {
+  std::vector<ScatterPoint> points;
+  for (const Candidate& candidate : candidates)
+    points.push_back({sim::to_seconds(candidate.plan.result.step_time).count(), candidate.plan.result.peak_memory, candidate.on_front});
+  setPoints(points, limit);
+}
+
+void ScatterView::setPoints(const std::vector<ScatterPoint>& points, sim::Bytes limit) {
   points_.clear();
   sim::Bytes most{};
-  for (const Candidate& candidate : candidates) most = std::max(most, candidate.plan.result.peak_memory);
+  for (const ScatterPoint& point : points) most = std::max(most, point.memory);
   unit_ = most < sim::Bytes(static_cast<std::int64_t>(kGibi)) ? kMebi : kGibi;
   limit_ = static_cast<double>(limit.value()) / unit_;
-  for (const Candidate& candidate : candidates) {
-    const sim::SimulationResult& result = candidate.plan.result;
-    points_.push_back({{sim::to_seconds(result.step_time).count(), static_cast<double>(result.peak_memory.value()) / unit_}, candidate.on_front, true});
-  }
+  for (const ScatterPoint& point : points)
+    points_.push_back({{point.seconds, static_cast<double>(point.memory.value()) / unit_}, point.on_front, true, point.interval});
   chosen_ = hovered_ = -1;
   update();
 }
@@ -49,7 +54,8 @@ void ScatterView::choose(int position) {
 Axes ScatterView::axes() const {
   Extent x{1e300, -1e300}, y{1e300, -1e300};
   for (const Point& point : points_) {
-    x = {std::min(x.least, point.value.x()), std::max(x.most, point.value.x())};
+    const Extent reach = point.on_front && point.interval.length() > 0 ? point.interval : Extent{point.value.x(), point.value.x()};
+    x = {std::min({x.least, reach.least, point.value.x()}), std::max({x.most, reach.most, point.value.x()})};
     y = {std::min(y.least, point.value.y()), std::max(y.most, point.value.y())};
   }
   if (points_.empty()) x = y = {0, 1};
@@ -70,6 +76,17 @@ void ScatterView::paintFront(QPainter& painter, const ChartArea& chart, const Th
     painter.drawLine(front[at - 1], corner);
     painter.drawLine(corner, front[at]);
   }
+}
+
+// Of the chosen point: where its step time lies in four cases of five.
+void ScatterView::paintInterval(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
+  if (chosen_ < 0 || points_[static_cast<std::size_t>(chosen_)].interval.length() <= 0) return;
+  constexpr double kFoot = 5;
+  const Point& point = points_[static_cast<std::size_t>(chosen_)];
+  const QPointF from = chart.at({point.interval.least, point.value.y()}), to = chart.at({point.interval.most, point.value.y()});
+  painter.setPen(QPen(theme.text, 1.5));
+  painter.drawLine(from, to);
+  for (const QPointF& end : {from, to}) painter.drawLine(end - QPointF(0, kFoot), end + QPointF(0, kFoot));
 }
 
 void ScatterView::paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
@@ -104,6 +121,7 @@ void ScatterView::paintPicture(QPainter& painter, const QSize& size) {
     painter.drawText(QRectF(chart.plot.left(), limit - 19, chart.plot.width() - 4, 18), Qt::AlignRight, tr("memory limit"));
   }
   paintFront(painter, chart, theme);
+  paintInterval(painter, chart, theme);
   paintPoints(painter, chart, theme);
   painter.setRenderHint(QPainter::Antialiasing, false);
   paintLegend(painter, {chart.plot.right() - 240, 6}, {{tr("Pareto front"), theme.accent}, {tr("other plans"), theme.faint}}, theme);

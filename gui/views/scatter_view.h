@@ -12,11 +12,19 @@
 
 namespace gui {
 
+struct ScatterPoint {
+  double seconds = 0;
+  sim::Bytes memory{};
+  bool on_front = false;
+  Extent interval{0, 0};  // of the seconds; empty: not stated
+};
+
 class ScatterView : public View {
   Q_OBJECT
  public:
   using View::View;
   void setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit);
+  void setPoints(const std::vector<ScatterPoint>& points, sim::Bytes limit);
   void setTips(std::function<QString(int position)> tip_of) { tip_of_ = std::move(tip_of); }
   void setVisible(const std::vector<bool>& visible);  // by position: what the table's filter lets through
   using View::setVisible;
@@ -37,9 +45,11 @@ class ScatterView : public View {
   struct Point {
     QPointF value;  // seconds, units of memory
     bool on_front = false, shown = true;
+    Extent interval{0, 0};
   };
   Axes axes() const;
   int nearest(const QPointF& pixel) const;
+  void paintInterval(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
   void paintFront(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
   void paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
 

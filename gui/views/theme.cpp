@@ -4,7 +4,7 @@ namespace gui {
 namespace {
 
 struct PaletteColors {
-  const char *window, *base, *alternate, *text, *faint, *button, *highlight;
+  const char *window, *base, *alternate, *text, *faint, *button, *highlight, *outline;
 };
 
 QPalette paletteOf(const PaletteColors& colors) {
@@ -21,15 +21,16 @@ QPalette paletteOf(const PaletteColors& colors) {
   palette.setColor(QPalette::PlaceholderText, QColor(colors.faint));
   palette.setColor(QPalette::Highlight, QColor(colors.highlight));
   palette.setColor(QPalette::HighlightedText, Qt::white);
+  for (const QPalette::ColorRole role : {QPalette::Mid, QPalette::Light}) palette.setColor(role, QColor(colors.outline));
   return palette;
 }
 
 }  // namespace
 
-QPalette lightPalette() { return paletteOf({"#f5f6f8", "#ffffff", "#f7f8fa", "#1d2330", "#6b7280", "#ffffff", "#2f6fde"}); }
-QPalette darkPalette() { return paletteOf({"#1e2128", "#16181d", "#1b1e24", "#e6e8ec", "#9aa1ad", "#2a2e37", "#3b7bea"}); }
+QPalette lightPalette() { return paletteOf({"#f5f6f8", "#ffffff", "#f7f8fa", "#1d2330", "#646b78", "#ffffff", "#2f6fde", "#c4c9d1"}); }
+QPalette darkPalette() { return paletteOf({"#1e2128", "#16181d", "#1b1e24", "#e6e8ec", "#9aa1ad", "#2a2e37", "#3573e0", "#596070"}); }
 
-QPalette highContrastPalette() { return paletteOf({"#000000", "#000000", "#101010", "#ffffff", "#e8e8e8", "#000000", "#1a6dff"}); }
+QPalette highContrastPalette() { return paletteOf({"#000000", "#000000", "#101010", "#ffffff", "#e8e8e8", "#000000", "#1a6dff", "#d0d0d0"}); }
 
 Theme themeOf(const QPalette& palette) {
   const QColor base = palette.color(QPalette::Base);

@@ -15,7 +15,7 @@ namespace {
 constexpr int kSlim = 3;          // between rows
 constexpr int kPatternWidth = 6;  // narrower slices show their color alone
 constexpr int kTextWidth = 18;
-constexpr int kDeviceWidth = 92, kStreamWidth = TimelineView::kLabels - 112;
+constexpr int kDeviceWidth = 92, kLabelMargin = 10;
 
 std::uint32_t mixed(std::uint32_t color, std::uint32_t with) {  // a quarter of the color
   std::uint32_t result = 0xff000000;
@@ -107,6 +107,14 @@ void TimelinePainter::paintLine(QImage& image, RowIndex row, std::vector<std::ui
   const int top = screenTop(row) - TimelineView::kRuler;
   for (int y = std::max(0, top); y < std::min(image.height(), top + TimelineView::kRow - kSlim); ++y)
     std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
+  if (theme_.outlined) outlineLine(image, top, line);
+}
+
+// However narrow slices are, and however dark: they stand out from the band between two lines.
+void TimelinePainter::outlineLine(QImage& image, int top, std::vector<std::uint32_t>& line) {
+  std::replace_if(line.begin(), line.end(), [band = theme_.band.rgb()](std::uint32_t color) { return color != band; }, theme_.grid.rgb());
+  for (const int y : {top, top + TimelineView::kRow - kSlim - 1})
+    if (y >= 0 && y < image.height()) std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
 }
 
 void TimelinePainter::paintRuns(RowIndex row) {
@@ -166,6 +174,7 @@ void TimelinePainter::paintRowNames() {
     if (!isVisible(row)) continue;
     const SliceRow& slices = view_.core_->row(row);
     const int top = screenTop(row);
+    int left = kLabelMargin;  // of the stream's name: behind the device's, where there is one
     if (slices.opens_device) {
       painter_.setPen(theme_.grid);
       painter_.drawLine(0, top - TimelineView::kGap / 2 - 1, size_.width(), top - TimelineView::kGap / 2 - 1);
@@ -173,12 +182,14 @@ void TimelinePainter::paintRowNames() {
       QString device = slices.repeats ? TimelineView::tr("critical path") : QString::fromStdString(slices.device);
       if (const QString stage = QStringLiteral("stage"); device.startsWith(stage)) device.replace(0, stage.size(), TimelineView::tr("stage"));
       if (view_.isPinned(row)) device.prepend(QStringLiteral("\u25cf "));
-      painter_.drawText(QRect(10, top, kDeviceWidth, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter,
-                        painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth));
+      device = painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth);
+      painter_.drawText(QRect(left, top, kDeviceWidth, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter, device);
+      left += painter_.fontMetrics().horizontalAdvance(device) + kLabelMargin;
     }
     painter_.setPen(theme_.faint);
-    painter_.drawText(QRect(104, top, kStreamWidth, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
-                      painter_.fontMetrics().elidedText(QCoreApplication::translate("Sentence", slices.stream.c_str()), Qt::ElideRight, kStreamWidth));
+    const int width = TimelineView::kLabels - kLabelMargin + 2 - left;
+    painter_.drawText(QRect(left, top, width, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
+                      painter_.fontMetrics().elidedText(QCoreApplication::translate("Sentence", slices.stream.c_str()), Qt::ElideRight, width));
   }
 }
 

@@ -23,6 +23,7 @@ class TimelinePainter {
   int screenTop(RowIndex row) const;
   void paintRuler();
   void paintRows();
+  void outlineLine(QImage& image, int top, std::vector<std::uint32_t>& line);
   void paintLine(QImage& image, RowIndex row, std::vector<std::uint32_t>& line);
   void paintRuns(RowIndex row);
   void collect(RowIndex row, const Run& run);

@@ -93,9 +93,13 @@ void TimelineView::layoutRows() {
   }
   for (std::size_t at = 0; at < counters().size(); ++at)
     if (const std::size_t device = counters()[at].device.position(); device < of_device.size()) of_device[device].push_back(&counter_tops_[at]);
-  for (std::size_t at = 0; at < of_device.size(); ++at) {
+  constexpr int kHidden = -1'000'000;
+  const bool ordered = !order_.empty() && *std::max_element(order_.begin(), order_.end()) < of_device.size();
+  for (const std::vector<int*>& places : of_device)
+    for (int* const place : places) *place = kHidden;
+  for (std::size_t at = 0; at < (ordered ? order_.size() : of_device.size()); ++at) {
     top += kGap;
-    for (int* const place : of_device[order_.size() == of_device.size() ? order_[at] : at]) *place = std::exchange(top, top + kRow);
+    for (int* const place : of_device[ordered ? order_[at] : at]) *place = std::exchange(top, top + kRow);
   }
   const int room = std::max(1, height() - kRuler);
   scroll_->setRange(0, std::max(0, top + kGap - room));

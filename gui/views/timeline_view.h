@@ -39,7 +39,7 @@ class TimelineView : public View {
   void showAllFlows(bool all);                                             // else those of the selected slice
   const TimelineCore& core() const { return *core_; }
 
-  void setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned);  // top to bottom; of the timeline that was set
+  void setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned);  // top to bottom; of the timeline that was set; the others hide
   const std::vector<std::size_t>& deviceOrder() const { return order_; }
   void setMarks(std::vector<Mark> marks);
   const std::vector<Mark>& marks() const { return marks_; }

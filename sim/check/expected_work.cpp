@@ -314,13 +314,12 @@ void StageWork::gradients() {
       for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) reduce(number, m, backwards_of(bucket, m));
     }
   }
-  if (plan_.mesh.tensor == 1) return;
-  std::int64_t replicated = 0;   // all that is whole on every tensor rank, or the routers alone
+  const bool sequence = plan_.sequence_parallel, tensor = plan_.mesh.tensor > 1;
+  std::int64_t replicated = 0;
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
-      if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (plan_.sequence_parallel || parameter.name.find("router") != std::string::npos))
-        replicated += parameter.elements();
-  if (replicated == 0) return;
+      if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (sequence || (tensor && parameter.partial_gradient))) replicated += parameter.elements();
+  if (!sequence && replicated == 0) return;
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
   reduced_.push_back(add(key, gradient_ * replicated, gradients_done_));
 }

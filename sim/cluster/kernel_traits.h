@@ -23,7 +23,6 @@ struct KernelTraits {
   double inner_fill = 130;                 // elements of the inner dimension, 16 bit, in whose time the pipeline is filled and emptied
   double smooth_waves = 0.6;               // 1: no wave quantization; 0: whole waves
   double flash1_share = 0.28, flash2_share = 0.55, flash3_share = 0.55, cudnn_share = 0.5;  // long sequences, forward and backward
-  double grouped_share = 0.75;                                      // of a single product's rate, for the products of many experts
   double convolution_share = 0.8;                                   // of what matrix products reach
   BytesPerSecond host_memory{25e9}, host_link{20e9}, drive{0.8e9};  // of a node, the share of one GPU; inferred from usual servers
   double loader_workers = 8;                                        // processes of a GPU that prepare its input on the host

@@ -19,7 +19,6 @@ void each_matrix_trait(Traits& traits, const Field& field) {
   field("inner_fill", traits.inner_fill, {0, 1e5});
   field("smooth_waves", traits.smooth_waves, {0, 1});
   field("convolution_share", traits.convolution_share, kPositiveShare);
-  field("grouped_share", traits.grouped_share, kPositiveShare);
   field("loader_workers", traits.loader_workers, {1, 1000});
 }
 

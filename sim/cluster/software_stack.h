@@ -32,8 +32,11 @@ struct SoftwareStack {
   bool gathers_fp8 = false;                 // under sequence parallelism operands are cast before they are gathered
   bool masked_loss = false;                 // of an encoder: the output head sees masked tokens alone
   double dispatch_share = 0;                // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
+  bool balances_in_turn = false;            // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
+  bool recomputes_parts = true;             // of a block; false: all of it or nothing
   bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
-  double ring_overhead = 0.1;               // of ring attention over many ranks: partial results are merged, causal blocks uneven
+  double ring_overhead = 0;                 // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
+  double attention_gain = 1;                // of the part's rate of a fused kernel, which grows with versions of its library
   bool fused_softmax = false, dropout = false, compiled = false;
   bool compiled_loss = false;               // the loss is compiled with the blocks
   std::string flash = "flash2";             // what "flash" means there
@@ -53,8 +56,12 @@ struct SoftwareStack {
   double context_gib = 2.0;                 // driver, library handles, communication buffers
   double fragmentation = 0.05;              // share of the activations that the allocator holds without use
   bool shows_reserved = false;              // memory is read as what the allocator took, not as what tensors occupy
-  bool keeps_outputs = false;               // a pipeline holds the messages of all microbatches, and its last stage their logits
+  std::int32_t held_messages = 0;           // of each microbatch until the step ends: 2 that come in, 3 with what goes out; the last stage: its logits
+  bool stages_gathers = false;              // ZeRO-3: what is gathered lands in memory of a stream of its own, and is copied from there
+  bool repeats_keys = false;                // keys and values of grouped queries are written once a head
+  bool gathers_context = false;             // ring attention gathers all keys and values at once
   bool keeps_gathered = false;              // what sequence parallelism gathered is saved as it is, not gathered again
+  bool plain_optimizer = false;             // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
   double loss_bytes = 12;                   // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
   double cut_loss_bytes = 12;               // the same where tensor ranks hold parts of the vocabulary
   double fused_loss_bytes = 6;              // one kernel: logits and their gradient

@@ -33,6 +33,7 @@ void each_fusion(Stack& stack, const Field& field) {
   field("flash", stack.flash);
   field("attention", stack.attention);
   field("ring_overhead", stack.ring_overhead, kFactor);
+  field("attention_gain", stack.attention_gain, kFactor);
 }
 
 template <class Stack, class Field>
@@ -71,8 +72,12 @@ void each_memory(Stack& stack, const Field& field) {
   field("cut_loss_bytes", stack.cut_loss_bytes, kElementBytes);
   field("fused_loss_bytes", stack.fused_loss_bytes, kElementBytes);
   field("shows_reserved", stack.shows_reserved);
-  field("keeps_outputs", stack.keeps_outputs);
+  field("held_messages", stack.held_messages, {0, 3});
   field("keeps_gathered", stack.keeps_gathered);
+  field("stages_gathers", stack.stages_gathers);
+  field("repeats_keys", stack.repeats_keys);
+  field("gathers_context", stack.gathers_context);
+  field("plain_optimizer", stack.plain_optimizer);
   field("context_gib", stack.context_gib, kFactor);
   field("fragmentation", stack.fragmentation, kFactor);
 }
@@ -83,6 +88,8 @@ void each_field(Stack& stack, const Field& field) {
   each_communication(stack, field);
   each_constant(stack, field);
   each_memory(stack, field);
+  field("balances_in_turn", stack.balances_in_turn);
+  field("recomputes_parts", stack.recomputes_parts);
   field("launches_per_expert", stack.launches_per_expert, {0, 1000});
   field("images_per_worker", stack.images_per_worker, {0, 1e6});
 }

@@ -12,6 +12,9 @@
 //                    dropout instead of it the
 //                    probabilities, n s heads
 //                    (selective: nothing)
+//   latent           narrow vectors before and after
+//                    their norms, statistics w n each,
+//                    in place of qkv
 //   activation       -                                  its input n g f          -                    -
 //   linear           (out, above)                       its input n f            -                    -
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
@@ -28,13 +31,15 @@
 //   context ranks (attention in three parts; b: a block, 2 n kv), beside what attention keeps and while its scores are computed:
 //     ring        two blocks that come in (C = 2: one); backward also two of their gradients
 //     all_gather  all C blocks; backward also as many gradients
-//     all_to_all  its output twice, n q: as heads and as tokens
-//     backward    d out n q, then dq, dk, dv
+//     both        read grouped keys as they are. What a block gives before it is joined: n q and w n heads, of 16 bits also the sum in fp32;
+//                 backward the gradient of its queries, n q / 2 or, beside half a block's, n q
+//     all_to_all  its output twice, n q: as heads and as tokens. Backward: what goes back takes the place of what it was made from
+//     backward    d out n q (all_to_all: in the place of the tokens), then dq, dk, dv
 //
 //   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
 //     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
-//                 of the shared expert n (g + 1) f_s
-//     backward    what comes back r h, then the gradients of the products r g f_e and of the rows r h
+//                 of the shared expert n (g + 1) f_s; of each of n topk choices four numbers of 8 bytes (expert, row, and back) and its weight, w
+//     backward    what comes back r h, then the gradients of the products r g f_e; that of the rows takes the place of the rows that went back
 //
 //   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
 //   g f and h; V (where the logits were)
@@ -43,6 +48,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cost/head_widths.h"
 #include "sim/estimate/expert_load.h"
 
 namespace sim {
@@ -52,7 +58,6 @@ struct Sizes {
   std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
   std::int64_t sequence;
   std::int64_t query, key_value, output, heads, ffn, vocabulary;   // key_value: of keys and values together
-  std::int64_t latent;   // narrow vectors that stay
   Bytes element, statistic;
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
 };
@@ -71,7 +76,6 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
           .heads = config.heads / shape.tensor,
           .ffn = config.ffn / shape.tensor,
           .vocabulary = model.padded_vocabulary / shape.tensor,
-          .latent = config.attention.q_lora + config.attention.kv_lora + config.attention.qk_rope,
           .element = element,
           .statistic = std::max(element, Bytes(4))};
 }
@@ -80,18 +84,41 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
 // slope, a product of it, the mask of the future.
 constexpr std::int64_t kScoreMatrices = 4;
 
-void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Recompute recompute) {
+// Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).
+bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  const bool by_blocks = plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll;
+  return config.kv_heads < config.heads && !by_blocks && size.key_value / plan.mesh.context > 2 * config.head_dim;
+}
+
+void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  const Recompute recompute = plan.recompute;
   const bool drops = config.attention_dropout > 0, is_grouped = config.kv_heads < config.heads;
-  const bool copies = is_grouped && size.key_value > 2 * config.head_dim;   // a single head is repeated as a view; its gradient is not
   const bool keeps_scores = drops && recompute != Recompute::Selective;
   const std::int64_t joint = size.query + size.key_value;
-  memory.kept = memory.normalized + size.elements(joint + (copies ? 2 * size.query : 0) + size.output + size.latent);
+  memory.kept = memory.normalized + size.elements(joint + (repeats_keys(size, config, plan) ? 2 * size.query : 0) + size.output);
   if (!drops) memory.kept += size.statistic * (size.tokens * size.heads);
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
   memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
-  memory.weight_inputs = memory.normalized + size.elements(size.output + size.latent);
+  memory.weight_inputs = memory.normalized + size.elements(size.output);
   memory.output_gradients = size.elements(joint + config.hidden);
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
+}
+
+// The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
+void add_latent_attention(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const AttentionForm& form = plan.model.attention;
+  const HeadWidths head = kernel_head_widths(plan);
+  const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
+  const bool copies = head.value > form.v_dim && size.heads > 1;   // of one head the narrow part is a view
+  const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
+  memory.kept = memory.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
+  memory.kept += size.statistic * (size.tokens * ((form.q_lora > 0 ? 2 : 1) + (drops ? 0 : size.heads)));
+  if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
+  const bool copy_goes = copies && !plan.splits_backward();   // else it is left for Weight
+  memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
+  if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
+  memory.weight_inputs = memory.normalized + size.elements(size.output + narrow);
+  memory.output_gradients = size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }
 
 void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
@@ -101,9 +128,10 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   const auto rows = [&](std::int64_t each) {
     return size.element * static_cast<std::int64_t>(std::ceil(real(size.tokens * form.topk) * load)) * each;
   };
-  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
+  const Bytes choices = (Bytes(4 * 8) + size.statistic) * (size.tokens * form.topk);
+  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + choices + rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
   memory.output_gradient = rows(config.hidden);
-  memory.input_gradients = rows(config.hidden + gates * width);
+  memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
   memory.weight_inputs = memory.normalized + rows(config.hidden + width) + size.elements(shared);
   memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
 }
@@ -117,8 +145,17 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
 
+// Of attention over blocks of keys, beside what is kept.
+void add_joining(SegmentMemory& memory, const Sizes& size) {
+  const Bytes wide = Bytes(4) * (size.tokens * size.output);
+  constexpr std::int64_t kStatistics = 4;   // the block's, the joint one, and what both weigh
+  memory.exchanged += size.elements(size.output) + size.statistic * (kStatistics * size.tokens * size.heads);
+  if (size.element < Bytes(4)) memory.exchanged += wide * 2;
+  memory.exchanged_back += size.elements(std::max(size.query / 2, size.query - size.key_value / 2));
+}
+
 // n tokens of keys and values of one rank are a block.
-void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const std::int64_t ranks = plan.mesh.context;
   if (ranks == 1) return;
   const Bytes block = size.elements(size.key_value);
@@ -133,15 +170,25 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ParallelPlan&
       memory.exchanged = block * ranks;
       memory.exchanged_back = block * (2 * ranks);
       break;
-    case ContextAlgorithm::AllToAll: memory.kept += size.elements(size.output); break;
+    case ContextAlgorithm::AllToAll:
+      memory.kept += size.elements(size.output);
+      memory.output_gradient = {};
+      if (config.kv_heads < config.heads) memory.input_gradients = size.elements(3 * size.query);
+      return;
   }
+  add_joining(memory, size);
 }
 
 // Gradients kept wider than the products: the largest weight's product stands beside its sum.
 Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segment) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
+  const AttentionForm& form = config.attention;
+  if (segment == Segment::Attention && form.kind == AttentionKind::Latent)
+    return size.element * std::max({(form.q_lora > 0 ? form.q_lora : config.hidden) * size.query, form.kv_lora * size.heads * (form.qk_nope + form.v_dim),
+                                    config.hidden * std::max({form.q_lora, form.kv_lora + form.qk_rope, size.output})});
   const std::int64_t width = segment == Segment::Attention ? size.query + size.key_value
                              : segment == Segment::Mlp     ? gates * size.ffn
+                             : segment == Segment::Experts && config.experts ? gates * config.experts->expert_ffn * size.ffn / config.ffn   // one expert's
                                                            : size.vocabulary;
   return size.element * (width * config.hidden);
 }
@@ -160,8 +207,11 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
   if (segment == Segment::Attention) {
-    add_attention(memory, size, config, plan.recompute);
-    add_exchanges(memory, size, plan);
+    if (config.attention.kind == AttentionKind::Latent)
+      add_latent_attention(memory, size, plan);
+    else
+      add_attention(memory, size, config, plan);
+    add_exchanges(memory, size, config, plan);
   }
   if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);
   if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());

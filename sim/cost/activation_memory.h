@@ -12,8 +12,8 @@ struct SegmentMemory {
   Bytes kept{};                // else, from forward to backward, without input and output
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
   Bytes backward_temporary{};  // most that its backward has alive beyond what it found
-  // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill; gradients of what the middle
-  // puts out and of what it reads.
+  // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill and what is joined; gradients of
+  // what the middle puts out and of what it reads.
   Bytes exchanged{}, exchanged_back{}, output_gradient{}, input_gradients{};
   Bytes weight_product{};  // of the largest weight, where gradients are wider than the products
   // Where the schedule splits the backward pass, of linear layers from Backward to Weight: inputs (they are in `kept`), output gradients.

@@ -42,7 +42,7 @@ struct ClockBytes { double payload, crossing; };
 struct ClockGroup {
   RankGroup ranks;
   double on_node;
-  LinkClock::Crossing copies;
+  LinkClock::Copies copies;
 };
 
 // Of a ring's hops one of the members on a node leaves it: the others wait for that one.
@@ -129,19 +129,20 @@ const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const Gr
 }
 
 // The clock takes it that all groups of a node leave it at once. What each puts on port and uplink says the rest.
-CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Crossing& copies) const {
+CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Copies& copies) const {
   const double payload = static_cast<double>(shape.payload.value()), per_node = real(profile_.devices_per_node);
   const RankGroup ranks{real(group.ranks), group.spans_nodes() ? per_node / real(group.on_node) : 1.0};
   const double crossing = payload * crossings(shape.kind, ranks);
   CollectivePrice price;
   price.time = Seconds(seconds(*clock_, shape.kind, {payload, crossing}, {ranks, real(group.on_node), copies}));
   price.port_time = Seconds(crossing / clock_->link_rate());
-  if (group.spans_nodes()) price.uplink_time = Seconds(crossing * (shape.kind == CollectiveKind::AllToAll ? copies.copies * real(group.ranks - group.on_node) / real(group.ranks - 1) : 1) / clock_->node_rate());
+  const double leaving = shape.kind == CollectiveKind::AllToAll ? clock_->leaving(crossing, ranks, copies) : crossing;
+  if (group.spans_nodes()) price.uplink_time = Seconds(leaving / clock_->node_rate());
   return price;
 }
 
-CollectivePrice CollectivePrices::price(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Crossing& crossing) {
-  if (clock_) return limited(by_clock(shape, group, crossing));
+CollectivePrice CollectivePrices::price(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Copies& copies) {
+  if (clock_) return limited(by_clock(shape, group, copies));
   CollectivePrice price = cheapest(shape, group);
   const RatioCurve& measured = curve(shape, group);
   if (!measured.empty()) price.time *= measured.ratio(payload_coordinate(shape.payload));

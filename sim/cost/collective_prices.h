@@ -23,15 +23,15 @@ class CollectivePrices {
  public:
   CollectivePrices(const Cluster& cluster, const KernelPrices& kernels, Precision precision, BusyRanks busy);
 
-  // crossing: of an all-to-all, how its copies leave a node.
-  CollectivePrice price(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Crossing& crossing = {});
+  // copies: of the tokens in an all-to-all.
+  CollectivePrice price(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Copies& copies = {});
   Seconds post(const GroupPlacement& pair) const;  // until a sender may go on: the latency of a message
   std::int32_t measured_concurrency() const { return measured_concurrency_; }
 
  private:
   using MeasuredKey = std::pair<CollectiveKind, std::int32_t>;  // kind, ranks
   bool is_compact(const GroupPlacement& group) const;
-  CollectivePrice by_clock(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Crossing& copies) const;
+  CollectivePrice by_clock(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Copies& copies) const;
   CollectivePrice by_algorithm(const CollectiveAlgorithm& algorithm, const CollectiveShape& shape, const GroupPlacement& group) const;
   CollectivePrice cheapest(const CollectiveShape& shape, const GroupPlacement& group) const;
   const RatioCurve& curve(const CollectiveShape& shape, const GroupPlacement& group);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "sim/model/expert_form.h"
+
 namespace sim {
 namespace {
-
-constexpr std::int64_t kScoreBytes = 8 * 4;   // that routing moves for a token's score of an expert, in fp32
 
 // Elements that an elementwise kernel reads and writes for each element of its shape.
 std::int64_t accesses(Kernel kernel) {
@@ -26,7 +26,7 @@ std::int64_t accesses(Kernel kernel) {
     case Kernel::ResidualForward:
     case Kernel::ResidualBackward:
     case Kernel::EmbeddingBackward: return 3;
-    case Kernel::Permutation:
+    case Kernel::Permutation: return kPermutationPasses;
     case Kernel::GatedActivationBackward: return 5;
     default: return 0;
   }
@@ -79,7 +79,7 @@ KernelWork kernel_work(Kernel kernel, std::span<const std::int64_t> shape, Preci
     case Kernel::Sgd: return {Flops(0), optimizer_bytes(shape[0], 1, precision)};
     case Kernel::SquaredNorm: return {Flops(0), element * shape[0]};
     case Kernel::Copy: return {Flops(0), Bytes(2 * shape[0])};
-    case Kernel::Routing: return {Flops(0), Bytes(kScoreBytes * shape[0] * shape[1])};
+    case Kernel::Routing: return {Flops(0), Bytes(kRoutingBytes * shape[0] * shape[1])};
     case Kernel::OperatorCall:
     case Kernel::AutogradCall: return {};
     default: return {Flops(0), element * (accesses(kernel) * shape[0] * shape[1])};

@@ -216,7 +216,8 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     return reshape_sequence(effect, task, graph);
   if (task.key.group == MeshAxis::Tensor && task.key.phase == Phase::Gradients)
     effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // replicated parameters' gradients, side by side
-  if (task.key.group == MeshAxis::Context && task.key.operation != Operation::AllToAll) return;  // into what AttentionInput or Output took
+  const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;
+  if (task.key.group == MeshAxis::Context && has_place) return;  // into what AttentionInput or Output took, or what has been given up
   switch (task.key.operation) {
     case Operation::Receive:
       effect.take(kActivations, task.payload);

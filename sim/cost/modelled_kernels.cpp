@@ -73,37 +73,30 @@ Work ModelledKernels::product(const KernelCall& call) const {
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
 }
 
-// One product an expert. Its launches are issued when the counts of tokens are known: nothing hides them.
 Work ModelledKernels::grouped(const KernelCall& call) const {
   const double rows = expert_rows(real(call.shape[0]), device_.behavior), held = real(call.shape[3]);
-  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]), slower = grouped_slowdown(clock_.grouped_share(), {held});
-  const bool is_gradient = call.kernel == Kernel::LinearWeightGradient;
-  Work work = slower * (is_gradient                                ? clock_.product({outputs, inputs, rows, held})
-                        : call.kernel == Kernel::LinearForward ? clock_.product({rows, outputs, inputs, held})
-                                                               : clock_.product({rows, inputs, outputs, held}));
-  if (is_gradient && accumulates_) work += operators_.accumulation(outputs * inputs * held);
-  if (plan_.model.experts->dispatch == ExpertDispatch::Dropless) work.device += clock_.host_time({0, held * plan_.cluster.software.launches_per_expert});
-  return work;
-}
-
-// Steps of a ring are slower than one kernel over all keys, by what the program loses between them.
-double ModelledKernels::ring_cost() const {
-  const bool is_ring = plan_.mesh.context > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;
-  return is_ring ? ring_slowdown(plan_.cluster.software, real(plan_.mesh.context)) : 1;
+  const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  const ExpertDispatch dispatch = plan_.model.experts->dispatch;
+  if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held}, dispatch);
+  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held}, dispatch);
+  const Work gradient = clock_.grouped({outputs, inputs, rows, held}, dispatch);
+  return accumulates_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
 
 // A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
 Work ModelledKernels::attention(const KernelCall& call) const {
   const bool is_fused = execution_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
-  const double length = real(call.shape[2]), dim = real(call.shape[3]);
+  const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.mesh.context);
+  const bool is_ring = ranks > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;   // a call is one of its blocks
   const AttentionShape shape{.batch = real(call.shape[0]),
                              .heads = real(call.shape[1]),
                              .kv_heads = real(call.shape[1]),
                              .queries = length * call.share,
                              .keys = is_fused ? length / 2 : length,
                              .key_dim = dim,
-                             .value_dim = dim};
-  if (is_fused) return ring_cost() * clock_.flash(shape, backward);
+                             .value_dim = dim,
+                             .merged = is_ring ? length / ranks * (1 - 1 / ranks) : 0};
+  if (is_fused) return (is_ring ? ring_slowdown(plan_.cluster.software, ranks) : 1) * clock_.flash(shape, backward);
   const bool again = backward && plan_.recompute == Recompute::Selective;
   return again ? clock_.unfused(shape, false) + clock_.unfused(shape, true) : clock_.unfused(shape, backward);
 }

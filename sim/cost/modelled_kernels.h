@@ -27,7 +27,6 @@ class ModelledKernels {
   Work product(const KernelCall& call) const;
   Work grouped(const KernelCall& call) const;
   Work attention(const KernelCall& call) const;
-  double ring_cost() const;
   Work elementwise(const KernelCall& call) const;
 
   const ParallelPlan& plan_;

@@ -29,7 +29,8 @@ PredictionInterval prediction_interval(const ParallelPlan& plan) {
   PredictionInterval interval = prediction_interval(plan.cluster);
   const Behavior& known = common_behavior();
   const double context = plan.mesh.context > 1 ? known.novel_context : 0, experts = plan.model.experts ? known.novel_experts : 0;
-  interval.half_width = std::hypot(interval.half_width, context, experts);
+  const double latent = plan.model.attention.kind == AttentionKind::Latent ? known.novel_latent : 0;
+  interval.half_width = std::hypot(std::hypot(interval.half_width, context, experts), latent);
   return interval;
 }
 

@@ -59,8 +59,9 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan) {
   const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
+  const std::int64_t positions = plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;
   if (plan.model.position == Position::Rotary)
-    of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (plan.workload.sequence * plan.model.head_dim);
+    of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (positions * plan.model.head_dim);
 }
 
 }  // namespace sim

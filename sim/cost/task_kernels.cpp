@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cost/head_widths.h"
 #include "sim/estimate/expert_load.h"
 
 namespace sim {
@@ -11,6 +12,7 @@ namespace {
 enum class Part : std::uint8_t { Norm, Core, Tail };  // in front of what tensor parallelism cuts; cut; behind its sum
 
 Part part_of(const Operator& op, Segment segment) {
+  if (op.gathered) return Part::Core;
   switch (op.kind) {
     case OperatorKind::Norm:
     case OperatorKind::Residual: return Part::Norm;  // a sum is made where it is read, its gradients meet there: in front of the next norm
@@ -57,7 +59,7 @@ class Writer {
   std::array<std::int64_t, 4> attention_shape() const {
     const bool deals_heads = plan_.context_algorithm == ContextAlgorithm::AllToAll;
     const std::int64_t ranks = shape_.tensor * (deals_heads ? shape_.context : 1);
-    return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, model_.config.head_dim};
+    return {shape_.microbatch, model_.config.heads / ranks, shape_.sequence, kernel_head_widths(plan_).mean()};
   }
 
   const ModelGraph& model_;
@@ -78,8 +80,7 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = shape_.tensor;
   if (op.kind == OperatorKind::Permutation) return of_experts(op, {shape_.tokens(), op.inputs, op.outputs});
-  const bool gathered = op.kind == OperatorKind::Routing || op.kind == OperatorKind::Linear;   // behind the gather of sequence parallelism
-  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !op.gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
   const LocalShape whole{shape_.tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs, op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
   if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
@@ -205,7 +206,7 @@ bool is_tail_task(Operation operation) {
 // Where attention or a feed-forward is in three parts: whether the task is the one of an operator of the core.
 bool runs(Operation operation, const Operator& op) {
   switch (operation) {
-    case Operation::AttentionInput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Rows;
+    case Operation::AttentionInput: return op.kind != OperatorKind::Attention && op.split != TensorSplit::Columns;
     case Operation::AttentionScores: return op.kind == OperatorKind::Attention;
     case Operation::AttentionOutput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Columns;
     case Operation::ExpertInput: return op.experts == 0 || op.name == "to_experts";

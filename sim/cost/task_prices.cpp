@@ -99,14 +99,13 @@ Elements TaskPrices::updated(const Bucket& bucket) const {
 }
 
 // The fullest rank's tokens.
-TaskPrices::ExpertExchange TaskPrices::expert_exchange(const GroupPlacement& group) const {
-  const TokenSpread spread{.nodes = real(group.ranks) / real(group.on_node), .copies = real(plan_.model.experts->topk)};
-  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed, token_crossing(spread, plan_.cluster.software)};
+TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {
+  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed, token_copies(*plan_.model.experts, plan_.cluster.software)};
 }
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
-  const ExpertExchange exchange = key.group == MeshAxis::Expert ? expert_exchange(group) : ExpertExchange{};
-  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, exchange.load)}, group, exchange.crossing);
+  const ExpertExchange exchange = key.group == MeshAxis::Expert ? expert_exchange() : ExpertExchange{};
+  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, exchange.load)}, group, exchange.copies);
   if (price.time.count() <= 0) return {};
   const double exposed = modelled_ ? exposed_share(key, plan_) : 1;
   price = {exposed * price.time, exposed * price.port_time, exposed * price.uplink_time};

@@ -40,9 +40,9 @@ class TaskPrices {
  private:
   struct ExpertExchange {
     double load = 1;
-    LinkClock::Crossing crossing{};
+    LinkClock::Copies copies{};
   };
-  ExpertExchange expert_exchange(const GroupPlacement& group) const;
+  ExpertExchange expert_exchange() const;
   Seconds sum_of(const TaskKernels& kernels) const;
   SimTime corrected(const TaskKey& key, Seconds time) const;
   void classify_layers();

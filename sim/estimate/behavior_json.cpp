@@ -61,6 +61,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"repacked", &Behavior::repacked, 1, 4},
     {"lone_host_gain", &Behavior::lone_host_gain, 1, 4},
     {"driver_share", &Behavior::driver_share, 0.5, 1},
+    {"memory_interval", &Behavior::memory_interval, 0.001, 1},
     {"novel_experts", &Behavior::novel_experts, 0, 2},
     {"novel_low_rank", &Behavior::novel_low_rank, 0, 2},
     {"novel_latent", &Behavior::novel_latent, 0, 2},

@@ -205,6 +205,7 @@ void stacked(ConvolutionWriter& net, const ConvolutionStack& stack) {
     net.move({2, 2});  // dropout of whole channels
     net.cut();
     net.norm();
+    net.keep();  // the activation writes beside it
     net.cut();
     net.activate();
     net.cut();

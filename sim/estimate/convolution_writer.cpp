@@ -30,6 +30,8 @@ void ConvolutionWriter::activate() {
   unit_.kept += map_.elements();
 }
 
+void ConvolutionWriter::keep() { unit_.kept += map_.elements(); }
+
 void ConvolutionWriter::swish() {
   move({2, 3});
   unit_.kept += 2 * map_.elements();

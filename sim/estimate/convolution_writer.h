@@ -23,6 +23,7 @@ class ConvolutionWriter {
   void convolve(double outputs, Filter filter = {});
   void norm();
   void activate();  // keeps its output
+  void keep();      // what flows here, too: its reader is not in place
   void swish();     // keeps its input, too
   void add();
   void pool(double stride);

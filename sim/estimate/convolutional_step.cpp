@@ -43,7 +43,7 @@ std::vector<std::int64_t> stage_sizes(const ConvolutionalNetwork& net, const Lay
 
 struct StageSum {
   Work forward, backward;
-  double weights = 0, kept = 0, passed = 0;
+  double weights = 0, largest = 0, kept = 0, passed = 0;  // largest: weights of one convolution
 };
 
 StageSum stage_sum(const KernelClock& clock, std::span<const ConvolutionalUnit> units, double batch) {
@@ -51,6 +51,7 @@ StageSum stage_sum(const KernelClock& clock, std::span<const ConvolutionalUnit> 
   for (const ConvolutionalUnit& unit : units) {
     for (const Convolution& convolution : unit.convolutions) {
       sum.forward += clock.convolution(convolution, batch, Gradient::None);
+      sum.largest = std::max(sum.largest, convolution.weights());
       sum.backward += clock.convolution(convolution, batch, Gradient::Input) + clock.convolution(convolution, batch, Gradient::Weight);
     }
     sum.forward += clock.bytes(batch * unit.forward * clock.element(), unit.kernels);
@@ -140,15 +141,36 @@ StepParts convolutional_parts(const RunDescription& run, const Setting& setting)
   return parts;
 }
 
-// Weights, gradients, momentum; inputs of all microbatches where the rest is recomputed, else all that is kept.
+namespace {
+
+// What the optimizer keeps of a weight: squares, momentum, mean of the weights.
+double kept_numbers(StepOptimizer optimizer, bool plain) {
+  switch (optimizer) {
+    case StepOptimizer::Adam:
+    case StepOptimizer::Lamb: return 2;
+    case StepOptimizer::RmsPropEma: return plain ? 1 : 3;
+    default: return plain ? 0 : 1;
+  }
+}
+
+// Of a weight: itself and its gradient in fp32, what the optimizer keeps, and a copy in 16 bits to compute with.
+double state_bytes(const Execution& execution, const SoftwareStack& stack) {
+  const bool half = execution.format != NumberFormat::Fp32 && execution.format != NumberFormat::Tf32;
+  return 4 + 4 + 4 * kept_numbers(execution.optimizer, stack.plain_optimizer) + (half ? 2 : 0);
+}
+
+}  // namespace
+
+// States; a weight's gradient beside the sum over microbatches; inputs of all microbatches where the rest is recomputed, else all that is kept.
 double convolutional_memory_gib(const RunDescription& run, const Setting& setting) {
   const KernelClock clock(setting.device, setting.stack, run.execution);
-  const double batch = real(run.layout.micro_batch), element = clock.element();
+  const double batch = real(run.layout.micro_batch), element = clock.element(), microbatches = real(run.layout.microbatches);
   double most = 0, entering = real(run.network.channels * run.network.image * run.network.image);
   for (const StageSum& sum : stage_sums(run, setting)) {
-    const double waiting = recomputed_share(run) > 0 ? entering * real(run.layout.microbatches) + sum.kept
-                                                     : sum.kept * (run.layout.pipeline > 1 ? real(run.layout.microbatches) : 1);
-    most = std::max(most, sum.weights * 16 + waiting * batch * element);
+    const double waiting =
+        recomputed_share(run) > 0 ? entering * microbatches + sum.kept : sum.kept * (run.layout.pipeline > 1 ? microbatches : 1);
+    const double states = sum.weights * state_bytes(run.execution, setting.stack) + (microbatches > 1 ? 4 * sum.largest : 0);
+    most = std::max(most, states + waiting * batch * element);
     entering = sum.passed;
   }
   return most / kGibibyte + setting.stack.context_gib;

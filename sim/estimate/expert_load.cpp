@@ -19,7 +19,6 @@ double clipped_mean(double limit, double spread) {
 }  // namespace
 
 double expert_rows(double tokens, const Behavior& behavior) { return std::ceil(tokens / behavior.expert_tile) * behavior.expert_tile; }
-double grouped_slowdown(double grouped_share, HeldExperts held) { return 1 + (1 / grouped_share - 1) * (1 - 1 / held.count); }
 
 ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavior& behavior) {
   const double spread = behavior.expert_spread;

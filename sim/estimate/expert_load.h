@@ -14,9 +14,7 @@ struct ExpertLoad {
 // ranks: over which the experts are spread. Loads of single experts are taken as normal around the even share, as wide as `behavior` says.
 ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavior& behavior);
 
-// Rows of one expert's product, in whole tiles; how much slower the products of `held` experts together are than one alone.
+// Rows of one expert's product, in whole tiles.
 double expert_rows(double tokens, const Behavior& behavior);
-struct HeldExperts { double count = 1; };
-double grouped_slowdown(double grouped_share, HeldExperts held);
 
 }  // namespace sim

@@ -82,6 +82,15 @@ Work KernelClock::half_product(const MatrixShape& shape) const {
   return product(shape, execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format);
 }
 
+// Together they reach the rate of a single product. The host issues them when it knows the counts of tokens: nothing hides its time.
+Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch) const {
+  Work work = product(shape);
+  if (dispatch != ExpertDispatch::Dropless) return work;
+  const double casts = execution_.format == NumberFormat::Fp8 ? device_.behavior.cast_launches : 1;
+  work.device += host_time({0, shape.batch * stack_.launches_per_expert * casts});
+  return work;
+}
+
 Work KernelClock::bytes(double bytes, KernelCount kernels) const {
   return {bytes / stream_rate() + kernels.value * device_.profile.kernel_overhead.count() / 2, kernels.value};
 }
@@ -101,10 +110,17 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
   const double dim = shape.key_dim < 96 ? (first ? device_.behavior.flash1_narrow_gain : device_.behavior.flash_narrow_gain) : 1.0;
   const NumberFormat format = execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format;
-  const double rate = device_.matrix_peak(format).value() * flash_share() * dim * length / (length + device_.behavior.flash_tokens);
+  const double rate = device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
   const double time = backward ? flops * kFlashBackwardWork / (rate * device_.behavior.flash_backward_gain)
                                : flops / (rate * device_.behavior.flash_forward_gain);
-  return {time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
+  const Work kernel{time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
+  return shape.merged > 0 ? kernel + merging(shape, backward) : kernel;
+}
+
+// Sums in fp32 are read and written for each partial one in 16 bit: outputs forward, gradients of queries, keys and values backward.
+Work KernelClock::merging(const AttentionShape& shape, bool backward) const {
+  const double width = backward ? shape.heads * shape.key_dim + shape.kv_heads * (shape.key_dim + shape.value_dim) : shape.heads * shape.value_dim;
+  return bytes(shape.batch * shape.merged * width * (element() + 2 * 4));
 }
 
 // Scores are written out: two products a head forward, four backward, and passes over all queries x keys between them.

@@ -5,6 +5,7 @@
 #include "sim/estimate/convolution_layers.h"
 #include "sim/estimate/device.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/model/expert_form.h"
 
 namespace sim {
 
@@ -35,6 +36,7 @@ struct AttentionShape {
   double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
   double key_dim = 128, value_dim = 128;
   bool causal = true;
+  double merged = 0;  // rows of partial results that are added up, where a ring brings the keys block by block
 };
 
 class KernelClock {
@@ -44,6 +46,8 @@ class KernelClock {
 
   Work product(const MatrixShape& shape) const { return product(shape, execution_.format); }
   Work half_product(const MatrixShape& shape) const;  // stays out of fp8: attention, output head
+  // `batch` products of experts; issued one by one where each has as many rows as it happens to get.
+  Work grouped(const MatrixShape& shape, ExpertDispatch dispatch) const;
   Work bytes(double bytes, KernelCount kernels = 1) const;
   Work flash(const AttentionShape& shape, bool backward) const;
   Work unfused(const AttentionShape& shape, bool backward) const;
@@ -51,7 +55,6 @@ class KernelClock {
   double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
   const KernelTraits& traits() const { return device_.kernels; }
   const Behavior& behavior() const { return device_.behavior; }
-  double grouped_share() const { return device_.kernels.grouped_share; }
   double element() const;  // bytes of an activation
   double stream_rate() const;
 
@@ -61,6 +64,7 @@ class KernelClock {
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;
   double flash_share() const;
+  Work merging(const AttentionShape& shape, bool backward) const;
 
   const Device& device_;
   const SoftwareStack& stack_;

@@ -31,7 +31,7 @@ class BlockWriter {
   enum class Cut { None, Outputs, Inputs };  // by the tensor group: what is not cut is gathered (the input, the gradient of the output)
   // tokens x inputs -> outputs; widths are this rank's. Gradients: to the input, and to the weight unless that is frozen.
   void linear(double inputs, double outputs, double tokens, double batch = 1, Cut cut = Cut::None);
-  void grouped(double inputs, double outputs, double tokens);  // tokens of one expert
+  Work product(const MatrixShape& shape) const;
   void latent_projections();
   void plain_projections();
   void adapters(double inputs, double outputs);
@@ -46,6 +46,7 @@ class BlockWriter {
   const KernelClock& clock_;
   OperatorClock operators_;
   double tokens_, tensor_;
+  bool of_experts_ = false;  // linear layers that are written now
   LayerWork work_;
 };
 
@@ -55,11 +56,15 @@ double BlockWriter::weight_casts() const {
   return stack_.cached_fp8_weights && run_.layout.zero_stage < 3 ? 1 / real(run_.layout.microbatches) : 1;
 }
 
+Work BlockWriter::product(const MatrixShape& shape) const {
+  return of_experts_ ? clock_.grouped(shape, net_.experts->dispatch) : clock_.product(shape);
+}
+
 void BlockWriter::linear(double inputs, double outputs, double tokens, double batch, Cut cut) {
   const double part = gathers_fp8(run_.layout, run_.execution, stack_) ? 1 / tensor_ : 1;
-  work_.linear += clock_.product({tokens, outputs, inputs, batch, weight_casts(), cut == Cut::Outputs ? part : 1});
-  work_.input_gradient += clock_.product({tokens, inputs, outputs, batch, weight_casts(), cut == Cut::Inputs ? part : 1});
-  const Work weights = net_.low_rank ? Work{} : clock_.product({outputs, inputs, tokens, batch});
+  work_.linear += product({tokens, outputs, inputs, batch, weight_casts(), cut == Cut::Outputs ? part : 1});
+  work_.input_gradient += product({tokens, inputs, outputs, batch, weight_casts(), cut == Cut::Inputs ? part : 1});
+  const Work weights = net_.low_rank ? Work{} : product({outputs, inputs, tokens, batch});
   work_.weight_gradient += weights;
   if (cut == Cut::Outputs) work_.beside_sums += weights.device;
   if (net_.low_rank && net_.low_rank->base_bytes < 2) work_.linear += clock_.bytes(inputs * outputs * batch * 3);  // to 16 bit, when used
@@ -108,14 +113,16 @@ void BlockWriter::attention(bool windowed) {
   const bool is_flash = run_.execution.attention >= AttentionKernel::Flash1, causal = net_.kind != NetworkKind::Encoder;
   const double length = net_.effective_sequence, seen = windowed ? std::min(length, static_cast<double>(form.window)) : length;
   double keys = is_flash && causal ? seen - seen * seen / (2 * length) : length;  // unfused kernels compute masked scores, too
+  const double queries = length / real(run_.layout.context);
   const AttentionShape shape{static_cast<double>(run_.layout.micro_batch),
                              heads(),
                              kv_heads(),
-                             length / static_cast<double>(run_.layout.context),
+                             queries,
                              keys,
                              static_cast<double>(latent ? form.qk_nope + form.qk_rope : net_.head_dim),
                              static_cast<double>(latent ? form.v_dim : net_.head_dim),
-                             causal};
+                             causal,
+                             run_.layout.context_ring ? queries * (real(run_.layout.context) - 1) : 0};
   work_.attention += is_flash ? clock_.flash(shape, false) : clock_.unfused(shape, false);
   work_.attention_back += is_flash ? clock_.flash(shape, true) : clock_.unfused(shape, true);
   if (!net_.rotary) return;
@@ -136,32 +143,18 @@ void BlockWriter::dense_mlp(double ffn) {
   work_.elementwise_back += operators_.activation(size, {net_.gated}, Pass::Backward);
 }
 
-// One product an expert; measured ones reach less than a single product of the same shape does.
-void BlockWriter::grouped(double inputs, double outputs, double tokens) {
-  const double held = real(net_.experts->experts) / real(run_.layout.expert);
-  LayerWork whole = std::exchange(work_, {});
-  linear(inputs, outputs, expert_rows(tokens, clock_.behavior()), held);
-  const double slower = grouped_slowdown(clock_.grouped_share(), {held});
-  whole.linear += slower * work_.linear;
-  whole.input_gradient += slower * work_.input_gradient;
-  whole.weight_gradient += slower * work_.weight_gradient;
-  work_ = whole;
-  if (net_.experts->dispatch != ExpertDispatch::Dropless) return;
-  const double launches =
-      held * stack_.launches_per_expert * (run_.execution.format == NumberFormat::Fp8 ? clock_.behavior().cast_launches : 1);
-  work_.expert_launches += {0, launches};
-  work_.expert_launches_back += {0, 2 * launches};
-}
-
 void BlockWriter::experts() {
   const ExpertForm& form = *net_.experts;
   const double held = real(form.experts) / real(run_.layout.expert);
   const double cut = run_.layout.expert_cut(), width = real(form.expert_ffn) / cut;
   const double routed = tokens_ * real(form.topk) * expert_load(form, run_.layout.expert, clock_.behavior()).computed * cut / tensor_;
   const double before = work_.linear.device;
-  grouped(hidden(), width * (net_.gated ? 2 : 1), routed / held);
+  const double rows = expert_rows(routed / held, clock_.behavior());
+  of_experts_ = true;
+  linear(hidden(), width * (net_.gated ? 2 : 1), rows, held);
   work_.widening.device += work_.linear.device - before;
-  grouped(width, hidden(), routed / held);
+  linear(width, hidden(), rows, held);
+  of_experts_ = false;
   if (form.shared_ffn > 0) dense_mlp(static_cast<double>(form.shared_ffn));
   const double element = clock_.element();
   const Work activation = clock_.bytes(routed * width * element * (net_.gated ? 3 : 2));

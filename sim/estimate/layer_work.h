@@ -14,7 +14,6 @@ struct LayerWork {
   Work weight_gradient;
   double beside_sums = 0;                      // seconds of weight gradients during which the tensor group can sum input gradients
   double dispatched_bytes = 0;                 // to experts on other ranks, one way, a copy for each expert
-  Work expert_launches, expert_launches_back;  // issued only when the counts of tokens are known: nothing hides them
   Work forward() const { return linear + attention + elementwise; }
   Work backward() const { return input_gradient + attention_back + elementwise_back; }
 };

@@ -4,6 +4,17 @@
 #include <cmath>
 
 namespace sim {
+namespace {
+
+// Share of a token's copies that go to another place than the ones before: each place gets it once.
+double met(const LinkClock::Copies& copies, double places) {
+  const double neighbors = 1 + (copies.each - 1) * places / std::max(1.0, copies.in_turn);
+  const double by_chance = places * (1 - std::pow(1 - 1 / places, copies.each));
+  return (copies.in_turn > 0 ? std::min({neighbors, places, copies.each}) : by_chance) / copies.each;
+}
+
+}  // namespace
+
 double crossings(CollectiveKind kind, const RankGroup& group) {
   const double once = (group.ranks - 1) / group.ranks;
   return kind == CollectiveKind::AllReduce ? 2 * once : kind == CollectiveKind::SendReceive || kind == CollectiveKind::RingHop ? 1 : once;
@@ -57,12 +68,21 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
   return start(kind, group, payload) + std::max(inside, between);
 }
 
-double LinkClock::all_to_all(double sent, const RankGroup& group, const Crossing& crossing) const {
-  if (group.ranks <= 1 || sent <= 0) return 0;
+double LinkClock::leaving(double sent, const RankGroup& group, const Copies& copies) const {
   const double members = members_on_node(group), away = (group.ranks - members) / std::max(1.0, group.ranks - 1);
-  return start(CollectiveKind::SendReceive, group, sent) +
-         std::max(sent * (1 - away * crossing.copies) / link_rate(members),
-                  sent * away * crossing.copies * gpus_per_node_ / (crossing.rate > 0 ? crossing.rate * sold_ : node_rate_));
+  return sent * away * (copies.once > 0 ? met(copies, group.ranks / members) : 1);
+}
+
+double LinkClock::inside(double sent, const RankGroup& group, const Copies& copies) const {
+  const double members = members_on_node(group), others = 1 - 1 / group.ranks;
+  return copies.once > 0 ? sent * met(copies, group.ranks) * (1 - 1 / members) / others : sent - leaving(sent, group, copies);
+}
+
+double LinkClock::all_to_all(double sent, const RankGroup& group, const Copies& copies) const {
+  if (group.ranks <= 1 || sent <= 0) return 0;
+  const double rate = copies.once > 0 ? copies.once * sold_ : node_rate_;
+  return start(CollectiveKind::SendReceive, group, sent) + std::max(inside(sent, group, copies) / link_rate(members_on_node(group)),
+                                                                    leaving(sent, group, copies) * gpus_per_node_ / rate);
 }
 
 double LinkClock::transfer(double payload, const RankGroup& pair) const {
@@ -71,10 +91,10 @@ double LinkClock::transfer(double payload, const RankGroup& pair) const {
   return start_ / 2 + payload / (leaves ? std::min(inside, node_rate_ / gpus_per_node_) : inside);
 }
 
-LinkClock::Crossing token_crossing(const TokenSpread& spread, const SoftwareStack& stack) {
-  if (stack.dispatch_share <= 0) return {};
-  const double met = spread.nodes * (1 - std::pow(1 - 1 / spread.nodes, spread.copies));
-  return {met / spread.copies, stack.dispatch_share};
+LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack) {
+  if (experts.dispatch != ExpertDispatch::Dropless) return {};
+  const bool in_turn = experts.forced_balance && stack.balances_in_turn;
+  return {real(experts.topk), stack.dispatch_share, in_turn ? real(experts.experts) : 0};
 }
 
 }  // namespace sim

@@ -7,6 +7,7 @@
 #include "sim/collective/collective.h"
 #include "sim/estimate/device.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/model/expert_form.h"
 
 namespace sim {
 
@@ -28,13 +29,15 @@ class LinkClock {
 
   // payload: the whole buffer, as in CollectiveShape.
   double collective(CollectiveKind kind, double payload, const RankGroup& group) const;
-  // Of what leaves a node: the share that crosses where copies are made behind the next door, and of the sold rate; 0: that of collectives.
-  struct Crossing {
-    double copies = 1, rate = 0;
+  // Of what a rank sends to all others: how many copies of a token it is. Where a program lets a token cross to a node once and be copied there
+  // (DeepEP), `once` is the share of the sold rate that this reaches between nodes; 0: each copy travels by itself, as in any collective.
+  // Copies go by chance, or to neighbors among `in_turn` experts.
+  struct Copies {
+    double each = 1, once = 0, in_turn = 0;
   };
-  double all_to_all(double sent, const RankGroup& group) const { return all_to_all(sent, group, {1, 0}); }  // by one rank to all others
-  double all_to_all(double sent, const RankGroup& group, const Crossing& crossing) const;
-  double nodes(const RankGroup& group) const { return group.ranks / members_on_node(group); }
+  double all_to_all(double sent, const RankGroup& group) const { return all_to_all(sent, group, {}); }  // bytes, by one rank to all others
+  double all_to_all(double sent, const RankGroup& group, const Copies& copies) const;
+  double leaving(double sent, const RankGroup& group, const Copies& copies) const;   // its node, of what a rank sends
   double transfer(double payload, const RankGroup& pair) const;   // all ranks of the node send at once
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
@@ -44,6 +47,7 @@ class LinkClock {
   double start(CollectiveKind kind, const RankGroup& group, double payload) const;
 
   double link_rate(double members) const;
+  double inside(double sent, const RankGroup& group, const Copies& copies) const;   // over the links of its node
 
   Behavior behavior_;
   std::vector<double> mesh_rates_;  // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
@@ -52,11 +56,8 @@ class LinkClock {
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };
 
-// Where a program lets a token cross to a node once (DeepEP), it crosses to as many nodes as its experts are spread over.
-struct TokenSpread {
-  double nodes = 1, copies = 1;   // among which its copies, one an expert, are dealt out
-};
-LinkClock::Crossing token_crossing(const TokenSpread& spread, const SoftwareStack& stack);
+// Tokens on their way to their experts. With a capacity they fill slots, each of which travels.
+LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack);
 
 // Steps of a ring of attention are slower than one kernel over all keys, by what the program loses between them.
 inline double ring_slowdown(const SoftwareStack& stack, double ranks) { return 1 + stack.ring_overhead * (1 - 1 / ranks); }

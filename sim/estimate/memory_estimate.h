@@ -14,5 +14,6 @@ struct MemoryEstimate {
 };
 
 MemoryEstimate estimate_memory(const RunDescription& run, const Setting& setting);
+void take_memory(const MemoryEstimate& memory, const Behavior& known, StepEstimate& estimate);
 
 }  // namespace sim

@@ -62,14 +62,15 @@ LayerWork MicrobatchTimes::slowed(LayerWork work) const {
   return work;
 }
 
-double MicrobatchTimes::recomputed(const LayerWork& work, double collectives) const {
+// forward: of the whole block, with its collectives and exchanges.
+double MicrobatchTimes::recomputed(const LayerWork& work, double forward) const {
   switch (run_.execution.recompute) {
     case RecomputeKind::None: return 0;
     case RecomputeKind::AttentionCore: return run_.execution.attention >= AttentionKernel::Flash1 ? 0 : work.attention.device;
     case RecomputeKind::SaveProjections: return work.elementwise.device + work.attention.device + work.widening.device;
     case RecomputeKind::CheapOperators: return work.elementwise.device + 0.5 * work.linear.device;
-    case RecomputeKind::EverySecondLayer: return 0.5 * (std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives);
-    case RecomputeKind::Full: return std::max(work.forward().device, kernels_.host_time(work.forward())) + collectives;
+    case RecomputeKind::EverySecondLayer: return 0.5 * forward;
+    case RecomputeKind::Full: return forward;
   }
   return 0;
 }
@@ -107,27 +108,24 @@ double MicrobatchTimes::gathered_logits() const {
   return links_.collective(CollectiveKind::AllGather, payload, {real(run_.layout.tensor), 1});
 }
 
-// Experts with a capacity take copies, as slots.
 double MicrobatchTimes::dispatch_time(double bytes) const {
   if (!run_.network.experts) return 0;
   const RankGroup group{real(run_.layout.expert), run_.layout.expert_cut()};
-  if (run_.network.experts->dispatch != ExpertDispatch::Dropless) return links_.all_to_all(bytes, group);
-  return links_.all_to_all(bytes, group, token_crossing({links_.nodes(group), real(run_.network.experts->topk)}, setting_.stack));
+  return links_.all_to_all(bytes, group, token_copies(*run_.network.experts, setting_.stack));
 }
 
 MicrobatchTimes::Pass MicrobatchTimes::piece(const LayerWork& work, const Collectives& collectives, double parameters) const {
   const double launches = run_.execution.graphs ? behavior().graph_launch_share : 1;
   const auto time = [&](const Work& part) { return std::max(part.device, kernels_.host_time(part) * launches); };
-  const auto issue = [&](const Work& part) { return kernels_.host_time(part) * launches; };
-  Pass pass{time(work.forward()) + issue(work.expert_launches) + collectives.forward,
-            time(work.backward()) + issue(work.expert_launches_back) + collectives.backward,
+  Pass pass{time(work.forward()) + collectives.forward,
+            time(work.backward()) + collectives.backward,
             time(work.weight_gradient) + accumulation(parameters)};
   if (run_.layout.expert > 1) {
     const double dispatch = 2 * dispatch_time(work.dispatched_bytes);
     pass.forward += dispatch;
     pass.backward += dispatch;
   }
-  return with_gathers(pass, parameters);
+  return pass;
 }
 
 MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
@@ -139,11 +137,10 @@ MicrobatchTimes::Pass MicrobatchTimes::block(std::int64_t layer) const {
   work.attention.device *= uneven;
   work.attention_back.device *= uneven;
   const Collectives tensor = tensor_collectives(kind, work), context = context_collectives(work.attention.device);
-  LayerWork again = work;
-  const double extra = recomputed(again, tensor.forward + context.forward);
-  Pass pass =
-      piece(work, {tensor.forward + context.forward, tensor.backward + context.backward + extra}, block_parameters(run_, kind).total());
-  return pass;
+  const double parameters = block_parameters(run_, kind).total();
+  Pass pass = piece(work, {tensor.forward + context.forward, tensor.backward + context.backward}, parameters);
+  pass.backward += recomputed(work, pass.forward);
+  return with_gathers(pass, parameters);
 }
 
 std::vector<StageTimes> MicrobatchTimes::stages() const {
@@ -160,8 +157,9 @@ std::vector<StageTimes> MicrobatchTimes::stages() const {
     }
     const double table = embedding_parameters(run_).dense;
     if (run_.network.kind != NetworkKind::DecoderLayer) {
-      if (stage.embedding) add(piece(slowed(embedding_work(run_, setting_.stack, kernels_)), {}, table));
-      if (stage.head) add(piece(slowed(head_work(run_, setting_.stack, kernels_)), {gathered_logits(), 0}, run_.network.tied ? 0 : table));
+      const double head_table = run_.network.tied ? 0 : table;
+      if (stage.embedding) add(with_gathers(piece(slowed(embedding_work(run_, setting_.stack, kernels_)), {}, table), table));
+      if (stage.head) add(with_gathers(piece(slowed(head_work(run_, setting_.stack, kernels_)), {gathered_logits(), 0}, head_table), head_table));
     }
     times.push_back({Seconds(sum.forward), Seconds(sum.backward), Seconds(sum.weight)});
   }

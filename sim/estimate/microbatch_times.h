@@ -27,11 +27,11 @@ class MicrobatchTimes {
     double forward = 0, backward = 0;
   };
   Pass block(std::int64_t layer) const;
-  Pass piece(const LayerWork& work, const Collectives& collectives, double parameters) const;
+  Pass piece(const LayerWork& work, const Collectives& collectives, double parameters) const;   // without what it waits for
   Collectives tensor_collectives(BlockKind kind, const LayerWork& work) const;
   Collectives context_collectives(double compute) const;
   LayerWork slowed(LayerWork work) const;
-  double recomputed(const LayerWork& work, double collectives) const;
+  double recomputed(const LayerWork& work, double forward) const;
   Pass with_gathers(Pass pass, double parameters) const;
   double accumulation(double parameters) const;
   double gathered_logits() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/model/attention_form_json.h"
 #include "sim/model/expert_form_json.h"
 #include "sim/units/json_reader.h"
 
@@ -44,16 +45,8 @@ const Family& family_of(const JsonReader& config) {
 }
 
 AttentionForm attention_of(const JsonReader& config, const Family& family) {
+  if (has_latent_attention(config)) return read_latent_attention(config);
   AttentionForm form;
-  if (config.has("kv_lora_rank")) {
-    form.kind = AttentionKind::Latent;
-    form.q_lora = size_of(config, {"q_lora_rank"}, 0);
-    form.kv_lora = size_of(config, {"kv_lora_rank"});
-    form.qk_nope = size_of(config, {"qk_nope_head_dim"});
-    form.qk_rope = size_of(config, {"qk_rope_head_dim"});
-    form.v_dim = size_of(config, {"v_head_dim"});
-    return form;
-  }
   const bool is_off = config.has("use_sliding_window") && !config.boolean("use_sliding_window");
   if (!config.has("sliding_window") || is_off) return form;
   form.kind = AttentionKind::Sliding;

@@ -50,8 +50,8 @@ Work OperatorClock::cross_entropy(double logits, Pass pass) const {
 
 Work OperatorClock::embedding(double bytes, Pass pass) const { return clock_.bytes((pass == Pass::Forward ? 4 : 3) * bytes, 4); }
 
-Work OperatorClock::routing(double scores) const { return clock_.bytes(scores * 4 * 8, 10); }
-Work OperatorClock::permutation(double bytes) const { return clock_.bytes(bytes * 5, 12); }
+Work OperatorClock::routing(double scores) const { return clock_.bytes(scores * kRoutingBytes, 10); }
+Work OperatorClock::permutation(double bytes) const { return clock_.bytes(bytes * kPermutationPasses, 12); }
 
 Work OperatorClock::accumulation(double parameters) const {
   const double sum = execution_.accumulate_bytes;

@@ -103,14 +103,17 @@ double replay_unsynchronized(const PipelineRun& run, const Schedule& schedule) {
 
 }  // namespace
 
+const Schedule& played_schedule(const std::string& name, PipelineShape shape) {
+  const Schedule* schedule = find_schedule(name == "zb-2p-sync" ? "zb-2p" : name);
+  const bool fits = schedule != nullptr && !schedule->why_unsupported(shape);
+  if (shape.chunks > 1 && !(fits && schedule->splits_backward)) return *find_schedule("interleaved");
+  return fits ? *schedule : *find_schedule("1f1b");
+}
+
 Seconds replay(const PipelineRun& run) {
-  const std::string name = run.schedule == "zb-2p-sync" ? "zb-2p" : run.schedule;
-  const Schedule* schedule = find_schedule(name);
-  if (schedule != nullptr && schedule->splits_backward && !schedule->why_unsupported(run.shape))
-    return Seconds(run.schedule == "zb-2p" ? replay_unsynchronized(run, *schedule) : replay_order(run, *schedule));
-  if (run.shape.chunks > 1) return Seconds(replay_order(run, *find_schedule("interleaved")));
-  const bool has_row = schedule != nullptr && !schedule->why_unsupported(run.shape);
-  return Seconds(replay_order(run, has_row ? *schedule : *find_schedule("1f1b")));
+  const Schedule& schedule = played_schedule(run.schedule, run.shape);
+  const bool synchronizes = run.schedule != "zb-2p" || !schedule.splits_backward;
+  return Seconds(synchronizes ? replay_order(run, schedule) : replay_unsynchronized(run, schedule));
 }
 
 }  // namespace sim

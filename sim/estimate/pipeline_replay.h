@@ -24,6 +24,7 @@ struct PipelineRun {
   bool transfer_blocks = false;           // the sender waits until it is through
 };
 
+const Schedule& played_schedule(const std::string& name, PipelineShape shape);
 Seconds replay(const PipelineRun& run);
 
 }  // namespace sim

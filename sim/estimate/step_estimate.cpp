@@ -158,9 +158,7 @@ StepEstimate estimate_step(const RunDescription& run, const Setting& setting) {
   const double width = std::hypot(setting.stack.interval, setting.device.kernels.interval, novelty(run, setting.device.behavior));
   result.low = result.time * std::max(0.05, 1 - width);
   result.high = result.time * (1 + width);
-  const MemoryEstimate memory = estimate_memory(run, setting);
-  result.memory_gib = memory.total_gib;
-  result.out_of_memory = memory.needed_gib > memory.available_gib;
+  take_memory(estimate_memory(run, setting), setting.device.behavior, result);
   return result;
 }
 

@@ -21,8 +21,9 @@ struct StepParts {          // seconds; what the step is made of
 struct StepEstimate {
   Seconds time{}, low{}, high{};
   StepParts parts;
-  double memory_gib = 0;
-  bool out_of_memory = false;
+  double memory_gib = 0, memory_low_gib = 0, memory_high_gib = 0;  // as time: 80 % of runs lie between
+  double out_of_memory_chance = 0;
+  bool out_of_memory = false;  // likelier than not
 };
 
 struct Setting {            // what a run is estimated with

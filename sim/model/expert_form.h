@@ -7,6 +7,11 @@
 
 namespace sim {
 
+// What routing moves for a token's score of an expert (softmax, top k and counts, in fp32), and how often tokens pass through memory on their way
+// to the experts and back, each way of the step.
+constexpr std::int64_t kRoutingBytes = 8 * 4;
+constexpr std::int64_t kPermutationPasses = 5;
+
 enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };  // no capacity; the whole capacity computed; what is above it lost
 inline constexpr std::string_view kExpertDispatchNames[] = {"dropless", "padded", "drop"};
 enum class RouterScore : std::uint8_t { Softmax, Sigmoid };   // of a token for all experts; of each expert by itself (DeepSeek-V3, 2024)

@@ -34,6 +34,10 @@ AttentionWidths attention_widths(const ModelConfig& config) {
   return {key, key, value, value};
 }
 
+std::int64_t rotary_width(const ModelConfig& config) {
+  return config.attention.kind == AttentionKind::Latent ? config.attention.qk_rope : config.head_dim;
+}
+
 std::vector<Violation> violations(const ModelConfig& config) {
   std::vector<Violation> found;
   const bool is_gpt2 = config.model_type == "gpt2";
@@ -50,8 +54,9 @@ std::vector<Violation> violations(const ModelConfig& config) {
   if (both_known(config.heads, config.kv_heads) && config.heads % config.kv_heads != 0)
     found.push_back({"num_key_value_heads", fmt::format("is {}, which does not divide {} {}", config.kv_heads, heads_name, config.heads),
                      "choose a divisor"});
-  if (config.position == Position::Rotary && config.head_dim % 2 != 0)
-    found.push_back({"head_dim", fmt::format("is {}: rotary positions turn pairs, so it must be even", config.head_dim), "choose an even size"});
+  const bool is_latent = config.attention.kind == AttentionKind::Latent;
+  if (const std::int64_t turned = rotary_width(config); config.position == Position::Rotary && turned % 2 != 0)
+    found.push_back({is_latent ? "qk_rope_head_dim" : "head_dim", fmt::format("is {}: rotary positions turn pairs, so it must be even", turned), "choose an even size"});
   if (both_known(config.heads, config.head_dim) && config.heads > kWidestAttention / config.head_dim)
     found.push_back({heads_name, fmt::format("is {}, with heads of {} an attention wider than {}", config.heads, config.head_dim, kWidestAttention),
                      "choose fewer heads"});

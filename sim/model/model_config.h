@@ -55,6 +55,7 @@ struct AttentionWidths {
   std::int64_t joint() const { return query + key + value; }
 };
 AttentionWidths attention_widths(const ModelConfig& config);
+std::int64_t rotary_width(const ModelConfig& config);   // of a head: what turns with its position
 
 // What no network can be, under Hugging Face's names of the fields; a size of 0 is taken as unknown and not judged.
 // Without violations every number of parameters fits 63 bits.

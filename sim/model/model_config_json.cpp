@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/model/model_config.h"
+#include "sim/model/attention_form_json.h"
 #include "sim/model/expert_form_json.h"
 #include "sim/units/json_reader.h"
 
@@ -114,26 +115,22 @@ void refuse_windows(const JsonReader& reader, const ModelConfig& config) {
                    "set max_position_embeddings to it, or remove it");
 }
 
-// A head of the kernel is as wide as a key and a value on the mean: the same products and the same bytes.
+// A head of the kernel is as wide as a key and a value on the mean: the same products and the same bytes. A family of experts without any is dense.
 void read_latent(const JsonReader& reader, ModelConfig& config) {
   if (config.model_type != "deepseek_v2" && config.model_type != "deepseek_v3") return;
-  AttentionForm& form = config.attention;
-  form.kind = AttentionKind::Latent;
-  form.q_lora = reader.json().contains("q_lora_rank") && reader.json()["q_lora_rank"].is_null() ? 0 : reader.integer("q_lora_rank", 0, {0, 1e6});
-  form.kv_lora = size(reader, "kv_lora_rank");
-  form.qk_nope = size(reader, "qk_nope_head_dim");
-  form.qk_rope = size(reader, "qk_rope_head_dim");
-  form.v_dim = size(reader, "v_head_dim");
+  const AttentionForm form = config.attention = read_latent_attention(reader);
   config.kv_heads = config.heads;
   config.head_dim = (form.qk_nope + form.qk_rope + form.v_dim) / 2;
+  require(reader, "rope_interleave", true, "turning halves of a head instead of neighbours");
+  require(reader, "attention_bias", false, "a bias of latent attention");
+  if (config.experts && config.experts->first_dense_layers >= config.layers) config.experts.reset();
 }
 
-void write_latent(Json& json, const AttentionForm& form) {
-  json["q_lora_rank"] = form.q_lora;
-  json["kv_lora_rank"] = form.kv_lora;
-  json["qk_nope_head_dim"] = form.qk_nope;
-  json["qk_rope_head_dim"] = form.qk_rope;
-  json["v_head_dim"] = form.v_dim;
+void write_latent(Json& json, const ModelConfig& config) {
+  write_latent_attention(json, config.attention);
+  json["head_dim"] = config.attention.qk_rope;   // what Transformers' rotary positions take it for
+  json["rope_interleave"] = true;
+  if (!config.experts) json["first_k_dense_replace"] = config.layers;
 }
 
 ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
@@ -184,7 +181,7 @@ Json llama_json(const ModelConfig& config) {
     json["attention_bias"] = config.attention_bias;
     json["mlp_bias"] = config.mlp_bias;
   }
-  if (config.attention.kind == AttentionKind::Latent) write_latent(json, config.attention);
+  if (config.attention.kind == AttentionKind::Latent) write_latent(json, config);
   if (config.experts) write_experts(json, *config.experts);
   return json;
 }

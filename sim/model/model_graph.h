@@ -36,7 +36,7 @@ struct Parameter {
   double deviation = 0.0;               // of Normal
   bool weight_decay = true;             // false: vectors (norms, biases)
   bool expert = false;                  // rows of all experts: cut among the ranks of an expert group, too
-  bool routes = false;                  // of a router: what it learns comes from what experts put out
+  bool partial_gradient = false;        // None: stands between cut operators (a router in front of its experts), so that each tensor rank has a part of its gradient
 
   std::int64_t elements() const { return rows * columns; }
   std::int64_t elements(std::int64_t tensor_degree) const {
@@ -72,6 +72,7 @@ struct Operator {
   bool bias = false;
   std::int64_t experts = 0;         // > 0: one product (or part of the rows) for each of so many experts
   std::int64_t copies = 1;          // rows of it a token: the experts that it goes to
+  bool gathered = false;            // None: stands between cut operators, so that sequence parallelism leaves it all tokens
 };
 
 struct SegmentGraph {

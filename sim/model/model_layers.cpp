@@ -51,6 +51,10 @@ class ParameterList {
     add_vector(name + ".weight", {config_.hidden}, TensorSplit::None, InitialValue::Ones);
     if (config_.norm == Norm::LayerNorm) add_vector(name + ".bias", {config_.hidden}, TensorSplit::None, InitialValue::Zeros);
   }
+  void add_inner_norm(const std::string& name, const Operator& op) {
+    add_vector(name + ".weight", {op.outputs}, TensorSplit::None, InitialValue::Ones);
+    list_.back().partial_gradient = op.gathered;
+  }
   // A linear layer; its bias is split only where its outputs are, because it is added after the sum over T otherwise.
   void add_linear(const std::string& name, const Operator& op, std::vector<std::int64_t> row_blocks, double deviation) {
     add_matrix(name + ".weight", row_blocks, op, deviation);
@@ -60,6 +64,7 @@ class ParameterList {
   void add_matrix(const std::string& name, std::vector<std::int64_t> row_blocks, const Operator& op, double deviation) {
     const std::int64_t rows = sum(row_blocks);
     list_.push_back({prefix_ + name, rows, op.inputs, op.split, std::move(row_blocks), InitialValue::Normal, deviation, true});
+    list_.back().partial_gradient = op.gathered;
   }
   // An expert's rows are one block, or two where they are gate and up.
   void add_experts(const std::string& name, const Operator& op, std::int64_t blocks, double deviation) {
@@ -68,7 +73,7 @@ class ParameterList {
   }
   void add_router(const std::string& name, const Operator& op, double deviation) {
     add_linear(name, op, {op.outputs}, deviation);
-    list_.back().routes = true;
+    list_.back().partial_gradient = true;
   }
   std::vector<Parameter> finish() && { return std::move(list_); }
 
@@ -92,20 +97,32 @@ Operator same_width(OperatorKind kind, const char* name, std::int64_t width) { r
 
 Operator split_width(OperatorKind kind, const char* name, std::int64_t width) { return {kind, name, width, width, TensorSplit::Rows, false}; }
 
+Operator gathered(Operator op) {
+  op.gathered = true;
+  return op;
+}
+
 Operator qkv_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "qkv", config.hidden, attention_widths(config).joint(), TensorSplit::Rows, config.attention_bias};
 }
-// Queries, and keys with values, by way of narrow vectors that every tensor rank computes.
+// Queries (without q_lora directly), and keys with values, by way of narrow vectors that every tensor rank computes and norms.
 std::vector<Operator> latent_projections(const ModelConfig& config) {
   const AttentionForm& form = config.attention;
-  const auto linear = [](const char* name, std::int64_t inputs, std::int64_t outputs, TensorSplit split) {
-    return Operator{OperatorKind::Linear, name, inputs, outputs, split, false};
-  };
   std::vector<Operator> all;
-  if (form.q_lora > 0) all.push_back(linear("q_down", config.hidden, form.q_lora, TensorSplit::None));
-  all.push_back(linear("q_up", form.q_lora > 0 ? form.q_lora : config.hidden, attention_widths(config).query, TensorSplit::Rows));
-  all.push_back(linear("kv_down", config.hidden, form.kv_lora + form.qk_rope, TensorSplit::None));
-  all.push_back(linear("kv_up", form.kv_lora, config.heads * (form.qk_nope + form.v_dim), TensorSplit::Rows));
+  const auto down = [&](const char* name, std::int64_t outputs) { all.push_back(gathered({OperatorKind::Linear, name, config.hidden, outputs, TensorSplit::None, false})); };
+  const auto norm = [&](const char* name, std::int64_t width) { all.push_back(gathered(same_width(OperatorKind::Norm, name, width))); };
+  const auto up = [&](const char* name, std::int64_t inputs, std::int64_t outputs) { all.push_back({OperatorKind::Linear, name, inputs, outputs, TensorSplit::Rows, false}); };
+  const std::int64_t query = attention_widths(config).query;
+  if (form.q_lora > 0) {
+    down("q_down", form.q_lora);
+    norm("q_norm", form.q_lora);
+    up("q_up", form.q_lora, query);
+  } else {
+    up("q", config.hidden, query);
+  }
+  down("kv_down", form.kv_lora + form.qk_rope);
+  norm("kv_norm", form.kv_lora);
+  up("kv_up", form.kv_lora, config.heads * (form.qk_nope + form.v_dim));
   return all;
 }
 Operator projection_of(const ModelConfig& config) {
@@ -126,7 +143,7 @@ Operator expert_down(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
   return {OperatorKind::Linear, "expert_down", form.expert_ffn, config.hidden, TensorSplit::Columns, false, form.experts, form.topk};
 }
-Operator router_of(const ModelConfig& config) { return {OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, false}; }
+Operator router_of(const ModelConfig& config) { return gathered({OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, false}); }
 Operator shared_up(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_up", config.hidden, (config.gated_mlp ? 2 : 1) * config.experts->shared_ffn, TensorSplit::Rows, false};
 }
@@ -176,7 +193,7 @@ SegmentGraph expert_segment(const ModelConfig& config) {
   SegmentBuilder segment(Segment::Experts);
   const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
   segment.add(router_of(config));
-  segment.add({OperatorKind::Routing, "routing", form.experts, form.experts, TensorSplit::None, false});
+  segment.add(gathered(same_width(OperatorKind::Routing, "routing", form.experts)));
   if (form.shared_ffn > 0) {
     segment.add(shared_up(config));
     segment.add({OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows, false});
@@ -231,7 +248,12 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, bool exp
   parameters.add_norm("attention.norm");
   const AttentionWidths widths = attention_widths(config);
   if (config.attention.kind == AttentionKind::Latent)
-    for (const Operator& op : latent_projections(config)) parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
+    for (const Operator& op : latent_projections(config)) {
+      if (op.kind == OperatorKind::Norm)
+        parameters.add_inner_norm("attention." + op.name, op);
+      else
+        parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
+    }
   else
     parameters.add_linear("attention.qkv", qkv_of(config), {widths.query, widths.key, widths.value}, config.initializer_range);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);

@@ -7,7 +7,6 @@ namespace sim {
 namespace {
 
 constexpr std::int64_t kTokenIdBytes = 8;
-constexpr std::int64_t kRoutingBytes = 8 * 4;   // of a score: softmax, top k and counts, in fp32
 
 // What one tensor rank sees: its tokens and its part of the widths.
 struct LocalWork {
@@ -18,7 +17,7 @@ struct LocalWork {
 LocalWork local_part(const Operator& op, const ShardShape& shape) {
   const std::int64_t t = shape.tensor;
   if (op.kind == OperatorKind::EmbeddingLookup || op.split == TensorSplit::None) {
-    const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel;
+    const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel && !op.gathered;
     return {has_part_of_tokens ? shape.tokens() / t : shape.tokens(), op.inputs, op.outputs};
   }
   if (op.kind == OperatorKind::Linear && op.split == TensorSplit::Rows) return {shape.tokens(), op.inputs, op.outputs / t};
@@ -56,7 +55,7 @@ Traffic forward_traffic(const Operator& op, const ModelConfig& config, const Sha
     case OperatorKind::Linear: return {read + work.weights * work.inputs * work.outputs + (op.bias ? work.outputs : 0) + written};
     case OperatorKind::Residual: return {2 * read + written};
     case OperatorKind::Routing: return {0, read * kRoutingBytes};
-    case OperatorKind::Permutation: return {(5 * read + 1) / 2};
+    case OperatorKind::Permutation: return {(kPermutationPasses * read + 1) / 2};
     case OperatorKind::CrossEntropy: return {read + work.tokens, work.tokens * kTokenIdBytes};
     case OperatorKind::Rotary:
     case OperatorKind::Attention:
@@ -80,7 +79,7 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
     case OperatorKind::Activation: return {output + 2 * input};
     case OperatorKind::Residual: return {3 * output};
     case OperatorKind::Routing: return {0, input * kRoutingBytes};
-    case OperatorKind::Permutation: return {(5 * input + 1) / 2};
+    case OperatorKind::Permutation: return {(kPermutationPasses * input + 1) / 2};
     case OperatorKind::CrossEntropy: return {2 * input, work.tokens * kTokenIdBytes};
     case OperatorKind::Rotary:
     case OperatorKind::Dropout: return {output + input};

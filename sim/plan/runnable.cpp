@@ -16,8 +16,6 @@ struct Limit {
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
-    {"/model/kv_lora_rank", [](const ParallelPlan& p) { return p.model.attention.kind == AttentionKind::Latent; }, "the worker has no latent attention: it is simulated only", "use another model"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1; }, "the worker keeps whole samples: context parallelism is simulated only", "use context 1"},
 });
 
 }  // namespace

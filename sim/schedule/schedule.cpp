@@ -35,6 +35,17 @@ ChunkSite site_of(ChunkPlacement placement, PipelineShape shape, std::int32_t vi
   return {StageIndex(comes_up ? shape.stages - 1 - along : along), chunk};
 }
 
+std::int32_t peak_in_flight(std::span<const StageAction> order) {
+  const bool splits = std::any_of(order.begin(), order.end(), [](const StageAction& action) { return action.kind == ActionKind::Weight; });
+  const ActionKind frees = splits ? ActionKind::Weight : ActionKind::Backward;
+  std::int32_t alive = 0, peak = 0;
+  for (const StageAction& action : order) {
+    alive += action.kind == ActionKind::Forward ? 1 : action.kind == frees ? -1 : 0;
+    peak = std::max(peak, alive);
+  }
+  return peak;
+}
+
 std::string to_text(std::span<const StageAction> order) {
   const bool chunked = std::any_of(order.begin(), order.end(), [](const StageAction& action) { return action.chunk.value() > 0; });
   std::string text;

@@ -51,6 +51,9 @@ struct Schedule {
 std::span<const Schedule> all_schedules();               // "gpipe", "1f1b", "interleaved", "zb-1p", ...
 const Schedule* find_schedule(std::string_view name);    // nullptr when there is none
 
+// Most (microbatch, chunk) units alive at once: forward done, what frees it (the gradient of the weights, where that is apart) not yet.
+std::int32_t peak_in_flight(std::span<const StageAction> order);
+
 // "F0 F1 B0 F2 B1 B2", weights as "W0", chunks as "F0.1": for golden texts and messages.
 std::string to_text(std::span<const StageAction> order);
 

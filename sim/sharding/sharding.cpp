@@ -85,12 +85,12 @@ std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan
   return parameters;
 }
 
-bool is_summed_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
-  return plan.mesh.tensor > 1 && parameter.split == TensorSplit::None && (plan.sequence_parallel || parameter.routes);
-}
-
 std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) {
   return parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1);
+}
+
+bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
+  return plan.mesh.tensor > 1 && parameter.split == TensorSplit::None && (plan.sequence_parallel || parameter.partial_gradient);
 }
 
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {

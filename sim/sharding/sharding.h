@@ -48,12 +48,10 @@ struct Bucket {
 
 inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data; }
 
-// Every tensor rank holds all of it and knows a part of its gradient: with sequence parallelism that of its stretch of the tokens, of a router
-// that of its part of what experts put out. Summed over T once, at the end of a step.
-bool is_summed_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
-
 // Of one rank: its tensor part, and the experts that it holds.
 std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh);
+// Whole on every tensor rank, each of which has a part of its gradient: of a stretch of the tokens, of its heads, or of what experts put out (a router). Summed once a step.
+bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
 // a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a layer (and one of its experts).

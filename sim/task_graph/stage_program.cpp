@@ -280,20 +280,20 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   reduce_ready(visit);
 }
 
-// Parameters that every tensor rank holds in full, and whose gradients it knows in part.
+// Parameters that every tensor rank holds in full, with a part of their gradients.
 std::int64_t Writer::replicated_elements() const {
   std::int64_t elements = 0;
   for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk)
     for (LayerIndex layer = plan_.layers(stage_, chunk).begin; layer < plan_.layers(stage_, chunk).end; ++layer)
       for (const Parameter& parameter : model_.layer(layer).parameters)
-        if (is_summed_over_tensor(parameter, plan_)) elements += parameter.elements();
+        if (sums_over_tensor(parameter, plan_)) elements += parameter.elements();
   return elements;
 }
 
 // After the last action: gradients that several ranks hold copies of.
 void Writer::finish_gradients() {
   const Bytes element = bytes_per_gradient(plan_);
-  if (const std::int64_t replicated = replicated_elements(); replicated > 0) {
+  if (const std::int64_t replicated = replicated_elements(); plan_.sequence_parallel || replicated > 0) {
     Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor}, .stream = Stream::Reduce};
     sum.payload = element * replicated;
     emit(sum, {last_compute_});

@@ -3,27 +3,33 @@
 #include <algorithm>
 #include <array>
 #include <boost/graph/topological_sort.hpp>
-#include <numeric>
-#include <tuple>
 
 namespace sim {
 namespace {
 
 using Edge = std::pair<std::size_t, std::size_t>;
 
+// Positions of tasks or spans, device by device and there by key: sorted in parts that a cache holds.
+template <class Items>
+std::vector<std::vector<std::uint32_t>> by_key(const Items& items, std::size_t num_devices) {
+  std::vector<std::vector<std::uint32_t>> positions(num_devices);
+  for (std::size_t at = 0; at < items.size(); ++at)
+    if (items[at].device.position() < num_devices) positions[items[at].device.position()].push_back(static_cast<std::uint32_t>(at));
+  for (std::vector<std::uint32_t>& of_device : positions)
+    std::sort(of_device.begin(), of_device.end(), [&](std::uint32_t a, std::uint32_t b) { return items[a].key < items[b].key; });
+  return positions;
+}
+
 std::vector<std::int64_t> positions_of_spans(const TaskGraph& graph, const Timeline& timeline) {
-  std::vector<std::size_t> tasks(graph.tasks().size()), spans(timeline.spans.size());
-  std::iota(tasks.begin(), tasks.end(), 0);
-  std::iota(spans.begin(), spans.end(), 0);
-  const auto task = [&](std::size_t at) { return std::tie(graph.tasks()[at].device, graph.tasks()[at].key); };
-  const auto span = [&](std::size_t at) { return std::tie(timeline.spans[at].device, timeline.spans[at].key); };
-  std::sort(tasks.begin(), tasks.end(), [&](std::size_t a, std::size_t b) { return task(a) < task(b); });
-  std::sort(spans.begin(), spans.end(), [&](std::size_t a, std::size_t b) { return span(a) < span(b); });
-  std::vector<std::int64_t> positions(tasks.size(), -1);
-  auto next = spans.begin();
-  for (const std::size_t at : tasks) {
-    while (next != spans.end() && span(*next) < task(at)) ++next;
-    if (next != spans.end() && span(*next) == task(at)) positions[at] = static_cast<std::int64_t>(*next);
+  const auto tasks = by_key(graph.tasks(), graph.devices().size()), spans = by_key(timeline.spans, graph.devices().size());
+  std::vector<std::int64_t> positions(graph.tasks().size(), -1);
+  for (std::size_t device = 0; device < tasks.size(); ++device) {
+    auto next = spans[device].begin();
+    for (const std::uint32_t at : tasks[device]) {
+      const TaskKey& key = graph.tasks()[at].key;
+      while (next != spans[device].end() && timeline.spans[*next].key < key) ++next;
+      if (next != spans[device].end() && timeline.spans[*next].key == key) positions[at] = *next;
+    }
   }
   return positions;
 }

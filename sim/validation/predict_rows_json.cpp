@@ -44,6 +44,7 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
     settle_recompute(described, setting);
     predicted.assumed = std::move(described.assumed);
     predicted.estimate = estimate_step(described.run, setting);
+    settle_memory(described, setting, predicted.estimate);
     if (by == PredictedBy::Engine) take_simulated(predicted, described.run, setting);
   } catch (const InputError& error) {
     predicted.error = error.what();
@@ -59,12 +60,18 @@ Json row_json(const PredictedRow& row) {
                          {"iteration_time_low_s", estimate.low.count()},
                          {"iteration_time_high_s", estimate.high.count()},
                          {"memory_gb", estimate.memory_gib},
+                         {"memory_low_gb", estimate.memory_low_gib},
+                         {"memory_high_gb", estimate.memory_high_gib},
+                         {"out_of_memory_chance", estimate.out_of_memory_chance},
                          {"oom", estimate.out_of_memory}};
   else
     json["predicted"] = {{"iteration_time_s", nullptr},
                          {"iteration_time_low_s", nullptr},
                          {"iteration_time_high_s", nullptr},
                          {"memory_gb", nullptr},
+                         {"memory_low_gb", nullptr},
+                         {"memory_high_gb", nullptr},
+                         {"out_of_memory_chance", nullptr},
                          {"oom", nullptr}};
   json["parts"] = {{"pipeline_s", estimate.parts.pipeline},
                    {"gradients_s", estimate.parts.gradients},

@@ -39,6 +39,7 @@ RecomputeKind least_recompute(RunDescription run, const Setting& setting) {
   run.execution.recompute = None;
   if (run.network.kind == NetworkKind::Convolutional || run.network.kind == NetworkKind::DecoderLayer) return None;
   for (const RecomputeKind kind : {None, AttentionCore, SaveProjections, CheapOperators}) {
+    if (kind != None && !setting.stack.recomputes_parts) break;
     run.execution.recompute = kind;
     const MemoryEstimate memory = estimate_memory(run, setting);
     if (memory.needed_gib <= kMemoryDoubt * memory.available_gib) return kind;
@@ -50,6 +51,15 @@ void settle_recompute(DescribedRow& described, const Setting& setting) {
   if (!described.recompute_open) return;
   const RecomputeKind least = described.run.execution.recompute = least_recompute(described.run, setting);
   described.assumed.push_back({"plan.recompute", std::string(kRecomputeKindNames[static_cast<std::size_t>(least)])});
+}
+
+void settle_memory(const DescribedRow& described, const Setting& setting, StepEstimate& estimate) {
+  if (!described.recompute_open || !estimate.out_of_memory) return;
+  RunDescription least = described.run;
+  least.execution.recompute = RecomputeKind::Full;
+  MemoryEstimate memory = estimate_memory(least, setting);
+  memory.total_gib = std::max(memory.total_gib, std::min(estimate.memory_gib, memory.available_gib));
+  take_memory(memory, setting.device.behavior, estimate);
 }
 
 namespace {

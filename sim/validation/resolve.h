@@ -18,6 +18,8 @@ std::int64_t resolve_chunks(const RunDescription& run);
 // The least recomputation that fits into memory; all of it where nothing does. For rows that state none.
 RecomputeKind least_recompute(RunDescription run, const Setting& setting);
 void settle_recompute(DescribedRow& described, const Setting& setting);
+// Such a run is out of memory only where nothing fits; it shows no more than there is.
+void settle_memory(const DescribedRow& described, const Setting& setting, StepEstimate& estimate);
 
 // Faults between fields: degrees against GPUs, batch against micro-batches, heads against the tensor degree.
 std::vector<Violation> contradictions(const RunDescription& run);

@@ -76,6 +76,8 @@ void score_memory(const ValidationRows& rows, Score& result) {
     MemoryScore& kind = kinds[target.memory_kind];
     const double error = rows.predictions[at].estimate.memory_gib / *target.memory_gib - 1;
     ++kind.rows;
+    const StepEstimate& estimate = rows.predictions[at].estimate;
+    result.memory_coverage += estimate.memory_low_gib <= *target.memory_gib && *target.memory_gib <= estimate.memory_high_gib ? 1 : 0;
     kind.mape += std::abs(error);
     kind.bias += error;
   }
@@ -85,7 +87,9 @@ void score_memory(const ValidationRows& rows, Score& result) {
   }
   std::int64_t all = 0;
   for (const MemoryScore& kind : result.memory) all += kind.rows;
-  if (all > 0) result.memory_mape /= real(all);
+  if (all == 0) return;
+  result.memory_mape /= real(all);
+  result.memory_coverage /= real(all);
 }
 
 void score_verdicts(const ValidationRows& rows, Score& result) {

@@ -27,7 +27,7 @@ struct Score {
   SweepScore sweeps;           // plain mean over sweeps
   SweepScore sweeps_by_source; // mean over sources of their means
   std::vector<MemoryScore> memory;
-  double memory_mape = 0;
+  double memory_mape = 0, memory_coverage = 0;
   VerdictScore verdicts;
   std::int64_t predicted = 0, errors = 0;
 };

@@ -19,6 +19,7 @@ std::string score_document(const Score& score) {
   json["sweeps"] = {{"count", score.sweeps.sweeps}, {"regret", score.sweeps_by_source.regret}, {"top1", score.sweeps_by_source.top1},
                     {"spearman", score.sweeps_by_source.spearman}};
   json["memory_mape"] = score.memory_mape;
+  json["memory_coverage"] = score.memory_coverage;
   json["out_of_memory_accuracy"] = score.verdicts.accuracy();
   json["sources"] = Json::array();
   for (const TimeScore& source : score.sources)

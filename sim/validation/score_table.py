@@ -46,6 +46,7 @@ def summary_rows(fitted, left_out, checks, engine):
         yield f"| {name} | " + " | ".join(percent(one[key]) for one in sweeps) + f" | | {percent(engine['sweeps'][key])} |"
     yield "| sweeps: Spearman | " + " | ".join(f"{one['spearman']:.2f}" for one in sweeps) + f" | | {engine['sweeps']['spearman']:.2f} |"
     yield f"| memory, % | {percent(fitted['memory_mape'])} | | {percent(checks['memory_mape'])} | |"
+    yield f"| memory rows in the 80 % interval, % | {percent(fitted['memory_coverage'])} | | {percent(checks['memory_coverage'])} | |"
     yield f"| out-of-memory verdicts that are right, % | {percent(fitted['out_of_memory_accuracy'])} | | | |"
     yield f"| rows predicted / with an error | {fitted['rows_predicted']} / {fitted['rows_with_error']} | | {checks['rows_predicted']} / {checks['rows_with_error']} | {engine['rows_predicted']} / cannot be lowered yet: {engine['rows_with_error']} |"
 

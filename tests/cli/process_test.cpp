@@ -1,6 +1,8 @@
 #include "cli/process.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -45,6 +47,29 @@ TEST(Process, RedirectsAndAddsToTheEnvironment) {
 TEST(Process, StandsInItsOwnGroup) {
   Process child(shell("test $(ps -o pgid= -p $$) = $$"));
   EXPECT_EQ(child.wait_for(kLong), 0);
+}
+
+// A grandchild tells, since a killed parent cannot.
+TEST(Process, AKilledParentIsTold) {
+  const std::string told = testing::TempDir() + "process_told.txt";
+  std::ofstream(told) << "";
+  const pid_t parent = fork();
+  if (parent == 0) {
+    ProcessRequest request = shell("trap 'echo told > " + told + "; exit' USR1; echo ready > " + told + "; while :; do sleep 0.02; done");
+    request.death_signal = SIGUSR1;
+    const Process child(request);
+    while (contents(told) != "ready\n") usleep(1000);
+    raise(SIGKILL);
+  }
+  waitpid(parent, nullptr, 0);
+  for (int look = 0; look < 1000 && contents(told) != "told\n"; ++look) usleep(10000);
+  EXPECT_EQ(contents(told), "told\n");
+}
+
+TEST(Process, AFileThatCannotBeMadeIsAnError) {
+  ProcessRequest request = shell("exit 0");
+  request.output_file = "/no/such/folder/out.txt";
+  EXPECT_THROW(Process{request}, std::system_error);
 }
 
 TEST(Process, AMissingProgramIsNamed) {

@@ -4,6 +4,7 @@ Needs the worker. Bitwise equality of the training itself is proven in tests/par
 """
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -67,6 +68,27 @@ class Run(program.ProgramTest):
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, stderr)
+
+    def test_ranks_do_not_outlive_a_killed_run_and_lose_nothing(self):
+        plan, folder = self.plan_for(2, "--fix", "data=2"), self.folder / "run"
+        process = self.start(plan, folder, 100000)
+        self.wait_for_step(folder, 2, process)
+        ranks = [self.pid_of_rank(folder, rank) for rank in (0, 1)]
+        process.kill()
+        process.communicate()
+        refused = subprocess.run(program.words(["run", plan, "--data", self.tokens(), "--steps", 1, "-o", folder, "--resume"]), cwd=program.ROOT, text=True, capture_output=True)
+        self.assertIn(refused.returncode, (0, 30), refused.stderr)
+        if refused.returncode == 30:   # they may have ended already
+            self.assertRegex(refused.stderr, r"has not ended: mpirun \(process \d+\)")
+        for _ in range(600):
+            if not any(pathlib.Path(f"/proc/{rank}").exists() for rank in ranks):
+                break
+            time.sleep(0.1)
+        else:
+            self.fail("the ranks go on")
+        last = self.losses(folder)[-1][0]
+        self.assertTrue((folder / f"checkpoints/step_{last:08}/index.json").exists())
+        self.run_program("run", plan, "--data", self.tokens(), "--steps", last + 1, "-o", folder, "--resume")
 
     def test_a_run_that_is_where_it_should_be_is_left_alone(self):
         plan, folder = self.plan_for(1), self.folder / "run"

@@ -24,6 +24,9 @@ TEST(SimulationText, SaysWhetherItFitsAndWhatMfuIs) {
   EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), HasSubstr("model FLOPs / (step time x ranks x peak"));
   result.fits = false;
   EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), HasSubstr("DOES NOT FIT"));
+  EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), HasSubstr("estimated, not measured yet"));
+  plan.cluster.hardware.kind = sim::DeviceKind::Cpu;
+  EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), testing::Not(HasSubstr("beside the peak")));
 }
 
 }  // namespace

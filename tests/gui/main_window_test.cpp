@@ -6,6 +6,9 @@
 
 #include "gui/message_bar.h"
 #include "gui/question_panel.h"
+#include "gui/step_explanation.h"
+#include "gui/table_panel.h"
+#include "gui/timeline_page.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {
@@ -43,11 +46,39 @@ TEST(MainWindow, SaysWhatIsMissingBeforeItSaves) {
   EXPECT_TRUE(window.message()->text().contains("no timeline"));
 }
 
-TEST(MainWindow, Dark) {
+TEST(MainWindow, DarkIsKeptForTheNextStart) {
+  QStandardPaths::setTestModeEnabled(true);
+  {
+    MainWindow window;
+    window.restoreLast();
+    window.findChild<QAction*>("dark")->setChecked(true);
+    EXPECT_LT(QApplication::palette().color(QPalette::Base).lightness(), 80);
+  }
+  MainWindow later;
+  later.restoreLast();
+  EXPECT_TRUE(later.findChild<QAction*>("dark")->isChecked());
+  later.findChild<QAction*>("contrast")->setChecked(true);
+  EXPECT_FALSE(later.findChild<QAction*>("dark")->isChecked());
+  EXPECT_EQ(QApplication::palette().color(QPalette::Base), QColor(Qt::black));
+  later.findChild<QAction*>("contrast")->setChecked(false);
+  EXPECT_GT(QApplication::palette().color(QPalette::Base).lightness(), 200);
+}
+
+TEST(MainWindow, TheTableWithTheFocusIsExported) {
   MainWindow window;
-  window.setDark(true);
-  EXPECT_LT(QApplication::palette().color(QPalette::Base).lightness(), 80);
-  window.setDark(false);
+  window.show();
+  window.pages()->setCurrentWidget(window.timelinePage());
+  window.session()->show(test::examplePlan(), Session::Origin::Chosen);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  const QTemporaryDir folder;
+  const auto exported = [&](const QString& name) {
+    window.exportTable(folder.filePath(name));
+    QFile file(folder.filePath(name));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  };
+  EXPECT_TRUE(exported("main.csv").startsWith("Figure"));
+  window.timelinePage()->explanation()->bubble()->view()->setFocus();
+  EXPECT_TRUE(exported("chosen.csv").startsWith("Of the step"));
 }
 
 }  // namespace

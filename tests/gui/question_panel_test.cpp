@@ -13,6 +13,7 @@ TEST(QuestionPanel, HoldsTheQuestion) {
                            .software = "megatron-core",
                            .global_batch = 128,
                            .sequence = 2048,
+                           .precision = "fp16",
                            .memory_limit = "70 GiB",
                            .runnable_only = true};
   panel.setQuestion(asked);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <QTest>
+
 #include "gui/views/line_view.h"
 #include "tests/gui/example_plans.h"
 
@@ -10,7 +12,7 @@ namespace {
 
 TEST(RunPage, NeedsAPlanAndDataToStart) {
   RunPage page;
-  QPushButton* start = page.findChildren<QPushButton*>().first();
+  QPushButton* start = page.startButton();
   EXPECT_FALSE(start->isEnabled());
   page.setPlan(test::examplePlan());
   EXPECT_FALSE(start->isEnabled());
@@ -28,6 +30,23 @@ TEST(RunPage, FollowsAFolder) {
   page.follow(folder.path());
   EXPECT_EQ(page.loss()->numPoints(), 2u);
   EXPECT_EQ(page.request().folder, folder.path());
+}
+
+TEST(RunPage, TheScriptOfAnotherLauncherStandsBelow) {
+  const QTemporaryDir folder;
+  QFile program(folder.filePath("meshwright"));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\nfor last; do :; done\necho \"the script of $last\"\n");
+  program.close();
+  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  RunPage page;
+  page.scripting()->setProgram(program.fileName());
+  page.setRequest({.data = "t.bin", .folder = folder.filePath("run"), .steps = 7});
+  EXPECT_FALSE(page.launcher()->isEnabled());
+  page.setPlan(test::runnablePlan());
+  page.launcher()->setCurrentText("srun");
+  Q_EMIT page.launcher()->activated(page.launcher()->currentIndex());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page.words().contains("the script of srun"); }, 5000)) << page.words().toStdString();
 }
 
 TEST(RunPage, HoldsItsRequest) {

@@ -104,8 +104,18 @@ TEST_F(Started, GoesOnByThePlanOfItsFolder) {
 }
 
 TEST_F(Started, TheCommandCanBePasted) {
-  EXPECT_EQ(RunProcess().command(request_).mid(1).join(' '),
-            "run " + request_.folder + ".plan.json --data tokens.bin --steps 20 -o " + request_.folder);
+  RunProcess process;
+  process.setProgram("meshwright");
+  EXPECT_EQ(process.commandText(request_), "meshwright run " + request_.folder + ".plan.json --data tokens.bin --steps 20 -o " + request_.folder);
+  request_.data = "my father's text.bin";
+  EXPECT_TRUE(process.commandText(request_).contains("--data 'my father'\\''s text.bin' --steps")) << process.commandText(request_).toStdString();
+}
+
+TEST_F(Started, AnotherLaunchersScriptIsAskedForWithThePlan) {
+  RunProcess process;
+  const QStringList words = process.scriptCommand(test::runnablePlan(), request_, "srun");
+  EXPECT_THAT(words, testing::IsSupersetOf({QString("run"), QString("--dry-run"), QString("--launcher"), QString("srun")}));
+  EXPECT_TRUE(QFile::exists(request_.folder + ".plan.json"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "gui/step_explanation.h"
 #include "gui/table_panel.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"
@@ -28,6 +29,21 @@ TEST_F(Page, SearchFindsByPatternAndEnterWalks) {
   ASSERT_TRUE(first.has_value());
   Q_EMIT page_.searchLine()->returnPressed();
   EXPECT_NE(page_.view()->selected(), first);
+}
+
+TEST_F(Page, WhatIsFoundIsListedAndOtherRanksHide) {
+  page_.searchLine()->setText("s1\\..*forward");  // of the second stage
+  ASSERT_TRUE(test::waitUntilIdle(page_));
+  TablePanel* found = page_.explanation()->found();
+  ASSERT_EQ(found->table().rows.size(), static_cast<std::size_t>(page_.numMatches()));
+  found->choose(2);
+  ASSERT_TRUE(page_.view()->selected().has_value());
+  EXPECT_EQ(page_.view()->deviceOrder().size(), 2u);
+  page_.showMatching(true);
+  EXPECT_THAT(page_.view()->deviceOrder(), testing::ElementsAre(1u));
+  page_.searchLine()->clear();
+  EXPECT_EQ(page_.view()->deviceOrder().size(), 2u);
+  EXPECT_TRUE(found->table().rows.empty());
 }
 
 TEST_F(Page, ABrokenPatternIsSaidAndFindsNothing) {

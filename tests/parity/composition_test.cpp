@@ -25,16 +25,24 @@ class Compositions : public testing::TestWithParam<Composition> {
   }
 };
 
-TEST_P(Compositions, Gpt2AgreesWithOneProcess) { expect_agreement(tiny_gpt2()); }   // of experts: the mixtral
+TEST_P(Compositions, Gpt2AgreesWithOneProcess) {
+  if (GetParam().latent) GTEST_SKIP() << "of latent attention";
+  expect_agreement(tiny_gpt2());   // of experts: the mixtral
+}
+TEST_P(Compositions, DeepseekAgreesWithOneProcess) {
+  if (!GetParam().latent) GTEST_SKIP() << "not of latent attention";
+  expect_agreement(model_of(GetParam()));
+}
 TEST_P(Compositions, LlamaAgreesWithOneProcess) {
-  if (GetParam().experts) GTEST_SKIP() << "the mixtral has been asked";
-  if (tiny_llama().kv_heads % GetParam().mesh.tensor != 0) GTEST_SKIP() << "two key/value heads";
+  if (GetParam().latent || GetParam().experts) GTEST_SKIP() << "of latent attention, or experts";
+  const bool deals_heads = GetParam().context_algorithm == sim::ContextAlgorithm::AllToAll;
+  if (tiny_llama().kv_heads % (GetParam().mesh.tensor * (deals_heads ? GetParam().mesh.context : 1)) != 0) GTEST_SKIP() << "two key/value heads";
   expect_agreement(tiny_llama());
 }
 
 TEST_P(Compositions, ZeroStagesAreBitwiseEqual) {
-  if (GetParam().mesh.data == 1) GTEST_SKIP() << "one data rank";
-  sim::ParallelPlan plan = plan_of(GetParam(), tiny_gpt2());
+  if (GetParam().mesh.copies() == 1) GTEST_SKIP() << "nobody else has the same weights";
+  sim::ParallelPlan plan = plan_of(GetParam(), model_of(GetParam()));
   plan.bucket_size = sim::Bytes(16384);
   const TrainingResult ddp = train({.plan = plan, .steps = kSteps});
   for (const std::int32_t stage : {1, 2, 3})

@@ -3,7 +3,6 @@
 #include "tests/parity/tiny_plans.h"
 
 namespace parity {
-
 namespace {
 
 const sim::ExpertForm kDropless = *tiny_mixtral().experts;
@@ -21,11 +20,19 @@ sim::ExpertForm even() {
   return form;
 }
 
+// The auxiliary loss is of a rank's own tokens of a microbatch: context ranks have others.
+sim::ExpertForm unaided() {
+  sim::ExpertForm form = kDropless;
+  form.balance_loss = 0;
+  return form;
+}
+
 }  // namespace
 
 const std::vector<Composition>& compositions() {
   using enum sim::Recompute;
   using enum sim::Precision;
+  using enum sim::ContextAlgorithm;
   constexpr auto kEach = sim::Accumulation::ReduceEach;
   static const std::vector<Composition> all{
       {.name = "T2", .mesh = {.tensor = 2}},
@@ -88,6 +95,52 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
+      {.name = "D1_latent_recompute", .mesh = {}, .recompute = Full, .latent = true},
+      {.name = "T2_latent", .mesh = {.tensor = 2}, .latent = true},
+      {.name = "T2_latent_selective", .mesh = {.tensor = 2}, .recompute = Selective, .latent = true},
+      {.name = "T2_latent_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .latent = true},
+      {.name = "T4_latent_sequence", .mesh = {.tensor = 4}, .sequence_parallel = true, .latent = true},
+      {.name = "P2_latent_1f1b", .mesh = {.pipeline = 2}, .latent = true},
+      {.name = "D2_latent", .mesh = {.data = 2}, .latent = true},
+      {.name = "D2_latent_bf16", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .latent = true},
+      {.name = "D2T2_latent_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach, .latent = true},
+      {.name = "D2P2_latent_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .latent = true},
+      {.name = "T2P2_latent_zbv", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "zbv", .chunks = 2, .latent = true},
+      {.name = "C2_all_gather", .mesh = {.context = 2}, .context_algorithm = AllGather},
+      {.name = "C2_all_to_all", .mesh = {.context = 2}, .context_algorithm = AllToAll},
+      {.name = "C2_ring", .mesh = {.context = 2}},
+      {.name = "C2_ring_two_samples", .mesh = {.context = 2}, .microbatch_size = 2},
+      {.name = "C2_all_to_all_two_samples_recompute", .mesh = {.context = 2}, .microbatch_size = 2, .recompute = Full, .context_algorithm = AllToAll},
+      {.name = "C2_all_gather_two_samples_recompute", .mesh = {.context = 2}, .microbatch_size = 2, .recompute = Full, .context_algorithm = AllGather},
+      {.name = "C2_ring_recompute", .mesh = {.context = 2}, .recompute = Full},
+      {.name = "C2_ring_selective", .mesh = {.context = 2}, .recompute = Selective},
+      {.name = "C2_ring_bf16", .mesh = {.context = 2}, .precision = Bf16},
+      {.name = "C2_all_gather_bf16", .mesh = {.context = 2}, .precision = Bf16, .context_algorithm = AllGather},
+      {.name = "C4_ring", .mesh = {.context = 4}, .sequence = 16},
+      {.name = "C4_ring_shortest_pieces", .mesh = {.context = 4}, .recompute = Full, .sequence = 8},
+      {.name = "C4_all_gather", .mesh = {.context = 4}, .context_algorithm = AllGather, .sequence = 16},
+      {.name = "C4_all_to_all", .mesh = {.context = 4}, .context_algorithm = AllToAll},
+      {.name = "C2T2_ring", .mesh = {.tensor = 2, .context = 2}},
+      {.name = "C2T2_all_to_all", .mesh = {.tensor = 2, .context = 2}, .context_algorithm = AllToAll},
+      {.name = "C2T2_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .microbatch_size = 2, .sequence_parallel = true},
+      {.name = "C2T2_all_gather_sequence_recompute", .mesh = {.tensor = 2, .context = 2}, .recompute = Full, .sequence_parallel = true, .context_algorithm = AllGather},
+      {.name = "C2T2_all_to_all_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true, .context_algorithm = AllToAll},
+      {.name = "C2P2_1f1b_ring", .mesh = {.pipeline = 2, .context = 2}},
+      {.name = "C2P2_zb1p_ring", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p"},
+      {.name = "C2P2_zb2p_all_to_all_recompute", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-2p", .recompute = Full, .context_algorithm = AllToAll},
+      {.name = "C2P2_interleaved_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "interleaved", .chunks = 2, .context_algorithm = AllGather},
+      {.name = "C2P2_zbv_all_gather", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zbv", .chunks = 2, .context_algorithm = AllGather},
+      {.name = "D2C2_ring", .mesh = {.data = 2, .context = 2}},
+      {.name = "D2C2_all_to_all_reduce_each", .mesh = {.data = 2, .context = 2}, .accumulation = kEach, .context_algorithm = AllToAll},
+      {.name = "D2C2R2_all_gather", .mesh = {.data = 2, .replicas = 2, .context = 2}, .context_algorithm = AllGather},
+      {.name = "D2C2T2_ring_sequence", .mesh = {.data = 2, .tensor = 2, .context = 2}, .sequence_parallel = true},
+      {.name = "C2T2P2_zb1p_ring_sequence", .mesh = {.pipeline = 2, .tensor = 2, .context = 2}, .schedule = "zb-1p", .sequence_parallel = true},
+      {.name = "D2C2P2_interleaved_ring_recompute",
+       .mesh = {.data = 2, .pipeline = 2, .context = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .recompute = Full,
+       .accumulation = kEach},
       {.name = "D2E2", .mesh = {.data = 2, .expert = 2}, .experts = kDropless},
       {.name = "D2E2_even", .mesh = {.data = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2_recompute", .mesh = {.data = 2, .expert = 2}, .recompute = Full, .experts = even()},
@@ -113,10 +166,19 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .experts = even()},
+      {.name = "D2C2E2_ring", .mesh = {.data = 2, .context = 2, .expert = 2}, .experts = unaided()},
+      {.name = "C2E2_all_to_all_recompute", .mesh = {.context = 2, .expert = 2}, .recompute = Full, .context_algorithm = AllToAll, .experts = unaided()},
       {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
   };
   return all;
+}
+
+sim::ModelConfig model_of(const Composition& composition) {
+  if (!composition.latent) return tiny_gpt2();
+  sim::ModelConfig model = tiny_deepseek();
+  if (composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;
+  return model;
 }
 
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model) {
@@ -132,6 +194,9 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.sequence_parallel = composition.sequence_parallel;
   plan.workload.precision = composition.precision;
   plan.workload.fp32_gradients = composition.fp32_gradients;
+  plan.workload.sequence = composition.sequence;
+  plan.context_algorithm = composition.context_algorithm;
+  if (plan.mesh.context > 1) plan.model.attention_dropout = 0;   // violations() says why
   return with_schedule(plan, composition.schedule, composition.chunks);
 }
 

@@ -22,11 +22,15 @@ struct Composition {
   bool sequence_parallel = false;
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
-  std::optional<sim::ExpertForm> experts = {};   // the model is tiny_mixtral() with them
+  sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
+  std::int64_t sequence = 12;
+  bool latent = false;   // of the DeepSeek; else of the GPT-2, and where its heads allow of the Llama
+  std::optional<sim::ExpertForm> experts = {};   // of the mixtral with them
 };
 const std::vector<Composition>& compositions();
 
-// With the tiny models of tiny_plans.h; of a composition of experts the model is its own.
+// With the tiny models of tiny_plans.h. Selective recomputation is nothing without dropout of the scores: the latent model has it then, too.
+sim::ModelConfig model_of(const Composition& composition);
 sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig& model);
 
 }  // namespace parity

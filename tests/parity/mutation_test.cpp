@@ -10,6 +10,7 @@ namespace {
 
 using executor::Mutation;
 constexpr std::int64_t kFewSteps = 3;
+constexpr sim::ContextAlgorithm kRing = sim::ContextAlgorithm::Ring, kAllGather = sim::ContextAlgorithm::AllGather, kAllToAll = sim::ContextAlgorithm::AllToAll;
 
 void expect_caught_bitwise(const sim::ParallelPlan& plan, Mutation mutation) {
   const TrainingResult right = train({.plan = plan, .steps = kFewSteps}),
@@ -30,6 +31,12 @@ class OnTwoRanks : public testing::Test {
   }
   const sim::ParallelPlan data_ = tiny_plan(tiny_gpt2(), {.data = 2}), tensor_ = tiny_plan(tiny_gpt2(), {.tensor = 2}),
                           pipeline_ = tiny_plan(tiny_gpt2(), {.pipeline = 2}), sequence_ = with_sequence(tensor_);
+  static sim::ParallelPlan context(sim::ContextAlgorithm algorithm) {
+    sim::ParallelPlan plan = tiny_plan(tiny_gpt2(), {.context = 2});
+    plan.model.attention_dropout = 0;
+    plan.context_algorithm = algorithm;
+    return plan;
+  }
 
  private:
   static sim::ParallelPlan with_sequence(sim::ParallelPlan plan) {
@@ -51,12 +58,22 @@ TEST_F(Mutations, LocalVocabulary) { expect_caught_in_fp64(tensor_, Mutation::Lo
 TEST_F(Mutations, EarlyRead) {
   expect_caught_in_fp64(pipeline_, Mutation::EarlyRead);
   for (const std::int32_t stage : {1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::EarlyRead);
+  for (const auto algorithm : {kRing, kAllGather, kAllToAll}) expect_caught_in_fp64(context(algorithm), Mutation::EarlyRead);
+}
+TEST_F(Mutations, UnscaledMerge) {
+  for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(context(algorithm), Mutation::UnscaledMerge);
+}
+TEST_F(Mutations, FutureBlock) {
+  for (const auto algorithm : {kRing, kAllGather}) expect_caught_in_fp64(context(algorithm), Mutation::FutureBlock);
 }
 TEST_F(Mutations, MissingTensorSum) {
   expect_caught_in_fp64(tensor_, Mutation::MissingTensorSum);
   expect_caught_in_fp64(sequence_, Mutation::MissingTensorSum);
 }
-TEST_F(Mutations, MissingReplicatedSum) { expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum); }
+TEST_F(Mutations, MissingReplicatedSum) {
+  expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum);
+  expect_caught_in_fp64(tiny_plan(tiny_deepseek(), {.tensor = 2}), Mutation::MissingReplicatedSum);  // what leads down
+}
 TEST_F(Mutations, ForgottenWeights) {
   expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), Mutation::ForgottenWeights);
 }

@@ -44,6 +44,15 @@ sim::ModelConfig tiny_mixtral() {
   return config;
 }
 
+sim::ModelConfig tiny_deepseek() {
+  sim::ModelConfig config = tiny_llama();
+  config.model_type = "deepseek_v3";
+  config.kv_heads = config.heads;
+  config.attention = {.kind = sim::AttentionKind::Latent, .q_lora = 10, .kv_lora = 8, .qk_nope = 6, .qk_rope = 4, .v_dim = 8};
+  config.head_dim = 9;
+  return config;
+}
+
 sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh) {
   sim::ParallelPlan plan;
   plan.model = model;

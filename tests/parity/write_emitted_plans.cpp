@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "planner/evaluator.h"
+#include "planner/search_space.h"
 #include "sim/units/random_bits.h"
 #include "tests/parity/tiny_plans.h"
 
@@ -87,9 +88,10 @@ int main(int, char** argv) {
   std::filesystem::create_directories(argv[1]);
   int refused = 0;
   std::uint64_t key = 1;
-  for (const Question& question : {Question{2, 2}, Question{4, 4, Fp32, 10}, Question{4, 2, Bf16}, Question{6, 6}, Question{8, 8, Bf16, 16}, Question{8, 4},
-                                   Question{8, 2, Fp32, 24}})
+  const Question questions[] = {{2, 2}, {4, 4, Fp32, 10}, {4, 2, Bf16}, {6, 6}, {8, 8, Bf16, 16}, {8, 4}, {8, 2, Fp32, 24}};
+  for (const Question& question : questions)
     for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_mixtral()})
       refused += write_sample(request_of(model, question), {key++}, argv[1]);
+  for (const Question& question : questions) refused += write_sample(request_of(parity::tiny_deepseek(), question), {key++}, argv[1]);
   return refused == 0 ? 0 : 1;
 }

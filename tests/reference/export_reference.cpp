@@ -85,6 +85,7 @@ int main(int, char** argv) {
     const std::string suffix = fmt::format("_{}", sim::kPrecisionNames[static_cast<std::size_t>(precision)]);
     export_case(folder, "gpt2" + suffix, reference_plan(parity::tiny_gpt2(), precision));
     export_case(folder, "llama" + suffix, reference_plan(parity::tiny_llama(), precision));
+    export_case(folder, "deepseek" + suffix, reference_plan(parity::tiny_deepseek(), precision));
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-"""GPT-2 and Llama in plain PyTorch, from a Hugging Face config and parameters named as Meshwright names them.
+"""GPT-2, Llama and a dense DeepSeek in plain PyTorch, from a Hugging Face config and parameters named as Meshwright names them.
 
 The independent side of two comparisons: reference_gpt.py (numbers) and eager_gpt.py (speed). Shares no code with the executor.
 """
@@ -38,6 +38,9 @@ class Config:
         self.epsilon = get("layer_norm_epsilon") or get("rms_norm_eps")
         self.theta = get("rope_theta")
         self.tied = get("tie_word_embeddings")
+        self.is_latent = get("kv_lora_rank") is not None
+        self.q_lora, self.kv_lora = get("q_lora_rank"), get("kv_lora_rank")
+        self.nope, self.rope, self.value = get("qk_nope_head_dim"), get("qk_rope_head_dim"), get("v_head_dim")
 
 
 def normalized(config, weights, name, x):
@@ -70,6 +73,28 @@ def attention(config, weights, name, x):
     return linear(weights, name + ".projection", mixed)
 
 
+def turn_neighbours(config, x):
+    """x [batch, heads, sequence, rope]: neighbours are complex numbers."""
+    frequency = config.theta ** (-torch.arange(0, config.rope, 2, dtype=torch.float64) / config.rope)
+    angle = torch.outer(torch.arange(x.shape[2], dtype=torch.float64), frequency)
+    turned = torch.view_as_complex(x.double().reshape(*x.shape[:-1], -1, 2)) * torch.polar(torch.ones_like(angle), angle)
+    return torch.view_as_real(turned).flatten(3).to(x.dtype)
+
+
+def latent_attention(config, weights, name, x):
+    batch, sequence, _ = x.shape
+    heads = lambda part, *widths: part.view(batch, sequence, -1, sum(widths)).transpose(1, 2).split(widths, 3)
+    norm = lambda part, which: F.rms_norm(part, (part.shape[-1],), weights[f"{name}.{which}.weight"], 1e-6)
+    q = linear(weights, name + ".q_up", norm(linear(weights, name + ".q_down", x), "q_norm")) if config.q_lora else linear(weights, name + ".q", x)
+    q_nope, q_rope = heads(q, config.nope, config.rope)
+    latent, position = linear(weights, name + ".kv_down", x).split((config.kv_lora, config.rope), 2)
+    k_nope, v = heads(linear(weights, name + ".kv_up", norm(latent, "kv_norm")), config.nope, config.value)
+    position = turn_neighbours(config, position[:, None]).expand(-1, config.heads, -1, -1)
+    q, k = torch.cat((q_nope, turn_neighbours(config, q_rope)), 3), torch.cat((k_nope, position), 3)
+    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, sequence, -1)
+    return linear(weights, name + ".projection", mixed)
+
+
 def mlp(config, weights, name, x):
     up = linear(weights, name + ".up", x)
     if config.is_gpt2:
@@ -85,7 +110,7 @@ def loss(config, weights, ids, targets):
         x = x + weights["embedding.positions.weight"][: ids.shape[1]]
     for layer in range(config.layers):
         block = f"layers.{layer}"
-        x = x + attention(config, weights, block + ".attention", normalized(config, weights, block + ".attention.norm", x))
+        x = x + (latent_attention if config.is_latent else attention)(config, weights, block + ".attention", normalized(config, weights, block + ".attention.norm", x))
         x = x + mlp(config, weights, block + ".mlp", normalized(config, weights, block + ".mlp.norm", x))
     head = weights["embedding.tokens.weight" if config.tied else "head.weight"]
     logits = F.linear(normalized(config, weights, "head.norm", x), head)[..., : config.vocabulary]

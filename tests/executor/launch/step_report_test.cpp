@@ -2,11 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+
+#include "sim/units/input_error.h"
 
 namespace executor {
 namespace {
@@ -42,6 +46,31 @@ TEST(StepReport, ResumingDropsTheLinesThatWereLost) {
   for (std::string line; std::getline(file, line);) lines.push_back(line);
   std::filesystem::remove(path);
   EXPECT_THAT(lines, testing::ElementsAre(metrics_line(figures(1)), metrics_line(figures(2)), metrics_line(figures(3))));
+}
+
+// A limit on the size of files is a full disk that anybody can have.
+TEST(StepReport, LinesWaitForSpaceAndAreToldWhereTheyFindNone) {
+  const std::string path = std::filesystem::temp_directory_path() / ("step-report-full-" + std::to_string(getpid()));
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto limit = [&](std::size_t lines) {
+    const rlimit small{.rlim_cur = lines * (metrics_line(figures(1)).size() + 1) + 10, .rlim_max = before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  };
+  StepReport report(path, {0}, {9});
+  limit(2);
+  for (const std::int64_t step : {1, 2, 3, 4}) report.add(figures(step));
+  EXPECT_THAT([&] { report.finish(); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("the lines from step 3 on could not be written")));
+  setrlimit(RLIMIT_FSIZE, &before);
+  report.add(figures(5));
+  EXPECT_NO_THROW(report.finish());
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  std::filesystem::remove(path);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[2], metrics_line(figures(3)));
 }
 
 }  // namespace

@@ -121,6 +121,20 @@ class Worker(unittest.TestCase):
             last = metrics(folder)[-1]["step"]
             self.assertTrue((folder / "checkpoints" / f"step_{last:08}" / "index.json").exists())
 
+    def test_ranks_that_a_script_started_keep_others_out_of_their_folder(self):
+        folder = self.root / "run"
+        first = subprocess.Popen(command("zero3", folder, 1000000, ranks=2), env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+        while not (folder / "metrics.ndjson").exists() or not metrics(folder):
+            time.sleep(0.05)
+        second = run("solo", folder, 2)
+        self.assertEqual(second.returncode, 30)
+        self.assertRegex(second.stderr, r"is being written by a run that has not ended: meshwright-work \(process \d+\); wait for it, or end it:  kill \d+")
+        report = subprocess.run([WORKER, "report", "--out", folder, "--ranks", "2"], capture_output=True, text=True).stdout
+        self.assertRegex(report, r"rank 0: step \d+, .*\nrank 1: step \d+, ")
+        first.send_signal(signal.SIGUSR1)
+        self.assertNotEqual(first.wait(60), 0)
+        self.assertEqual(run("zero3", folder, metrics(folder)[-1]["step"] + 2, "--resume", ranks=2).returncode, 0)
+
     def test_bad_input_is_named(self):
         folder = self.root / "run"
         for more, plan, code, words in (

@@ -18,11 +18,11 @@ void write_loop_plans(const std::string& folder) {
   std::filesystem::create_directories(folder);
   std::int32_t stage = 1;
   for (const parity::Composition& composition : parity::compositions()) {
-    sim::ModelConfig model = parity::tiny_gpt2();
+    sim::ModelConfig model = parity::model_of(composition);
     model.vocabulary = 31;
     sim::ParallelPlan plan = parity::plan_of(composition, model);
     sim::save_plan(plan, folder + "/" + composition.name + ".json");
-    if (composition.mesh.data == 1) continue;
+    if (composition.mesh.copies() == 1) continue;
     sim::save_plan(parity::with_zero(plan, stage), folder + "/" + composition.name + "_zero" + std::to_string(stage) + ".json");
     stage = stage % 3 + 1;
   }
@@ -33,7 +33,12 @@ void write_loop_plans(const std::string& folder) {
 void write_hugging_face_plans(const std::string& folder) {
   sim::ModelConfig mixtral = parity::tiny_mixtral();   // as its class in transformers has it
   mixtral.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = mixtral.ffn, .renormalised = true};
-  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama(), mixtral})
+  sim::ModelConfig direct = parity::tiny_deepseek();
+  direct.model_type = "deepseek_v2";
+  direct.attention.q_lora = 0;
+  sim::ModelConfig routed = direct;
+  routed.experts = sim::ExpertForm{.experts = 4, .shared_experts = 1, .topk = 2, .expert_ffn = 12, .shared_ffn = 12, .first_dense_layers = 1, .scaling = 1.5};
+  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek(), direct, routed, mixtral})
     for (const std::int32_t tensor : {1, 2})
       for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
         model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;
@@ -41,7 +46,7 @@ void write_hugging_face_plans(const std::string& folder) {
         plan.workload.optimizer = sim::OptimizerKind::Sgd;
         plan.training.learning_rate = plan.training.minimum_learning_rate = 1024;
         plan.training.momentum = plan.training.weight_decay = plan.training.gradient_clip = 0;
-        sim::save_plan(plan, folder + "/hf_" + model.model_type + "_t" + std::to_string(tensor) + "_" +
+        sim::save_plan(plan, folder + "/hf_" + model.model_type + (model.experts ? "_experts" : "") + "_t" + std::to_string(tensor) + "_" +
                                  std::string(sim::kPrecisionNames[static_cast<std::size_t>(precision)]) + ".json");
       }
 }

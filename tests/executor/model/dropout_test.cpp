@@ -22,6 +22,17 @@ TEST(Dropout, MaskDependsOnTheGlobalElementAlone) {
   EXPECT_TRUE(at::equal(whole.narrow(0, 41, 60), part));
 }
 
+TEST(Dropout, RowsThatDoNotFollowEachOtherKeepTheirMasks) {
+  at::Tensor whole = at::ones({6, 5}, at::kFloat), parts = at::ones({3, 5}, at::kFloat);
+  apply_dropout(whole, dropout_at(1000));
+  const TokenStretches stretches{{.begin = 0, .first = 1, .count = 1}, {.begin = 1, .first = 4, .count = 2}};
+  Dropout dropout = dropout_at(1000);
+  dropout.stretches = stretches;
+  apply_dropout(parts, dropout);
+  EXPECT_TRUE(at::equal(parts[0], whole[1]));
+  EXPECT_TRUE(at::equal(parts.narrow(0, 1, 2), whole.narrow(0, 4, 2)));
+}
+
 TEST(Dropout, OtherKeysOtherMasks) {
   at::Tensor one = at::ones({256}, at::kDouble), other = at::ones({256}, at::kDouble);
   apply_dropout(one, dropout_at(0));

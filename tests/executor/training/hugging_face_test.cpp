@@ -32,6 +32,21 @@ HuggingFaceSource source_of(const sim::ParallelPlan& plan, const std::string& na
   return hugging_face_source(plan.model, {.name = name, .split = {}, .row_blocks = {}, .initial = {}});
 }
 
+sim::ParallelPlan tiny_latent_plan(sim::AttentionForm form) {
+  sim::ParallelPlan plan = tiny_llama_plan();
+  plan.model.model_type = "deepseek_v3";
+  plan.model.attention = form;
+  plan.model.attention.kind = sim::AttentionKind::Latent;
+  return plan;
+}
+
+TEST(HuggingFace, NamesOfLatentAttention) {
+  const sim::ParallelPlan plan = tiny_latent_plan({});
+  EXPECT_THAT(source_of(plan, "layers.1.attention.kv_down.weight").names, testing::ElementsAre("model.layers.1.self_attn.kv_a_proj_with_mqa.weight"));
+  EXPECT_THAT(source_of(plan, "layers.1.attention.q.weight").names, testing::ElementsAre("model.layers.1.self_attn.q_proj.weight"));
+  EXPECT_THAT(source_of(plan, "layers.1.attention.q_norm.weight").names, testing::ElementsAre("model.layers.1.self_attn.q_a_layernorm.weight"));
+}
+
 TEST(HuggingFace, NamesOfBothFamilies) {
   const HuggingFaceSource fused = source_of(tiny_plan(), "layers.1.attention.qkv.weight");
   EXPECT_THAT(fused.names, testing::ElementsAre("transformer.h.1.attn.c_attn.weight"));
@@ -75,6 +90,8 @@ TEST(HuggingFace, WhatIsWrittenIsReadBack) {
   expect_round_trip(tiny_plan());
   expect_round_trip(tiny_llama_plan());
   expect_round_trip(tiny_mixtral_plan());
+  for (const std::int64_t q_lora : {0, 6})
+    expect_round_trip(tiny_latent_plan({.q_lora = q_lora, .kv_lora = 5, .qk_nope = 4, .qk_rope = 2, .v_dim = 4}));
 }
 
 TEST(HuggingFace, EveryMissingTensorIsNamed) {

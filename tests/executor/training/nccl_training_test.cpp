@@ -75,6 +75,16 @@ TEST(NcclTraining, FreesNothingThatAnotherStreamUses) {
   expect_the_losses_of_one_rank(tiny_plan({.pipeline = 2}));
 }
 
+TEST(NcclTraining, ContextRanksExchangeKeysOrHeads) {
+  for (const sim::ContextAlgorithm algorithm : {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll}) {
+    sim::ParallelPlan plan = tiny_plan({.context = 2});
+    plan.workload.sequence = 8;
+    plan.context_algorithm = algorithm;
+    plan.zero_stage = 2;
+    expect_the_losses_of_one_rank(plan);
+  }
+}
+
 TEST(NcclTraining, MemoryFreedTooEarlyIsCaught) {
   for (const std::int32_t zero_stage : {2, 3})
     EXPECT_THAT(train_joined(sharded_over_two(zero_stage), Mutation::EarlyFree).caught, testing::HasSubstr("without waiting for it")) << "zero" << zero_stage;

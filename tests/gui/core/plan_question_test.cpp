@@ -17,6 +17,14 @@ TEST(PlanQuestion, BecomesARequest) {
   EXPECT_EQ(request.model.model_type, "gpt2");
 }
 
+TEST(PlanQuestion, APrecisionOfItsOwn) {
+  PlanQuestion question = asked();
+  question.precision = "fp16";
+  EXPECT_EQ(searchRequest(question).workload.precision, sim::Precision::Fp16);
+  question.precision = "fp8";
+  EXPECT_THROW(searchRequest(question), sim::InputError);
+}
+
 TEST(PlanQuestion, SaysWhatIsMissing) {
   PlanQuestion question = asked();
   question.model.clear();

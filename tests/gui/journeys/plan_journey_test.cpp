@@ -1,3 +1,4 @@
+#include "gui/estimate_panel.h"
 #include "gui/table_panel.h"
 #include "gui/views/scatter_view.h"
 #include "tests/gui/journeys/journey.h"
@@ -21,6 +22,29 @@ TEST_F(PlanJourney, FromAConfigToTheBestPlan) {
   table->choose(0);
   waitForPlan();
   picture("plan");
+}
+
+// An encoder cannot be simulated: the message says so, and the closed form stands there with its intervals.
+TEST_F(PlanJourney, AModelThatCannotBeSimulatedIsEstimated) {
+  const QTemporaryDir folder;
+  QFile config(folder.filePath("bert.json"));
+  ASSERT_TRUE(config.open(QIODevice::WriteOnly));
+  config.write(R"({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096,
+                   "vocab_size": 30522, "max_position_embeddings": 512, "hidden_act": "gelu"})");
+  config.close();
+  window_.open(config.fileName());
+  PlanQuestion question = window_.question()->question();
+  EXPECT_EQ(question.model, config.fileName().toStdString());
+  question.cluster = "a100-80gb-sxm";
+  question.devices = 16;
+  question.sequence = 512;
+  window_.question()->setQuestion(question);
+  window_.plan();
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 10000));
+  EXPECT_TRUE(window_.message()->text().contains("the closed form")) << window_.message()->text().toStdString();
+  EXPECT_TRUE(window_.planPage()->isEstimateShown());
+  EXPECT_GT(window_.planPage()->estimate()->table()->table().rows.size(), 10u);
+  picture("plan_estimated");
 }
 
 TEST_F(PlanJourney, FilterHidesPoints) {

@@ -50,6 +50,14 @@ TEST_F(Scatter, ArrowsWalk) {
   EXPECT_EQ(view_.chosen(), 0);
 }
 
+TEST_F(Scatter, IntervalsOfTheFrontAreInsideThePicture) {
+  view_.setPoints({{.seconds = 1, .memory = sim::Bytes(9), .on_front = true, .interval = {0.5, 3}}, {.seconds = 2, .memory = sim::Bytes(9)}}, {});
+  view_.choose(0);
+  view_.grab();
+  const double a_second = view_.pointOf(1).x() - view_.pointOf(0).x();
+  EXPECT_LT(view_.pointOf(0).x() + 2 * a_second, 600);
+}
+
 TEST_F(Scatter, WhatIsFilteredAwayCannotBeHit) {
   view_.setVisible({true, true, false});
   QTest::mouseClick(&view_, Qt::LeftButton, {}, view_.pointOf(2).toPoint());

@@ -29,6 +29,22 @@ TEST(ActivationMemory, OfALlamaBlock) {
   EXPECT_EQ(mlp.kept, Bytes(4 * 32 * (64 + 3 * 160)));
 }
 
+// Operands as wide as the kernel of a CPU takes them (24); of one head the output's narrow part is a view.
+TEST(ActivationMemory, OfLatentAttention) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.kv_heads = plan.model.heads;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = 24, .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 12};
+  const std::int64_t narrow = 2 * (24 + 16) + 2, head = 4 * 24 + 1;
+  EXPECT_EQ(memory_of(plan, Segment::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (head + 12))));
+  plan.mesh.tensor = 4;
+  EXPECT_EQ(memory_of(plan, Segment::Attention).kept, Bytes(4 * 32 * (64 + narrow + head)));
+  plan.mesh.tensor = 1;
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_EQ(memory_of(plan, Segment::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (2 * 24 + 2 * 12 + 1))));
+}
+
 TEST(ActivationMemory, TensorParallelDividesTheInsideOnly) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   EXPECT_EQ(memory_of(plan, Segment::Mlp).kept, Bytes(4 * 32 * (64 + 128 + 128)));

@@ -33,6 +33,9 @@ TEST(PredictionInterval, FormsThatNoRunHasWidenIt) {
   EXPECT_EQ(prediction_interval(plan).half_width, prediction_interval(plan.cluster).half_width);
   EXPECT_GT(prediction_interval(context).half_width, prediction_interval(plan).half_width);
   EXPECT_GT(prediction_interval(experts).half_width, prediction_interval(plan).half_width);
+  ParallelPlan latent = plan;
+  latent.model.attention.kind = AttentionKind::Latent;
+  EXPECT_GT(prediction_interval(latent).half_width, prediction_interval(plan).half_width);
 }
 
 TEST(PredictionInterval, HoldsThePrediction) {

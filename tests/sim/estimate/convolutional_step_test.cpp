@@ -33,6 +33,40 @@ TEST(ConvolutionalStep, MemoryGrowsWithTheBatch) {
   EXPECT_GT(convolutional_memory_gib(large, plain_setting()), convolutional_memory_gib(resnet(), plain_setting()) + 4);
 }
 
+// torchgpipe, benchmarks/unet-memory and amoebanetd-memory: GiB that the allocator took on one GPU.
+TEST(ConvolutionalStep, MemoryIsAsTorchgpipePublished) {
+  RunDescription run = resnet();
+  run.execution.format = NumberFormat::Fp32;
+  const auto gib = [&] { return convolutional_memory_gib(run, {a100(), load_software("torchgpipe")}); };
+  run.network.architecture = "unet:6,72";
+  run.network.image = 192;
+  run.execution.optimizer = StepOptimizer::SgdMomentum;
+  run.layout.micro_batch = 32;
+  EXPECT_NEAR(gib() / 20.3, 1, 0.04);
+  run.network.architecture = "unet:11,128";
+  run.layout.micro_batch = 1;
+  run.layout.microbatches = 32;
+  run.execution.recompute = RecomputeKind::Full;
+  run.execution.recompute_keeps_last = true;
+  EXPECT_NEAR(gib() / 20.5, 1, 0.08);
+  run.network.architecture = "amoebanet-d:18,416";
+  run.network.image = 224;
+  run.execution.optimizer = StepOptimizer::RmsPropEma;
+  run.layout.microbatches = 128;
+  EXPECT_NEAR(gib() / (3.57 + 0.91), 1, 0.04);
+}
+
+TEST(ConvolutionalStep, StatesAreThoseOfTheOptimizer) {
+  RunDescription run = resnet();
+  const auto gib = [&](StepOptimizer optimizer) {
+    run.execution.optimizer = optimizer;
+    return convolutional_memory_gib(run, plain_setting());
+  };
+  const double parameters = 25.5e6 / 1073741824;
+  EXPECT_NEAR(gib(StepOptimizer::Adam) - gib(StepOptimizer::SgdMomentum), 4 * parameters, 0.2 * parameters);
+  EXPECT_NEAR(gib(StepOptimizer::RmsPropEma) - gib(StepOptimizer::SgdMomentum), 8 * parameters, 0.2 * parameters);
+}
+
 RunDescription pipelined(std::vector<std::int64_t> balance) {
   RunDescription run = resnet();
   run.network.architecture = "resnet101";

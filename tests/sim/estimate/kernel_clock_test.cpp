@@ -29,6 +29,14 @@ TEST_F(Clock, RowsThatBeginAnywhereAreSlow) {
   EXPECT_GT(half.product({4096, 1801, 4096}).device, half.product({4096, 1800, 4096}).device);
 }
 
+TEST_F(Clock, ProductsOfExpertsReachTheRateOfOne) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  const MatrixShape one{8 * 4096, 4096, 2048}, eight{4096, 4096, 2048, 8};
+  EXPECT_NEAR(half.grouped(eight, ExpertDispatch::Padded).device / half.product(one).device, 1, 0.05);
+  const double issued = half.grouped(eight, ExpertDispatch::Dropless).device - half.grouped(eight, ExpertDispatch::Padded).device;
+  EXPECT_NEAR(issued, half.host_time({0, 8 * plain_setting().stack.launches_per_expert}), 1e-9);
+}
+
 TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {
   const KernelClock half = clock(NumberFormat::Bf16);
   EXPECT_NEAR(half.product({8, 4096, 4096}).device, half.product({16, 4096, 4096}).device, 2e-6);
@@ -44,6 +52,29 @@ TEST_F(Clock, FlashBeatsWrittenScores) {
     EXPECT_LT(flash, fused);
     EXPECT_LT(fused, unfused);
   }
+}
+
+// Four blocks of a ring: three partial results are added to the first, 10 bytes an element; a longer block has more work for each of its rows.
+TEST_F(Clock, PartialResultsOfARingAreAddedUp) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  const auto added = [&](double rows) {
+    const AttentionShape whole{.batch = 1, .heads = 8, .kv_heads = 8, .queries = rows, .keys = 2 * rows};
+    AttentionShape ring = whole;
+    ring.merged = 3 * rows;
+    EXPECT_GT(half.flash(ring, true).device, half.flash(whole, true).device);
+    EXPECT_NEAR(half.flash(ring, false).device - half.flash(whole, false).device, half.bytes(3 * rows * 8 * 128 * 10).device, 1e-12);
+    return half.flash(ring, false).device / half.flash(whole, false).device;
+  };
+  EXPECT_LT(added(65536), 1.02);
+  EXPECT_GT(added(1024), added(65536));
+}
+
+TEST_F(Clock, NewerLibrariesAreFaster) {
+  SoftwareStack older = plain_setting().stack;
+  older.attention_gain = 0.5;
+  const AttentionShape shape{.batch = 8, .heads = 16, .kv_heads = 16, .queries = 8192, .keys = 4096};
+  const Execution execution{.attention = AttentionKernel::Flash2};
+  EXPECT_NEAR(KernelClock(a100(), older, execution).flash(shape, false).device / clock(NumberFormat::Bf16).flash(shape, false).device, 2, 0.01);
 }
 
 TEST_F(Clock, FirstFlashIsSlower) {

@@ -50,9 +50,29 @@ TEST(LinkClock, GroupsOnACubeMeshHaveTheLinksBetweenThem) {
 TEST(LinkClock, CopiesBehindTheDoorSaveTheNetwork) {
   Machine machine = gpt_run().machine;
   machine.gpus = 64;
-  const double each = links(machine).all_to_all(1e9, {64, 1}), once = links(machine).all_to_all(1e9, {64, 1}, {0.5, 0});
-  EXPECT_LT(once, 0.6 * each);
-  EXPECT_GT(links(machine).all_to_all(1e9, {64, 1}, {0.5, 0.3}), once);
+  const auto time = [&](const LinkClock::Copies& copies) { return links(machine).all_to_all(1e9, {64, 1}, copies); };
+  EXPECT_LT(time({32, 0.75}), 0.4 * time({})) << "32 copies meet 8 nodes";
+  EXPECT_GT(time({32, 0.3}), time({32, 0.75}));
+  EXPECT_LT(time({32, 0.75, 256}), 0.5 * time({32, 0.75})) << "32 neighbors of 256 experts on 8 nodes live on two";
+}
+
+// Eight copies to eight ranks by chance meet 8 (1 - (7/8)^8) of them: 5.25.
+TEST(LinkClock, CopiesForOneRankCrossItsLinksOnce) {
+  const auto time = [](double bytes, const LinkClock::Copies& copies) { return links().all_to_all(bytes, {8, 1}, copies) - links().all_to_all(1, {8, 1}); };
+  EXPECT_NEAR(time(1e9, {8, 0.9}) / time(1e9, {}), 5.2512 / 8, 0.01);
+  EXPECT_NEAR(time(1e9, {8, 0.9, 64}) / time(1e9, {}), (1 + 7.0 / 8) / 8, 0.01) << "eight neighbors, eight experts a rank";
+}
+
+TEST(LinkClock, SlotsTravelEach) {
+  SoftwareStack stack = plain_setting().stack;
+  stack.dispatch_share = 0.9;
+  ExpertForm form{.experts = 64, .topk = 4, .forced_balance = true};
+  EXPECT_EQ(token_copies(form, stack).each, 4);
+  EXPECT_EQ(token_copies(form, stack).in_turn, 0);
+  stack.balances_in_turn = true;
+  EXPECT_EQ(token_copies(form, stack).in_turn, 64);
+  form.dispatch = ExpertDispatch::Padded;
+  EXPECT_EQ(token_copies(form, stack).once, 0);
 }
 
 TEST(LinkClock, OversubscriptionHalvesTheNetwork) {

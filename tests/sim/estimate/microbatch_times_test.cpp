@@ -29,6 +29,20 @@ TEST(MicrobatchTimes, FullRecomputationAddsAForward) {
   EXPECT_LT(added, sum(gpt_run()).forward.count());
 }
 
+TEST(MicrobatchTimes, FullRecomputationExchangesTokensAgain) {
+  RunDescription run = gpt_run();
+  run.network.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 1024};
+  run.layout.expert = 8;
+  const double blocks = sum(run).forward.count();
+  run.layout.data = 64;   // over the network
+  run.layout.expert = run.network.experts->experts = 64;
+  const double exchanged = sum(run).forward.count() - blocks;
+  run.execution.recompute = RecomputeKind::Full;
+  const double again = sum(run).backward.count();
+  run.execution.recompute = RecomputeKind::None;
+  EXPECT_GT(again - sum(run).backward.count(), blocks / 2 + exchanged);
+}
+
 TEST(MicrobatchTimes, GatheredWeightsWaitForASlowNetwork) {
   RunDescription run = gpt_run();
   run.layout.zero_stage = 3;

@@ -30,6 +30,44 @@ TEST(SavedActivations, SelectiveLiesBetween) {
   EXPECT_LT(saved(run).kept, saved(gpt_run()).kept);
 }
 
+// Of selective recomputation by operator: the last product's output is kept by eager programs alone.
+TEST(SavedActivations, ACompilerDropsWhatNoGradientNeeds) {
+  RunDescription run = gpt_run();
+  run.execution.recompute = RecomputeKind::CheapOperators;
+  const double eager = saved(run).kept;
+  run.execution.compiled = true;
+  EXPECT_NEAR(eager - saved(run).kept, 4096 * 2048.0 * 2, 1);
+}
+
+TEST(SavedActivations, GradientsOfTheFeedForwardOrOfTheScores) {
+  RunDescription run = gpt_run();
+  EXPECT_NEAR(saved(run).gradients, 4096 * 2 * (2048 + 8192.0), 1);
+  run.execution.attention = AttentionKernel::Unfused;
+  EXPECT_NEAR(saved(run).gradients, 2 * 16 * 2048.0 * 2048 * 8 - 4096 * 2 * 2 * 8192.0, 1);
+}
+
+// Blocks of 2048 tokens, keys and values: a ring has the next one and what it is reading, and the gradients of both.
+TEST(SavedActivations, ContextRanksExchangeBlocks) {
+  SoftwareStack stack;
+  RunDescription run = gpt_run();
+  EXPECT_EQ(saved(run).exchanged, 0);
+  run.layout.context = 4;
+  const auto blocks = [&] {
+    return saved_activations(run, {a100(), stack}, BlockKind::Dense).exchanged / (run.tokens() * 2 * 2 * real(run.network.kv_heads) * 128);
+  };
+  EXPECT_NEAR(blocks(), 8, 1e-9);
+  run.layout.context_ring = true;
+  EXPECT_NEAR(blocks(), 4, 1e-9);
+  stack.gathers_context = true;
+  EXPECT_NEAR(blocks(), 6, 1e-9);
+  run.network.kv_heads = 4;
+  EXPECT_NEAR(blocks(), 6, 1e-9);
+  stack.repeats_keys = true;
+  EXPECT_NEAR(blocks(), 24, 1e-9);
+  run.layout.context_all_to_all = true;
+  EXPECT_EQ(blocks(), 0);
+}
+
 double logit_bytes(const RunDescription& run, const SoftwareStack& stack) {
   return saved_activations(run, {a100(), stack}, BlockKind::Dense).logits / (4096 * 51200.0 / static_cast<double>(run.layout.tensor));
 }
@@ -62,7 +100,7 @@ TEST(SavedActivations, GatheredInputsMayBeSavedWhole) {
 
 TEST(SavedActivations, ALastStageMayKeepTheLogitsOfAllMicrobatches) {
   SoftwareStack stack;
-  stack.keeps_outputs = true;
+  stack.held_messages = 2;
   RunDescription run = gpt_run();
   EXPECT_NEAR(logit_bytes(run, stack), 12, 1e-9);
   run.layout.pipeline = 2;

@@ -102,6 +102,32 @@ TEST(ModelLayers, LlamaOperators) {
             "residual 16 -> 16 whole :\n");
 }
 
+// What leads down is whole on every tensor rank, which sees its part of the gradient and, sequence parallel or not, all tokens.
+TEST(ModelLayers, LatentAttention) {
+  ModelConfig config = small_llama();
+  config.attention = {.kind = AttentionKind::Latent, .q_lora = 6, .kv_lora = 5, .qk_nope = 4, .qk_rope = 2, .v_dim = 3};
+  config.kv_heads = config.heads;
+  const Layer layer = block_layer(config, "x");
+  EXPECT_EQ(picture(layer.segments[0]),
+            "norm 16 -> 16 whole : q_down residual\n"
+            "q_down 16 -> 6 whole : q_norm\n"
+            "q_norm 6 -> 6 whole : q_up\n"
+            "q_up 6 -> 24 rows : kv_down\n"
+            "kv_down 16 -> 7 whole : kv_norm\n"
+            "kv_norm 5 -> 5 whole : kv_up\n"
+            "kv_up 5 -> 28 rows : rotary attention\n"
+            "rotary 16 -> 16 rows : attention\n"
+            "attention 60 -> 12 rows : projection\n"
+            "projection 12 -> 16 columns : residual\n"
+            "residual 16 -> 16 whole :\n");
+  for (const Operator& op : layer.segments[0].operators)
+    EXPECT_EQ(op.gathered, op.name.ends_with("_down") || op.name.ends_with("_norm")) << op.name;
+  for (const Parameter& parameter : layer.parameters)
+    EXPECT_EQ(parameter.partial_gradient, parameter.name.find("_down") != std::string::npos || parameter.name.find("_norm") != std::string::npos) << parameter.name;
+  const Operator& kv_norm = layer.segments[0].operators[5];
+  EXPECT_EQ(forward_bytes(kv_norm, config, {.microbatch = 2, .sequence = 8, .tensor = 2, .sequence_parallel = true}, Bytes(4)), Bytes(4 * (2 * 16 * 5 + 5)));
+}
+
 TEST(ModelLayers, EmbeddingAndHead) {
   const Layer embedding = embedding_layer(small_gpt2(), 64);
   EXPECT_EQ(picture(embedding),

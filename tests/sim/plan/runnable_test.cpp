@@ -33,14 +33,18 @@ TEST(Runnable, ExpertsRun) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
-TEST(Runnable, LatentAttentionIsSimulatedOnly) {
+TEST(Runnable, LatentAttentionRuns) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model.attention.kind = AttentionKind::Latent;
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/kv_lora_rank")));
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
-TEST(Runnable, ContextRanksAreSimulatedOnly) {
-  EXPECT_THAT(why_not_runnable(testing::tiny_plan({.context = 2})), ElementsAre(Field(&Violation::where, "/mesh/context")));
+TEST(Runnable, ContextRanksRun) {
+  for (const ContextAlgorithm algorithm : {ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll}) {
+    ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .context = 2});
+    plan.context_algorithm = algorithm;
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  }
 }
 
 }  // namespace

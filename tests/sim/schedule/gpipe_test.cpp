@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sim/schedule/in_flight.h"
 #include "tests/sim/schedule/pipeline_run.h"
 
 namespace sim {
@@ -17,7 +16,7 @@ TEST(Gpipe, HoldsEveryMicrobatch) {
   for (const PipelineShape shape : testing::many_shapes()) {
     if (kGpipeSchedule.why_unsupported(shape)) continue;
     for (StageIndex s(0); s.value() < shape.stages; ++s)
-      EXPECT_EQ(testing::peak_in_flight(kGpipeSchedule.order(shape, s)), shape.microbatches);
+      EXPECT_EQ(peak_in_flight(kGpipeSchedule.order(shape, s)), shape.microbatches);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/sim/schedule/in_flight.h"
 #include "tests/sim/schedule/pipeline_run.h"
 
 namespace sim {
@@ -64,7 +63,7 @@ TEST(Interleaved, HoldsTheWarmUpAndOneMore) {
     const std::int32_t groups = std::max(1, shape.microbatches / shape.stages), longest = (shape.microbatches + groups - 1) / groups;
     for (StageIndex s(0); s.value() < shape.stages; ++s) {
       const std::int32_t warm_up = 2 * (shape.stages - 1 - s.value()) + (shape.chunks - 1) * longest;
-      EXPECT_EQ(testing::peak_in_flight(kInterleavedSchedule.order(shape, s)), std::min(warm_up + 1, shape.microbatches * shape.chunks));
+      EXPECT_EQ(peak_in_flight(kInterleavedSchedule.order(shape, s)), std::min(warm_up + 1, shape.microbatches * shape.chunks));
     }
   }
 }

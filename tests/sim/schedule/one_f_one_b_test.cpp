@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/sim/schedule/in_flight.h"
 #include "tests/sim/schedule/pipeline_run.h"
 
 namespace sim {
@@ -26,7 +25,7 @@ TEST(OneFOneB, HoldsOneMicrobatchALaterStage) {
   for (const PipelineShape shape : testing::many_shapes()) {
     if (kOneFOneBSchedule.why_unsupported(shape)) continue;
     for (StageIndex s(0); s.value() < shape.stages; ++s)
-      EXPECT_EQ(testing::peak_in_flight(kOneFOneBSchedule.order(shape, s)), std::min(shape.microbatches, shape.stages - s.value()));
+      EXPECT_EQ(peak_in_flight(kOneFOneBSchedule.order(shape, s)), std::min(shape.microbatches, shape.stages - s.value()));
   }
 }
 

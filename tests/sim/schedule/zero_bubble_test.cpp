@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/sim/schedule/in_flight.h"
 #include "tests/sim/schedule/pipeline_run.h"
 
 namespace sim {
@@ -36,11 +35,11 @@ TEST(ZeroBubble, HoldsAsManyMicrobatchesAsItsNameSays) {
     PipelineShape two = one;
     two.chunks = 2;
     for (StageIndex s(0); s.value() < p; ++s) {
-      EXPECT_LE(testing::peak_in_flight(kZb1pSchedule.order(one, s)), p);
-      EXPECT_LE(testing::peak_in_flight(kZb2pSchedule.order(one, s)), 2 * p - 1);
-      EXPECT_LE(testing::peak_in_flight(kZbvSchedule.order(two, s)), 2 * p);         // in chunks: half a stage each
-      EXPECT_LE(testing::peak_in_flight(kVHalfSchedule.order(two, s)), p + 3);
-      EXPECT_LE(testing::peak_in_flight(kVMinSchedule.order(two, s)), 2 * p / 3 + 3);
+      EXPECT_LE(peak_in_flight(kZb1pSchedule.order(one, s)), p);
+      EXPECT_LE(peak_in_flight(kZb2pSchedule.order(one, s)), 2 * p - 1);
+      EXPECT_LE(peak_in_flight(kZbvSchedule.order(two, s)), 2 * p);         // in chunks: half a stage each
+      EXPECT_LE(peak_in_flight(kVHalfSchedule.order(two, s)), p + 3);
+      EXPECT_LE(peak_in_flight(kVMinSchedule.order(two, s)), 2 * p / 3 + 3);
     }
   }
 }

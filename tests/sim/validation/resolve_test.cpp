@@ -47,6 +47,34 @@ TEST(Resolve, LeastRecomputationThatFits) {
   EXPECT_EQ(small.run.execution.recompute, RecomputeKind::None);
   EXPECT_GT(large.run.execution.recompute, RecomputeKind::None);
   EXPECT_THAT(large.assumed, testing::Contains(testing::Field(&Assumption::field, "plan.recompute")));
+  SoftwareStack whole = setting.stack;
+  whole.recomputes_parts = false;
+  EXPECT_EQ(least_recompute(small.run, {device, whole}), RecomputeKind::None);
+  EXPECT_EQ(least_recompute(large.run, {device, whole}), RecomputeKind::Full);
+}
+
+// Open recomputation: whoever runs it takes what fits.
+TEST(Resolve, OpenRecomputationIsOutOfMemoryWhereNothingFits) {
+  static const SoftwareCatalog catalog = load_software_catalog();
+  static const Device device = load_device("a100-80gb-sxm");
+  const Setting setting{device, catalog.named("plain")};
+  DescribedRow row{.run = run(), .recompute_open = true, .assumed = {}};
+  row.run.network.heads = row.run.network.kv_heads = 32;
+  row.run.network.head_dim = 128;
+  row.run.network.ffn = 16384;
+  row.run.network.vocabulary = 1024;
+  row.run.layout.zero_stage = 3;
+  row.run.layout.zero_group = 8;
+  row.run.layout.micro_batch = 16;
+  StepEstimate all = estimate_step(row.run, setting);
+  ASSERT_TRUE(all.out_of_memory);
+  settle_memory(row, setting, all);
+  EXPECT_FALSE(all.out_of_memory);
+  EXPECT_LE(all.memory_gib, 80);
+  row.recompute_open = false;
+  StepEstimate stated = estimate_step(row.run, setting);
+  settle_memory(row, setting, stated);
+  EXPECT_TRUE(stated.out_of_memory);
 }
 
 TEST(Resolve, Contradictions) {

@@ -13,6 +13,8 @@ ValidationRows rows(const std::vector<std::pair<double, double>>& predicted_and_
     row.estimate.low = Seconds(0.9 * predicted);
     row.estimate.high = Seconds(1.1 * predicted);
     row.estimate.memory_gib = 50;
+    row.estimate.memory_low_gib = 40;
+    row.estimate.memory_high_gib = 60;
     result.predictions.push_back(row);
     result.targets.push_back({.source = "s",
                               .sweep = "s|x",
@@ -32,6 +34,7 @@ TEST(Score, TimesBySource) {
   EXPECT_NEAR(result.bias, (0.1 - 0.1 + 0 + 0.5) / 4, 1e-12);
   EXPECT_NEAR(result.sources[0].worst, 0.5, 1e-12);
   EXPECT_NEAR(result.memory_mape, 0.25, 1e-12);
+  EXPECT_NEAR(result.memory_coverage, 1, 1e-12);
 }
 
 TEST(Score, SmallSourcesArePooled) { EXPECT_EQ(score(rows({{1, 1}})).sources[0].source, "(singles)"); }
@@ -56,7 +59,8 @@ TEST(Score, PublishedRunsAreNotPredictedWorseThanRecorded) {
   for (const TimeScore& source : result.sources) EXPECT_LE(source.mape, 0.12) << source.source;
   EXPECT_GE(result.coverage, 0.85);
   EXPECT_LE(result.interval_score, 0.28);
-  EXPECT_LE(result.memory_mape, 0.032);
+  EXPECT_LE(result.memory_mape, 0.026);
+  EXPECT_GE(result.memory_coverage, 0.75);
   EXPECT_GE(result.verdicts.accuracy(), 0.96);
   EXPECT_LE(result.sweeps_by_source.regret, 0.02);
   EXPECT_GE(result.sweeps_by_source.top1, 0.75);
@@ -67,7 +71,8 @@ TEST(Score, RunsThatNothingIsFittedTo) {
   const Score result = score(predict_file("profiles/published/checks.json"));
   EXPECT_EQ(result.errors, 0);
   EXPECT_LE(result.macro_mape, 0.085);
-  EXPECT_LE(result.memory_mape, 0.065);
+  EXPECT_LE(result.memory_mape, 0.038);
+  EXPECT_GE(result.memory_coverage, 0.7);
   EXPECT_LE(result.interval_score, 0.46);
   EXPECT_GE(result.coverage, 0.7);
   EXPECT_LE(result.coverage, 0.95);

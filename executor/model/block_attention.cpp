@@ -1,0 +1,96 @@
+#include "executor/model/block_attention.h"
+
+#include <ATen/OpMathType.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/logaddexp.h>
+#include <ATen/ops/logsumexp.h>
+#include <ATen/ops/matmul.h>
+
+#include <cmath>
+#include <limits>
+
+namespace executor {
+namespace {
+
+at::Tensor heads_first(const at::Tensor& tokens_first) { return tokens_first.transpose(1, 2); }
+
+// Operands as [samples, heads, tokens, head_dim], every head with keys of its own.
+struct ComposedAttention {
+  ComposedAttention(const HeadOperands& operands, BlockMask mask)
+      : queries(heads_first(operands.queries)),
+        times(operands.queries.size(2) / operands.keys.size(2)),
+        keys(repeated(operands.keys)),
+        values(repeated(operands.values)),
+        scale(1.0 / std::sqrt(static_cast<double>(queries.size(3)))),
+        is_causal(mask == BlockMask::Causal) {}
+
+  at::Tensor repeated(const at::Tensor& block) const {
+    const at::Tensor heads = heads_first(block);
+    if (times == 1) return heads;
+    return heads.unsqueeze(2).expand({-1, -1, times, -1, -1}).reshape({heads.size(0), -1, heads.size(2), heads.size(3)});
+  }
+  at::Tensor summed(const at::Tensor& gradient) const {  // of repeated heads, tokens first
+    return heads_first(times == 1 ? gradient : gradient.view({gradient.size(0), -1, times, gradient.size(2), gradient.size(3)}).sum(2));
+  }
+  at::Tensor scores() const {
+    at::Tensor all = at::matmul(queries, keys.transpose(2, 3)).to(at::toOpMathType(queries.scalar_type())).mul_(scale);
+    if (is_causal) all.add_(at::full({all.size(2), all.size(3)}, -std::numeric_limits<double>::infinity(), all.options()).triu_(1));
+    return all;
+  }
+
+  at::Tensor queries;
+  std::int64_t times;
+  at::Tensor keys, values;
+  double scale;
+  bool is_causal;
+};
+
+BlockScores attend_composed(const HeadOperands& operands, BlockMask mask) {
+  const ComposedAttention attention(operands, mask);
+  at::Tensor scores = attention.scores();
+  const at::Tensor log_sum_exp = at::logsumexp(scores, 3);
+  const at::Tensor probabilities = scores.sub_(log_sum_exp.unsqueeze(3)).exp_().to(attention.queries.scalar_type());
+  return {.output = heads_first(at::matmul(probabilities, attention.values)).contiguous(), .log_sum_exp = log_sum_exp.transpose(1, 2).contiguous()};
+}
+
+HeadOperands gradients_composed(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
+  const ComposedAttention attention(operands, mask);
+  const at::Tensor output_gradient = heads_first(merged.output_gradient);
+  const at::Tensor probabilities = attention.scores().sub_(heads_first(merged.scores.log_sum_exp).unsqueeze(3)).exp_();
+  const auto type = attention.queries.scalar_type();
+  const at::Tensor mean = heads_first(merged.output_gradient.mul(merged.scores.output).sum(3, /*keepdim=*/true, probabilities.scalar_type()));
+  const at::Tensor slope = at::matmul(output_gradient, attention.values.transpose(2, 3)).to(probabilities.scalar_type());
+  const at::Tensor score_gradient = slope.sub(mean).mul_(probabilities).mul_(attention.scale).to(type);
+  return {.queries = heads_first(at::matmul(score_gradient, attention.keys)),
+          .keys = attention.summed(at::matmul(score_gradient.transpose(2, 3), attention.queries)),
+          .values = attention.summed(at::matmul(probabilities.to(type).transpose(2, 3), output_gradient))};
+}
+
+}  // namespace
+
+BlockScores attend_block(const HeadOperands& operands, BlockMask mask) {
+  if (!operands.queries.is_cpu()) return attend_composed(operands, mask);
+  const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
+      heads_first(operands.queries), heads_first(operands.keys), heads_first(operands.values), /*dropout_p=*/0.0, mask == BlockMask::Causal);
+  return {.output = heads_first(output), .log_sum_exp = log_sum_exp.transpose(1, 2)};
+}
+
+HeadOperands block_gradients(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
+  if (!operands.queries.is_cpu()) return gradients_composed(operands, merged, mask);
+  const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+      heads_first(merged.output_gradient), heads_first(operands.queries), heads_first(operands.keys), heads_first(operands.values),
+      heads_first(merged.scores.output), heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0, mask == BlockMask::Causal);
+  return {.queries = heads_first(queries), .keys = heads_first(keys), .values = heads_first(values)};
+}
+
+void merge_scores(const BlockScores& into, const BlockScores& block) {
+  const at::Tensor sum = at::logaddexp(into.log_sum_exp, block.log_sum_exp);
+  const auto share = [&](const at::Tensor& part) { return (part - sum).exp_().unsqueeze(3); };
+  into.output.mul_(share(into.log_sum_exp)).addcmul_(block.output.to(into.output.scalar_type()), share(block.log_sum_exp));
+  into.log_sum_exp.copy_(sum);
+}
+
+}  // namespace executor

@@ -1,0 +1,169 @@
+#include "executor/model/latent_attention.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "executor/model/linear.h"
+
+namespace executor {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// A norm inside a piece. Its scale is no input of the function: its gradient is written to the leaf.
+struct LatentNormFunction : torch::autograd::Function<LatentNormFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& scale) {
+    ResidualStream stream{.value = input.detach(), .addend = {}};
+    const NormResult result = norm_forward(stream, layer({scale.value.detach(), scale.gradient}));
+    context->saved_data["kept"] = std::vector<at::Tensor>{result.kept.input, result.kept.inverse};
+    context->saved_data["leaf"] = std::vector<at::Tensor>{scale.value.detach(), scale.gradient};
+    return result.output;
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const std::vector<at::Tensor> kept = context->saved_data["kept"].toTensorVector(), leaf = context->saved_data["leaf"].toTensorVector();
+    context->saved_data.clear();
+    return {norm_backward({.input = kept[0], .mean = {}, .inverse = kept[1]}, {.output = gradients.front(), .stream = {}}, layer({leaf[0], leaf[1]})), {}};
+  }
+  static NormLayer layer(const Leaf& scale) {
+    constexpr double kEpsilon = 1e-6;   // DeepSeek's, whatever rms_norm_eps says
+    return {.kind = sim::Norm::RmsNorm, .epsilon = kEpsilon, .scale = scale, .shift = {}};
+  }
+};
+
+// In place: heads [samples, sequence, count, width], whose numbers of a head lie side by side.
+void turn_neighbours(const at::Tensor& heads, const at::Tensor& table, Turn direction) {
+  const double sign = direction == Turn::Forth ? 1 : -1;
+  if (!heads.is_cpu()) {
+    const auto wide = at::toOpMathType(heads.scalar_type());
+    const at::Tensor pairs = heads.unflatten(3, {-1, 2}), first = pairs.select(4, 0).to(wide), second = pairs.select(4, 1).to(wide);
+    const at::Tensor angles = table.to(wide).unsqueeze(2), along = angles[0], turned = angles[1].mul(sign);
+    pairs.copy_(at::stack({first * along - second * turned, second * along + first * turned}, 4));
+    return;
+  }
+  const std::int64_t sequence = heads.size(1), half = heads.size(3) / 2;
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, heads.scalar_type(), "turn_neighbours", [&] {
+    using Wide = at::opmath_type<scalar_t>;
+    const scalar_t* cosine = table.data_ptr<scalar_t>();
+    for (std::int64_t row = 0; row < heads.size(0) * sequence * heads.size(2); ++row) {
+      const std::int64_t head = row % heads.size(2), position = row / heads.size(2) % sequence, sample = row / heads.size(2) / sequence;
+      scalar_t* numbers = heads.data_ptr<scalar_t>() + sample * heads.stride(0) + position * heads.stride(1) + head * heads.stride(2);
+      for (std::int64_t i = 0; i < half; ++i) {
+        const Wide first = numbers[2 * i], second = numbers[2 * i + 1], along = cosine[position * half + i];
+        const Wide turned = static_cast<Wide>(cosine[(sequence + position) * half + i]) * static_cast<Wide>(sign);
+        numbers[2 * i] = static_cast<scalar_t>(first * along - second * turned);
+        numbers[2 * i + 1] = static_cast<scalar_t>(second * along + first * turned);
+      }
+    }
+  });
+}
+
+// What the projections put out, joined to operands of the kernel.
+struct JoinShape {
+  std::int64_t heads, nope, rope, value, sequence;
+  std::int64_t key_operand, value_operand;
+  std::vector<std::int64_t> list() const { return {heads, nope, rope, value, sequence, key_operand, value_operand}; }
+  static JoinShape of(const std::vector<std::int64_t>& all) { return {all[0], all[1], all[2], all[3], all[4], all[5], all[6]}; }
+
+  at::Tensor by_head(const at::Tensor& tokens, std::int64_t count, std::int64_t width) const { return tokens.view({-1, sequence, count, width}); }
+  at::Tensor operand(const at::Tensor& like, std::int64_t used, std::int64_t width) const {
+    const std::vector<std::int64_t> sizes{like.size(0) / sequence, sequence, heads, width};
+    return used < width ? at::zeros(sizes, like.options()) : at::empty(sizes, like.options());
+  }
+};
+
+struct JoinFunction : torch::autograd::Function<JoinFunction> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& query, const at::Tensor& key_value, const at::Tensor& position,
+                               const at::Tensor& table, const JoinShape& shape) {
+    context->saved_data["shape"] = shape.list();
+    context->saved_data["table"] = table;
+    const std::int64_t width = shape.nope + shape.rope;
+    at::Tensor queries = shape.by_head(query.detach(), shape.heads, width);
+    turn_neighbours(queries.narrow(3, shape.nope, shape.rope), table, Turn::Forth);
+    if (width < shape.key_operand) {
+      const at::Tensor wide = shape.operand(query, width, shape.key_operand);
+      wide.narrow(3, 0, width).copy_(queries);
+      queries = wide;
+    }
+    const at::Tensor turned = shape.by_head(position.detach().clone(), 1, shape.rope), both = shape.by_head(key_value.detach(), shape.heads, shape.nope + shape.value);
+    turn_neighbours(turned, table, Turn::Forth);
+    const at::Tensor keys = shape.operand(query, width, shape.key_operand), values = shape.operand(query, shape.value, shape.value_operand);
+    keys.narrow(3, 0, shape.nope).copy_(both.narrow(3, 0, shape.nope));
+    keys.narrow(3, shape.nope, shape.rope).copy_(turned.expand({-1, -1, shape.heads, -1}));
+    values.narrow(3, 0, shape.value).copy_(both.narrow(3, shape.nope, shape.value));
+    return {queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2)};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const JoinShape shape = JoinShape::of(context->saved_data["shape"].toIntVector());
+    const at::Tensor table = context->saved_data["table"].toTensor();
+    const std::int64_t width = shape.nope + shape.rope, tokens = gradients[0].size(0) * shape.sequence;
+    const at::Tensor keys = gradients[1].transpose(1, 2), query = gradients[0].transpose(1, 2).narrow(3, 0, width).contiguous();
+    turn_neighbours(query.narrow(3, shape.nope, shape.rope), table, Turn::Back);
+    const at::Tensor both = at::empty({keys.size(0), shape.sequence, shape.heads, shape.nope + shape.value}, keys.options());
+    both.narrow(3, 0, shape.nope).copy_(keys.narrow(3, 0, shape.nope));
+    both.narrow(3, shape.nope, shape.value).copy_(gradients[2].transpose(1, 2).narrow(3, 0, shape.value));
+    const at::Tensor position = keys.narrow(3, shape.nope, shape.rope).sum(2, /*keepdim=*/true);
+    turn_neighbours(position, table, Turn::Back);
+    return {query.view({tokens, -1}), both.view({tokens, -1}), position.view({tokens, -1}), {}, {}};
+  }
+};
+
+at::Tensor latent_norm(const at::Tensor& input, const Leaf& scale) { return LatentNormFunction::apply(input, scale); }
+
+}  // namespace
+
+LatentProjections latent_projections(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
+  const auto leaf = [&](const char* name) { return find_leaf(layer, std::string(".attention.") + name + ".weight"); };
+  return {.form = config.attention,
+          .heads = config.heads / settings.tensor.degree,
+          .sequence = settings.sequence,
+          .q = leaf("q"),
+          .q_down = leaf("q_down"),
+          .q_norm = leaf("q_norm"),
+          .q_up = leaf("q_up"),
+          .kv_down = leaf("kv_down"),
+          .kv_norm = leaf("kv_norm"),
+          .kv_up = leaf("kv_up")};
+}
+
+OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input) {
+  const std::int64_t widest = std::max(layer.key_width(), layer.form.v_dim);
+  return input.is_cpu() ? OperandWidths{widest, widest} : OperandWidths{layer.key_width(), layer.form.v_dim};
+}
+
+HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const OperandWidths& widths) {
+  const sim::AttentionForm& form = layer.form;
+  const at::Tensor query = form.q_lora > 0 ? linear(latent_norm(linear(normalized, layer.q_down), layer.q_norm), layer.q_up) : linear(normalized, layer.q);
+  const std::vector<at::Tensor> down = linear(normalized, layer.kv_down).split_with_sizes({form.kv_lora, form.qk_rope}, 1);
+  const at::Tensor key_value = linear(latent_norm(down[0].contiguous(), layer.kv_norm), layer.kv_up);
+  const JoinShape shape{.heads = layer.heads,
+                        .nope = form.qk_nope,
+                        .rope = form.qk_rope,
+                        .value = form.v_dim,
+                        .sequence = layer.sequence,
+                        .key_operand = widths.key,
+                        .value_operand = widths.value};
+  const variable_list operands = JoinFunction::apply(query, key_value, down[1], rotary, shape);
+  return {operands[0], operands[1], operands[2]};
+}
+
+at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const AttentionMasks& masks,
+                            const Dropout& dropout) {
+  if (dropout.probability > 0)
+    return causal_attention(latent_heads(layer, normalized, rotary, {layer.key_width(), layer.form.v_dim}), masks, dropout);
+  const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, fused_widths(layer, normalized));
+  const double scale = 1 / std::sqrt(static_cast<double>(layer.key_width()));
+  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
+  return mixed.narrow(3, 0, layer.form.v_dim).transpose(1, 2).reshape({normalized.size(0), layer.heads * layer.form.v_dim});
+}
+
+}  // namespace executor

@@ -1,0 +1,86 @@
+// Attention between its two projections where C context ranks share a sample: one class a way in which queries meet the keys of other ranks. Each
+// goes through the tasks of sim/task_graph/context_tasks.h: begin, then exchanges and scores as the graph has them, output; backward likewise.
+// An exchange is prepared here and performed by TaskRunner; its tensors may be touched again when the next task runs.
+#pragma once
+
+#include <array>
+#include <variant>
+
+#include "executor/model/head_exchange.h"
+#include "executor/model/piece.h"
+#include "executor/training/query_share.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task.h"
+
+namespace executor {
+
+struct Exchange {
+  at::Tensor to, from;  // contiguous; of all-gather and reduce-scatter the larger one is the whole buffer
+};
+
+// Blocks of keys and values travel; in the backward each with its gradient, a hop behind, to which every rank adds its own part.
+//
+//   backward hop i carries   [ keys of step i + 1 | gradient of the block of step i - 1 ]    in one buffer; two buffers take turns
+class RingAttention {
+ public:
+  explicit RingAttention(const ContextShape& shape) : shape_(&shape), share_(shape) {}
+  void begin(at::Tensor joint);
+  Exchange exchange(const sim::TaskKey& key);
+  void attend(const sim::TaskKey& key);
+  at::Tensor output();
+  void begin_backward(at::Tensor output_gradient);
+  at::Tensor joint_gradient();
+
+ private:
+  at::Tensor block(std::int32_t step) const;  // whose turn it is
+  std::int64_t source(std::int32_t step) const { return (shape_->rank - step + shape_->ranks) % shape_->ranks; }
+  at::Tensor& buffer(std::int32_t hop) { return travelling_[static_cast<std::size_t>(hop % 2)]; }
+
+  const ContextShape* shape_;
+  QueryShare share_;
+  at::Tensor own_;
+  std::array<at::Tensor, 2> travelling_;  // [blocks, own_]
+  BlockGradient contribution_;            // of the last step, to its block's
+};
+
+// All blocks are there at once, and their gradients are summed over the ranks.
+class GatheredAttention {
+ public:
+  explicit GatheredAttention(const ContextShape& shape) : shape_(&shape), share_(shape) {}
+  void begin(at::Tensor joint);
+  Exchange exchange(const sim::TaskKey& key);
+  void attend(const sim::TaskKey& key);
+  at::Tensor output();
+  void begin_backward(at::Tensor output_gradient);
+  at::Tensor joint_gradient();
+
+ private:
+  const ContextShape* shape_;
+  QueryShare share_;
+  at::Tensor own_, gathered_, gradients_, own_gradient_;  // gathered, gradients: [C, own_]
+};
+
+// All tokens of some heads: attention as on one rank.
+class DealtAttention {
+ public:
+  DealtAttention(const ContextShape& shape, bool keeps_graph);
+  void begin(at::Tensor joint);
+  Exchange exchange(const sim::TaskKey& key);
+  void attend(const sim::TaskKey& key);
+  at::Tensor output();
+  void begin_backward(at::Tensor output_gradient);
+  at::Tensor joint_gradient();
+
+ private:
+  Dealing joint_, mixed_;
+  at::Tensor rotary_;
+  bool keeps_graph_;
+  Piece core_;
+  at::Tensor sent_, received_;
+};
+
+using ContextAttention = std::variant<RingAttention, GatheredAttention, DealtAttention>;
+// shape: outlives it. keeps_graph: false where the block is computed again before its backward.
+ContextAttention make_context_attention(sim::ContextAlgorithm algorithm, const ContextShape& shape, bool keeps_graph);
+
+}  // namespace executor

@@ -1,0 +1,59 @@
+// A context rank's queries, and the attention that they have paid so far: block after block of keys and values, whichever way these come (ring,
+// all-gather). Knows which part of a block the causal mask leaves to which queries; moves nothing between ranks.
+//
+//   tokens of rank r: pieces r and 2C-1-r of a sample       a block of rank j, seen by rank r
+//     j = r    all queries, all keys, causal                  j < r   all queries, its first piece        j > r   the second piece's queries, all keys
+#pragma once
+
+#include "executor/model/block_attention.h"
+#include "executor/model/token_stretches.h"
+#include "executor/training/mutation.h"
+
+namespace executor {
+
+struct ContextShape {
+  HeadShape heads;         // of this tensor rank; sequence: this rank's tokens of a sample
+  std::int64_t ranks = 1;  // C
+  std::int64_t rank = 0;
+  at::Tensor rotary;       // at this rank's positions; all_to_all: at all of them; without a tensor for learned positions
+  Mutation mutation = Mutation::None;
+};
+
+// Of the rows of a block that some query sees; of the others it is zero.
+struct BlockGradient {
+  RowRange rows;
+  at::Tensor keys, values;  // [samples, rows, kv_heads, head_dim]
+};
+void put_gradient(const at::Tensor& block, const BlockGradient& gradient);
+void add_gradient(const at::Tensor& block, const BlockGradient& gradient);
+
+class QueryShare {
+ public:
+  explicit QueryShare(const ContextShape& shape) : shape_(&shape) {}  // outlives this
+
+  // Cuts the joint projection [samples * tokens, width], which it turns in place. Returns the own block [2 (k, v), samples, tokens, kv_heads, head_dim].
+  at::Tensor take(const at::Tensor& joint);
+  void attend(const at::Tensor& block, std::int64_t source);  // the own block first
+  at::Tensor output();                                        // [samples * tokens, heads * head_dim], once all blocks were attended
+
+  void begin_backward(const at::Tensor& output_gradient);
+  BlockGradient block_gradient(const at::Tensor& block, std::int64_t source);  // through these queries
+  // The joint projection's, once all blocks had their turn. `own`: the own block's through all queries.
+  at::Tensor joint_gradient(const at::Tensor& own);
+
+ private:
+  struct Part {
+    RowRange queries, keys;
+    BlockMask mask;
+  };
+  Part part_of(std::int64_t source) const;
+  HeadOperands operands(const at::Tensor& block, const Part& part) const;
+  static BlockScores rows(const BlockScores& scores, RowRange range);
+
+  const ContextShape* shape_;
+  at::Tensor queries_;  // [samples, tokens, heads, head_dim]
+  BlockScores scores_;  // 16-bit outputs are merged in fp32
+  at::Tensor output_gradient_, query_gradient_;
+};
+
+}  // namespace executor

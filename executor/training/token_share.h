@@ -1,0 +1,16 @@
+// Which tokens of a microbatch the plan gives a rank, and what its attention needs to know of them. Used by the batch and the stage.
+#pragma once
+
+#include "executor/training/query_share.h"
+#include "sim/plan/parallel_plan.h"
+
+namespace executor {
+
+TokenStretches rank_tokens(const sim::ParallelPlan& plan, sim::Rank rank);    // shared with its tensor ranks
+TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank);  // of the residual stream: sequence parallelism cuts once more
+
+// The rows of a table of all positions that the rank's attention reads.
+at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank);
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary, Mutation mutation);   // rotary: rotary_rows(), or without a tensor
+
+}  // namespace executor

@@ -1,0 +1,33 @@
+#include "sim/model/attention_form_json.h"
+
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+constexpr JsonReader::Range kWidth = {1, 1e6};
+
+}  // namespace
+
+bool has_latent_attention(const JsonReader& config) { return config.has("kv_lora_rank"); }
+
+AttentionForm read_latent_attention(const JsonReader& config) {
+  AttentionForm form;
+  form.kind = AttentionKind::Latent;
+  form.q_lora = config.integer("q_lora_rank", 0, {0, kWidth.high});
+  form.kv_lora = config.integer("kv_lora_rank", {}, kWidth);
+  form.qk_nope = config.integer("qk_nope_head_dim", {}, kWidth);
+  form.qk_rope = config.integer("qk_rope_head_dim", {}, kWidth);
+  form.v_dim = config.integer("v_head_dim", {}, kWidth);
+  return form;
+}
+
+void write_latent_attention(Json& config, const AttentionForm& form) {
+  config["q_lora_rank"] = form.q_lora > 0 ? Json(form.q_lora) : Json(nullptr);
+  config["kv_lora_rank"] = form.kv_lora;
+  config["qk_nope_head_dim"] = form.qk_nope;
+  config["qk_rope_head_dim"] = form.qk_rope;
+  config["v_head_dim"] = form.v_dim;
+}
+
+}  // namespace sim

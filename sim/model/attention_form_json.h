@@ -1,0 +1,16 @@
+// Latent attention of a Hugging Face config.json. Used by this room and by sim/estimate.
+#pragma once
+
+#include "sim/model/attention_form.h"
+#include "sim/units/json_fwd.h"
+
+namespace sim {
+
+class JsonReader;
+
+// The file has kv_lora_rank. q_lora_rank may be null or 0: queries are projected directly.
+bool has_latent_attention(const JsonReader& config);
+AttentionForm read_latent_attention(const JsonReader& config);   // a key that is missing is a violation
+void write_latent_attention(Json& config, const AttentionForm& form);
+
+}  // namespace sim

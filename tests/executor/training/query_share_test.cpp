@@ -1,0 +1,62 @@
+#include "executor/training/query_share.h"
+
+#include <ATen/ops/empty.h>
+
+#include "tests/executor/model/random_tensors.h"
+
+namespace executor {
+namespace {
+
+ContextShape shape_of(std::int64_t rank, Mutation mutation = Mutation::None) {
+  return {.heads = {.heads = 2, .kv_heads = 1, .head_dim = 3, .sequence = 4}, .ranks = 2, .rank = rank, .rotary = {}, .mutation = mutation};
+}
+
+TEST(QueryShare, TheOwnBlockIsKeysThenValues) {
+  const ContextShape shape = shape_of(0);
+  QueryShare share(shape);
+  const at::Tensor joint = random_tensor({8, 12}, 1), block = share.take(joint.clone());   // two samples
+  EXPECT_EQ(block.sizes(), at::IntArrayRef({2, 2, 4, 1, 3}));
+  EXPECT_TRUE(at::equal(block[0].reshape({8, 3}), joint.narrow(1, 6, 3)));
+  EXPECT_TRUE(at::equal(block[1].reshape({8, 3}), joint.narrow(1, 9, 3)));
+}
+
+// A later rank's queries see the first piece of an earlier rank's block; an earlier rank's second piece sees all of a later one's.
+TEST(QueryShare, TheMaskLeavesHalfOfAnotherRanksBlock) {
+  const at::Tensor joint = random_tensor({4, 12}, 1), other = random_tensor({2, 1, 4, 1, 3}, 2), slope = random_tensor({4, 6}, 3);
+  for (const std::int64_t rank : {0, 1}) {
+    const ContextShape shape = shape_of(rank);
+    QueryShare share(shape);
+    const at::Tensor own = share.take(joint.clone());
+    share.attend(own, rank);
+    const at::Tensor alone = share.output().clone();
+    share.attend(other, 1 - rank);
+    const at::Tensor both = share.output();
+    EXPECT_EQ(at::equal(alone.narrow(0, 0, 2), both.narrow(0, 0, 2)), rank == 0);
+    EXPECT_FALSE(at::equal(alone.narrow(0, 2, 2), both.narrow(0, 2, 2)));
+    share.begin_backward(slope);
+    share.block_gradient(own, rank);
+    const BlockGradient gradient = share.block_gradient(other, 1 - rank);
+    EXPECT_EQ(gradient.rows.count, rank == 0 ? 4 : 2);
+    const at::Tensor block = at::full(other.sizes(), 7, at::kDouble);
+    put_gradient(block, gradient);
+    EXPECT_EQ(block.narrow(2, 2, 2).norm().item<double>() == 0, rank == 1) << "keys that no query sees";
+    const at::Tensor once = block.clone();
+    add_gradient(block, gradient);
+    EXPECT_TRUE(at::equal(block, once * 2));
+  }
+}
+
+TEST(QueryShare, PlantedBugsChangeTheOutput) {
+  const at::Tensor joint = random_tensor({4, 12}, 1), other = random_tensor({2, 1, 4, 1, 3}, 2);
+  const auto output = [&](Mutation mutation) {
+    const ContextShape shape = shape_of(1, mutation);
+    QueryShare share(shape);
+    share.attend(share.take(joint.clone()), 1);
+    share.attend(other, 0);
+    return share.output();
+  };
+  for (const Mutation mutation : {Mutation::UnscaledMerge, Mutation::FutureBlock}) EXPECT_GT(relative_error(output(mutation), output(Mutation::None)), 1e-3);
+}
+
+}  // namespace
+}  // namespace executor

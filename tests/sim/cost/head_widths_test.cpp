@@ -1,0 +1,26 @@
+#include "sim/cost/head_widths.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+TEST(HeadWidths, ACpusKernelTakesOneWidth) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  EXPECT_EQ(kernel_head_widths(plan).mean(), plan.model.head_dim);
+  plan.model.attention = {.kind = AttentionKind::Latent, .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 12};
+  EXPECT_EQ(kernel_head_widths(plan).value, 24) << "values are filled up to the keys";
+  plan.model.attention.v_dim = 32;
+  EXPECT_EQ(kernel_head_widths(plan).key, 32);
+  plan.model.attention_dropout = 0.1;
+  EXPECT_EQ(kernel_head_widths(plan).key, 24) << "a loop of our own takes both as they are";
+  plan.model.attention_dropout = 0;
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_EQ(kernel_head_widths(plan).mean(), 28);
+}
+
+}  // namespace
+}  // namespace sim
