@@ -51,11 +51,20 @@ constexpr auto kLlama = std::to_array<Row>({
     {"mlp.norm", {"model.layers.{}.post_attention_layernorm"}},
     {"mlp.up", {"model.layers.{}.mlp.gate_proj", "model.layers.{}.mlp.up_proj"}},
     {"mlp.down", {"model.layers.{}.mlp.down_proj"}},
-    {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},   // Mixtral
-    {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
-    {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
+    {"mlp.router", {"model.layers.{}.mlp.gate"}},
+    {"mlp.experts.up", {"model.layers.{}.mlp.experts.{e}.gate_proj", "model.layers.{}.mlp.experts.{e}.up_proj"}},
+    {"mlp.experts.down", {"model.layers.{}.mlp.experts.{e}.down_proj"}},
+    {"mlp.shared.up", {"model.layers.{}.mlp.shared_experts.gate_proj", "model.layers.{}.mlp.shared_experts.up_proj"}},
+    {"mlp.shared.down", {"model.layers.{}.mlp.shared_experts.down_proj"}},
     {"head.norm", {"model.norm"}},
     {"head", {"lm_head"}},
+});
+
+// In the place of Llama's rows of the same parameters.
+constexpr auto kMixtral = std::to_array<Row>({
+    {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},
+    {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
+    {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
 });
 
 // Families whose classes hold weights that this network has not, or a router that learns otherwise.
@@ -71,7 +80,7 @@ constexpr auto kForeign = std::to_array<Foreign>({
 });
 void require_known(const sim::ModelConfig& config, const std::string& path) {
   for (const Foreign& foreign : kForeign)
-    if (foreign.family == config.model_type)
+    if (foreign.family == config.model_type && config.experts)
       throw sim::InputError(path, {{.where = "model_type", .problem = fmt::format("{} has {}, which the network trained here has not", foreign.family, foreign.what),
                                     .remedy = "use a mixtral, or train without Hugging Face's weights: checkpoints of the run hold its own"}});
   if (config.model_type == "mixtral" && config.experts && (config.experts->shared_ffn > 0 || config.experts->first_dense_layers > 0 || config.experts->expert_ffn != config.ffn))
@@ -185,15 +194,18 @@ void add_pieces(std::vector<NamedTensor>& tensors, const sim::ModelConfig& confi
 }  // namespace
 
 HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim::Parameter& parameter) {
-  const bool is_gpt2 = config.model_type == "gpt2";
-  const std::span<const Row> rows = is_gpt2 ? std::span<const Row>(kGpt2) : std::span<const Row>(kLlama);
   const ParameterName name = parse_name(parameter.name);
   HuggingFaceSource source;
-  for (const Row& row : rows) {
-    if (row.ours != name.module) continue;
+  const auto take = [&](const Row& row) {
+    if (row.ours != name.module) return;
     source.names = names_of(row, name, config.experts ? config.experts->experts : 1);
     source.transposed = row.is_conv1d && name.kind == "weight";
-  }
+  };
+  if (config.model_type == "gpt2")
+    std::ranges::for_each(kGpt2, take);
+  else
+    std::ranges::for_each(kLlama, take);
+  if (config.model_type == "mixtral") std::ranges::for_each(kMixtral, take);
   return source;
 }
 

@@ -36,7 +36,7 @@ TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
 }  // namespace
 
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
-    : model_(model), plan_(plan), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
+    : model_(model), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {

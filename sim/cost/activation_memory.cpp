@@ -38,8 +38,8 @@
 //
 //   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
 //     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
-//                 of the shared expert n (g + 1) f_s
-//     backward    what comes back r h, then the gradients of the products r g f_e and of the rows r h
+//                 of the shared expert n (g + 1) f_s; of each of n topk choices four numbers of 8 bytes (expert, row, and back) and its weight, w
+//     backward    what comes back r h, then the gradients of the products r g f_e; that of the rows takes the place of the rows that went back
 //
 //   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
 //   g f and h; V (where the logits were)
@@ -130,9 +130,10 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   const auto rows = [&](std::int64_t each) {
     return size.element * static_cast<std::int64_t>(std::ceil(real(size.tokens * form.topk) * load)) * each;
   };
-  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
+  const Bytes choices = (Bytes(4 * 8) + size.statistic) * (size.tokens * form.topk);
+  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + choices + rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
   memory.output_gradient = rows(config.hidden);
-  memory.input_gradients = rows(config.hidden + gates * width);
+  memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
   memory.weight_inputs = memory.normalized + rows(config.hidden + width) + size.elements(shared);
   memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
 }
@@ -189,6 +190,7 @@ Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segme
                                     config.hidden * std::max({form.q_lora, form.kv_lora + form.qk_rope, size.output})});
   const std::int64_t width = segment == Segment::Attention ? size.query + size.key_value
                              : segment == Segment::Mlp     ? gates * size.ffn
+                             : segment == Segment::Experts && config.experts ? gates * config.experts->expert_ffn * size.ffn / config.ffn   // one expert's
                                                            : size.vocabulary;
   return size.element * (width * config.hidden);
 }

@@ -3,7 +3,6 @@
 #include "tests/parity/tiny_plans.h"
 
 namespace parity {
-
 namespace {
 
 const sim::ExpertForm kDropless = *tiny_mixtral().experts;
@@ -186,6 +185,8 @@ std::vector<Composition> of_experts() {
        .chunks = 2,
        .recompute = Full,
        .experts = even()},
+      {.name = "D2C2E2_ring", .mesh = {.data = 2, .context = 2, .expert = 2}, .experts = unaided()},
+      {.name = "C2E2_all_to_all_recompute", .mesh = {.context = 2, .expert = 2}, .recompute = Full, .context_algorithm = AllToAll, .experts = unaided()},
       {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2_latent", .mesh = {.data = 2, .expert = 2}, .latent = true, .experts = even()},
       {.name = "C2E2_ring", .mesh = {.context = 2, .expert = 2}, .experts = kDropless},

@@ -34,7 +34,7 @@ def network_of(model, dtype):
 
 def eager(model):
     """Experts as written out: the fused product knows no fp64."""
-    return {"experts_implementation": "eager"} if "num_local_experts" in model else {}
+    return {"experts_implementation": "eager"} if {"num_local_experts", "n_routed_experts"} & model.keys() else {}
 
 
 def loss_of(network, ids):

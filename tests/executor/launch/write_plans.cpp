@@ -44,7 +44,7 @@ void write_hugging_face_plans(const std::string& folder) {
         plan.workload.optimizer = sim::OptimizerKind::Sgd;
         plan.training.learning_rate = plan.training.minimum_learning_rate = 1024;
         plan.training.momentum = plan.training.weight_decay = plan.training.gradient_clip = 0;
-        sim::save_plan(plan, folder + "/hf_" + model.model_type + "_t" + std::to_string(tensor) + "_" +
+        sim::save_plan(plan, folder + "/hf_" + model.model_type + (model.experts ? "_experts" : "") + "_t" + std::to_string(tensor) + "_" +
                                  std::string(sim::kPrecisionNames[static_cast<std::size_t>(precision)]) + ".json");
       }
 }
