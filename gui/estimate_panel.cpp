@@ -51,11 +51,13 @@ void EstimatePanel::build() {
 }
 
 void EstimatePanel::setEstimate(const SharedEstimate& estimate) {
+  constexpr double kGibi = 1 << 30;
   estimate_ = estimate;
   std::vector<ScatterPoint> points;
   for (std::size_t at = 0; at < estimate->result.ranked.size(); ++at) {
     const planner::EstimatedLayout& layout = estimate->result.ranked[at];
-    points.push_back({layout.step.time.count(), memoryOf(layout), estimate->on_front[at], {layout.step.low.count(), layout.step.high.count()}});
+    points.push_back({layout.step.time.count(), memoryOf(layout), estimate->on_front[at], {layout.step.low.count(), layout.step.high.count()},
+                      {layout.step.memory_low_gib * kGibi, layout.step.memory_high_gib * kGibi}});
   }
   scatter_->setPoints(points, estimate->request.cluster.hardware.memory);
   scatter_->setTips([this](int position) {
@@ -79,8 +81,8 @@ void EstimatePanel::choose(int position) {
 QString EstimatePanel::verdict() const {
   const planner::LayoutResult& result = estimate_->result;
   if (!result.ranked.empty())
-    return tr("Priced in closed form, without simulating a task: %L1 layouts, %L2 over memory. In four cases of five the step is expected inside its "
-              "interval.")
+    return tr("Priced in closed form, without simulating a task: %L1 layouts, %L2 over memory. In four cases of five step and memory are expected "
+              "inside their intervals.")
         .arg(result.candidates)
         .arg(result.over_memory);
   if (!result.smallest) return tr("No layout divides these devices, this batch and this model: try another number of devices or samples.");

@@ -29,6 +29,8 @@ std::vector<Cell> cellsOf(const planner::EstimatedLayout& layout, const planner:
           timeCell(layout.step.time),
           {intervalText(layout), layout.step.low.count()},
           bytesCell(memoryOf(layout)),
+          {worded("%1 to %2").arg(gibCell(layout.step.memory_low_gib).text, gibCell(layout.step.memory_high_gib).text), layout.step.memory_low_gib},
+          shareCell(layout.step.out_of_memory_chance),
           countCell(cut.data),
           countCell(cut.tensor),
           countCell(cut.pipeline),
@@ -55,9 +57,9 @@ QString intervalText(const planner::EstimatedLayout& layout) {
 
 Table layoutsTable(const Estimate& estimate) {
   Table table;
-  table.headers = {worded("#"),        worded("Step time"), worded("80 % interval"), worded("Memory"),       worded("Data"),
-                   worded("Tensor"),   worded("Pipeline"),  worded("Context"),       worded("Experts over"), worded("Schedule"),
-                   worded("Microbatches"), worded("ZeRO"),  worded("Recompute"),     worded("MFU"),          worded("Tokens/s")};
+  table.headers = {worded("#"),       worded("Step time"), worded("80 % interval"), worded("Memory"),       worded("Memory, 80 %"), worded("Too large"),
+                   worded("Data"),    worded("Tensor"),    worded("Pipeline"),      worded("Context"),      worded("Experts over"),   worded("Schedule"),
+                   worded("Microbatches"), worded("ZeRO"), worded("Recompute"),     worded("MFU"),          worded("Tokens/s")};
   for (const planner::EstimatedLayout& layout : estimate.result.ranked)
     table.rows.push_back(cellsOf(layout, estimate.request, static_cast<int>(table.rows.size())));
   table.marked = estimate.on_front;

@@ -36,7 +36,8 @@ void ScatterView::setPoints(const std::vector<ScatterPoint>& points, sim::Bytes 
   unit_ = most < sim::Bytes(static_cast<std::int64_t>(kGibi)) ? kMebi : kGibi;
   limit_ = static_cast<double>(limit.value()) / unit_;
   for (const ScatterPoint& point : points)
-    points_.push_back({{point.seconds, static_cast<double>(point.memory.value()) / unit_}, point.on_front, true, point.interval});
+    points_.push_back({{point.seconds, static_cast<double>(point.memory.value()) / unit_}, point.on_front, true, point.interval,
+                       {point.memory_interval.least / unit_, point.memory_interval.most / unit_}});
   chosen_ = hovered_ = -1;
   update();
 }
@@ -78,7 +79,7 @@ void ScatterView::paintFront(QPainter& painter, const ChartArea& chart, const Th
   }
 }
 
-// Of the chosen point: where its step time lies in four cases of five.
+// Of the chosen point: where its step time and its memory lie in four cases of five.
 void ScatterView::paintInterval(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
   if (chosen_ < 0 || points_[static_cast<std::size_t>(chosen_)].interval.length() <= 0) return;
   constexpr double kFoot = 5;
@@ -87,6 +88,12 @@ void ScatterView::paintInterval(QPainter& painter, const ChartArea& chart, const
   painter.setPen(QPen(theme.text, 1.5));
   painter.drawLine(from, to);
   for (const QPointF& end : {from, to}) painter.drawLine(end - QPointF(0, kFoot), end + QPointF(0, kFoot));
+  if (point.memory_interval.length() <= 0) return;
+  const QPointF low = chart.at({point.value.x(), point.memory_interval.least}), high = chart.at({point.value.x(), point.memory_interval.most});
+  painter.setClipRect(chart.plot);
+  painter.drawLine(low, high);
+  for (const QPointF& end : {low, high}) painter.drawLine(end - QPointF(kFoot, 0), end + QPointF(kFoot, 0));
+  painter.setClipping(false);
 }
 
 void ScatterView::paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const {

@@ -16,7 +16,8 @@ struct ScatterPoint {
   double seconds = 0;
   sim::Bytes memory{};
   bool on_front = false;
-  Extent interval{0, 0};  // of the seconds; empty: not stated
+  Extent interval{0, 0};         // of the seconds; empty: not stated
+  Extent memory_interval{0, 0};  // of the bytes
 };
 
 class ScatterView : public View {
@@ -45,7 +46,7 @@ class ScatterView : public View {
   struct Point {
     QPointF value;  // seconds, units of memory
     bool on_front = false, shown = true;
-    Extent interval{0, 0};
+    Extent interval{0, 0}, memory_interval{0, 0};  // as value
   };
   Axes axes() const;
   int nearest(const QPointF& pixel) const;

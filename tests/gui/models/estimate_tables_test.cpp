@@ -15,6 +15,8 @@ TEST(EstimateTables, ARowALayout) {
   ASSERT_EQ(table.rows.size(), estimate->result.ranked.size());
   EXPECT_EQ(table.marked, estimate->on_front);
   for (const auto& row : table.rows) EXPECT_EQ(row.size(), static_cast<std::size_t>(table.headers.size()));
+  EXPECT_THAT(table.rows[0][4].text.toStdString(), testing::MatchesRegex(".* GiB to .* GiB"));
+  EXPECT_LT(table.rows[0][5].sort.toDouble(), 0.5);
   EXPECT_THAT(table.rows[0][2].text.toStdString(), testing::MatchesRegex(".* to .*"));
 }
 
