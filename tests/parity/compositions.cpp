@@ -20,10 +20,11 @@ sim::ExpertForm even() {
   return form;
 }
 
-// The auxiliary loss is of a rank's own tokens of a microbatch: context ranks have others.
-sim::ExpertForm unaided() {
+// The auxiliary loss is of a rank's own tokens of a microbatch: context ranks have others. All experts a token: even in itself.
+sim::ExpertForm all_experts() {
   sim::ExpertForm form = kDropless;
   form.balance_loss = 0;
+  form.topk = form.experts;
   return form;
 }
 
@@ -166,8 +167,8 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .experts = even()},
-      {.name = "D2C2E2_ring", .mesh = {.data = 2, .context = 2, .expert = 2}, .experts = unaided()},
-      {.name = "C2E2_all_to_all_recompute", .mesh = {.context = 2, .expert = 2}, .recompute = Full, .context_algorithm = AllToAll, .experts = unaided()},
+      {.name = "D2C2E2_ring", .mesh = {.data = 2, .context = 2, .expert = 2}, .experts = all_experts()},
+      {.name = "C2E2_all_to_all_recompute", .mesh = {.context = 2, .expert = 2}, .recompute = Full, .context_algorithm = AllToAll, .experts = all_experts()},
       {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
   };
