@@ -28,14 +28,12 @@ sim::ExpertForm all_experts() {
   return form;
 }
 
-}  // namespace
-
-const std::vector<Composition>& compositions() {
+std::vector<Composition> of_dense_models() {
   using enum sim::Recompute;
   using enum sim::Precision;
   using enum sim::ContextAlgorithm;
   constexpr auto kEach = sim::Accumulation::ReduceEach;
-  static const std::vector<Composition> all{
+  return {
       {.name = "T2", .mesh = {.tensor = 2}},
       {.name = "T2_recompute", .mesh = {.tensor = 2}, .recompute = Full},
       {.name = "T4", .mesh = {.tensor = 4}},
@@ -96,6 +94,15 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
+  };
+}
+
+std::vector<Composition> of_latent_attention_and_context() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  using enum sim::ContextAlgorithm;
+  constexpr auto kEach = sim::Accumulation::ReduceEach;
+  return {
       {.name = "D1_latent_recompute", .mesh = {}, .recompute = Full, .latent = true},
       {.name = "T2_latent", .mesh = {.tensor = 2}, .latent = true},
       {.name = "T2_latent_selective", .mesh = {.tensor = 2}, .recompute = Selective, .latent = true},
@@ -142,6 +149,15 @@ const std::vector<Composition>& compositions() {
        .chunks = 2,
        .recompute = Full,
        .accumulation = kEach},
+  };
+}
+
+std::vector<Composition> of_experts() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  using enum sim::ContextAlgorithm;
+  constexpr auto kEach = sim::Accumulation::ReduceEach;
+  return {
       {.name = "D2E2", .mesh = {.data = 2, .expert = 2}, .experts = kDropless},
       {.name = "D2E2_even", .mesh = {.data = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2_recompute", .mesh = {.data = 2, .expert = 2}, .recompute = Full, .experts = even()},
@@ -172,6 +188,16 @@ const std::vector<Composition>& compositions() {
       {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
   };
+}
+
+}  // namespace
+
+const std::vector<Composition>& compositions() {
+  static const std::vector<Composition> all = [] {
+    std::vector<Composition> joined = of_dense_models();
+    for (const std::vector<Composition>& group : {of_latent_attention_and_context(), of_experts()}) joined.insert(joined.end(), group.begin(), group.end());
+    return joined;
+  }();
   return all;
 }
 
