@@ -20,6 +20,14 @@ sim::ExpertForm even() {
   return form;
 }
 
+// The auxiliary loss is of a rank's own tokens of a microbatch: context ranks have others. All experts a token: even in itself.
+sim::ExpertForm all_experts() {
+  sim::ExpertForm form = kDropless;
+  form.balance_loss = 0;
+  form.topk = form.experts;
+  return form;
+}
+
 constexpr auto kEach = sim::Accumulation::ReduceEach;
 
 std::vector<Composition> of_data_tensor_and_pipeline() {
@@ -159,6 +167,7 @@ std::vector<Composition> of_latent_attention() {
 std::vector<Composition> of_experts() {
   using enum sim::Recompute;
   using enum sim::Precision;
+  using enum sim::ContextAlgorithm;
   return {
       {.name = "D2E2", .mesh = {.data = 2, .expert = 2}, .experts = kDropless},
       {.name = "D2E2_even", .mesh = {.data = 2, .expert = 2}, .experts = even()},
@@ -185,11 +194,10 @@ std::vector<Composition> of_experts() {
        .chunks = 2,
        .recompute = Full,
        .experts = even()},
-      {.name = "D2C2E2_ring", .mesh = {.data = 2, .context = 2, .expert = 2}, .experts = unaided()},
-      {.name = "C2E2_all_to_all_recompute", .mesh = {.context = 2, .expert = 2}, .recompute = Full, .context_algorithm = AllToAll, .experts = unaided()},
+      {.name = "D2C2E2_ring", .mesh = {.data = 2, .context = 2, .expert = 2}, .experts = all_experts()},
+      {.name = "C2E2_all_to_all_recompute", .mesh = {.context = 2, .expert = 2}, .recompute = Full, .context_algorithm = AllToAll, .experts = all_experts()},
       {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
       {.name = "D2E2_latent", .mesh = {.data = 2, .expert = 2}, .latent = true, .experts = even()},
-      {.name = "C2E2_ring", .mesh = {.context = 2, .expert = 2}, .experts = kDropless},
       {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
   };
 }
@@ -200,6 +208,7 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
     for (const auto& some : {of_data_tensor_and_pipeline(), of_context(), of_latent_attention(), of_experts()}) joined.insert(joined.end(), some.begin(), some.end());
+  using enum sim::ContextAlgorithm;
     return joined;
   }();
   return all;
