@@ -28,6 +28,7 @@ planner::SearchRequest request_of(sim::ModelConfig model, const Question& questi
   planner::SearchRequest request;
   model.vocabulary = 31;
   model.layers = 8;
+  if (model.experts) model.experts->forced_balance = true;   // memory is compared, and an untrained router's choice is nobody's to predict
   request.model = model;
   request.cluster = tiny.cluster;
   request.cluster.hardware.devices_per_node = question.devices_per_node;
