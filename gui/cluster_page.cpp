@@ -55,6 +55,7 @@ void ClusterPage::build() {
   head->addWidget(label);
   head->addWidget(metrics_);
   head->addSpacing(16);
+  rank_->setMinimumWidth(1);
   head->addWidget(rank_, 1);
   auto* body = new QSplitter(Qt::Vertical, this);
   body->addWidget(machines_);

@@ -27,6 +27,7 @@ QWidget* titled(QLabel* title, QWidget* content, QWidget* parent) {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   title->setContentsMargins(10, 5, 10, 5);
+  title->setMinimumWidth(1);
   column->addWidget(title);
   column->addWidget(content, 1);
   return box;
@@ -88,7 +89,7 @@ QLayout* ComparePage::head() {
     auto* label = new QLabel(QString::fromLatin1(letter), this);
     label->setBuddy(box);
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    box->setMinimumContentsLength(20);
+    box->setMinimumContentsLength(12);
     box->setEnabled(false);
     line->addWidget(label);
     line->addWidget(box, 1);

@@ -1,5 +1,6 @@
 #include "gui/knobs_panel.h"
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
@@ -9,6 +10,7 @@
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
 #include "gui/views/cut_view.h"
+#include "gui/views/theme.h"
 
 namespace gui {
 namespace {
@@ -22,6 +24,10 @@ QSpinBox* knob(QWidget* parent, Limits limits, const char* name) {
   box->setKeyboardTracking(false);
   box->setObjectName(QString::fromLatin1(name));
   return box;
+}
+
+QString inWarning(const QString& words) {
+  return QStringLiteral("<p style='color:%1'>%2</p>").arg(themeOf(QApplication::palette()).warning.name(), words);
 }
 
 QString change(double before, double now) { return before > 0 ? signedShareCell(now / before - 1).text : QString(); }
@@ -118,13 +124,12 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
                      "align=right><b>%5</b></td><td>%6</td></tr></table>")
                      .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
   if (!result.fits)
-    text += QStringLiteral("<p style='color:#c62828'>%1</p>")
-                .arg(tr("Does not fit: a device has %1.").arg(bytesCell(sim::usable_memory(now->plan.cluster)).text));
+    text += inWarning(tr("Does not fit: a device has %1.").arg(bytesCell(sim::usable_memory(now->plan.cluster)).text));
   effect_->setText(text);
 }
 
 void KnobsPanel::showRefusal() {
-  effect_->setText(QStringLiteral("<p style='color:#c62828'>%1</p>").arg(tr("Not possible: the message above says why.")));
+  effect_->setText(inWarning(tr("Not possible: the message above says why.")));
 }
 
 }  // namespace gui

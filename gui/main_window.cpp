@@ -261,7 +261,10 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
       return pages_->setCurrentWidget(timeline_page_);
     }
-    case FileKind::Cluster: asked.cluster = path.toStdString(); break;
+    case FileKind::Cluster:
+      asked.devices = devicesOf(path.toStdString(), asked.devices);
+      asked.cluster = path.toStdString();
+      break;
     case FileKind::Model:
       requireModel(path.toStdString());
       asked.model = path.toStdString();

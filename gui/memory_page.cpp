@@ -41,6 +41,7 @@ void MemoryPage::build() {
   head->addWidget(label);
   head->addWidget(devices_);
   head->addStretch(1);
+  moment_->setMinimumWidth(1);  // on a small screen the window does not grow for it
   head->addWidget(moment_);
   auto* body = new QSplitter(Qt::Horizontal, this);
   body->addWidget(view_);

@@ -1,5 +1,7 @@
 #include "gui/message_bar.h"
 
+#include <QApplication>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
@@ -8,7 +10,7 @@ namespace gui {
 
 MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)), close_(new QToolButton(this)) {
   setObjectName(QStringLiteral("message"));
-  setStyleSheet(QStringLiteral("#message { background: #fdecea; border-bottom: 1px solid #f2b8b5; } #message QLabel { color: #601410; }"));
+  paintFor(QApplication::palette());
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::RichText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -20,6 +22,19 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent), text_(new QLabel(this)
   line->addWidget(close_, 0, Qt::AlignTop);
   connect(close_, &QToolButton::clicked, this, &QWidget::hide);
   hide();
+}
+
+void MessageBar::paintFor(const QPalette& palette) {
+  const bool dark = palette.color(QPalette::Window).lightness() < 128;
+  if (dark_ == dark) return;
+  dark_ = dark;
+  setStyleSheet(dark ? QStringLiteral("#message { background: #4e1d1b; border-bottom: 1px solid #b3403a; } #message QLabel { color: #ffe3e0; }")
+                     : QStringLiteral("#message { background: #fdecea; border-bottom: 1px solid #f2b8b5; } #message QLabel { color: #601410; }"));
+}
+
+void MessageBar::changeEvent(QEvent* event) {
+  QFrame::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) paintFor(QApplication::palette());
 }
 
 void MessageBar::tell(const Message& message) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QFrame>
+#include <optional>
 
 #include "gui/message.h"
 
@@ -17,7 +18,12 @@ class MessageBar : public QFrame {
   void tell(const Message& message);
   QString text() const;
 
+ protected:
+  void changeEvent(QEvent* event) override;
+
  private:
+  void paintFor(const QPalette& palette);
+  std::optional<bool> dark_;
   QLabel* text_;
   QToolButton* close_;
 };

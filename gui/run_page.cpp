@@ -86,6 +86,7 @@ QWidget* RunPage::form() {
   auto* line = new QHBoxLayout;
   for (QPushButton* button : {start_, stop_, resume_, compare_}) line->addWidget(button);
   line->addSpacing(12);
+  state_->setMinimumWidth(1);
   line->addWidget(state_, 1);
   form->addRow(line);
   return box;

@@ -51,7 +51,7 @@ void StepExplanation::setPlan(const SharedPlan& plan) {
 }
 
 void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table table) {
-  spans_ = spans;
+  spans_.assign(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(table.rows.size()));
   setTabText(indexOf(found_), spans.empty() ? tr("Found") : tr("Found (%L1)").arg(spans.size()));
   found_->setTable(std::move(table));
 }

@@ -32,7 +32,7 @@ class StepExplanation : public QTabWidget {
   SharedPlan plan_;
   BackgroundJob explaining_, adding_;
   TablePanel *bubble_, *kinds_, *links_, *range_, *found_;
-  std::vector<std::uint32_t> spans_;  // found
+  std::vector<std::uint32_t> spans_;  // of the rows that were found
 };
 
 }  // namespace gui

@@ -57,13 +57,14 @@ TimelinePage::TimelinePage(QWidget* parent)
 void TimelinePage::build() {
   search_->setPlaceholderText(tr("Search tasks: backward.*l3 (Enter: next)"));
   search_->setClearButtonEnabled(true);
-  search_->setFixedWidth(280);
+  search_->setMaximumWidth(280);
   grouping_->addItems({tr("by rank"), tr("by stage"), tr("by data axis"), tr("by tensor axis")});
   grouping_->setAccessibleName(tr("Order of the ranks"));
   grouping_->setToolTip(tr("Order of the ranks; P or a double click on a name pins one to the top"));
   auto* head = new QHBoxLayout;
   head->setContentsMargins(10, 6, 10, 6);
   head->setSpacing(8);
+  summary_->setWordWrap(true);  // on a small screen the window must not grow for it
   head->addWidget(summary_, 1);
   head->addWidget(found_);
   head->addWidget(grouping_);

@@ -36,7 +36,7 @@ void TracePage::build() {
   legend_->setKinds({WorkKind::Host, WorkKind::Kernel, WorkKind::Copy, WorkKind::Data, WorkKind::Pipeline});
   search_->setPlaceholderText(tr("Search names: nccl.*Reduce (Enter: next)"));
   search_->setClearButtonEnabled(true);
-  search_->setFixedWidth(280);
+  search_->setMaximumWidth(280);
   summary_->setWordWrap(true);
   auto* head = new QHBoxLayout;
   head->setContentsMargins(10, 6, 10, 6);

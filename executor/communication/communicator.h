@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "executor/communication/row_exchange.h"
 #include "sim/task_graph/task.h"
 #include "sim/units/quantity.h"
 #include "sim/units/sim_time.h"
@@ -43,14 +44,15 @@ class Communicator {
   virtual WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) = 0;
   virtual WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) = 0;  // full: size() equal chunks
   virtual WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) = 0;      // shard may be its own chunk of full
-  // Chunk i of `sent` goes to rank i, whose own comes as chunk i of `received`: size() equal chunks each.
-  virtual WorkHandle all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) = 0;
-  // `sent` goes to the next rank, and what the one before sends comes; the last one's next is the first.
-  virtual WorkHandle ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) = 0;
+  virtual WorkHandle exchange(const RowExchange& rows, const sim::TaskKey& key) = 0;
   virtual WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) = 0;
   virtual WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) = 0;
   virtual WorkHandle receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) = 0;
   virtual void barrier() = 0;
+
+  // Exchanges of their own shape: see row_exchange.h.
+  WorkHandle all_to_all(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) { return exchange(even_exchange(received, sent, size()), key); }
+  WorkHandle ring_hop(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) { return exchange(ring_exchange(received, sent, {rank(), size()}), key); }
 };
 
 // A collective that cannot end: names rank, group, operation, sequence number, elapsed time.

@@ -46,13 +46,23 @@ void DirectExchange::reduce_into(std::span<std::byte> result, ReduceOperation op
   reduce_in_rank_order({.result = result.data(), .sources = sources, .elements = elements}, type_, operation);
 }
 
-void post_all_to_all(MpiMessages& messages, const MpiGroup& group, const Exchanged& buffers, Tag tag) {
-  const Chunks into(buffers.received, {group.size}), from(buffers.sent, {group.size});
-  std::ranges::copy(from.of({group.rank}), into.of({group.rank}).data());
+void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag) {
+  std::span<std::byte> sent = bytes_of(rows.sent), received = bytes_of(rows.received);
+  const std::size_t width = static_cast<std::size_t>(rows.sent.size(1)) * rows.sent.element_size();
+  const auto take = [width](std::span<std::byte>& from, std::int64_t count) {
+    const auto stretch = from.first(static_cast<std::size_t>(count) * width);
+    from = from.subspan(stretch.size());
+    return stretch;
+  };
   for (Peer peer; peer.rank < group.size; ++peer.rank) {
-    if (peer.rank == group.rank) continue;
-    messages.receive(into.of(peer), peer, tag);
-    messages.send(from.of(peer), peer, tag);
+    const auto at = static_cast<std::size_t>(peer.rank);
+    const auto out = take(sent, rows.to[at]), in = take(received, rows.from[at]);
+    if (peer.rank == group.rank) {
+      std::ranges::copy(out, in.begin());
+      continue;
+    }
+    if (!in.empty()) messages.receive(in, peer, tag);
+    if (!out.empty()) messages.send(out, peer, tag);
   }
 }
 

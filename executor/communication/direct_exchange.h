@@ -44,11 +44,7 @@ class DirectExchange {
   at::Tensor pieces_;  // of the others, in rank order
 };
 
-struct Exchanged {
-  const at::Tensor& received;
-  const at::Tensor& sent;
-};
-void post_all_to_all(MpiMessages& messages, const MpiGroup& group, const Exchanged& buffers, Tag tag);  // copies the own chunk
+void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag);   // and copies this rank's own
 void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag);
 
 }  // namespace executor

@@ -12,13 +12,15 @@ namespace {
 
 constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,    sim::MeshAxis::Data,      sim::MeshAxis::Tensor,
                                    sim::MeshAxis::Pipeline, sim::MeshAxis::Embedding, sim::MeshAxis::Replica,
-                                   sim::MeshAxis::Context};
+                                   sim::MeshAxis::Expert,   sim::MeshAxis::ExpertData, sim::MeshAxis::Context};
 
 // How many ranks the largest group along an axis has: the same on every rank, so all decide alike whether a group is made.
 std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {
   switch (axis) {
     case sim::MeshAxis::Data: return mesh.shards();
     case sim::MeshAxis::Replica: return mesh.replicas;
+    case sim::MeshAxis::Expert: return mesh.expert;
+    case sim::MeshAxis::ExpertData: return mesh.expert_copies();
     case sim::MeshAxis::Tensor: return mesh.tensor;
     case sim::MeshAxis::Context: return mesh.context;
     case sim::MeshAxis::Pipeline:

@@ -65,7 +65,7 @@ std::vector<Peer> MpiCommunicator::others() const {
 }
 
 void MpiCommunicator::record(const OperationHeader& header, std::int32_t group_size) {
-  if (ledger_) ledger_->push_back({.key = header.key, .group_size = group_size, .payload = sim::Bytes(header.bytes)});
+  if (ledger_ && is_task(header.key)) ledger_->push_back({.key = header.key, .group_size = group_size, .payload = payload_of(header)});
 }
 
 WorkHandle MpiCommunicator::collective(OperationHeader header, Rounds rounds) {
@@ -112,26 +112,11 @@ WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const 
   return collective(header, std::move(rounds));
 }
 
-WorkHandle MpiCommunicator::all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
-  require_equal(received, sent, key);
-  require_shard({sent.view(-1).narrow(0, 0, sent.numel() / size()), sent}, size(), key);
-  const OperationHeader header = host_header_of(OperationKind::AllToAll, sent, key);
+WorkHandle MpiCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {
+  if (!rows.received.is_cpu()) throw std::invalid_argument(fmt::format("{}: MPI moves CPU tensors only; others are staged", sim::to_text(key)));
+  const OperationHeader header = header_of(rows, key);
   Rounds rounds;
-  rounds.push_back([group = group_, received, sent, tag = tags_of(header, sequence_).payload](MpiMessages& messages) {
-    post_all_to_all(messages, *group, {.received = received, .sent = sent}, tag);
-  });
-  return collective(header, std::move(rounds));
-}
-
-WorkHandle MpiCommunicator::ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
-  require_equal(received, sent, key);
-  const OperationHeader header = host_header_of(OperationKind::RingHop, sent, key);
-  const Peer next{(rank() + 1) % size()}, before{(rank() + size() - 1) % size()};
-  Rounds rounds;
-  rounds.push_back([received, sent, next, before, tag = tags_of(header, sequence_).payload](MpiMessages& messages) {
-    messages.receive(bytes_of(received), before, tag);
-    messages.send(bytes_of(sent), next, tag);
-  });
+  rounds.push_back([group = group_, rows, tag = tags_of(header, sequence_).payload](MpiMessages& messages) { post_rows(messages, *group, rows, tag); });
   return collective(header, std::move(rounds));
 }
 

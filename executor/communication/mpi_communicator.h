@@ -26,8 +26,7 @@ class MpiCommunicator final : public Communicator {
   WorkHandle all_reduce(at::Tensor buffer, ReduceOperation operation, const sim::TaskKey& key) override;
   WorkHandle reduce_scatter(at::Tensor shard, at::Tensor full, const sim::TaskKey& key) override;
   WorkHandle all_gather(at::Tensor full, at::Tensor shard, const sim::TaskKey& key) override;
-  WorkHandle all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) override;
-  WorkHandle ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) override;
+  WorkHandle exchange(const RowExchange& rows, const sim::TaskKey& key) override;
   WorkHandle broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) override;
   WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;
   WorkHandle receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) override;

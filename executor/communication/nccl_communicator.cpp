@@ -30,22 +30,17 @@ WorkHandle NcclCommunicator::all_gather(at::Tensor full, at::Tensor shard, const
       [&](const NcclOn& on) { return lane_.library().all_gather(nccl_buffer({from, to}, from.numel()), on); }, NcclLane::result_of(full, to));
 }
 
-WorkHandle NcclCommunicator::all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
-  require_equal(received, sent, key);
-  const at::Tensor from = lane_.on_device(sent), to = lane_.on_device(received);
+WorkHandle NcclCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {
+  const OperationHeader header = header_of(rows, key);
+  const at::Tensor from = lane_.on_device(rows.sent), to = lane_.on_device(rows.received);
+  NcclStretches stretches;
+  for (std::size_t peer = 0; peer < rows.to.size(); ++peer) {
+    stretches.to.push_back(static_cast<std::size_t>(rows.to[peer] * from.size(1)));
+    stretches.from.push_back(static_cast<std::size_t>(rows.from[peer] * from.size(1)));
+  }
   return lane_.issue(
-      header_of(OperationKind::AllToAll, sent, key), size(),
-      [&](const NcclOn& on) { return lane_.library().all_to_all(nccl_buffer({from, to}, from.numel() / size()), size(), on); },
-      NcclLane::result_of(received, to));
-}
-
-WorkHandle NcclCommunicator::ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
-  require_equal(received, sent, key);
-  const at::Tensor from = lane_.on_device(sent), to = lane_.on_device(received);
-  const NcclPlace place{.rank = rank(), .size = size()};
-  return lane_.issue(
-      header_of(OperationKind::RingHop, sent, key), size(),
-      [&](const NcclOn& on) { return lane_.library().ring_hop(nccl_buffer({from, to}, from.numel()), place, on); }, NcclLane::result_of(received, to));
+      header, size(), [&](const NcclOn& on) { return lane_.library().exchange(nccl_buffer({from, to}, from.numel()), stretches, on); },
+      NcclLane::result_of(rows.received, to));
 }
 
 WorkHandle NcclCommunicator::broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) {

@@ -34,8 +34,8 @@ NcclLane::HostResult NcclLane::result_of(const at::Tensor& wanted, const at::Ten
 WorkHandle NcclLane::issue(OperationHeader header, std::int32_t ranks, const Call& call, const HostResult& result) {
   session_->look();
   header.sequence = sequence_++;
-  if (ledger_ && header.kind != OperationKind::Barrier)
-    ledger_->push_back({.key = header.key, .group_size = ranks, .payload = sim::Bytes(header.bytes)});
+  if (ledger_ && header.kind != OperationKind::Barrier && is_task(header.key))
+    ledger_->push_back({.key = header.key, .group_size = ranks, .payload = payload_of(header)});
   const NcclOn on{.communicator = group_->handle, .stream = native_stream(session_->settings().device)};
   session_->settle(call(on), *group_, to_text(header));
   session_->started(*group_, header);

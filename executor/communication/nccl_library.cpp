@@ -49,31 +49,21 @@ NcclStatus state(NcclHandle handle) {
 }
 
 // Transfers of one group start together, so that none waits for another; the first that fails is told.
-template <class Issue>
-NcclStatus grouped(const Issue& issue) {
+NcclStatus exchange(const NcclBuffer& b, const NcclStretches& stretches, const NcclOn& on) {
+  const std::size_t width = c10::elementSize(b.type);
+  const auto* from = static_cast<const char*>(b.from);
+  auto* to = static_cast<char*>(b.to);
   ncclResult_t result = ncclGroupStart();
   const auto add = [&](ncclResult_t next) { result = result == ncclSuccess || result == ncclInProgress ? next : result; };
-  issue(add);
+  for (std::size_t peer = 0; peer < stretches.to.size(); ++peer) {
+    const auto rank = static_cast<std::int32_t>(peer);
+    if (stretches.to[peer] > 0) add(ncclSend(from, stretches.to[peer], type_of(b), rank, comm(on.communicator), stream(on)));
+    if (stretches.from[peer] > 0) add(ncclRecv(to, stretches.from[peer], type_of(b), rank, comm(on.communicator), stream(on)));
+    from += stretches.to[peer] * width;
+    to += stretches.from[peer] * width;
+  }
   add(ncclGroupEnd());
   return status(result);
-}
-
-NcclStatus all_to_all(const NcclBuffer& b, std::int32_t ranks, const NcclOn& on) {
-  const std::size_t bytes = b.elements * c10::elementSize(b.type);
-  return grouped([&](const auto& add) {
-    for (std::int32_t peer = 0; peer < ranks; ++peer) {
-      const std::size_t at = static_cast<std::size_t>(peer) * bytes;
-      add(ncclSend(static_cast<const char*>(b.from) + at, b.elements, type_of(b), peer, comm(on.communicator), stream(on)));
-      add(ncclRecv(static_cast<char*>(b.to) + at, b.elements, type_of(b), peer, comm(on.communicator), stream(on)));
-    }
-  });
-}
-
-NcclStatus ring_hop(const NcclBuffer& b, NcclPlace here, const NcclOn& on) {
-  return grouped([&](const auto& add) {
-    add(ncclSend(b.from, b.elements, type_of(b), (here.rank + 1) % here.size, comm(on.communicator), stream(on)));
-    add(ncclRecv(b.to, b.elements, type_of(b), (here.rank + here.size - 1) % here.size, comm(on.communicator), stream(on)));
-  });
 }
 
 constexpr NcclLibrary kLibrary{
@@ -94,8 +84,7 @@ constexpr NcclLibrary kLibrary{
     .all_gather = [](const NcclBuffer& b, const NcclOn& on) {
       return status(ncclAllGather(b.from, b.to, b.elements, type_of(b), comm(on.communicator), stream(on)));
     },
-    .all_to_all = all_to_all,
-    .ring_hop = ring_hop,
+    .exchange = exchange,
     .broadcast =
         [](const NcclBuffer& b, std::int32_t root, const NcclOn& on) {
           return status(ncclBroadcast(b.from, b.to, b.elements, type_of(b), root, comm(on.communicator), stream(on)));

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "executor/communication/communicator.h"
 
@@ -21,13 +22,17 @@ struct NcclId {
 struct NcclPlace {
   std::int32_t rank = 0, size = 1;
 };
-// Device memory. Elements: of all-reduce, broadcast, hops, send and receive the buffer's; of reduce-scatter and all-gather the shard's; of all-to-all
-// a chunk's.
+// Device memory. Elements: of all-reduce, broadcast, send and receive the buffer's; of reduce-scatter and all-gather the shard's; of an exchange
+// see its stretches.
 struct NcclBuffer {
   const void* from = nullptr;
   void* to = nullptr;
   std::size_t elements = 0;
   c10::ScalarType type = c10::ScalarType::Float;
+};
+// Elements that go to each rank of a group and come from each, one stretch after the other.
+struct NcclStretches {
+  std::vector<std::size_t> to, from;
 };
 struct NcclOn {
   NcclHandle communicator = nullptr;
@@ -43,8 +48,7 @@ struct NcclLibrary {
   NcclStatus (*all_reduce)(const NcclBuffer& buffer, ReduceOperation operation, const NcclOn& on);
   NcclStatus (*reduce_scatter)(const NcclBuffer& buffer, const NcclOn& on);  // sums
   NcclStatus (*all_gather)(const NcclBuffer& buffer, const NcclOn& on);
-  NcclStatus (*all_to_all)(const NcclBuffer& chunks, std::int32_t ranks, const NcclOn& on);
-  NcclStatus (*ring_hop)(const NcclBuffer& buffer, NcclPlace here, const NcclOn& on);  // to the next of the group, from the one before
+  NcclStatus (*exchange)(const NcclBuffer& buffer, const NcclStretches& stretches, const NcclOn& on);
   NcclStatus (*broadcast)(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on);
   NcclStatus (*send)(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on);
   NcclStatus (*receive)(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on);

@@ -21,8 +21,7 @@ class NcclTransfers final : public Communicator {
   WorkHandle all_reduce(at::Tensor, ReduceOperation, const sim::TaskKey& key) override;
   WorkHandle reduce_scatter(at::Tensor, at::Tensor, const sim::TaskKey& key) override;
   WorkHandle all_gather(at::Tensor, at::Tensor, const sim::TaskKey& key) override;
-  WorkHandle all_to_all(at::Tensor, at::Tensor, const sim::TaskKey& key) override;
-  WorkHandle ring_hop(at::Tensor, at::Tensor, const sim::TaskKey& key) override;
+  WorkHandle exchange(const RowExchange&, const sim::TaskKey& key) override;
   WorkHandle broadcast(at::Tensor, std::int32_t, const sim::TaskKey& key) override;
   WorkHandle send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) override;
   WorkHandle receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) override;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <stdexcept>
 
 #include "sim/units/random_bits.h"
@@ -9,7 +10,7 @@
 namespace executor {
 namespace {
 
-constexpr std::string_view kKindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "ring_hop", "broadcast", "transfer", "barrier"};
+constexpr std::string_view kKindNames[] = {"all_reduce", "reduce_scatter", "all_gather", "exchange", "broadcast", "transfer", "barrier"};
 
 void require_contiguous(const at::Tensor& tensor, const sim::TaskKey& key) {
   if (tensor.is_contiguous()) return;
@@ -23,6 +24,18 @@ OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim
   return {.key = key, .bytes = static_cast<std::int64_t>(whole.nbytes()), .kind = kind, .type = whole.scalar_type()};
 }
 
+OperationHeader header_of(const RowExchange& rows, const sim::TaskKey& key) {
+  OperationHeader header = header_of(OperationKind::Exchange, rows.sent, key);
+  require_contiguous(rows.received, key);
+  const auto sum = [](const std::vector<std::int64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); };
+  if (sum(rows.to) != rows.sent.size(0) || sum(rows.from) != rows.received.size(0) || rows.sent.scalar_type() != rows.received.scalar_type())
+    throw std::invalid_argument(fmt::format("{}: {} rows to others are not {}, or {} rows from them not {}", sim::to_text(key), sum(rows.to), rows.sent.size(0),
+                                            sum(rows.from), rows.received.size(0)));
+  header.bytes = 0;
+  header.own_bytes = rows.own_bytes();
+  return header;
+}
+
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key) {
   const auto& [shard, full] = tensors;
   require_contiguous(shard, key);
@@ -31,19 +44,11 @@ void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKe
                                           sim::to_text(key), shard.numel(), ranks, full.numel()));
 }
 
-void require_equal(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) {
-  require_contiguous(received, key);
-  require_contiguous(sent, key);
-  if (received.numel() == sent.numel() && received.scalar_type() == sent.scalar_type()) return;
-  throw std::invalid_argument(
-      fmt::format("{}: {} elements are sent and {} received, or they are not of the same type", sim::to_text(key), sent.numel(), received.numel()));
-}
-
 std::string to_text(const OperationHeader& header) {
   const auto kind = kKindNames[static_cast<std::size_t>(header.kind)];
   if (header.kind == OperationKind::Barrier) return fmt::format("{} #{}", kind, header.sequence);
   const auto reduction = header.reduction == ReduceOperation::Maximum ? "(max)" : "";
-  return fmt::format("{}{} {} #{} ({} bytes of {})", kind, reduction, sim::to_text(header.key), header.sequence, header.bytes,
+  return fmt::format("{}{} {} #{} ({} bytes of {})", kind, reduction, sim::to_text(header.key), header.sequence, header.bytes + header.own_bytes,
                      c10::toString(header.type));
 }
 

@@ -14,7 +14,7 @@
 
 namespace executor {
 
-enum class OperationKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, AllToAll, RingHop, Broadcast, Transfer, Barrier };
+enum class OperationKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Exchange, Broadcast, Transfer, Barrier };
 
 // What both ends of a transfer compute from their own key, as the sender's names its last layer and the receiver's its first:
 // microbatch, phase and the boundary between two layers.
@@ -28,6 +28,7 @@ struct OperationHeader {
   sim::TaskKey key{};
   std::int64_t sequence = 0;  // position among the operations of the communicator; 0 for a transfer, which its key alone identifies
   std::int64_t bytes = 0;     // payload: the whole buffer
+  std::int64_t own_bytes = 0; // payload that need not be the same on every rank: of an exchange
   OperationKind kind{};
   ReduceOperation reduction = ReduceOperation::Sum;
   c10::ScalarType type = c10::ScalarType::Byte;
@@ -38,13 +39,15 @@ static_assert(std::is_trivially_copyable_v<OperationHeader>);
 
 // Of an operation on a contiguous tensor. Throws std::invalid_argument for any other.
 OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key);
+OperationHeader header_of(const RowExchange& rows, const sim::TaskKey& key);   // checks stretches, too
 struct ShardOf {
   const at::Tensor& shard;
   const at::Tensor& full;
 };
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key);  // full is `ranks` shards, both contiguous
 
-void require_equal(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key);   // as large and of one type, both contiguous
+inline bool is_task(const sim::TaskKey& key) { return key != sim::TaskKey{}; }   // what ranks say beside the tasks of the graph is in no ledger
+inline sim::Bytes payload_of(const OperationHeader& header) { return sim::Bytes(header.bytes + header.own_bytes); }
 
 std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"
 

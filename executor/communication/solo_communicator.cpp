@@ -38,13 +38,9 @@ WorkHandle SoloCommunicator::all_gather(at::Tensor full, at::Tensor shard, const
   return done();
 }
 
-WorkHandle SoloCommunicator::all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey&) {
-  copy(received, sent);
-  return done();
-}
-
-WorkHandle SoloCommunicator::ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey&) {
-  copy(received, sent);
+WorkHandle SoloCommunicator::exchange(const RowExchange& rows, const sim::TaskKey&) {
+  at::Tensor received = rows.received;
+  copy(received, rows.sent);
   return done();
 }
 

@@ -55,14 +55,11 @@ WorkHandle StagedCommunicator::all_gather(at::Tensor full, at::Tensor shard, con
   return staged(host_->all_gather(to, from, key), to, full);
 }
 
-WorkHandle StagedCommunicator::all_to_all(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
-  const at::Tensor from = on_host(sent), to = received.is_cpu() ? received : host_buffer(received);
-  return staged(host_->all_to_all(to, from, key), to, received);
-}
-
-WorkHandle StagedCommunicator::ring_hop(at::Tensor received, at::Tensor sent, const sim::TaskKey& key) {
-  const at::Tensor from = on_host(sent), to = received.is_cpu() ? received : host_buffer(received);
-  return staged(host_->ring_hop(to, from, key), to, received);
+WorkHandle StagedCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {
+  RowExchange host = rows;
+  host.sent = on_host(rows.sent);
+  if (!rows.received.is_cpu()) host.received = host_buffer(rows.received);
+  return staged(host_->exchange(host, key), host.received, rows.received);
 }
 
 WorkHandle StagedCommunicator::broadcast(at::Tensor buffer, std::int32_t root, const sim::TaskKey& key) {

@@ -6,9 +6,19 @@ TensorPart::TensorPart(const sim::Parameter& parameter, TensorPosition position)
     : parameter_(&parameter), position_(position), rows_(parameter.rows), columns_(parameter.columns) {
   if (parameter.split == sim::TensorSplit::Rows) rows_ /= position.degree;
   if (parameter.split == sim::TensorSplit::Columns) columns_ /= position.degree;
+  if (parameter.expert) rows_ /= position.expert_degree;
+}
+
+// Their blocks are equal, and many.
+std::int64_t TensorPart::global_row_of_experts(std::int64_t local_row) const {
+  const std::int64_t first = parameter_->rows / position_.expert_degree * position_.expert_rank;
+  if (parameter_->split != sim::TensorSplit::Rows) return first + local_row;
+  const std::int64_t block = parameter_->row_blocks.front(), mine = block / position_.degree;
+  return first + local_row / mine * block + position_.rank * mine + local_row % mine;
 }
 
 std::int64_t TensorPart::global_row(std::int64_t local_row) const {
+  if (parameter_->expert) return global_row_of_experts(local_row);
   if (parameter_->split != sim::TensorSplit::Rows) return local_row;
   std::int64_t block_start = 0;
   for (const std::int64_t block : parameter_->row_blocks) {

@@ -1,4 +1,5 @@
-// The part of a parameter that one tensor rank holds, and where its elements stand in the whole parameter.
+// The part of a parameter that one rank holds, and where its elements stand in the whole parameter: one of T tensor ranks; of experts,
+// besides, one of the E ranks among which they are dealt out, whose experts are neighbours.
 // Rows are cut block by block (q | k | v), so that a part holds whole heads. Used for initial values, checkpoints and the parity tests.
 #pragma once
 
@@ -11,6 +12,7 @@ namespace executor {
 struct TensorPosition {
   std::int64_t degree = 1;  // T
   std::int64_t rank = 0;    // 0 .. T-1
+  std::int64_t expert_degree = 1, expert_rank = 0;   // E, 0 .. E-1
 };
 
 class TensorPart {
@@ -24,6 +26,8 @@ class TensorPart {
   std::int64_t global_element(std::int64_t local_element) const;  // row-major index in the whole parameter
 
  private:
+  std::int64_t global_row_of_experts(std::int64_t local_row) const;
+
   const sim::Parameter* parameter_;
   TensorPosition position_;
   std::int64_t rows_, columns_;

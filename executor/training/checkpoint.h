@@ -97,7 +97,7 @@ class Checkpoints {
 };
 
 // This rank's shard as tensors: "weight:layers.0.mlp.up.weight", with "@t1:0-4096" where only a part of the parameter (elements of tensor
-// rank 1's part) is here. Weights are what the optimizer steps: of 16-bit ones the fp32 masters.
+// rank 1's part) is here; "@t1e2:0-4096" where experts are dealt out, those of expert rank 2. Weights are what the optimizer steps: of 16-bit ones the fp32 masters.
 // Views of the buckets: loading copies into them.
 struct StatePart {
   std::string_view kind;  // "weight", "moment1", "moment2"

@@ -16,12 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "{}": the number of the block.
+// "{}": the number of the block; "{e}": each expert's, one after the other.
 struct Row {
   std::string_view ours;
   std::array<std::string_view, 3> theirs;
   bool is_conv1d = false;  // of GPT-2: weights are [inputs, outputs]
 };
+constexpr std::string_view kExpert = "{e}";
 
 constexpr auto kGpt2 = std::to_array<Row>({
     {"embedding.tokens", {"transformer.wte"}},
@@ -50,9 +51,33 @@ constexpr auto kLlama = std::to_array<Row>({
     {"mlp.norm", {"model.layers.{}.post_attention_layernorm"}},
     {"mlp.up", {"model.layers.{}.mlp.gate_proj", "model.layers.{}.mlp.up_proj"}},
     {"mlp.down", {"model.layers.{}.mlp.down_proj"}},
+    {"mlp.router", {"model.layers.{}.block_sparse_moe.gate"}},   // Mixtral
+    {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
+    {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
     {"head.norm", {"model.norm"}},
     {"head", {"lm_head"}},
 });
+
+// Families whose classes hold weights that this network has not, or a router that learns otherwise.
+struct Foreign {
+  std::string_view family, what;
+};
+constexpr auto kForeign = std::to_array<Foreign>({
+    {"qwen2_moe", "a gate in front of the shared expert"},
+    {"qwen3_moe", "norms of queries and keys"},
+    {"olmoe", "norms of queries and keys"},
+    {"grok-1", "norms behind attention and experts"},
+    {"deepseek_v3", "a correction of the router's scores that is no gradient's"},
+});
+void require_known(const sim::ModelConfig& config, const std::string& path) {
+  for (const Foreign& foreign : kForeign)
+    if (foreign.family == config.model_type)
+      throw sim::InputError(path, {{.where = "model_type", .problem = fmt::format("{} has {}, which the network trained here has not", foreign.family, foreign.what),
+                                    .remedy = "use a mixtral, or train without Hugging Face's weights: checkpoints of the run hold its own"}});
+  if (config.model_type == "mixtral" && config.experts && (config.experts->shared_ffn > 0 || config.experts->first_dense_layers > 0 || config.experts->expert_ffn != config.ffn))
+    throw sim::InputError(path, {{.where = "model_type", .problem = "mixtral has neither shared experts nor dense layers, and its experts are intermediate_size wide",
+                                  .remedy = "leave them out of config.json"}});
+}
 
 // "layers.3.attention.qkv.weight", taken apart.
 struct ParameterName {
@@ -72,10 +97,19 @@ ParameterName parse_name(std::string name) {
   return parsed;
 }
 
-std::string with_block(std::string_view pattern, const std::string& block) {
-  std::string name(pattern);
-  const std::size_t at = name.find("{}");
-  return at == std::string::npos ? name : name.replace(at, 2, block);
+std::string with_number(std::string name, std::string_view mark, const std::string& number) {
+  const std::size_t at = name.find(mark);
+  return at == std::string::npos ? name : name.replace(at, mark.size(), number);
+}
+
+// Experts one after the other, of each all its pieces.
+std::vector<std::string> names_of(const Row& row, const ParameterName& name, std::int64_t experts) {
+  const bool is_of_each = row.theirs.front().find(kExpert) != std::string_view::npos;
+  std::vector<std::string> names;
+  for (std::int64_t expert = 0; expert < (is_of_each ? experts : 1); ++expert)
+    for (const std::string_view theirs : row.theirs)
+      if (!theirs.empty()) names.push_back(with_number(with_number(std::string(theirs), "{}", name.block), kExpert, std::to_string(expert)) + "." + name.kind);
+  return names;
 }
 
 // All safetensors files of a folder as one.
@@ -157,14 +191,14 @@ HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim:
   HuggingFaceSource source;
   for (const Row& row : rows) {
     if (row.ours != name.module) continue;
-    for (const std::string_view theirs : row.theirs)
-      if (!theirs.empty()) source.names.push_back(with_block(theirs, name.block) + "." + name.kind);
+    source.names = names_of(row, name, config.experts ? config.experts->experts : 1);
     source.transposed = row.is_conv1d && name.kind == "weight";
   }
   return source;
 }
 
 void load_hugging_face(ParameterStore& parameters, const sim::ModelConfig& config, const std::string& path) {
+  require_known(config, path);
   Weights weights(path);
   for (FlatBucket& bucket : parameters.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
@@ -188,6 +222,7 @@ void load_hugging_face(ParameterStore& parameters, const sim::ModelConfig& confi
 void export_hugging_face(const std::string& checkpoints, const std::string& folder) {
   const std::string newest = newest_checkpoint(checkpoints);
   const CheckpointIndex index = load_index(newest + "/index.json");
+  require_known(index.plan.model, folder);
   const SavedState saved(index, newest);
   std::vector<NamedTensor> tensors;
   for (const sim::Layer& layer : saved.model().layers)

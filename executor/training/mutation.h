@@ -35,6 +35,9 @@ enum class Mutation : std::uint8_t {
   MovedBatch,            // on a device: each step's tokens lie at a new place
   UnscaledMerge,         // attention over two blocks of keys is joined half and half, whatever their log-sum-exp
   FutureBlock,           // the causal mask takes a later context rank's keys for an earlier one's, and the other way round
+  IgnoredChoice,         // experts: what they put out says nothing to the router
+  StrayRows,             // experts: rows are given back to the tokens from the last one on
+  WrongExpertGroup,      // experts: their gradients are summed over all data ranks, which hold others, too
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
 };
 inline constexpr std::string_view kMutationNames[] = {"none",
@@ -63,6 +66,9 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                        "moved_batch",
                                                        "unscaled_merge",
                                                        "future_block",
+                                                       "ignored_choice",
+                                                       "stray_rows",
+                                                       "wrong_expert_group",
                                                        "missing_wait"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {

@@ -21,15 +21,27 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .moments = plan.workload.optimizer == sim::OptimizerKind::AdamW ? 2 : 1};
 }
 
+// Of experts: shared by the ranks that hold the same ones.
+BucketPlan expert_bucket_plan(BucketPlan plan, const sim::DeviceMesh& mesh, sim::Rank rank) {
+  plan.data_rank = mesh.coordinate(rank).data / mesh.expert;
+  if (mesh.expert_copies() == 1) plan.shards_weights = plan.shards_gradients = plan.shards_optimizer = plan.sums_microbatches = false;
+  return plan;
+}
+
+TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
+  const sim::MeshCoordinate at = mesh.coordinate(rank);
+  return {.degree = mesh.tensor, .rank = at.tensor, .expert_degree = mesh.expert, .expert_rank = at.data % mesh.expert};
+}
+
 }  // namespace
 
 ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::Rank rank, c10::Device device)
-    : model_(model), tensor_{.degree = plan.mesh.tensor, .rank = plan.mesh.coordinate(rank).tensor}, device_(device), seed_(plan.training.seed) {
+    : model_(model), plan_(plan), tensor_(position_of(plan.mesh, rank)), device_(device), seed_(plan.training.seed) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
-    BucketPlan own = every;
-    own.sums_microbatches = every.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
+    BucketPlan own = bucket.expert ? expert_bucket_plan(every, plan.mesh, rank) : every;
+    own.sums_microbatches = own.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
     buckets_.emplace_back(std::move(bucket), own);
   }
   layers_.resize(model.layers.size());

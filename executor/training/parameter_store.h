@@ -52,6 +52,7 @@ class ParameterStore {
   void make_leaves();
 
   const sim::ModelGraph& model_;
+  const sim::ParallelPlan& plan_;
   TensorPosition tensor_;
   c10::Device device_;
   std::uint64_t seed_;

@@ -55,7 +55,8 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
     else if (layer == model.head())
       head_.emplace(plan.model, parts, tensor_);
     else
-      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings)});
+      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
+                                   model.kind(layer) == sim::LayerKind::ExpertBlock ? std::optional(Experts(plan.model, parts)) : std::nullopt});
   }
 }
 
@@ -75,6 +76,9 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Forward, AttentionResidual, &Stage::segment_residual},
       {Forward, MlpNorm, &Stage::segment_norm},
       {Forward, Mlp, &Stage::segment},
+      {Forward, ExpertInput, &Stage::expert_input},
+      {Forward, Experts, &Stage::experts},
+      {Forward, ExpertOutput, &Stage::expert_output},
       {Forward, MlpResidual, &Stage::segment_residual},
       {Forward, HeadNorm, &Stage::head_norm},
       {Forward, Head, &Stage::head},
@@ -88,10 +92,15 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Recompute, AttentionResidual, &Stage::segment_residual},
       {Recompute, MlpNorm, &Stage::segment_norm},
       {Recompute, Mlp, &Stage::segment},
+      {Recompute, ExpertInput, &Stage::expert_input},
+      {Recompute, Experts, &Stage::experts},
       {Backward, Head, &Stage::head_backward},
       {Backward, HeadNorm, &Stage::head_norm_backward},
       {Backward, MlpResidual, &Stage::segment_residual_backward},
       {Backward, Mlp, &Stage::segment_backward},
+      {Backward, ExpertOutput, &Stage::expert_output_backward},
+      {Backward, Experts, &Stage::experts_backward},
+      {Backward, ExpertInput, &Stage::expert_input_backward},
       {Backward, MlpNorm, &Stage::segment_norm_backward},
       {Backward, AttentionResidual, &Stage::segment_residual_backward},
       {Backward, Attention, &Stage::segment_backward},
@@ -103,6 +112,7 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Backward, Embedding, &Stage::embedding_backward},
       {Weight, Head, &Stage::weights},
       {Weight, Mlp, &Stage::weights},
+      {Weight, Experts, &Stage::weights},
       {Weight, Attention, &Stage::weights},
   });
   const auto row = std::find_if(kRows.begin(), kRows.end(),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "executor/model/embedding.h"
+#include "executor/model/experts.h"
 #include "executor/model/head.h"
 #include "executor/model/piece.h"
 #include "executor/model/weight_gradients.h"
@@ -40,6 +41,12 @@ class PipelineStage {
   at::Tensor& partial() { return partial_; }
   Exchange exchange(const sim::TaskKey& key);  // what a task over context ranks moves
 
+  // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts].
+  at::Tensor row_counts(const sim::TaskKey& key);
+  void put_row_counts(const at::Tensor& counts, const sim::TaskKey& key);
+  const TokenExchange& token_exchange(const sim::TaskKey& key) { return block_activations(key).experts.exchange; }
+  void put_rows(at::Tensor rows, const sim::TaskKey& key);  // exchanged ones
+
   const std::vector<at::Tensor>& losses() const { return losses_; }  // [tokens] each, of the last stage, this step
 
  private:
@@ -52,9 +59,11 @@ class PipelineStage {
     SegmentActivations attention, mlp;
     Piece attention_input;                    // attention in three parts: the first; the last is attention.core
     std::optional<ContextAttention> context;
+    ExpertActivations experts;  // in the place of mlp.core
   };
   struct Block {
-    BlockSegment attention, mlp;
+    BlockSegment attention, mlp;     // mlp: of a block with experts its norm alone
+    std::optional<Experts> experts;
   };
   enum class Part : std::uint8_t { Attention, Mlp };
   static Part part_of(sim::Operation operation);
@@ -92,6 +101,12 @@ class PipelineStage {
   void attention_output(const sim::TaskKey& key);
   void attention_output_backward(const sim::TaskKey& key);
   void attention_input_backward(const sim::TaskKey& key);
+  void expert_input(const sim::TaskKey& key);
+  void experts(const sim::TaskKey& key);
+  void expert_output(const sim::TaskKey& key);
+  void expert_output_backward(const sim::TaskKey& key);
+  void experts_backward(const sim::TaskKey& key);
+  void expert_input_backward(const sim::TaskKey& key);
   void head_norm(const sim::TaskKey& key);
   void head(const sim::TaskKey& key);
   void head_exponentials(const sim::TaskKey& key);

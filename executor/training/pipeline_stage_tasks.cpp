@@ -32,6 +32,7 @@ PipelineStage::SegmentActivations& PipelineStage::kept_of(const sim::TaskKey& ke
 
 // The weight gradients of attention are one task, however many parts its backward has.
 PipelineStage::LaterKey PipelineStage::later_key(const sim::TaskKey& key) {
+  if (key.operation == sim::Operation::ExpertInput) return {key.layer, key.microbatch, sim::Operation::Experts};  // the task of all weights of experts
   return {key.layer, key.microbatch, part_of(key.operation) == Part::Attention ? sim::Operation::Attention : key.operation};
 }
 

@@ -23,7 +23,7 @@ std::int64_t number_behind(std::string_view text, char mark) {
 }  // namespace
 
 SavedState::SavedState(const CheckpointIndex& index, const std::string& folder)
-    : tensor_degree_(index.plan.mesh.tensor),
+    : degrees_{.degree = index.plan.mesh.tensor, .expert_degree = index.plan.mesh.expert},
       model_(sim::make_model_graph(index.plan)),
       folder_(folder),
       remedy_(fmt::format("remove {} to resume from the checkpoint before it", folder)) {
@@ -41,6 +41,7 @@ SavedState::SavedState(const CheckpointIndex& index, const std::string& folder)
                                               .path = path,
                                               .hash = hash,
                                               .tensor_rank = number_behind(place, 't'),
+                                              .expert_rank = number_behind(place, 'e'),
                                               .from = number_behind(place, ':')});
     }
   }
@@ -62,7 +63,10 @@ at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parame
   for (const Part& part : parts->second) {
     const at::Tensor values = verified(part);
     if (!result.defined()) result = at::empty({parameter.elements()}, values.options());
-    const TensorPart place(parameter, {.degree = tensor_degree_, .rank = part.tensor_rank});
+    TensorPosition position = degrees_;
+    position.rank = part.tensor_rank;
+    position.expert_rank = part.expert_rank;
+    const TensorPart place(parameter, position);
     AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "assemble_parameter", [&] {
       for (std::int64_t at = 0; at < values.numel(); ++at) {
         const std::int64_t element = place.global_element(part.from + at);

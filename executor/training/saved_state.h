@@ -27,11 +27,11 @@ class SavedState {
     std::string tensor;  // its name in the file
     const SafetensorsFile* file = nullptr;
     std::string path, hash;
-    std::int64_t tensor_rank = 0, from = 0;
+    std::int64_t tensor_rank = 0, expert_rank = 0, from = 0;
   };
   at::Tensor verified(const Part& part) const;
 
-  std::int64_t tensor_degree_;
+  TensorPosition degrees_;  // ranks are a part's own
   sim::ModelGraph model_;
   std::string folder_, remedy_;
   std::vector<std::unique_ptr<SafetensorsFile>> files_;

@@ -46,6 +46,11 @@ Why talks_inside(const Occasion& at) {
   return fmt::format("ranks communicate before the last gradient is computed: {}", sim::to_text(first->key));
 }
 
+Why rows_are_counted(const Occasion& at) {
+  if (!at.plan.model.experts) return std::nullopt;
+  return "the host counts the rows of each expert, which differ from step to step";
+}
+
 Why memory_moves(const Occasion& at) {
   if (at.plan.mesh.copies() == 1 || !sim::sharding_strategy(at.plan).shards_gradients) return std::nullopt;
   return fmt::format("zero_stage {} gives the memory of whole gradients back in each step", at.plan.zero_stage);
@@ -60,6 +65,7 @@ constexpr auto kForbids = std::to_array<Rule>({
     {"--device", no_graphs_here, "leave --cuda-graphs out, or compute on a GPU"},
     {"/workload/precision", scale_of_the_host, "train in bf16, or leave --cuda-graphs out"},
     {"/mesh", talks_inside, "leave --cuda-graphs out, or let each rank compute all of a step before it talks"},
+    {"/model/num_experts", rows_are_counted, "leave --cuda-graphs out"},
     {"/zero_stage", memory_moves, "use zero_stage 0 or 1, or leave --cuda-graphs out"},
 });
 

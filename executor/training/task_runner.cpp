@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace executor {
@@ -163,20 +164,28 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Backward, Receive, Axis::Pipeline, &TaskRunner::receive},
       {Forward, Send, Axis::Pipeline, &TaskRunner::send},
       {Backward, Send, Axis::Pipeline, &TaskRunner::send},
+      {Forward, AllToAll, Axis::Expert, &TaskRunner::exchange_tokens},
+      {Recompute, AllToAll, Axis::Expert, &TaskRunner::exchange_tokens},
+      {Backward, AllToAll, Axis::Expert, &TaskRunner::exchange_tokens},
       {Forward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
       {Backward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
+      {Forward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
+      {Backward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
       {Forward, Reshard, Axis::None, &TaskRunner::reshard},
       {Backward, Reshard, Axis::None, &TaskRunner::reshard},
       {Gradients, AllReduce, Axis::Data, &TaskRunner::reduce_gradients},
+      {Gradients, AllReduce, Axis::ExpertData, &TaskRunner::reduce_gradients},
       {Gradients, AllReduce, Axis::Embedding, &TaskRunner::reduce_gradients},
       {Gradients, AllReduce, Axis::Tensor, &TaskRunner::sum_replicated_gradients},
       {Gradients, ReduceScatter, Axis::Data, &TaskRunner::scatter_gradients},
+      {Gradients, ReduceScatter, Axis::ExpertData, &TaskRunner::scatter_gradients},
       {Gradients, AllReduce, Axis::Replica, &TaskRunner::reduce_over_replicas},
       {Gradients, Accumulate, Axis::None, &TaskRunner::accumulate},
       {Step, NormPart, Axis::None, &TaskRunner::sum_up},
       {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
       {Step, Update, Axis::None, &TaskRunner::update},
       {Step, AllGather, Axis::Data, &TaskRunner::gather_after_update},
+      {Step, AllGather, Axis::ExpertData, &TaskRunner::gather_after_update},
   });
   for (const Row& row : kRows)
     if (row.phase == key.phase && row.operation == key.operation && row.group == key.group) return row.perform;
@@ -290,11 +299,28 @@ void TaskRunner::send(const sim::Task& task) {
     backward_sends_.push_back(std::move(work));
 }
 
+// Rows to the ranks of their experts (the first exchange of a phase), and back. How many is told before they leave for the first time.
+void TaskRunner::exchange_tokens(const sim::Task& task) {
+  Communicator& group = communicators_.of(sim::MeshAxis::Expert);
+  const bool leave = task.key.sequence == 0, are_counted = task.key.phase == sim::Phase::Backward;
+  if (leave && !are_counted) {
+    const at::Tensor own = stage_.row_counts(task.key), all = at::empty({group.size(), own.numel()}, own.options());
+    group.all_gather(all, own, {})->wait();
+    stage_.put_row_counts(all, task.key);
+  }
+  const TokenExchange& exchange = stage_.token_exchange(task.key);
+  const at::Tensor sent = std::exchange(stage_.partial(), {});
+  const RowCounts &to = leave ? exchange.to : exchange.from, &from = leave ? exchange.from : exchange.to;
+  const at::Tensor received = at::empty({std::accumulate(from.begin(), from.end(), std::int64_t{0}), sent.size(1)}, sent.options());
+  group.exchange({.sent = sent, .received = received, .to = to, .from = from, .ours = leave ? RowExchange::Ours::Sent : RowExchange::Ours::Received}, task.key)->wait();
+  stage_.put_rows(received, task.key);
+}
+
 void TaskRunner::gather_for_layer(const sim::Task& task) {
   FlatBucket& bucket = parameters_.bucket(task.bucket);
   if (options_.mutation == Mutation::StaleWeights && bucket.has_whole_weights()) return;
   bucket.take_weights();
-  communicators_.of(sim::MeshAxis::Data).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+  communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
 }
 
 void TaskRunner::reshard(const sim::Task& task) {
@@ -309,8 +335,9 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
   finish_reductions();
   if (is_unreduced_by_mutation(task)) return;
   const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
-  communicators_.of(task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
-  if (task.key.group == sim::MeshAxis::Data) reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
+  const bool strays = options_.mutation == Mutation::WrongExpertGroup && task.key.group == sim::MeshAxis::ExpertData;
+  communicators_.of(strays ? sim::MeshAxis::Data : task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
+  if (task.key.group != sim::MeshAxis::Embedding) reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
 }
 
 void TaskRunner::scatter_gradients(const sim::Task& task) {
@@ -320,7 +347,7 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
   if (is_unreduced_by_mutation(task))
     bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
   else
-    wait(*communicators_.of(strays ? sim::MeshAxis::World : sim::MeshAxis::Data).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
+    wait(*communicators_.of(strays ? sim::MeshAxis::World : task.key.group).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
   reducing_.push_back(task.bucket);
   if (!streams_.are_concurrent()) finish_reductions();
 }
@@ -349,14 +376,14 @@ void TaskRunner::update(const sim::Task& task) { optimizer_.update(parameters_.b
 void TaskRunner::gather_after_update(const sim::Task& task) {
   if (options_.mutation == Mutation::StaleWeights) return;
   FlatBucket& bucket = parameters_.bucket(task.bucket);
-  communicators_.of(sim::MeshAxis::Data).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
+  communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
 }
 
 void TaskRunner::gather_whole_state() {
-  const auto gather = [&](const at::Tensor& whole, const at::Tensor& shard) {
-    communicators_.of(sim::MeshAxis::Data).all_gather(whole, shard, {})->wait();
-  };
   for (FlatBucket& bucket : parameters_.buckets()) {
+    const auto gather = [&](const at::Tensor& whole, const at::Tensor& shard) {
+      communicators_.of(sim::axis_of(bucket.layout())).all_gather(whole, shard, {})->wait();
+    };
     const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
     if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
     if (stepped.count == own.count) continue;

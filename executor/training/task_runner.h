@@ -60,6 +60,7 @@ class TaskRunner {
   void sum_replicated_gradients(const sim::Task& task);
   void receive(const sim::Task& task);
   void send(const sim::Task& task);
+  void exchange_tokens(const sim::Task& task);
   void gather_for_layer(const sim::Task& task);
   void reshard(const sim::Task& task);
   void reduce_gradients(const sim::Task& task);

@@ -55,6 +55,14 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   return request;
 }
 
+std::int32_t devicesOf(const std::string& cluster, std::int32_t asked) {
+  try {
+    return sim::load_cluster(cluster, sim::DeviceCount{}).devices;
+  } catch (const sim::InputError&) {
+    return sim::load_cluster(cluster, sim::DeviceCount{asked}).devices;  // or the reasons to mend
+  }
+}
+
 std::vector<std::string> knownClusters() { return namesIn({"hardware", "clusters"}); }
 std::vector<std::string> knownSoftware() { return namesIn({"software"}); }
 

@@ -26,6 +26,9 @@ struct PlanQuestion {
 
 planner::SearchRequest searchRequest(const PlanQuestion& question);  // reads the files; throws sim::InputError
 
+// What a cluster file says; of a device's profile as many as were asked for. Throws sim::InputError where the file is neither.
+std::int32_t devicesOf(const std::string& cluster, std::int32_t asked);
+
 std::vector<std::string> knownClusters();  // names in profiles/hardware and profiles/clusters, sorted
 std::vector<std::string> knownSoftware();  // names in profiles/software, sorted
 std::string modelsFolder();                // where example configs lie

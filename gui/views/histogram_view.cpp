@@ -17,7 +17,7 @@ double centerRatio(const RatioBin& bin) { return std::sqrt(bin.least * bin.most)
 
 HistogramView::HistogramView(QWidget* parent) : View(parent) {
   setAccessibleName(tr("Ratio of the durations of paired tasks"));
-  setMinimumHeight(120);
+  setMinimumHeight(80);
 }
 
 void HistogramView::setBins(std::vector<RatioBin> bins) {

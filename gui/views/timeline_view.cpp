@@ -19,7 +19,7 @@ TimelineView::TimelineView(QWidget* parent)
   words_->hide();
   words_->setPlaceholderText(tr("Note; empty: none"));
   connect(scroll_, &QScrollBar::valueChanged, this, [this] { update(); });
-  setMinimumHeight(120);
+  setMinimumHeight(64);
   setAccessibleName(tr("Timeline"));
 }
 

@@ -1,6 +1,7 @@
 #include "sim/check/expected_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <sstream>
@@ -127,19 +128,25 @@ void StageWork::beside(const TaskKey& hop, Bytes payload, const TaskKey& scores)
   last_ = both;
 }
 
-// Tokens go to the ranks of their experts and come back; recomputation stops at what the backward reads.
+// Tokens go to the ranks of their experts and come back; recomputation stops at what the backward reads: the rows that came back.
 void StageWork::ask_experts(TaskKey key) {
   const bool backward = key.phase == Phase::Backward, cut = plan_.mesh.expert > 1;
-  const std::int64_t parts = plan_.sequence_parallel ? plan_.mesh.tensor : 1;
+  const ExpertForm& form = *plan_.model.experts;
+  const std::int64_t tokens = plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context);
+  const double places = std::max(1.0, std::ceil(static_cast<double>(tokens * form.topk) / static_cast<double>(form.experts) * form.capacity_factor)) * static_cast<double>(form.experts);
+  double each = static_cast<double>(tokens * form.topk);
+  if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Padded) each = places;
+  if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
+  const Bytes rows = element_ * (static_cast<std::int64_t>(each) * model_.config.hidden);
   TaskKey exchange = key;
   exchange.group = MeshAxis::Expert;
   exchange.operation = Operation::AllToAll;
   say_word(backward ? "expert_output" : "expert_input", key);
-  if (cut) chain(exchange, hidden_ * plan_.model.experts->topk / parts);
+  if (cut) chain(exchange, rows);
   say_word("experts", key);
-  if (key.phase == Phase::Recompute) return;
   exchange.sequence = 1;
-  if (cut) chain(exchange, hidden_ * plan_.model.experts->topk / parts);
+  if (cut) chain(exchange, rows);
+  if (key.phase == Phase::Recompute) return;
   say_word(backward ? "expert_input" : "expert_output", key);
 }
 
@@ -312,7 +319,7 @@ void StageWork::gradients() {
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
       if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (sequence || (tensor && parameter.partial_gradient))) replicated += parameter.elements();
-  if (!sequence && replicated == 0) return;
+  if (replicated == 0) return;
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
   reduced_.push_back(add(key, gradient_ * replicated, gradients_done_));
 }

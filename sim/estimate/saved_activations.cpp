@@ -40,8 +40,9 @@ double block_elements(const RunDescription& run, const Setting& setting, BlockKi
   const bool norm_fused = run.execution.fused_norm || run.execution.compiled;
   const bool mlp_fused = stack.fused_activation || run.execution.compiled;
   const double inputs = 2 * w.stream * (norm_fused ? 1 : net.rms_norm ? 3 : 1);            // of norms
-  const double outputs = 2 * (stack.keeps_gathered ? real(net.hidden) : w.stream);  // of norms, for products
-  const double inner = net.gated ? (mlp_fused ? 3 : 4) : 2;
+  const double frozen = net.low_rank && net.low_rank->attention_only ? 1 : 0;  // products of the feed-forward: they keep no input
+  const double outputs = (2 - frozen) * (stack.keeps_gathered ? real(net.hidden) : w.stream);  // of norms, for products
+  const double inner = (net.gated ? (mlp_fused ? 3 : 4) : 2) - frozen;
   const double masks = stack.dropout ? w.stream : 0;
   const double routed = kind == BlockKind::Experts ? real(net.hidden * net.experts->topk) * 2 * load_of(run, setting, kind) : 0;
   const bool latent = net.attention.kind == AttentionKind::Latent, repeated = stack.repeats_keys && !latent && net.kv_heads < net.heads, sent = run.layout.context > 1 && run.layout.context_all_to_all;

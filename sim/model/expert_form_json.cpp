@@ -17,6 +17,23 @@ std::int64_t count_of(const JsonReader& config, std::initializer_list<const char
   return otherwise;
 }
 
+// What the family's own configuration class says where the file is silent. Mixtral has no key for it.
+void read_router(const JsonReader& config, ExpertForm& form) {
+  const std::string family = config.text("model_type", "");
+  const bool is_v3 = family == "deepseek_v3", is_mixtral = family == "mixtral";
+  form.score = static_cast<RouterScore>(config.choice("scoring_func", kRouterScoreNames, is_v3 ? 1 : 0));
+  form.renormalised = is_mixtral || config.boolean("norm_topk_prob", is_v3);
+  form.scaling = config.number("routed_scaling_factor", is_v3 ? 2.5 : 1, {1e-6, 1e6});
+  const double balance = config.number("router_aux_loss_coef", 0.001, {0, 1e3});
+  if (config.boolean("output_router_logits", false)) form.balance_loss = balance;
+}
+
+// What the family's own class reads.
+const char* key_of_experts(const std::string& family) {
+  if (family == "mixtral") return "num_local_experts";
+  return family.starts_with("deepseek") ? "n_routed_experts" : "num_experts";
+}
+
 }  // namespace
 
 std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn) {
@@ -31,6 +48,7 @@ std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn)
   form.capacity_factor = config.number("expert_capacity_factor", 0, {0, 1e3});
   form.dispatch = static_cast<ExpertDispatch>(config.choice("expert_dispatch", kExpertDispatchNames, 0));
   form.forced_balance = config.boolean("expert_balance_forced", false);
+  read_router(config, form);
   if (form.topk < 1 || form.topk > form.experts) config.violate("num_experts_per_tok", "is not between 1 and the number of experts", "correct it");
   if (form.experts > kMostColumns / std::max<std::int64_t>(1, form.expert_ffn)) config.violate("num_experts", "times the width of an expert is above 10^8", "correct them");
   if (form.expert_ffn < 1) config.violate("moe_intermediate_size", "is missing", "add it");
@@ -38,7 +56,7 @@ std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn)
 }
 
 void write_experts(Json& config, const ExpertForm& form) {
-  config["num_experts"] = form.experts;
+  config[key_of_experts(config.value("model_type", ""))] = form.experts;
   config["num_experts_per_tok"] = form.topk;
   config["moe_intermediate_size"] = form.expert_ffn;
   config["n_shared_experts"] = form.shared_experts;
@@ -47,6 +65,11 @@ void write_experts(Json& config, const ExpertForm& form) {
   config["expert_capacity_factor"] = form.capacity_factor;
   config["expert_dispatch"] = std::string(kExpertDispatchNames[static_cast<std::size_t>(form.dispatch)]);
   config["expert_balance_forced"] = form.forced_balance;
+  config["scoring_func"] = std::string(kRouterScoreNames[static_cast<std::size_t>(form.score)]);
+  config["norm_topk_prob"] = form.renormalised;
+  config["routed_scaling_factor"] = form.scaling;
+  config["router_aux_loss_coef"] = form.balance_loss;
+  config["output_router_logits"] = form.balance_loss > 0;
 }
 
 }  // namespace sim

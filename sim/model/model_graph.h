@@ -36,7 +36,7 @@ struct Parameter {
   double deviation = 0.0;               // of Normal
   bool weight_decay = true;             // false: vectors (norms, biases)
   bool expert = false;                  // rows of all experts: cut among the ranks of an expert group, too
-  bool partial_gradient = false;        // None: stands between cut operators, so that each tensor rank has a part of its gradient
+  bool partial_gradient = false;        // None: stands between cut operators, or routes tokens to them, so that each tensor rank has a part of its gradient
 
   std::int64_t elements() const { return rows * columns; }
   std::int64_t elements(std::int64_t tensor_degree) const {

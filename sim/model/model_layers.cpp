@@ -66,9 +66,14 @@ class ParameterList {
     list_.push_back({prefix_ + name, rows, op.inputs, op.split, std::move(row_blocks), InitialValue::Normal, deviation, true});
     list_.back().partial_gradient = op.gathered;
   }
-  void add_experts(const std::string& name, const Operator& op, double deviation) {
+  // An expert's rows are one block, or two where they are gate and up.
+  void add_experts(const std::string& name, const Operator& op, std::int64_t blocks, double deviation) {
     list_.push_back({.name = prefix_ + name + ".weight", .rows = op.experts * op.outputs, .columns = op.inputs, .split = op.split,
-                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts), op.outputs), .deviation = deviation, .expert = true});
+                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks), .deviation = deviation, .expert = true});
+  }
+  void add_router(const std::string& name, const Operator& op, double deviation) {
+    add_linear(name, op, {op.outputs}, deviation);
+    list_.back().partial_gradient = true;
   }
   std::vector<Parameter> finish() && { return std::move(list_); }
 
@@ -205,13 +210,13 @@ SegmentGraph expert_segment(const ModelConfig& config) {
 
 void add_expert_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
   const ExpertForm& form = *config.experts;
-  parameters.add_linear("mlp.router", router_of(config), {form.experts}, config.initializer_range);
+  parameters.add_router("mlp.router", router_of(config), config.initializer_range);
   if (form.shared_ffn > 0) {
     parameters.add_linear("mlp.shared.up", shared_up(config), std::vector<std::int64_t>(config.gated_mlp ? 2 : 1, form.shared_ffn), config.initializer_range);
     parameters.add_linear("mlp.shared.down", shared_down(config), {config.hidden}, into_residual);
   }
-  parameters.add_experts("mlp.experts.up", expert_up(config), config.initializer_range);
-  parameters.add_experts("mlp.experts.down", expert_down(config), into_residual);
+  parameters.add_experts("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1, config.initializer_range);
+  parameters.add_experts("mlp.experts.down", expert_down(config), 1, into_residual);
 }
 
 }  // namespace

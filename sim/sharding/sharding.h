@@ -50,7 +50,7 @@ inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis:
 
 // Of one rank: its tensor part, and the experts that it holds.
 std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh);
-// Whole on every tensor rank, each of which has a part of its gradient: of a stretch of the tokens, or of its heads. Summed once a step.
+// Whole on every tensor rank, each of which has a part of its gradient: of a stretch of the tokens, of its heads, or of what experts put out. Summed once a step.
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,

@@ -56,9 +56,11 @@ void add_segment_backward(Pieces& pieces, const Sizes& size, const SegmentNames&
   pieces.push_back({names.norm});
 }
 
-// Rows of tokens for the experts of each rank, and back; a token goes to `topk` of them. Payloads are of an even use of all experts.
-Pieces expert_pieces(const ParallelPlan& plan, const Sizes& size, Phase phase) {
-  const Bytes rows = size.hidden * plan.model.experts->topk / std::int64_t{plan.sequence_parallel ? plan.mesh.tensor : 1};
+// Rows of tokens for the experts of each rank, and back. The payload is that of a rank's own tokens, which does not depend on where they go;
+// with dropping the most that it can be. Tensor ranks exchange the same rows: all of them compute with each.
+Pieces expert_pieces(const ParallelPlan& plan, Phase phase) {
+  const RoutedTokens tokens{plan.shard_shape().tokens()};
+  const Bytes rows = bytes_per_element(plan.workload.precision) * (rows_to_experts(*plan.model.experts, tokens) * plan.model.hidden);
   const auto exchange = [&](std::int32_t sequence) { return Piece{Operation::AllToAll, sequence, rows, MeshAxis::Expert}; };
   const bool backward = phase == Phase::Backward;
   const Operation first = backward ? Operation::ExpertOutput : Operation::ExpertInput, last = backward ? Operation::ExpertInput : Operation::ExpertOutput;
@@ -69,7 +71,7 @@ Pieces expert_pieces(const ParallelPlan& plan, const Sizes& size, Phase phase) {
 Pieces with_experts(Pieces pieces, const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
   if (model.kind(layer) != LayerKind::ExpertBlock) return pieces;
   const auto whole = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
-  const Pieces parts = expert_pieces(plan, sizes(model, plan), phase);
+  const Pieces parts = expert_pieces(plan, phase);
   pieces.insert(pieces.erase(whole), parts.begin(), parts.end());
   return pieces;
 }
@@ -134,7 +136,10 @@ std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   Pieces pieces = forward_pieces(model, plan, layer);
-  const auto last_core = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp || piece.operation == Operation::Experts; });
+  const auto is_last = [&](const Piece& piece) {
+    return piece.operation == Operation::Mlp || (plan.mesh.expert > 1 ? piece.group == MeshAxis::Expert && piece.sequence == 1 : piece.operation == Operation::Experts);
+  };
+  const auto last_core = std::find_if(pieces.begin(), pieces.end(), is_last);
   pieces.erase(std::next(last_core), pieces.end());
   return pieces;
 }

@@ -26,7 +26,7 @@ std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& p
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 // The linear layers' weight gradients, of schedules that split the backward pass: all else is in Backward. None of the embedding.
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer);
-// A block's forward again, up to what its backward needs: the sum after Mlp is left out.
+// A block's forward again, up to what its backward needs: the sum after Mlp is left out; of experts the rows that come back are in.
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 
 // One after the other, and of those side by side the longer one.

@@ -293,7 +293,7 @@ std::int64_t Writer::replicated_elements() const {
 // After the last action: gradients that several ranks hold copies of.
 void Writer::finish_gradients() {
   const Bytes element = bytes_per_gradient(plan_);
-  if (const std::int64_t replicated = replicated_elements(); plan_.sequence_parallel || replicated > 0) {
+  if (const std::int64_t replicated = replicated_elements(); replicated > 0) {
     Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor}, .stream = Stream::Reduce};
     sum.payload = element * replicated;
     emit(sum, {last_compute_});

@@ -77,6 +77,7 @@ void Fit::improve(std::span<const FittedConstant<Profile>> constants, const std:
                   double step, Matches matches) {
   double best = weighted(matches);
   for (const FittedConstant<Profile>& constant : constants) {
+    if (constant.own && profiles.size() > 1) continue;
     const double range = constant.high - constant.low, center = constant.get(home);
     for (const double sign : {1.0, -1.0}) {
       const double before = constant.get(*profiles.front()), after = std::clamp(before + sign * step * range, constant.low, constant.high);
@@ -96,7 +97,8 @@ void Fit::pool() {
   std::vector<SoftwareStack*> all;
   const SoftwareStack home = profiles_.stacks.at(std::string(kPooled));
   for (auto& [name, stack] : profiles_.stacks) {
-    for (const auto& constant : stack_constants()) constant.set(stack, constant.get(home));
+    for (const auto& constant : stack_constants())
+      if (!constant.own) constant.set(stack, constant.get(home));
     all.push_back(&stack);
   }
   for (const double step : kSteps)

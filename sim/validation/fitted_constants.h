@@ -17,6 +17,7 @@ struct FittedConstant {
   double low, high;       // searched between
   double (*get)(const Profile&);
   void (*set)(Profile&, double);
+  bool own = false;       // starts from what the profile states, not from what all have in common
 };
 
 std::span<const FittedConstant<SoftwareStack>> stack_constants();

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "gui/views/theme.h"
+
 namespace gui {
 namespace {
 
@@ -15,6 +17,17 @@ TEST(MessageBar, IsHiddenUntilThereIsSomethingToSay) {
   bar.findChild<QToolButton*>()->click();
   EXPECT_TRUE(bar.isHidden());
   EXPECT_TRUE(bar.text().isEmpty());
+}
+
+TEST(MessageBar, FollowsADarkWindow) {
+  MessageBar bar;
+  bar.tell({"x", "y"});
+  const auto lightness = [&] { return bar.grab().toImage().pixelColor(3, 3).lightness(); };
+  EXPECT_GT(lightness(), 200);
+  QApplication::setPalette(darkPalette());
+  QCoreApplication::processEvents();
+  EXPECT_LT(lightness(), 100);
+  QApplication::setPalette(lightPalette());
 }
 
 }  // namespace

@@ -25,16 +25,9 @@ class Compositions : public testing::TestWithParam<Composition> {
   }
 };
 
-TEST_P(Compositions, Gpt2AgreesWithOneProcess) {
-  if (GetParam().latent) GTEST_SKIP() << "of latent attention";
-  expect_agreement(tiny_gpt2());
-}
-TEST_P(Compositions, DeepseekAgreesWithOneProcess) {
-  if (!GetParam().latent) GTEST_SKIP() << "not of latent attention";
-  expect_agreement(model_of(GetParam()));
-}
+TEST_P(Compositions, ItsModelAgreesWithOneProcess) { expect_agreement(model_of(GetParam())); }
 TEST_P(Compositions, LlamaAgreesWithOneProcess) {
-  if (GetParam().latent) GTEST_SKIP() << "of latent attention";
+  if (GetParam().has_model()) GTEST_SKIP() << "has a model of its own";
   const bool deals_heads = GetParam().context_algorithm == sim::ContextAlgorithm::AllToAll;
   if (tiny_llama().kv_heads % (GetParam().mesh.tensor * (deals_heads ? GetParam().mesh.context : 1)) != 0) GTEST_SKIP() << "two key/value heads";
   expect_agreement(tiny_llama());

@@ -8,6 +8,58 @@
 namespace parity {
 namespace {
 
+const sim::ExpertForm kDropless = *tiny_mixtral().experts;
+
+sim::ExpertForm limited(sim::ExpertDispatch dispatch, double factor) {
+  sim::ExpertForm form = kDropless;
+  form.dispatch = dispatch;
+  form.capacity_factor = factor;
+  return form;
+}
+
+sim::ExpertForm even() {
+  sim::ExpertForm form = kDropless;
+  form.forced_balance = true;
+  return form;
+}
+
+std::vector<Composition> of_experts() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  constexpr auto kEach = sim::Accumulation::ReduceEach;
+  return {
+      {.name = "D2E2", .mesh = {.data = 2, .expert = 2}, .experts = kDropless},
+      {.name = "D2E2_even", .mesh = {.data = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2_recompute", .mesh = {.data = 2, .expert = 2}, .recompute = Full, .experts = even()},
+      {.name = "D2E2_padded", .mesh = {.data = 2, .expert = 2}, .experts = limited(sim::ExpertDispatch::Padded, 1.25)},
+      {.name = "D2E2_drop", .mesh = {.data = 2, .expert = 2}, .experts = limited(sim::ExpertDispatch::Drop, 0.75)},
+      {.name = "D2E2_bf16", .mesh = {.data = 2, .expert = 2}, .precision = Bf16, .experts = even()},
+      {.name = "D2E2_reduce_each", .mesh = {.data = 2, .expert = 2}, .accumulation = kEach, .experts = even()},
+      {.name = "D2_experts", .mesh = {.data = 2}, .experts = even()},
+      {.name = "T2_experts", .mesh = {.tensor = 2}, .experts = even()},
+      {.name = "T2_experts_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .experts = even()},
+      {.name = "P2_experts_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .experts = even()},
+      {.name = "D4E2", .mesh = {.data = 4, .expert = 2}, .experts = even()},
+      {.name = "D4E2_reduce_each", .mesh = {.data = 4, .expert = 2}, .accumulation = kEach, .experts = even()},
+      {.name = "D4E4", .mesh = {.data = 4, .expert = 4}, .experts = kDropless},
+      {.name = "D4R2_experts", .mesh = {.data = 4, .replicas = 2}, .experts = even()},
+      {.name = "D2E2T2", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2T2_sequence_recompute", .mesh = {.data = 2, .tensor = 2, .expert = 2}, .recompute = Full, .sequence_parallel = true, .experts = kDropless},
+      {.name = "D2E2P2", .mesh = {.data = 2, .pipeline = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2P2_zbv", .mesh = {.data = 2, .pipeline = 2, .expert = 2}, .schedule = "zbv", .chunks = 2, .experts = kDropless},
+      {.name = "D2E2P2_interleaved_recompute",
+       .mesh = {.data = 2, .pipeline = 2, .expert = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .recompute = Full,
+       .experts = even()},
+      {.name = "D4E2P2", .mesh = {.data = 4, .pipeline = 2, .expert = 2}, .experts = even()},
+      {.name = "D2E2_latent", .mesh = {.data = 2, .expert = 2}, .latent = true, .experts = even()},
+      {.name = "C2E2_ring", .mesh = {.context = 2, .expert = 2}, .experts = kDropless},
+      {.name = "D2E2T2P2_sequence", .mesh = {.data = 2, .pipeline = 2, .tensor = 2, .expert = 2}, .sequence_parallel = true, .experts = even()},
+  };
+}
+
 std::vector<Composition> of_context_ranks() {
   using enum sim::Recompute;
   using enum sim::Precision;
@@ -142,15 +194,16 @@ const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> rows = of_whole_samples();
     std::ranges::move(of_context_ranks(), std::back_inserter(rows));
+    std::ranges::move(of_experts(), std::back_inserter(rows));
     return rows;
   }();
   return all;
 }
 
 sim::ModelConfig model_of(const Composition& composition) {
-  if (!composition.latent) return tiny_gpt2();
-  sim::ModelConfig model = tiny_deepseek();
-  if (composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;
+  sim::ModelConfig model = composition.latent ? tiny_deepseek() : composition.experts ? tiny_mixtral() : tiny_gpt2();
+  if (composition.latent && composition.recompute == sim::Recompute::Selective) model.attention_dropout = 0.1;
+  if (composition.experts) model.experts = composition.experts;
   return model;
 }
 

@@ -2,6 +2,7 @@
 // composition_test.py (ledger, keys, memory). A composition that stands here has a row in executor/README.md.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ struct Composition {
   bool fp32_gradients = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
-  bool latent = false;   // of the DeepSeek; else of the GPT-2, and where its heads allow of the Llama
+  bool latent = false;                           // the model is tiny_deepseek()
+  std::optional<sim::ExpertForm> experts = {};   // its blocks, or else those of tiny_mixtral(), have these
+  bool has_model() const { return latent || experts; }   // of its own; else it is a GPT-2, and a Llama where its heads allow
 };
 const std::vector<Composition>& compositions();
 

@@ -103,6 +103,15 @@ TEST_F(Mutations, LastBucketNotReduced) {
   expect_caught_in_fp64(pipeline_, Mutation::LastBucketNotReduced);  // the tied embedding's
 }
 
+TEST_F(Mutations, IgnoredChoice) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), Mutation::IgnoredChoice); }
+TEST_F(Mutations, StrayRows) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), Mutation::StrayRows); }
+TEST_F(Mutations, MissingSumOfRouters) { expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.tensor = 2}), Mutation::MissingReplicatedSum); }
+
+TEST(ExpertMutations, WrongExpertGroup) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  expect_caught_in_fp64(tiny_plan(tiny_mixtral(), {.data = 4, .expert = 2}), Mutation::WrongExpertGroup);
+}
+
 TEST(ReplicaMutations, MissingReplicaSum) {
   if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
   for (const std::int32_t stage : {0, 1, 2, 3})

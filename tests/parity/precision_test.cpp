@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kPrecisionSteps = 3;
 constexpr double kBand = 2.0;  // times the error of one process
+constexpr double kRouterBand = 4.0;  // with tensor ranks a router's gradient is the sum of 16-bit parts that are larger than it: seen 3.0
 
 using sim::Precision;
 
@@ -25,7 +26,7 @@ sim::ParallelPlan plan_in(Precision precision, sim::DeviceMesh mesh, const sim::
   return plan;
 }
 
-void expect_within_band(const sim::ParallelPlan& plan) {
+void expect_within_band(const sim::ParallelPlan& plan, double times = kBand) {
   const sim::ParallelPlan alone = on_one_rank(plan);
   sim::ParallelPlan exact = with_precision(alone, Precision::Fp64);
   exact.workload.fp32_gradients = false;
@@ -33,7 +34,7 @@ void expect_within_band(const sim::ParallelPlan& plan) {
   const TrainingResult reference = run(exact, Ranks::Alone);
   const Distance band = distance(run(alone, Ranks::Alone), reference), here = distance(run(plan, Ranks::All), reference);
   EXPECT_LE(here.loss, kBand * band.loss + 1e-3);
-  EXPECT_LE(here.gradients, kBand * band.gradients);
+  EXPECT_LE(here.gradients, times * band.gradients);
   EXPECT_LE(here.weights, kBand * band.weights);
   EXPECT_GT(band.gradients, 1e-6) << "16 bits are 16 bits";
 }
@@ -49,6 +50,10 @@ TEST_P(Precisions, LiesInTheBandOfOneProcess) {
     plan.workload.fp32_gradients = true;
     expect_within_band(plan);
     expect_within_band(plan_in(GetParam(), mesh, tiny_llama()));
+    sim::ModelConfig mixtral = tiny_mixtral();
+    mixtral.experts->forced_balance = true;   // a choice among near equals is not continuous: no band holds it
+    expect_within_band(plan_in(GetParam(), {.data = mesh.data, .pipeline = mesh.pipeline, .tensor = mesh.tensor, .expert = mesh.data % 2 == 0 ? 2 : 1}, mixtral),
+                       mesh.tensor > 1 ? kRouterBand : kBand);
   }
 }
 

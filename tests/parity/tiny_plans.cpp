@@ -46,6 +46,13 @@ sim::ModelConfig tiny_deepseek() {
   return config;
 }
 
+sim::ModelConfig tiny_mixtral() {
+  sim::ModelConfig config = tiny_llama();
+  config.model_type = "mixtral";
+  config.experts = sim::ExpertForm{.experts = 4, .shared_experts = 1, .topk = 2, .expert_ffn = 20, .shared_ffn = 12, .first_dense_layers = 1, .renormalised = true, .balance_loss = 0.01};
+  return config;
+}
+
 sim::ParallelPlan tiny_plan(const sim::ModelConfig& model, sim::DeviceMesh mesh) {
   sim::ParallelPlan plan;
   plan.model = model;

@@ -44,9 +44,10 @@ planner::SearchRequest request_of(sim::ModelConfig model, const Question& questi
 
 std::string name_of(const sim::ParallelPlan& plan) {
   const bool is_bf16 = plan.workload.precision == sim::Precision::Bf16;
+  const std::string experts = plan.mesh.expert > 1 ? fmt::format("e{}", plan.mesh.expert) : "";
   const std::string context =
       plan.mesh.context == 1 ? "" : fmt::format("c{}_{}_", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
-  return fmt::format("{}{}_{}d{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", context, plan.mesh.data, plan.mesh.replicas,
+  return fmt::format("{}{}_{}d{}{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", context, plan.mesh.data, experts, plan.mesh.replicas,
                      plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks, plan.num_microbatches(), plan.microbatch_size, plan.zero_stage,
                      plan.reshard_after_forward ? "" : "_kept", plan.sequence_parallel ? "_sequence" : "",
                      sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
@@ -92,14 +93,10 @@ int main(int, char** argv) {
   std::filesystem::create_directories(argv[1]);
   int refused = 0;
   std::uint64_t key = 1;
-  const Question questions[] = {{2, 2}, {4, 4, Fp32, 10}, {4, 2, Bf16}, {6, 6}, {8, 8, Bf16, 16}, {8, 4}, {8, 2, Fp32, 24}};
-  const Question with_context[] = {{2, 2, Fp32, 8, 2}, {4, 4, Fp32, 8, 2}, {8, 8, Bf16, 8, 2}, {6, 6, Fp32, 8, 3}};
+  const Question questions[] = {{2, 2}, {4, 4, Fp32, 10}, {4, 2, Bf16}, {6, 6}, {8, 8, Bf16, 16}, {8, 4}, {8, 2, Fp32, 24},
+                                {2, 2, Fp32, 8, 2}, {4, 4, Fp32, 8, 2}, {8, 8, Bf16, 8, 2}, {6, 6, Fp32, 8, 3}};
   for (const Question& question : questions)
-    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama()})
-      refused += write_sample(request_of(model, question), {key++}, argv[1]);
-  for (const Question& question : questions) refused += write_sample(request_of(parity::tiny_deepseek(), question), {key++}, argv[1]);
-  for (const Question& question : with_context)
-    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek()})
+    for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_mixtral(), parity::tiny_deepseek()})
       refused += write_sample(request_of(model, question), {key++}, argv[1]);
   return refused == 0 ? 0 : 1;
 }

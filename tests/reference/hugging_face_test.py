@@ -158,7 +158,7 @@ def check(plan_file, root):
 def main():
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
-    plans = sorted(PLANS.glob("hf_*.json"))
+    plans = [plan for plan in sorted(PLANS.glob("hf_*.json")) if "mixtral" not in plan.stem]   # its reference is transformers' own
     with tempfile.TemporaryDirectory() as scratch:
         results = [check(plan, pathlib.Path(scratch)) for plan in plans]
     return 0 if results and all(results) else 1

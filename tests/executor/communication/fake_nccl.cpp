@@ -163,28 +163,6 @@ NcclStatus all_gather(const NcclBuffer& buffer, const NcclOn& on) {
   });
 }
 
-NcclStatus all_to_all(const NcclBuffer& chunks, std::int32_t ranks, const NcclOn& on) {
-  const std::size_t bytes = bytes_of(chunks), all = bytes * static_cast<std::size_t>(ranks);
-  return meet(chunks, on, all, all, [=](const FakeMeeting& meeting) {
-    std::map<std::int32_t, std::string> sent;
-    for (const auto& [place, theirs] : meeting.places) sent[place] = bytes_at(theirs.from, all);
-    for (const auto& [to, theirs] : meeting.places) {
-      std::string joined;
-      for (const auto& [from, words_of_it] : sent) joined += words_of_it.substr(static_cast<std::size_t>(to) * bytes, bytes);
-      copy_checked(theirs.to, joined.data(), all);
-    }
-  });
-}
-
-NcclStatus ring_hop(const NcclBuffer& buffer, NcclPlace here, const NcclOn& on) {
-  const std::size_t bytes = bytes_of(buffer);
-  return meet(buffer, on, bytes, bytes, [=](const FakeMeeting& meeting) {
-    std::map<std::int32_t, std::string> sent;
-    for (const auto& [place, theirs] : meeting.places) sent[place] = bytes_at(theirs.from, bytes);
-    for (const auto& [place, theirs] : meeting.places) copy_checked(theirs.to, sent.at((place + here.size - 1) % here.size).data(), bytes);
-  });
-}
-
 NcclStatus broadcast(const NcclBuffer& buffer, std::int32_t root, const NcclOn& on) {
   const std::size_t bytes = bytes_of(buffer);
   return meet(buffer, on, bytes, bytes, [=](const FakeMeeting& meeting) {
@@ -195,9 +173,11 @@ NcclStatus broadcast(const NcclBuffer& buffer, std::int32_t root, const NcclOn& 
 
 NcclStatus send(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on) {
   use_on_current_stream({.address = buffer.from, .bytes = bytes_of(buffer)});
-  const std::lock_guard lock(mutex);
-  on.communicator->group->messages[{on.communicator->place.rank, to}].push_back(bytes_at(buffer.from, bytes_of(buffer)));
-  changed.notify_all();
+  {
+    const std::lock_guard lock(mutex);
+    on.communicator->group->messages[{on.communicator->place.rank, to}].push_back(bytes_at(buffer.from, bytes_of(buffer)));
+  }
+  changed.notify_all();   // what the stream is held by asks for the mutex
   go_on_behind([] { return true; });
   return NcclStatus::Success;
 }
@@ -213,7 +193,20 @@ NcclStatus receive(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on
   }
   copy_checked(buffer.to, messages.front().data(), bytes_of(buffer));
   messages.pop_front();
+  lock.unlock();
   go_on_behind([] { return true; });
+  return NcclStatus::Success;
+}
+
+// All sends, then all receives: none of the fake's sends waits.
+NcclStatus exchange(const NcclBuffer& buffer, const NcclStretches& stretches, const NcclOn& on) {
+  const std::size_t width = c10::elementSize(buffer.type);
+  const auto* from = static_cast<const char*>(buffer.from);
+  auto* to = static_cast<char*>(buffer.to);
+  for (std::size_t peer = 0; peer < stretches.to.size(); from += stretches.to[peer++] * width)
+    if (stretches.to[peer] > 0) send({.from = from, .elements = stretches.to[peer], .type = buffer.type}, static_cast<std::int32_t>(peer), on);
+  for (std::size_t peer = 0; peer < stretches.from.size(); to += stretches.from[peer++] * width)
+    if (stretches.from[peer] > 0) receive({.to = to, .elements = stretches.from[peer], .type = buffer.type}, static_cast<std::int32_t>(peer), on);
   return NcclStatus::Success;
 }
 
@@ -235,8 +228,7 @@ const NcclLibrary& fake_nccl() {
                                    .all_reduce = all_reduce,
                                    .reduce_scatter = reduce_scatter,
                                    .all_gather = all_gather,
-                                   .all_to_all = all_to_all,
-                                   .ring_hop = ring_hop,
+                                   .exchange = exchange,
                                    .broadcast = broadcast,
                                    .send = send,
                                    .receive = receive,

@@ -70,6 +70,51 @@ TEST(MpiCommunicator, AllGatherConcatenates) {
   }
 }
 
+// Rank r has r + s rows for rank s: as many as that one for it, none where both are 0.
+RowExchange uneven_rows(const MpiCommunicator& group, c10::ScalarType type) {
+  RowExchange rows;
+  std::int64_t all = 0;
+  for (std::int32_t peer = 0; peer < group.size(); ++peer) {
+    rows.to.push_back(group.rank() + peer);
+    all += group.rank() + peer;
+  }
+  rows.from = rows.to;
+  rows.sent = at::full({all, 3}, group.rank(), type);
+  rows.received = at::full({all, 3}, -1, type);
+  return rows;
+}
+
+TEST(MpiCommunicator, AllToAllBringsEachRankItsRows) {
+  Ledger ledger;
+  auto group = communicator(&ledger);
+  for (const auto type : kTypes) {
+    const RowExchange rows = uneven_rows(group, type);
+    group.exchange(rows, key(1, sim::Operation::AllToAll))->wait();
+    std::int64_t first = 0;
+    for (std::int32_t peer = 0; peer < group.size(); ++peer) {
+      const std::int64_t count = group.rank() + peer;
+      EXPECT_TRUE(rows.received.narrow(0, first, count).eq(peer).all().item<bool>()) << type;
+      first += count;
+    }
+    EXPECT_EQ(ledger.back().payload.value(), static_cast<std::int64_t>(rows.sent.nbytes())) << "the rank's own";
+  }
+}
+
+TEST(MpiCommunicator, AllToAllRefusesCountsThatAreNotItsRows) {
+  auto group = communicator();
+  RowExchange rows = uneven_rows(group, at::kFloat);
+  rows.to.front() += 1;
+  EXPECT_THROW(group.exchange(rows, key(1, sim::Operation::AllToAll)), std::invalid_argument);
+}
+
+// What is no task of the graph stands in no ledger.
+TEST(MpiCommunicator, WordsBesideTheTasksAreNotRecorded) {
+  Ledger ledger;
+  auto group = communicator(&ledger);
+  group.all_reduce(of_rank(group.rank(), 3), ReduceOperation::Sum, {})->wait();
+  EXPECT_TRUE(ledger.empty());
+}
+
 TEST(MpiCommunicator, AllToAllDealsChunks) {
   auto group = communicator();
   const std::int32_t ranks = group.size();

@@ -60,6 +60,13 @@ TEST(NcclCommunicator, PerformsEveryOperation) {
     ASSERT_EQ(ledger.size(), 7U) << "barriers are left out";
     EXPECT_EQ(ledger[2].payload, sim::Bytes(32)) << "the whole buffer, as over MPI";
     EXPECT_EQ(ledger[3].group_size, 2);
+    const RowExchange rows{.sent = at::full({3, 2}, place.rank, there()), .received = at::empty({place.rank == 0 ? 1 : 5, 2}, there()),
+                           .to = {place.rank == 0 ? 1 : 0, place.rank == 0 ? 2 : 3}, .from = place.rank == 0 ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{2, 3}};
+    group.exchange(rows, some_key(sim::Operation::AllToAll))->wait();
+    session->drain();
+    EXPECT_EQ(number(rows.received, 0), 0);
+    EXPECT_EQ(number(rows.received, rows.received.numel() - 1), place.rank);
+    EXPECT_EQ(ledger.back().payload, sim::Bytes(3 * 2 * 8)) << "the rank's own rows";
   });
 }
 

@@ -21,6 +21,9 @@ TEST(SoloCommunicator, EveryOperationIsACopyOrNothing) {
   EXPECT_TRUE(at::equal(result, expected));
   solo.all_gather(result, result, {})->wait();  // in place
   EXPECT_TRUE(at::equal(result, expected));
+  const at::Tensor rows = values.view({5, 2}), back = at::zeros({5, 2}, at::kFloat);
+  solo.exchange({.sent = rows, .received = back, .to = {5}, .from = {5}}, {})->wait();
+  EXPECT_TRUE(at::equal(back, rows));
   result.zero_();
   solo.all_to_all(result, values, {})->wait();
   EXPECT_TRUE(at::equal(result, expected));

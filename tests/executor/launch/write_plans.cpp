@@ -34,7 +34,9 @@ void write_hugging_face_plans(const std::string& folder) {
   sim::ModelConfig direct = parity::tiny_deepseek();
   direct.model_type = "deepseek_v2";
   direct.attention.q_lora = 0;
-  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek(), direct})
+  sim::ModelConfig mixtral = parity::tiny_mixtral();   // as its class in transformers has it
+  mixtral.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = mixtral.ffn, .renormalised = true};
+  for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek(), direct, mixtral})
     for (const std::int32_t tensor : {1, 2})
       for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
         model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;

@@ -41,6 +41,24 @@ TEST(TensorPart, RanksTogetherHoldEachElementOnce) {
   }
 }
 
+// Four experts of gate and up, three rows each: a rank holds a third of each of two experts' halves.
+TEST(TensorPart, ExpertsAreDealtOutToNeighboursAndCutBesides) {
+  for (const auto split : {sim::TensorSplit::Rows, sim::TensorSplit::Columns}) {
+    sim::Parameter parameter = matrix(split, {3, 3, 3, 3, 3, 3, 3, 3});
+    parameter.expert = true;
+    std::set<std::int64_t> seen;
+    for (std::int64_t rank = 0; rank < 3; ++rank)
+      for (std::int64_t experts = 0; experts < 2; ++experts) {
+        const TensorPart part(parameter, {.degree = 3, .rank = rank, .expert_degree = 2, .expert_rank = experts});
+        for (std::int64_t element = 0; element < part.elements(); ++element) EXPECT_TRUE(seen.insert(part.global_element(element)).second);
+      }
+    EXPECT_EQ(static_cast<std::int64_t>(seen.size()), parameter.elements());
+  }
+  sim::Parameter up = matrix(sim::TensorSplit::Rows, {3, 3, 3, 3, 3, 3, 3, 3});
+  up.expert = true;
+  EXPECT_EQ(TensorPart(up, {.degree = 3, .rank = 1, .expert_degree = 2, .expert_rank = 1}).global_row(1), 12 + 3 + 1);
+}
+
 TEST(TensorPart, UnsplitIsWholeOnEveryRank) {
   const sim::Parameter norm = matrix(sim::TensorSplit::None, {4});
   EXPECT_EQ(TensorPart(norm, {.degree = 2, .rank = 1}).global_element(5), 5);

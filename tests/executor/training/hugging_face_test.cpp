@@ -21,6 +21,13 @@ sim::ParallelPlan tiny_llama_plan() {
   return plan;
 }
 
+sim::ParallelPlan tiny_mixtral_plan() {
+  sim::ParallelPlan plan = tiny_llama_plan();
+  plan.model.model_type = "mixtral";
+  plan.model.experts = sim::ExpertForm{.experts = 2, .topk = 1, .expert_ffn = plan.model.ffn, .renormalised = true};
+  return plan;
+}
+
 HuggingFaceSource source_of(const sim::ParallelPlan& plan, const std::string& name) {
   return hugging_face_source(plan.model, {.name = name, .split = {}, .row_blocks = {}, .initial = {}});
 }
@@ -49,6 +56,19 @@ TEST(HuggingFace, NamesOfBothFamilies) {
   EXPECT_THAT(source_of(tiny_llama_plan(), "layers.0.mlp.up.weight").names,
               testing::ElementsAre("model.layers.0.mlp.gate_proj.weight", "model.layers.0.mlp.up_proj.weight"));
   EXPECT_THAT(source_of(tiny_llama_plan(), "head.weight").names, testing::ElementsAre("lm_head.weight"));
+  const std::string experts = "model.layers.0.block_sparse_moe.experts.";
+  EXPECT_THAT(source_of(tiny_mixtral_plan(), "layers.0.mlp.experts.up.weight").names,
+              testing::ElementsAre(experts + "0.w1.weight", experts + "0.w3.weight", experts + "1.w1.weight", experts + "1.w3.weight"));
+}
+
+TEST(HuggingFace, FamiliesWithOtherWeightsAreRefused) {
+  sim::ParallelPlan plan = tiny_mixtral_plan();
+  Training training(plan);
+  plan.model.model_type = "qwen3_moe";
+  EXPECT_THAT([&] { load_hugging_face(training.parameters, plan.model, "nowhere"); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("norms of queries and keys")));
+  plan.model.model_type = "mixtral";
+  plan.model.experts->shared_ffn = 8;
+  EXPECT_THAT([&] { load_hugging_face(training.parameters, plan.model, "nowhere"); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("shared experts")));
 }
 
 void expect_round_trip(const sim::ParallelPlan& plan) {
@@ -71,6 +91,7 @@ TEST(HuggingFace, WhatIsWrittenIsReadBack) {
   expect_round_trip(tiny_llama_plan());
   for (const std::int64_t q_lora : {0, 6})
     expect_round_trip(tiny_latent_plan({.q_lora = q_lora, .kv_lora = 5, .qk_nope = 4, .qk_rope = 2, .v_dim = 4}));
+  expect_round_trip(tiny_mixtral_plan());
 }
 
 TEST(HuggingFace, EveryMissingTensorIsNamed) {

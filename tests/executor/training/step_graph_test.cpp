@@ -36,6 +36,9 @@ TEST(StepGraph, SaysWhatForbidsOne) {
   EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/workload/precision: no CUDA graph: in fp16 the host decides")));
   EXPECT_THAT(refusals(tiny_plan({.pipeline = 2})), testing::ElementsAre(HasSubstr("forward.send")));
   EXPECT_THAT(refusals(tiny_plan({.tensor = 2})), testing::ElementsAre(HasSubstr("all_reduce.tensor")));
+  plan = tiny_plan();
+  plan.model.experts = sim::ExpertForm{.experts = 2, .expert_ffn = 24};
+  EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/model/num_experts: no CUDA graph: the host counts")));
   plan = tiny_plan({.data = 2});
   plan.zero_stage = 3;
   EXPECT_THAT(refusals(plan), testing::Contains(HasSubstr("zero_stage 3 gives the memory")));

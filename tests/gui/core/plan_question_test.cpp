@@ -52,6 +52,12 @@ TEST(PlanQuestion, TakesTheSoftwareThatIsAskedFor) {
   EXPECT_EQ(searchRequest(question).cluster.software.name, "megatron-core");
 }
 
+TEST(PlanQuestion, AClusterSaysItsDevicesAProfileAsMany) {
+  EXPECT_EQ(devicesOf("dgx-a100-64", 8), 64);
+  EXPECT_EQ(devicesOf("a100-80gb-sxm", 8), 8);
+  EXPECT_THROW(devicesOf("profiles/models/gpt2.json", 8), sim::InputError);
+}
+
 TEST(PlanQuestion, KnowsTheProfiles) {
   EXPECT_THAT(knownSoftware(), testing::IsSupersetOf({"meshwright", "megatron-core", "plain"}));
   EXPECT_THAT(knownClusters(), testing::IsSupersetOf({"a100-80gb-sxm", "h100-80gb-sxm", "dgx-a100-64"}));

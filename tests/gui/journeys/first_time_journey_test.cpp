@@ -45,7 +45,8 @@ TEST_F(FirstTimeJourney, FromAnExampleToAComparedRun) {
   wait([this] { return !window_.planPage()->candidates().empty(); });
   waitForPlan();
   picture("first_3_planned");
-  trigger("Ctrl+6");
+  click(window_.planPage(), "Run the chosen plan…");
+  EXPECT_EQ(window_.pages()->currentWidget(), window_.runPage());
   RunPage* run = window_.runPage();
   picture("first_4_run");
   run->setRequest({.data = {}, .folder = folder_.filePath("run"), .steps = 6});

@@ -82,6 +82,17 @@ TEST_F(RealRunJourney, StartsGrowsStopsResumesAndIsCompared) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 30000)) << window_.message()->text().toStdString();
 }
 
+TEST_F(RealRunJourney, TheJobScriptForASchedulerIsShown) {
+  window_.session()->show(plan_, Session::Origin::Chosen);
+  waitForPlan();
+  trigger("Ctrl+6");
+  page()->setRequest({.data = folder_.filePath("tokens.bin"), .folder = runFolder(), .steps = 5});
+  page()->launcher()->setCurrentText("srun");
+  Q_EMIT page()->launcher()->activated(page()->launcher()->currentIndex());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->words().contains("#SBATCH --ntasks=2"); }, 10000)) << window_.message()->text().toStdString();
+  picture("run_script");
+}
+
 TEST_F(RealRunJourney, ACrashedRankIsToldInTheLaunchersWords) {
   startIn(folder_.path());
   waitForStep(6);

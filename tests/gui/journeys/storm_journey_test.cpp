@@ -78,6 +78,18 @@ TEST_F(StormJourney, EditsUndoneAndRedoneFasterThanTheyAreSimulated) {
   isUsable();
 }
 
+// A screen of 1,920 pixels at 200 % is 960 wide.
+TEST_F(StormJourney, TheWindowFitsASmallScreen) {
+  planGpt2();
+  for (int page = 0; page < window_.pages()->count(); ++page) {
+    const QSize least = window_.pages()->widget(page)->minimumSizeHint();
+    EXPECT_LE(least.width(), 690) << window_.pages()->tabText(page).toStdString();
+    EXPECT_LE(least.height(), 460) << window_.pages()->tabText(page).toStdString();
+  }
+  EXPECT_LE(window_.minimumSizeHint().width(), 960);
+  EXPECT_LE(window_.minimumSizeHint().height(), 540);
+}
+
 TEST_F(StormJourney, TinyAndHuge) {
   planGpt2();
   for (const QSize size : {QSize(1, 1), QSize(640, 480), QSize(3840, 2160), QSize(1440, 900)}) {

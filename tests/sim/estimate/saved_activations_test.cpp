@@ -39,6 +39,16 @@ TEST(SavedActivations, ACompilerDropsWhatNoGradientNeeds) {
   EXPECT_NEAR(eager - saved(run).kept, 4096 * 2048.0 * 2, 1);
 }
 
+// Adapters of attention: the feed-forward's two products keep neither the normalized stream nor the activation.
+TEST(SavedActivations, FrozenProductsKeepNoInput) {
+  RunDescription run = gpt_run();
+  const double trained = saved(run).kept;
+  run.network.low_rank = LowRankForm{};
+  EXPECT_NEAR(trained - saved(run).kept, 4096 * 2 * (2048 + 8192.0), 1);
+  run.network.low_rank->attention_only = false;
+  EXPECT_NEAR(saved(run).kept, trained, 1);
+}
+
 TEST(SavedActivations, GradientsOfTheFeedForwardOrOfTheScores) {
   RunDescription run = gpt_run();
   EXPECT_NEAR(saved(run).gradients, 4096 * 2 * (2048 + 8192.0), 1);

@@ -32,8 +32,23 @@ Json deepseek() {
 
 TEST(ExpertForm, FamiliesNameTheSameNumbersDifferently) {
   const ModelConfig eight = model_config_from_json(mixtral(), "config.json"), sixty = model_config_from_json(qwen_moe(), "config.json");
-  EXPECT_EQ(*eight.experts, (ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 14336}));
+  EXPECT_EQ(*eight.experts, (ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 14336, .renormalised = true}));
   EXPECT_EQ(*sixty.experts, (ExpertForm{.experts = 60, .topk = 4, .expert_ffn = 1408, .shared_ffn = 5632}));
+}
+
+// Where the file is silent, the family's own class speaks; the auxiliary loss counts where router logits are put out.
+TEST(ExpertForm, FamiliesWeighExpertsDifferently) {
+  const ExpertForm v3 = *model_config_from_json(deepseek(), "config.json").experts;
+  EXPECT_EQ(v3.score, RouterScore::Sigmoid);
+  EXPECT_TRUE(v3.renormalised);
+  EXPECT_EQ(v3.scaling, 2.5);
+  Json json = qwen_moe();
+  json["norm_topk_prob"] = true;
+  json["router_aux_loss_coef"] = 0.02;
+  EXPECT_TRUE(model_config_from_json(json, "config.json").experts->renormalised);
+  EXPECT_EQ(model_config_from_json(json, "config.json").experts->balance_loss, 0);
+  json["output_router_logits"] = true;
+  EXPECT_EQ(model_config_from_json(json, "config.json").experts->balance_loss, 0.02);
 }
 
 TEST(ExpertForm, OneExpertIsADenseModel) {

@@ -47,6 +47,22 @@ TEST(Ledger, ARightRunIsEqual) {
   EXPECT_EQ(why_ledgers_differ(fixture.graph, fixture.plan, fixture.perfect()), std::nullopt);
 }
 
+// Of rows that experts may drop the prediction is the most; of others it is exact.
+TEST(Ledger, DroppedRowsAreNotSent) {
+  for (const ExpertDispatch dispatch : {ExpertDispatch::Drop, ExpertDispatch::Padded, ExpertDispatch::Dropless}) {
+    LedgerFixture fixture;
+    fixture.plan.mesh.expert = 2;
+    fixture.plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = fixture.plan.model.ffn, .capacity_factor = 1, .dispatch = dispatch};
+    fixture.model = make_model_graph(fixture.plan);
+    fixture.graph = lower(fixture.model, fixture.plan);
+    auto traces = fixture.perfect();
+    EXPECT_EQ(why_ledgers_differ(fixture.graph, fixture.plan, traces), std::nullopt);
+    for (LedgerEntry& entry : traces[1].steps[0].ledger)
+      if (entry.key.group == MeshAxis::Expert) entry.payload -= Bytes(4);
+    EXPECT_EQ(why_ledgers_differ(fixture.graph, fixture.plan, traces).has_value(), dispatch != ExpertDispatch::Drop);
+  }
+}
+
 TEST(Ledger, TellsTheFirstDifference) {
   const LedgerFixture fixture;
   auto traces = fixture.perfect();

@@ -1,0 +1,34 @@
+#include "executor/communication/row_exchange.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace executor {
+namespace {
+
+void require_chunks(const at::Tensor& received, const at::Tensor& sent, std::int32_t chunks) {
+  const bool alike = received.numel() == sent.numel() && received.scalar_type() == sent.scalar_type();
+  if (alike && sent.numel() % chunks == 0 && sent.is_contiguous() && received.is_contiguous()) return;
+  throw std::invalid_argument(fmt::format("{} elements are sent and {} received: not {} contiguous chunks of one type", sent.numel(), received.numel(), chunks));
+}
+
+}  // namespace
+
+RowExchange even_exchange(const at::Tensor& received, const at::Tensor& sent, std::int32_t ranks) {
+  require_chunks(received, sent, ranks);
+  const std::vector<std::int64_t> each(static_cast<std::size_t>(ranks), 1);
+  return {.sent = sent.view({ranks, -1}), .received = received.view({ranks, -1}), .to = each, .from = each};
+}
+
+RowExchange ring_exchange(const at::Tensor& received, const at::Tensor& sent, RingPlace here) {
+  require_chunks(received, sent, 1);
+  RowExchange rows{.sent = sent.view({1, -1}), .received = received.view({1, -1}), .to = {}, .from = {}};
+  rows.to.resize(static_cast<std::size_t>(here.size));
+  rows.from.resize(static_cast<std::size_t>(here.size));
+  rows.to[static_cast<std::size_t>((here.rank + 1) % here.size)] = 1;
+  rows.from[static_cast<std::size_t>((here.rank + here.size - 1) % here.size)] = 1;
+  return rows;
+}
+
+}  // namespace executor

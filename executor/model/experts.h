@@ -1,0 +1,59 @@
+// The core of a feed-forward made of experts, in the pieces between which ranks exchange rows: what a block's Mlp is in one piece (segment.h).
+//
+//   forward    send: normalized -> router, rows of tokens | [exchange] | compute: rows by the experts here | [exchange] | combine: weighted sum
+//   backward   combine_backward | [exchange] | compute_backward | [exchange] | send_backward
+//
+// Shared experts take every token, while the others' rows are away. With tensor ranks all but the routing are parts of a sum over them: what is
+// put out, and the gradients at the input and at the router's weights.
+#pragma once
+
+#include "executor/model/piece.h"
+#include "executor/model/segment.h"
+#include "executor/model/token_exchange.h"
+#include "executor/model/token_order.h"
+
+namespace executor {
+
+// What is kept of one microbatch from task to task.
+struct ExpertActivations {
+  at::Tensor normalized;       // [tokens, hidden]
+  Routing routing;
+  TokenOrder order;
+  TokenExchange exchange;
+  Piece shared, products;
+  at::Tensor shared_output;    // [tokens, hidden], until the sum
+  at::Tensor returned;         // [rows, hidden] as experts gave them back: the gradient of their weights reads them
+  at::Tensor output_gradient;  // [tokens, hidden], for the shared experts
+  at::Tensor weight_gradient;  // [tokens, k], for the router
+};
+
+class Experts {
+ public:
+  Experts(const sim::ModelConfig& config, const LayerParts& layer);
+
+  const sim::ExpertForm& form() const { return form_; }
+  // Rows by expert. records: the graphs of the pieces are kept for a backward.
+  struct Recording { bool on = true; };
+  at::Tensor send(const at::Tensor& normalized, ExpertActivations& kept, Recording records) const;
+  at::Tensor compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const;
+  at::Tensor combine(at::Tensor returned, ExpertActivations& kept) const;
+
+  at::Tensor combine_backward(const at::Tensor& gradient, ExpertActivations& kept) const;  // at the rows
+  at::Tensor compute_backward(const at::Tensor& gradient, ExpertActivations& kept) const;
+  // balance: how much the auxiliary loss of these tokens counts. Returns the gradient at the normalized stream.
+  at::Tensor send_backward(const at::Tensor& gradient, ExpertActivations& kept, double balance) const;
+
+ private:
+  struct Products {
+    Leaf up, down;
+  };
+  at::Tensor activated(const at::Tensor& up) const;
+
+  sim::ExpertForm form_;
+  sim::Activation activation_;
+  bool gated_;
+  Leaf router_;
+  Products routed_, shared_;  // shared_: without tensors where there are none
+};
+
+}  // namespace executor

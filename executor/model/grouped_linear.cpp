@@ -1,0 +1,66 @@
+#include "executor/model/grouped_linear.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/mm.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "executor/model/weight_gradients.h"
+
+namespace executor {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct Expert {
+  std::int64_t number = 0, first_row = 0, rows = 0;
+  at::Tensor rows_of(const at::Tensor& all) const { return all.narrow(0, first_row, rows); }
+  at::Tensor part_of(const at::Tensor& weights, std::int64_t outputs) const { return weights.narrow(0, number * outputs, outputs); }
+};
+
+template <class Each>
+void for_each_expert(c10::ArrayRef<std::int64_t> counts, const Each& each) {
+  Expert expert;
+  for (const std::int64_t rows : counts) {
+    expert.rows = rows;
+    if (rows > 0) each(expert);
+    expert.first_row += rows;
+    ++expert.number;
+  }
+}
+
+struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const RowCounts& counts) {
+    context->save_for_backward({input});
+    context->saved_data["weight"] = weight.value.detach();
+    context->saved_data["weight_gradient"] = weight.gradient;
+    context->saved_data["counts"] = counts;
+    const std::int64_t outputs = weight.value.size(0) / static_cast<std::int64_t>(counts.size());
+    const at::Tensor result = at::empty({input.size(0), outputs}, input.options()), weights = weight.value.detach();
+    for_each_expert(counts, [&](const Expert& expert) {
+      at::Tensor rows = expert.rows_of(result);
+      at::mm_out(rows, expert.rows_of(input), expert.part_of(weights, outputs).t());
+    });
+    return result;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const at::Tensor& gradient = gradients.front();
+    const at::Tensor input = context->get_saved_variables().front().detach(), weights = context->saved_data["weight"].toTensor();
+    const at::Tensor weight_gradient = context->saved_data["weight_gradient"].toTensor(), input_gradient = at::empty_like(input);
+    for_each_expert(context->saved_data["counts"].toIntVector(), [&](const Expert& expert) {
+      const at::Tensor mine = expert.rows_of(gradient);
+      at::Tensor rows = expert.rows_of(input_gradient);
+      at::mm_out(rows, mine, expert.part_of(weights, gradient.size(1)));
+      PutOff::sum_or_keep({.output_gradient = mine, .input = expert.rows_of(input), .weight = expert.part_of(weight_gradient, gradient.size(1)), .bias = {}});
+    });
+    return {input_gradient, at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor grouped_linear(const at::Tensor& rows, const Leaf& weight, const RowCounts& counts) { return GroupedLinearFunction::apply(rows, weight, counts); }
+
+}  // namespace executor

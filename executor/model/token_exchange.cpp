@@ -1,0 +1,61 @@
+#include "executor/model/token_exchange.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace executor {
+namespace {
+
+// Where the rows of (rank, expert here) begin, and how many there are.
+struct Stretch {
+  std::int64_t begin = 0, count = 0;
+};
+
+// Arrived rows, expert by expert.
+at::Tensor sorted_rows(const std::vector<std::vector<Stretch>>& by_expert, std::int64_t rows) {
+  at::Tensor result = at::empty({rows}, at::kLong);
+  auto* next = result.data_ptr<std::int64_t>();
+  for (const auto& stretches : by_expert)
+    for (const Stretch& stretch : stretches) {
+      std::iota(next, next + stretch.count, stretch.begin);
+      next += stretch.count;
+    }
+  return result;
+}
+
+at::Tensor inverse_of(const at::Tensor& order) {
+  at::Tensor result = at::empty_like(order);
+  for (std::int64_t at = 0; at < order.numel(); ++at) result.data_ptr<std::int64_t>()[order.const_data_ptr<std::int64_t>()[at]] = at;
+  return result;
+}
+
+}  // namespace
+
+std::int64_t TokenExchange::rows_here() const { return std::accumulate(held.begin(), held.end(), std::int64_t{0}); }
+
+TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& position, c10::Device device) {
+  const std::int64_t ranks = counts.size(0), mine = counts.size(1) / ranks, own = position.expert_rank;
+  const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t rank, std::int64_t expert) { return numbers[rank * counts.size(1) + expert]; };
+  TokenExchange exchange{.to = RowCounts(static_cast<std::size_t>(ranks)), .from = RowCounts(static_cast<std::size_t>(ranks)), .held = RowCounts(static_cast<std::size_t>(mine)), .sorted = {}, .arrived = {}};
+  std::vector<std::vector<Stretch>> by_expert(static_cast<std::size_t>(mine));
+  std::int64_t begin = 0;
+  for (std::int64_t rank = 0; rank < ranks; ++rank)
+    for (std::int64_t expert = 0; expert < mine; ++expert) {
+      const std::int64_t count = rows(rank, own * mine + expert);
+      exchange.to[static_cast<std::size_t>(rank)] += rows(own, rank * mine + expert);
+      exchange.from[static_cast<std::size_t>(rank)] += count;
+      exchange.held[static_cast<std::size_t>(expert)] += count;
+      by_expert[static_cast<std::size_t>(expert)].push_back({begin, count});
+      begin += count;
+    }
+  if (ranks == 1 || mine == 1) return exchange;
+  const at::Tensor sorted = sorted_rows(by_expert, begin);
+  exchange.arrived = inverse_of(sorted).to(device);
+  exchange.sorted = sorted.to(device);
+  return exchange;
+}
+
+}  // namespace executor

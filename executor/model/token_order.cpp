@@ -1,0 +1,104 @@
+#include "executor/model/token_order.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace executor {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+// Which choices each expert takes, in ascending order.
+std::vector<Numbers> taken_by_experts(const Routing& routing, const sim::ExpertForm& form) {
+  const at::Tensor experts = routing.experts.cpu().contiguous();
+  std::vector<Numbers> taken(static_cast<std::size_t>(form.experts));
+  const auto* expert = experts.const_data_ptr<std::int64_t>();
+  for (std::int64_t choice = 0; choice < experts.numel(); ++choice) taken[static_cast<std::size_t>(expert[choice])].push_back(choice);
+  if (!form.is_limited()) return taken;
+  const at::Tensor weights = routing.weights.to(at::kCPU, at::kDouble).contiguous();
+  const auto* weight = weights.const_data_ptr<double>();
+  const auto capacity = static_cast<std::size_t>(sim::expert_capacity(form, {experts.size(0)}));
+  for (Numbers& choices : taken) {
+    if (choices.size() <= capacity) continue;
+    std::stable_sort(choices.begin(), choices.end(), [&](std::int64_t a, std::int64_t b) { return weight[a] > weight[b]; });
+    choices.resize(capacity);
+    std::sort(choices.begin(), choices.end());
+  }
+  return taken;
+}
+
+at::Tensor as_index(const Numbers& numbers, const at::Tensor& like) {
+  at::Tensor host = at::empty({static_cast<std::int64_t>(numbers.size())}, at::kLong);
+  std::ranges::copy(numbers, host.data_ptr<std::int64_t>());
+  return host.to(like.device());
+}
+
+}  // namespace
+
+std::int64_t TokenOrder::num_rows() const { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
+
+TokenOrder order_tokens(const Routing& routing, const sim::ExpertForm& form) {
+  const std::int64_t topk = form.topk, choices = routing.experts.numel(), tokens = routing.experts.size(0);
+  const bool pads = form.is_limited() && form.dispatch == sim::ExpertDispatch::Padded;
+  const std::int64_t capacity = pads ? sim::expert_capacity(form, {tokens}) : 0;
+  TokenOrder order;
+  Numbers kept, owners, places, rows(static_cast<std::size_t>(choices), -1);
+  std::int64_t first = 0;
+  for (const Numbers& taken : taken_by_experts(routing, form)) {
+    for (std::size_t at = 0; at < taken.size(); ++at) {
+      kept.push_back(taken[at]);
+      owners.push_back(taken[at] / topk);
+      places.push_back(first + static_cast<std::int64_t>(at));
+      rows[static_cast<std::size_t>(taken[at])] = places.back();
+    }
+    order.counts.push_back(pads ? capacity : static_cast<std::int64_t>(taken.size()));
+    first += order.counts.back();
+  }
+  order.tokens = as_index(owners, routing.experts);
+  order.choices = as_index(kept, routing.experts);
+  if (pads) order.places = as_index(places, routing.experts);
+  at::Tensor place = as_index(rows, routing.experts).view({tokens, topk});
+  if (static_cast<std::int64_t>(kept.size()) < choices) order.kept = place.ge(0).to(routing.weights.scalar_type());
+  order.rows = place.clamp_min_(0);
+  return order;
+}
+
+at::Tensor to_rows(const at::Tensor& stream, const TokenOrder& order) {
+  const at::Tensor rows = stream.index_select(0, order.tokens);
+  if (!order.places.defined()) return rows;
+  return at::zeros({order.num_rows(), stream.size(1)}, stream.options()).index_copy_(0, order.places, rows);
+}
+
+// Gathered place by place: no two sums of a token meet, so the order of the sum is one everywhere.
+at::Tensor from_rows(const at::Tensor& rows, const TokenOrder& order, const at::Tensor& weights) {
+  at::Tensor sum = at::zeros({order.rows.size(0), rows.size(1)}, rows.options());
+  at::Tensor factors = weights;
+  if (order.kept.defined()) factors = factors.defined() ? factors * order.kept : order.kept;
+  for (std::int64_t place = 0; place < order.rows.size(1); ++place) {
+    const at::Tensor mine = rows.index_select(0, order.rows.select(1, place));
+    if (factors.defined())
+      sum.addcmul_(mine, factors.select(1, place).to(rows.scalar_type()).unsqueeze(1));
+    else
+      sum.add_(mine);
+  }
+  return sum;
+}
+
+SumGradient from_rows_backward(const at::Tensor& gradient, at::Tensor rows, const TokenOrder& order, const at::Tensor& weights) {
+  SumGradient result{.rows = to_rows(gradient, order), .weights = at::zeros(weights.sizes(), weights.options())};
+  const at::Tensor slopes = rows.mul_(result.rows).sum(1, false, weights.scalar_type());
+  at::Tensor flat = result.weights.view(-1);
+  flat.index_copy_(0, order.choices, order.places.defined() ? slopes.index_select(0, order.places) : slopes);
+  const at::Tensor factor = weights.reshape(-1).index_select(0, order.choices).to(rows.scalar_type()).unsqueeze(1);
+  if (order.places.defined())
+    result.rows.mul_(at::zeros({rows.size(0), 1}, factor.options()).index_copy_(0, order.places, factor));
+  else
+    result.rows.mul_(factor);
+  return result;
+}
+
+}  // namespace executor

@@ -1,0 +1,38 @@
+// Rows of tokens in the order of their experts. A token has one row for each expert that it chose; where experts take so many rows and no more,
+// those that want an expert least are dropped (they go on through the residual stream alone).
+// The order is made on the host, by counting: whoever exchanges rows, or computes one product an expert, needs the counts there.
+//
+//   choice = token * k + place among the token's experts        rows: expert 0's, expert 1's, ...; inside, choices in ascending order
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/model/router.h"
+
+namespace executor {
+
+struct TokenOrder {
+  std::vector<std::int64_t> counts;  // rows of each expert; padded: its capacity
+  at::Tensor tokens;                 // [choices kept] whose row it is, in the order of rows
+  at::Tensor choices;                // [choices kept]
+  at::Tensor places;                 // [choices kept] their rows; without a tensor: 0, 1, 2, ...
+  at::Tensor rows;                   // [tokens, k] the row of each choice; of a dropped one any
+  at::Tensor kept;                   // [tokens, k] 1, dropped 0, in the type of the weights; without a tensor: all are kept
+  std::int64_t num_rows() const;
+};
+TokenOrder order_tokens(const Routing& routing, const sim::ExpertForm& form);
+
+at::Tensor to_rows(const at::Tensor& stream, const TokenOrder& order);   // [tokens, hidden] -> [rows, hidden]; padding is 0
+// Each token's rows, summed up in the order of its choices: times `weights` [tokens, k], or as they are.
+at::Tensor from_rows(const at::Tensor& rows, const TokenOrder& order, const at::Tensor& weights = {});
+
+// Backward of the weighted sum. `rows` are those that were summed up; they are overwritten.
+struct SumGradient {
+  at::Tensor rows, weights;  // [rows, hidden], [tokens, k]
+};
+SumGradient from_rows_backward(const at::Tensor& gradient, at::Tensor rows, const TokenOrder& order, const at::Tensor& weights);
+
+}  // namespace executor

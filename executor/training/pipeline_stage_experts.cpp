@@ -1,0 +1,81 @@
+// The compute tasks of a block's experts, and what their exchanges hand over.
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/training/pipeline_stage.h"
+
+namespace executor {
+namespace {
+
+at::Tensor as_tensor(const RowCounts& counts) {
+  at::Tensor result = at::empty({static_cast<std::int64_t>(counts.size())}, at::kLong);
+  std::ranges::copy(counts, result.data_ptr<std::int64_t>());
+  return result;
+}
+
+}  // namespace
+
+void PipelineStage::expert_input(const sim::TaskKey& key) {
+  if (!shares_sequence()) segment_norm(key);
+  ExpertActivations& kept = block_activations(key).experts;
+  partial_ = blocks_.at(key.layer).experts->send(std::exchange(partial_, {}), kept, {keeps_graph(key)});
+  if (plan_.mesh.expert == 1) put_row_counts(as_tensor(kept.order.counts).unsqueeze(0), key);
+}
+
+at::Tensor PipelineStage::row_counts(const sim::TaskKey& key) { return as_tensor(block_activations(key).experts.order.counts); }
+
+void PipelineStage::put_row_counts(const at::Tensor& counts, const sim::TaskKey& key) {
+  block_activations(key).experts.exchange = make_exchange(counts, tensor_, parameters_.device());
+}
+
+// What recomputation ends with waits for the backward, which begins with the weighted sum.
+void PipelineStage::put_rows(at::Tensor rows, const sim::TaskKey& key) {
+  const bool is_last = key.phase == sim::Phase::Recompute && key.sequence == 1;
+  (is_last ? block_activations(key).experts.returned : partial_) = std::move(rows);
+}
+
+void PipelineStage::experts(const sim::TaskKey& key) {
+  ExpertActivations& kept = block_activations(key).experts;
+  partial_ = blocks_.at(key.layer).experts->compute(std::exchange(partial_, {}), kept, {keeps_graph(key)});
+  if (key.phase != sim::Phase::Recompute) return;
+  again_ = {};
+  kept.shared_output.reset();
+  if (plan_.mesh.expert == 1) kept.returned = std::exchange(partial_, {});
+}
+
+void PipelineStage::expert_output(const sim::TaskKey& key) {
+  ExpertActivations& kept = block_activations(key).experts;
+  if (mutation_ == Mutation::StrayRows) partial_ = partial_.flip(0);
+  partial_ = blocks_.at(key.layer).experts->combine(std::exchange(partial_, {}), kept);
+  if (!keeps_graph(key)) kept = {};
+  if (!shares_tensors()) segment_residual(key);
+}
+
+void PipelineStage::expert_output_backward(const sim::TaskKey& key) {
+  if (!shares_sequence()) segment_residual_backward(key);
+  ExpertActivations& kept = block_activations(key).experts;
+  partial_ = blocks_.at(key.layer).experts->combine_backward(std::exchange(partial_, {}), kept);
+  if (mutation_ == Mutation::IgnoredChoice) kept.weight_gradient.zero_();
+}
+
+void PipelineStage::experts_backward(const sim::TaskKey& key) {
+  const PutOff put_off(later(key));
+  partial_ = blocks_.at(key.layer).experts->compute_backward(std::exchange(partial_, {}), block_activations(key).experts);
+}
+
+// Every tensor rank knows the whole auxiliary loss: one of them says it.
+void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
+  const Experts& experts = *blocks_.at(key.layer).experts;
+  const double tokens = static_cast<double>(plan_.shard_shape().tokens());
+  const double balance = tensor_.rank == 0 ? experts.form().balance_loss * loss_scale_ * tokens : 0;
+  {
+    const PutOff put_off(later(key));
+    partial_ = experts.send_backward(std::exchange(partial_, {}), block_activations(key).experts, balance);
+  }
+  block_activations(key).experts = {};
+  if (!shares_tensors()) segment_norm_backward(key);
+}
+
+}  // namespace executor

@@ -1,0 +1,64 @@
+#include "executor/model/token_order.h"
+
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+
+#include "tests/executor/model/random_tensors.h"
+
+namespace executor {
+namespace {
+
+// Four tokens, two experts each of three; the third expert is nobody's first.
+Routing routing() {
+  return {.scores = {},
+          .experts = at::tensor({0, 1, 1, 0, 0, 2, 0, 1}, at::kLong).view({4, 2}),
+          .weights = at::tensor({0.6, 0.4, 0.7, 0.3, 0.9, 0.1, 0.8, 0.2}, at::kDouble).view({4, 2})};
+}
+const sim::ExpertForm kForm{.experts = 3, .topk = 2};
+
+std::vector<std::int64_t> numbers(const at::Tensor& tensor) {
+  return {tensor.const_data_ptr<std::int64_t>(), tensor.const_data_ptr<std::int64_t>() + tensor.numel()};
+}
+
+TEST(TokenOrder, IsThatOfTheExperts) {
+  const TokenOrder order = order_tokens(routing(), kForm);
+  EXPECT_THAT(order.counts, testing::ElementsAre(4, 3, 1));
+  EXPECT_THAT(numbers(order.tokens), testing::ElementsAre(0, 1, 2, 3, 0, 1, 3, 2));
+  EXPECT_THAT(numbers(order.rows.contiguous()), testing::ElementsAre(0, 4, 5, 1, 2, 7, 3, 6));
+  EXPECT_FALSE(order.kept.defined());
+}
+
+TEST(TokenOrder, DropsWhoWantsAnExpertLeast) {
+  sim::ExpertForm form = kForm;
+  form.dispatch = sim::ExpertDispatch::Drop;
+  form.capacity_factor = 0.75;   // of 8 / 3: two rows
+  const TokenOrder order = order_tokens(routing(), form);
+  EXPECT_THAT(order.counts, testing::ElementsAre(2, 2, 1));
+  EXPECT_THAT(numbers(order.tokens), testing::ElementsAre(2, 3, 0, 1, 2));
+  EXPECT_EQ(order.kept.sum().item<double>(), 5);
+}
+
+TEST(TokenOrder, PadsUpToTheCapacity) {
+  sim::ExpertForm form = kForm;
+  form.dispatch = sim::ExpertDispatch::Padded;
+  form.capacity_factor = 0.75;
+  const TokenOrder order = order_tokens(routing(), form);
+  EXPECT_EQ(order.num_rows(), 6);
+  const at::Tensor rows = to_rows(random_tensor({4, 5}, 1), order);
+  EXPECT_EQ(rows[5].count_nonzero().item<std::int64_t>(), 0);
+}
+
+TEST(TokenOrder, BackIsOutTransposed) {
+  for (const double factor : {0.0, 0.75, 2.0})
+    for (const sim::ExpertDispatch dispatch : {sim::ExpertDispatch::Drop, sim::ExpertDispatch::Padded}) {
+      sim::ExpertForm form = kForm;
+      form.dispatch = dispatch;
+      form.capacity_factor = factor;
+      const TokenOrder order = order_tokens(routing(), form);
+      const at::Tensor stream = random_tensor({4, 5}, 1), rows = random_tensor({order.num_rows(), 5}, 2);
+      EXPECT_NEAR((to_rows(stream, order) * rows).sum().item<double>(), (stream * from_rows(rows, order)).sum().item<double>(), 1e-13);
+    }
+}
+
+}  // namespace
+}  // namespace executor
