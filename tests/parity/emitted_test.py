@@ -5,10 +5,12 @@ import tempfile
 
 from performed import perform_all
 
+UNEXPLAINED = 4 << 10   # bytes that a few plans of less than a megabyte lack beyond 2 %: executor/README.md
+
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        found = perform_all(sys.argv[2], pathlib.Path(sys.argv[1]), pathlib.Path(scratch))
+        found = perform_all(sys.argv[2], pathlib.Path(sys.argv[1]), pathlib.Path(scratch), UNEXPLAINED)
     return 1 if not found or any(found.values()) else 0
 
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <string_view>
 
@@ -62,7 +63,11 @@ int main(int argc, char** argv) {
     parity::the_session.reset();
     return 0;
   }
-  const int failed = RUN_ALL_TESTS();
+  int failed = RUN_ALL_TESTS();
+  if (failed == 0 && testing::UnitTest::GetInstance()->successful_test_count() == 0) {
+    std::puts("no test ran: the filter names none, or none is of as many ranks");
+    failed = 1;
+  }
   if (failed != 0 && place.is_launched) executor::MpiSession::abort(failed);
   parity::the_session.reset();
   return failed;
