@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/estimate_json.h"
@@ -20,10 +20,10 @@ planner::LayoutRequest layout_request(const EstimateOptions& options) {
   request.cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices});
   request.cluster.software = sim::load_software(options.software);
   request.global_batch = options.global_batch;
-  const auto* const format = std::find(std::begin(sim::kNumberFormatNames), std::end(sim::kNumberFormatNames), options.precision);
-  if (format == std::end(sim::kNumberFormatNames))
+  const std::optional<sim::NumberFormat> format = sim::find_number_format(options.precision);
+  if (!format)
     throw sim::InputError("--precision", {{"", "is " + options.precision + ", accepted: " + fmt::format("{}", fmt::join(sim::kNumberFormatNames, ", ")), "choose one"}});
-  request.format = static_cast<sim::NumberFormat>(format - std::begin(sim::kNumberFormatNames));
+  request.format = *format;
   request.top = options.top;
   return request;
 }

@@ -103,7 +103,7 @@ void ClusterPage::choose(int rank) {
   rank_->setText(tr("<b>rank %1</b>: stage %2, data %3, tensor %4: %5 (Enter: timeline)")
                      .arg(rank)
                      .arg(at.stage.value())
-                     .arg(at.data / plan_->plan.mesh.context)
+                     .arg(plan_->plan.mesh.data_rank(at))
                      .arg(at.tensor)
                      .arg(textOf(metric.text(metric.value(*plan_, plan_->load, sim::Rank(rank))))));
 }

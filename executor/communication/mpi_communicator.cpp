@@ -27,8 +27,12 @@ CollectiveTags tags_of(const OperationHeader& header, std::int64_t sequence) {
   return {{number}, {number + 1 + static_cast<std::int32_t>(mixed >> (64 - kSizeBits)) * static_cast<std::int32_t>(2 * kSequences)}};
 }
 
+void require_host(const at::Tensor& tensor, const sim::TaskKey& key) {
+  if (!tensor.is_cpu()) throw std::invalid_argument(fmt::format("{}: MPI moves CPU tensors only; others are staged", sim::to_text(key)));
+}
+
 OperationHeader host_header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key) {
-  if (!whole.is_cpu()) throw std::invalid_argument(fmt::format("{}: MPI moves CPU tensors only; others are staged", sim::to_text(key)));
+  require_host(whole, key);
   return header_of(kind, whole, key);
 }
 
@@ -113,7 +117,7 @@ WorkHandle MpiCommunicator::all_gather(at::Tensor full, at::Tensor shard, const 
 }
 
 WorkHandle MpiCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {
-  if (!rows.received.is_cpu()) throw std::invalid_argument(fmt::format("{}: MPI moves CPU tensors only; others are staged", sim::to_text(key)));
+  require_host(rows.received, key);
   const OperationHeader header = header_of(rows, key);
   Rounds rounds;
   rounds.push_back([group = group_, rows, tag = tags_of(header, sequence_).payload](MpiMessages& messages) { post_rows(messages, *group, rows, tag); });

@@ -146,8 +146,8 @@ LatentProjections latent_projections(const sim::ModelConfig& config, const Layer
 }
 
 OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input) {
-  const std::int64_t widest = std::max(layer.key_width(), layer.form.v_dim);
-  return input.is_cpu() ? OperandWidths{widest, widest} : OperandWidths{layer.key_width(), layer.form.v_dim};
+  const std::int64_t widest = std::max(layer.form.key_width(), layer.form.v_dim);
+  return input.is_cpu() ? OperandWidths{widest, widest} : OperandWidths{layer.form.key_width(), layer.form.v_dim};
 }
 
 HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const OperandWidths& widths) {
@@ -169,12 +169,12 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
 at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const AttentionMasks& masks,
                             const Dropout& dropout) {
   if (dropout.probability > 0)
-    return causal_attention(latent_heads(layer, normalized, rotary, {layer.key_width(), layer.form.v_dim}), masks, dropout);
-  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)), {layer.key_width(), layer.form.v_dim});
+    return causal_attention(latent_heads(layer, normalized, rotary, {layer.form.key_width(), layer.form.v_dim}), masks, dropout);
+  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)), {layer.form.key_width(), layer.form.v_dim});
 }
 
 at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary) {
-  const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, {layer.key_width(), layer.form.v_dim});
+  const auto [queries, keys, values] = latent_heads(layer, normalized, rotary, {layer.form.key_width(), layer.form.v_dim});
   const auto rows = [&](const at::Tensor& heads) { return heads.transpose(1, 2).reshape({normalized.size(0), -1}); };
   return at::cat({rows(queries), rows(keys), rows(values)}, 1);
 }

@@ -21,8 +21,6 @@ struct LatentProjections {
   Leaf q;                             // where queries are projected directly; else q_down, q_norm, q_up
   Leaf q_down, q_norm, q_up;
   Leaf kv_down, kv_norm, kv_up;
-
-  std::int64_t key_width() const { return form.qk_nope + form.qk_rope; }
 };
 LatentProjections latent_projections(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 

@@ -97,7 +97,7 @@ std::int64_t permuted(EpochPosition position, PermutationKey key) {
 
 StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step) {
   const std::int64_t microbatches = plan.num_microbatches(), samples = plan.microbatch_size, sequence = plan.workload.sequence;
-  const std::int64_t first = plan.mesh.coordinate(rank).data / plan.mesh.context * microbatches * samples;
+  const std::int64_t first = plan.mesh.data_rank(plan.mesh.coordinate(rank)) * microbatches * samples;
   StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
   batch.targets = at::empty_like(batch.ids);
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {

@@ -13,7 +13,7 @@ ContextCut cut_of(const sim::ParallelPlan& plan, sim::Rank rank) {
   return {.samples = plan.microbatch_size,
           .sequence = plan.workload.sequence,
           .ranks = plan.mesh.context,
-          .rank = plan.mesh.coordinate(rank).data % plan.mesh.context,
+          .rank = plan.mesh.context_rank(plan.mesh.coordinate(rank)),
           .is_mirrored = plan.context_algorithm != sim::ContextAlgorithm::AllToAll};
 }
 
@@ -41,7 +41,7 @@ ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const 
   const std::int64_t tensor = plan.mesh.tensor, context = plan.mesh.context;
   if (context == 1) return {};
   const sim::AttentionForm& form = plan.model.attention;
-  const std::int64_t key_width = is_latent(plan) ? form.qk_nope + form.qk_rope : plan.model.head_dim;
+  const std::int64_t key_width = is_latent(plan) ? form.key_width() : plan.model.head_dim;
   return {.heads = {.heads = plan.model.heads / tensor,
                     .kv_heads = (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / tensor,
                     .head_dim = key_width,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "planner/constraints.h"
 #include "sim/estimate/network_config.h"
@@ -11,10 +12,9 @@ namespace {
 
 sim::NumberFormat formatOf(const PlanQuestion& question, sim::DeviceKind device) {
   if (question.precision.empty()) return device == sim::DeviceKind::Cpu ? sim::NumberFormat::Fp32 : sim::NumberFormat::Bf16;
-  const auto* const named = std::find(std::begin(sim::kNumberFormatNames), std::end(sim::kNumberFormatNames), question.precision);
-  if (named == std::end(sim::kNumberFormatNames))
-    throw sim::InputError("", {{"precision", "is unknown to the closed form", "choose fp32, tf32, fp16, bf16 or fp8"}});
-  return static_cast<sim::NumberFormat>(named - std::begin(sim::kNumberFormatNames));
+  const std::optional<sim::NumberFormat> named = sim::find_number_format(question.precision);
+  if (!named) throw sim::InputError("", {{"precision", "is unknown to the closed form", "choose fp32, tf32, fp16, bf16 or fp8"}});
+  return *named;
 }
 
 planner::LayoutRequest layoutRequest(const PlanQuestion& question) {

@@ -72,7 +72,7 @@ QString rankTip(const RankPicture& ranks, sim::Rank rank) {
   return worded("rank %1: stage %2, data %3, tensor %4, node %5: %6")
       .arg(rank.value())
       .arg(at.stage.value())
-      .arg(at.data / ranks.plan->plan.mesh.context)
+      .arg(ranks.plan->plan.mesh.data_rank(at))
       .arg(at.tensor)
       .arg(ranks.plan->plan.cluster.node_of(rank).value())
       .arg(ranks.text[rank.position()]);

@@ -109,7 +109,7 @@ void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
 // The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
 void add_latent_attention(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
   const AttentionForm& form = plan.model.attention;
-  const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.qk_nope + form.qk_rope, form.v_dim} : kernel_head_widths(plan);
+  const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.key_width(), form.v_dim} : kernel_head_widths(plan);
   const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
   const bool copies = head.value > form.v_dim && size.heads > 1;   // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;

@@ -84,7 +84,7 @@ void BlockWriter::adapters(double inputs, double outputs) {
 
 void BlockWriter::latent_projections() {
   const AttentionForm& form = net_.attention;
-  const double key_dim = real(form.qk_nope + form.qk_rope);
+  const double key_dim = real(form.key_width());
   if (form.q_lora > 0) linear(hidden(), real(form.q_lora), tokens_);
   linear(form.q_lora > 0 ? real(form.q_lora) : hidden(), heads() * key_dim, tokens_);
   linear(hidden(), real(form.kv_lora + form.qk_rope), tokens_);
@@ -119,7 +119,7 @@ void BlockWriter::attention(bool windowed) {
                              kv_heads(),
                              queries,
                              keys,
-                             static_cast<double>(latent ? form.qk_nope + form.qk_rope : net_.head_dim),
+                             static_cast<double>(latent ? form.key_width() : net_.head_dim),
                              static_cast<double>(latent ? form.v_dim : net_.head_dim),
                              causal,
                              run_.layout.context_ring ? queries * (real(run_.layout.context) - 1) : 0};

@@ -8,7 +8,7 @@ double attention_weights(const Network& net) {
   const double hidden = real(net.hidden), heads = real(net.heads);
   if (net.attention.kind == AttentionKind::Latent) {
     const AttentionForm& form = net.attention;
-    const double key = real(form.qk_nope + form.qk_rope);
+    const double key = real(form.key_width());
     const double query = form.q_lora > 0 ? hidden * real(form.q_lora) + real(form.q_lora) * heads * key : hidden * heads * key;
     return query + hidden * real(form.kv_lora + form.qk_rope) + real(form.kv_lora) * heads * real(form.qk_nope + form.v_dim) +
            heads * real(form.v_dim) * hidden;
@@ -25,7 +25,7 @@ double adapter_weights(const Network& net) {
 double attention_flops(const Network& net) {
   const AttentionForm& form = net.attention;
   const bool latent = form.kind == AttentionKind::Latent;
-  const double dims = latent ? real(form.qk_nope + form.qk_rope + form.v_dim) : 2 * real(net.head_dim);
+  const double dims = latent ? real(form.key_width() + form.v_dim) : 2 * real(net.head_dim);
   const double length = net.effective_sequence, window = real(form.window), pair = 2 * real(net.heads) * dims;
   const double whole = pair * length * length * (net.kind == NetworkKind::Encoder ? 1 : 0.5);
   if (form.kind != AttentionKind::Sliding || window >= length) return whole;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +23,11 @@ enum class NetworkKind : std::uint8_t { Decoder, Encoder, Convolutional, Decoder
 inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "cnn", "decoder_layer"};
 enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
 inline constexpr std::string_view kNumberFormatNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+constexpr std::optional<NumberFormat> find_number_format(std::string_view name) {
+  for (std::size_t at = 0; at < std::size(kNumberFormatNames); ++at)
+    if (kNumberFormatNames[at] == name) return static_cast<NumberFormat>(at);
+  return std::nullopt;
+}
 enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Blocks };  // where the scales of fp8 come from
 inline constexpr std::string_view kScaleRecipeNames[] = {"delayed", "tensorwise", "rowwise", "mx"};
 // SaveProjections: outputs of the linear layers are kept, but for the widest, into the feed-forward; CheapOperators: those of every second

@@ -24,7 +24,7 @@ Widths widths(const RunDescription& run, const Setting& setting, BlockKind kind)
   const Network& net = run.network;
   const double tensor = real(run.layout.tensor);
   const bool latent = net.attention.kind == AttentionKind::Latent;
-  const double query = real(net.heads) * real(latent ? net.attention.qk_nope + net.attention.qk_rope : net.head_dim);
+  const double query = real(net.heads) * real(latent ? net.attention.key_width() : net.head_dim);
   const double value = real(net.heads) * real(latent ? net.attention.v_dim : net.head_dim);
   const double qkv = latent ? 2 * query + value : query + 2 * real(net.kv_heads) * real(net.head_dim);
   const double keys_values = latent || setting.stack.repeats_keys ? query + value : qkv - query;

@@ -12,6 +12,7 @@ struct AttentionForm {
   AttentionKind kind = AttentionKind::Full;
   std::int64_t window = 0, every = 1;                                         // sliding
   std::int64_t q_lora = 0, kv_lora = 0, qk_nope = 0, qk_rope = 0, v_dim = 0;  // latent
+  std::int64_t key_width() const { return qk_nope + qk_rope; }                // latent: of a head's queries and keys
   bool operator==(const AttentionForm&) const = default;
 };
 

@@ -30,7 +30,7 @@ AttentionWidths attention_widths(const ModelConfig& config) {
   const AttentionForm& form = config.attention;
   if (form.kind != AttentionKind::Latent)
     return {config.heads * config.head_dim, config.kv_heads * config.head_dim, config.kv_heads * config.head_dim, config.heads * config.head_dim};
-  const std::int64_t key = config.heads * (form.qk_nope + form.qk_rope), value = config.heads * form.v_dim;
+  const std::int64_t key = config.heads * form.key_width(), value = config.heads * form.v_dim;
   return {key, key, value, value};
 }
 

@@ -120,7 +120,7 @@ void read_latent(const JsonReader& reader, ModelConfig& config) {
   if (config.model_type != "deepseek_v2" && config.model_type != "deepseek_v3") return;
   const AttentionForm form = config.attention = read_latent_attention(reader);
   config.kv_heads = config.heads;
-  config.head_dim = (form.qk_nope + form.qk_rope + form.v_dim) / 2;
+  config.head_dim = (form.key_width() + form.v_dim) / 2;
   require(reader, "rope_interleave", true, "turning halves of a head instead of neighbours");
   require(reader, "attention_bias", false, "a bias of latent attention");
   if (config.experts && config.experts->first_dense_layers >= config.layers) config.experts.reset();

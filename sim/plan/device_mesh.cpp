@@ -17,7 +17,7 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
   for (Rank rank{0}; rank.value() < ranks(); ++rank) {
     const MeshCoordinate there = coordinate(rank);
     const bool same_replica = here.data / shards() == there.data / shards(), same_shard = here.data % shards() == there.data % shards();
-    const bool same_sample = here.data / context == there.data / context;
+    const bool same_sample = data_rank(here) == data_rank(there);
     const bool same_data = here.data == there.data, same_stage = here.stage == there.stage, same_tensor = here.tensor == there.tensor;
     const bool is_end = there.stage.value() == 0 || there.stage.value() == pipeline - 1;
     const bool belongs = axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||

@@ -21,7 +21,7 @@ enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, Wo
 inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world", "replica", "context", "expert", "expert_data"};
 
 struct MeshCoordinate {
-  std::int32_t data = 0;   // among the ranks of the same weights: its samples are those of data / C, its tokens those of data % C
+  std::int32_t data = 0;   // among the ranks of the same weights, of which C neighbours share samples: see data_rank and context_rank
   StageIndex stage{0};
   std::int32_t tensor = 0;
   bool operator==(const MeshCoordinate&) const = default;
@@ -39,6 +39,8 @@ struct DeviceMesh {
   std::int32_t expert_copies() const { return copies() / expert; }
   std::int32_t shards() const { return copies() / replicas; }
   std::int32_t ranks() const { return copies() * pipeline * tensor; }
+  std::int32_t data_rank(const MeshCoordinate& at) const { return at.data / context; }      // whose samples
+  std::int32_t context_rank(const MeshCoordinate& at) const { return at.data % context; }  // which of their tokens
   Rank rank_of(const MeshCoordinate& at) const;
   MeshCoordinate coordinate(Rank rank) const;
   std::vector<Rank> group(Rank member, MeshAxis axis) const;  // ascending; the ranks that differ from `member` along axis alone

@@ -29,7 +29,7 @@ ModelConfig model_of(const Network& net) {
   if (net.attention.kind != AttentionKind::Latent) return model;
   model.attention = net.attention;
   model.kv_heads = net.heads;
-  model.head_dim = (net.attention.qk_nope + net.attention.qk_rope + net.attention.v_dim) / 2;
+  model.head_dim = (net.attention.key_width() + net.attention.v_dim) / 2;
   return model;
 }
 
