@@ -250,6 +250,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
     case FileKind::Bundle: return session_.openBundle(path);
     case FileKind::View:
+      if (pages_->currentWidget() == trace_page_) return trace_page_->setViewState(loadView(path.toStdString()));
       timeline_page_->setViewState(loadView(path.toStdString()));
       return pages_->setCurrentWidget(timeline_page_);
     case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
@@ -332,7 +333,7 @@ void MainWindow::saveShownPlan(const QString& path) {
   });
 }
 void MainWindow::saveShownView(const QString& path) {
-  attempt([&] { saveView(timeline_page_->viewState(), path.toStdString()); });
+  attempt([&] { saveView(pages_->currentWidget() == trace_page_ ? trace_page_->viewState() : timeline_page_->viewState(), path.toStdString()); });
 }
 bool MainWindow::isWorking() const {
   const QList<BackgroundJob*> jobs = findChildren<BackgroundJob*>();
