@@ -121,6 +121,7 @@ void declare_simulate(CLI::App& app, Values& values) {
                                   "meshwright simulate plan.json --text --timeline timeline.json");
   command->add_option("plan", values.simulate.plan, "Plan file")->required();
   command->add_option("--timeline", values.simulate.timeline, "Trace to write, with flows and counters, for ui.perfetto.dev: .perfetto-trace (any size), else Chrome JSON");
+  command->add_option("--memory-snapshot", values.simulate.memory_snapshot, "The planned memory as a PyTorch memory snapshot (.pickle) to write; opens in pytorch.org/memory_viz");
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
   command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");

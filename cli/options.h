@@ -41,7 +41,7 @@ struct TrainingOptions {                       // of simulate --steps; texts wit
 };
 
 struct SimulateOptions {
-  std::string plan, timeline;
+  std::string plan, timeline, memory_snapshot;                    // the last two: files to make; empty: none
   bool text = false, check = false;
   std::int32_t columns = 100;
   std::string order, write_order, write_plan;                     // order: CSV to take; write_order, write_plan: files to make; empty: none

@@ -13,7 +13,7 @@ void explain(SimulatedPlan& simulated) {
   simulated.idle = sim::idle_times(step, simulated.graph);
   simulated.flows = flowsOf(simulated.graph, step);
   simulated.load = clusterLoad(simulated);
-  simulated.counters = countersOf({simulated.model, simulated.plan, simulated.graph, simulated.result.timeline, step.span_of});
+  simulated.counters = countersOf({simulated.model, simulated.plan, simulated.graph, simulated.result.timeline, step});
 }
 
 }  // namespace
