@@ -21,7 +21,6 @@
 #include "gui/cluster_page.h"
 #include "gui/command_palette.h"
 #include "gui/compare_page.h"
-#include "gui/core/cluster_load.h"
 #include "gui/estimate_panel.h"
 #include "gui/import/run_bundle.h"
 #include "gui/knobs_panel.h"
@@ -196,7 +195,7 @@ void MainWindow::linkPages() {
   connect(plan_page_, &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(run_page_); });
   connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
     pages_->setCurrentWidget(timeline_page_);
-    timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
+    timeline_page_->showRank(sim::Rank(rank));
   });
   connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
@@ -349,7 +348,8 @@ void MainWindow::pictureWhenReady(const QString& path) {
 void MainWindow::exportTrace(const QString& path) {
   attempt([&] {
     if (!session_.plan()) return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
-    sim::write_chrome_trace(session_.plan()->result.timeline, "simulated: " + summaryOf(session_.plan()->plan), path.toStdString());
+    const SimulatedPlan& plan = *session_.plan();
+    sim::write_chrome_trace(plan.shown().devices.unfolded(plan.result.timeline), "simulated: " + summaryOf(plan.plan), path.toStdString());
   });
 }
 

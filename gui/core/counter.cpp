@@ -28,7 +28,7 @@ Counter finished(Counter counter) {
 }
 
 Counter memoryOf(const SimulatedStep& step, sim::DeviceId device) {
-  Counter counter{.device = device, .name = "memory", .time = {}, .value = {}, .text = memoryText};
+  Counter counter{.name = "memory", .time = {}, .value = {}, .text = memoryText};
   for (const sim::MemorySample& sample : partOf(step.timeline.memory, device))
     addMoment(counter, sample.time.count(), static_cast<double>(sim::total(sample.alive).value()));
   return finished(std::move(counter));
@@ -77,14 +77,14 @@ Counter utilizationOf(const SimulatedStep& step, sim::DeviceId device, sim::SimT
       at = until;
     }
   }
-  Counter counter{.device = device, .name = "utilization", .time = {}, .value = {}, .text = loadText};
+  Counter counter{.name = "utilization", .time = {}, .value = {}, .text = loadText};
   for (std::size_t at = 0; at < busy.size(); ++at)
     addMoment(counter, static_cast<std::int64_t>(at) * window, static_cast<double>(busy[at]) / static_cast<double>(window));
   return finished(std::move(counter));
 }
 
-Counter loadOf(sim::DeviceId device, const std::vector<LoadChange>& changes) {
-  Counter counter{.device = device, .name = "link load", .time = {}, .value = {}, .text = loadText};
+Counter loadOf(const std::vector<LoadChange>& changes) {
+  Counter counter{.name = "link load", .time = {}, .value = {}, .text = loadText};
   double load = 0;
   for (const auto& [time, change] : changes) addMoment(counter, time, std::clamp(load += change, 0.0, 1.0));
   return finished(std::move(counter));
@@ -99,15 +99,16 @@ double Counter::highest(TimeRange range) const {
   return highest;
 }
 
-std::vector<Counter> countersOf(const SimulatedStep& step) {
+std::vector<CounterRow> countersOf(const SimulatedStep& step) {
   const std::vector<std::vector<LoadChange>> changes = portChanges(step);
   sim::SimTime end{};
   for (const sim::Span& span : step.timeline.spans) end = std::max(end, span.end);
-  std::vector<Counter> counters;
+  std::vector<CounterRow> counters;
   for (sim::DeviceId device(0); device.position() < step.graph.devices().size(); ++device) {
-    counters.push_back(utilizationOf(step, device, end));
-    counters.push_back(memoryOf(step, device));
-    if (!changes[device.position()].empty()) counters.push_back(loadOf(device, changes[device.position()]));
+    const auto add = [&](Counter counter) { counters.push_back({device, std::make_shared<Counter>(std::move(counter))}); };
+    add(utilizationOf(step, device, end));
+    add(memoryOf(step, device));
+    if (!changes[device.position()].empty()) add(loadOf(changes[device.position()]));
   }
   return counters;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,6 @@
 namespace gui {
 
 struct Counter {
-  sim::DeviceId device;
   std::string name;                // "memory"
   std::vector<std::int64_t> time;  // picoseconds, ascending
   std::vector<double> value;       // from then on
@@ -23,6 +23,10 @@ struct Counter {
 
   double highest(TimeRange range) const;  // 0 before the first moment
 };
+struct CounterRow {
+  sim::DeviceId device;
+  std::shared_ptr<const Counter> counter;  // ranks that do the same share one
+};
 struct SimulatedStep {
   const sim::ModelGraph& model;
   const sim::ParallelPlan& plan;
@@ -30,6 +34,6 @@ struct SimulatedStep {
   const sim::Timeline& timeline;
   const std::vector<std::int64_t>& span_of;  // by task: its span; -1: none (sim::Dependencies)
 };
-std::vector<Counter> countersOf(const SimulatedStep& step);  // by device
+std::vector<CounterRow> countersOf(const SimulatedStep& step);  // by device
 
 }  // namespace gui

@@ -179,7 +179,7 @@ void TimelineView::select(std::optional<Slice> slice) {
     if (top < scroll_->value() || top + kRow > scroll_->value() + height() - kRuler) scroll_->setValue(top - (height() - kRuler) / 2);
   }
   update();
-  Q_EMIT sliceSelected(slice ? static_cast<int>(core_->row(slice->row).span[slice->position]) : -1);
+  Q_EMIT sliceSelected(slice ? static_cast<int>(core_->row(slice->row).spanOf(slice->position)) : -1);
 }
 
 void TimelineView::setMatches(std::optional<std::vector<std::uint32_t>> spans) {
@@ -188,7 +188,7 @@ void TimelineView::setMatches(std::optional<std::vector<std::uint32_t>> spans) {
 }
 
 bool TimelineView::fades(const SliceRow& row, std::uint32_t slice) const {
-  return !std::binary_search(matches_->begin(), matches_->end(), row.span[slice]);
+  return !std::binary_search(matches_->begin(), matches_->end(), row.spanOf(slice));
 }
 
 QPointF TimelineView::centerOf(const Slice& slice) const {
@@ -227,7 +227,7 @@ void TimelineView::step(int by) {
 
 void TimelineView::hop(bool forward) {
   if (!selected_) return;
-  const std::uint32_t span = core_->row(selected_->row).span[selected_->position];
+  const std::uint32_t span = core_->row(selected_->row).spanOf(selected_->position);
   for (const Flow& flow : flows())
     if ((forward ? flow.from : flow.to) == span) return select(core_->find(forward ? flow.to : flow.from));
 }
@@ -299,7 +299,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (drag_ && !measured_ && event->button() == Qt::LeftButton) {
     std::optional<Slice> slice = sliceAt(event->position());
-    if (slice && core_->row(slice->row).repeats) slice = core_->find(core_->row(slice->row).span[slice->position]);
+    if (slice && core_->row(slice->row).repeats) slice = core_->find(core_->row(slice->row).spanOf(slice->position));
     select(slice);
   }
   if (drag_ && event->button() == Qt::LeftButton) Q_EMIT rangeMeasured(measured_.value_or(whole_));
