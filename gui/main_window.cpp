@@ -192,6 +192,15 @@ void MainWindow::linkPages() {
     undo_.clear();
     session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
   });
+  connect(plan_page_->estimate(), &EstimatePanel::layoutOpened, this, [this](int position) {
+    attempt([&] {
+      const sim::ParallelPlan plan = planOf(*plan_page_->estimate()->shownEstimate(), static_cast<std::size_t>(position));
+      undo_.clear();
+      session_.show(plan, Session::Origin::Chosen);
+      pages_->setCurrentWidget(timeline_page_);
+    });
+  });
+  connect(&session_, &Session::planChosen, plan_page_->estimate(), &EstimatePanel::markPlan);
   connect(plan_page_, &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(run_page_); });
   connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
     pages_->setCurrentWidget(timeline_page_);
