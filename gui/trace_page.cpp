@@ -140,7 +140,7 @@ std::vector<bool> TracePage::devicesThatMatch() const {
   for (const SliceRow& row : trace_->core.rows()) {
     if (row.opens_device || matching.empty()) matching.push_back(matches_.empty());
     if (matching.back()) continue;
-    matching.back() = std::any_of(row.span.begin(), row.span.end(), [&is_match](std::uint32_t span) { return is_match[span]; });
+    matching.back() = std::any_of(row.slices->span.begin(), row.slices->span.end(), [&is_match](std::uint32_t span) { return is_match[span]; });
   }
   return matching;
 }
