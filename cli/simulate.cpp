@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <optional>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include "cli/training_run.h"
 #include "sim/check/checkers.h"
 #include "sim/engine/simulate.h"
+#include "sim/recipe/program.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -46,7 +46,7 @@ void take_order(sim::ParallelPlan& plan, const std::string& file) {
 
 void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const sim::SimulationResult& result) {
   if (!options.timeline.empty()) sim::write_chrome_trace(result.timeline, "simulated: " + options.plan, options.timeline);
-  if (!options.write_order.empty()) sim::save_text_file(fmt::format("{}\n", fmt::join(sim::order_rows(plan.order_table()), "\n")), options.write_order);
+  if (!options.write_order.empty()) sim::save_text_file(sim::order_csv(plan), options.write_order);
   if (options.write_plan.empty()) return;
   plan.predictions = sim::Predictions{sim::to_seconds(result.undisturbed_step_time), result.peak_memory, sim::plan_hash(plan)};
   sim::save_plan(plan, options.write_plan);
