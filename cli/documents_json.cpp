@@ -79,13 +79,17 @@ Json rows_json(const std::vector<sim::ErrorRow>& rows, double noise) {
   return list;
 }
 
-}  // namespace
-
-std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {
+Json violations_json(const std::vector<sim::Violation>& violations) {
   Json list = Json::array();
   for (const sim::Violation& violation : violations)
     list.push_back({{"where", violation.where}, {"problem", violation.problem}, {"remedy", violation.remedy}});
-  return printed({{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", list}}}});
+  return list;
+}
+
+}  // namespace
+
+std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {
+  return printed({{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", violations_json(violations)}}}});
 }
 
 std::string search_document(const PlanOptions& options, const planner::SearchResult& result) {
@@ -123,6 +127,16 @@ std::string run_document(const RunOptions& options, const std::vector<StepMetric
   Json steps = Json::array();
   for (const StepMetrics& step : metrics) steps.push_back({{"step", step.step}, {"loss", step.loss}, {"tokens_per_second", step.tokens_per_second}});
   return printed({{"run", options.output}, {"tokens_per_second", median_tokens_per_second(metrics)}, {"steps", steps}});
+}
+
+std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder) {
+  Json files = Json::array();
+  for (const sim::RecipeFile& file : recipe.files) files.push_back(folder + "/" + file.name);
+  return printed({{"program", std::string(program.name)}, {"version", std::string(program.version)}, {"files", files}, {"notes", violations_json(recipe.notes)}});
+}
+
+std::string import_document(const sim::ImportedPlan& imported, const std::string& output) {
+  return printed({{"plan_file", output}, {"program", std::string(imported.program->name)}, {"plan", shape_json(imported.plan)}, {"notes", violations_json(imported.notes)}});
 }
 
 std::string export_document(const ExportOptions& options) {
