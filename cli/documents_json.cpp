@@ -41,7 +41,7 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   return {{"step_time_seconds", seconds(result.step_time)}, {"step_time_low_seconds", interval.low(step).count()},
           {"step_time_high_seconds", interval.high(step).count()}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
           {"bubble_ratio", result.bubble}, {"exposed_communication_ratio", result.exposed_communication},
-          {"peak_memory_bytes", result.peak_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks},
+          {"peak_memory_bytes", result.peak_memory.value()}, {"host_memory_bytes", result.host_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks},
           {"disturbed_by", result.disturbed_by}, {"undisturbed_step_time_seconds", seconds(result.undisturbed_step_time)}, {"devices", devices}};
 }
 
@@ -49,7 +49,7 @@ Json shape_json(const sim::ParallelPlan& plan) {
   return {{"data", plan.mesh.data}, {"expert", plan.mesh.expert}, {"context", plan.mesh.context}, {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
           {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
           {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel},
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel}, {"offload_optimizer", plan.offload_optimizer},
           {"plan_hash", sim::plan_hash(plan)}};
 }
 

@@ -25,7 +25,7 @@ struct PlanOptions {
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
-  bool runnable = false;
+  bool runnable = false, offload = false;
   double learning_rate = 3e-4;
   std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;

@@ -65,6 +65,7 @@ constexpr Axis kAxes[] = {
     {"reshard", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.reshard); }, "true, false"},
     {"sequence_parallel", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.sequence_parallel); }, "true, false"},
     {"recompute", [](const std::string& t, FixedAxes& a) { return read_name(t, sim::kRecomputeNames, a.recompute); }, "none, selective, full"},
+    {"offload_optimizer", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.offload_optimizer); }, "true, false"},
     {"schedule", [](const std::string& t, FixedAxes& a) { return read_schedule(t, a.schedule); }, ""},
 };
 

@@ -20,6 +20,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.reshard_after_forward = candidate.reshard;
   plan.sequence_parallel = candidate.sequence_parallel;
   plan.recompute = candidate.recompute;
+  plan.offload_optimizer = candidate.offload_optimizer;
   plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
   return plan;
 }
@@ -38,7 +39,8 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
           {"zero", std::to_string(candidate.zero_stage)},
           {"reshard", candidate.reshard ? "true" : "false"},
           {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])}};
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])},
+          {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"}};
 }
 
 std::string to_text(const PlanCandidate& candidate) {
