@@ -41,7 +41,6 @@
 #include "gui/views/scatter_view.h"
 #include "gui/views/theme.h"
 #include "gui/views/timeline_view.h"
-#include "sim/timeline/trace.h"
 
 namespace gui {
 namespace {
@@ -52,6 +51,7 @@ constexpr int kStateVersion = 1;
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent),
+      writing_(this),
       commands_(new CommandPalette(actions_.all(), this)),
       pages_(new QTabWidget(this)),
       message_(new MessageBar(this)),
@@ -150,6 +150,7 @@ void MainWindow::linkSession() {
     refused_ = true;
   });
   connect(&session_, &Session::failed, this, &MainWindow::tell);
+  connect(&writing_, &BackgroundJob::failed, this, &MainWindow::tell);
 }
 
 // What was opened, run or calibrated.
@@ -347,10 +348,18 @@ void MainWindow::pictureWhenReady(const QString& path) {
   });
 }
 
-void MainWindow::exportTrace(const QString& path) {
-  attempt([&] {
-    if (!session_.plan()) return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
-    sim::write_chrome_trace(session_.plan()->result.timeline, "simulated: " + summaryOf(session_.plan()->plan), path.toStdString());
+// Millions of slices take seconds: written beside the window's thread.
+void MainWindow::exportTimeline(const QString& path) {
+  std::vector<ComparedSide> steps;
+  if (const SharedComparison& compared = compare_page_->comparison(); compared && pages_->currentWidget() == compare_page_)
+    steps = {compared->left, compared->right};
+  else if (session_.plan())
+    steps = {simulatedSide(session_.plan())}, steps.front().name.insert(0, "simulated: ");
+  else
+    return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
+  writing_.start([this, steps, path](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    saveTimelines(steps, path);
+    return [this, path] { statusBar()->showMessage(tr("%1 is written.").arg(path)); };
   });
 }
 

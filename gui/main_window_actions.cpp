@@ -41,8 +41,9 @@ void MainWindow::addFileActions() {
   });
   actions_.add({file, tr("Export the &table…"), tr("Ctrl+Shift+E")},
                [this] { choose(Dialog::Save, tr("Export the table"), tr("CSV (*.csv)"), &MainWindow::exportTable); });
-  actions_.add({file, tr("Export a &Chrome trace…"), tr("Ctrl+T")},
-               [this] { choose(Dialog::Save, tr("Export a Chrome trace"), tr("Chrome trace (*.json)"), &MainWindow::exportTrace); });
+  actions_.add({file, tr("Export the time&line…"), tr("Ctrl+T")}, [this] {
+    choose(Dialog::Save, tr("Export the timeline"), tr("Perfetto (*.perfetto-trace);;Chrome trace (*.json)"), &MainWindow::exportTimeline);
+  });
   actions_.add({file, tr("Export the run as a &bundle…"), tr("Ctrl+B")},
                [this] { choose(Dialog::Save, tr("Export the run as a bundle"), tr("Bundle (*.zip)"), &MainWindow::exportBundle); });
   actions_.add({file, tr("&Quit"), tr("Ctrl+Q")}, [this] { close(); });

@@ -9,6 +9,7 @@
 #include <QSvgGenerator>
 
 #include "gui/views/view.h"
+#include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -57,6 +58,14 @@ void savePdf(View& view, const QString& path) {
   view.paintPicture(painter, view.size());
 }
 
+std::vector<sim::LoadSample> loadsOf(const SimulatedPlan& plan) {
+  std::vector<sim::LoadSample> samples;
+  for (const Counter& counter : plan.counters)
+    for (std::size_t at = 0; counter.name == "link load" && at < counter.time.size(); ++at)
+      samples.push_back({counter.device, sim::SimTime(counter.time[at]), counter.value[at]});
+  return samples;
+}
+
 }  // namespace
 
 void savePicture(View& view, const QString& path) {
@@ -70,5 +79,12 @@ void savePicture(View& view, const QString& path) {
 }
 
 void saveTable(const Table& table, const QString& path) { sim::save_text_file(csvOf(table).toStdString(), path.toStdString()); }
+
+void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) {
+  std::vector<sim::NamedTimeline> timelines;
+  for (const ComparedSide& step : steps)
+    timelines.push_back({step.name, step.timeline(), step.measured ? std::vector<sim::LoadSample>() : loadsOf(*step.plan)});
+  sim::write_timelines(timelines, path.toStdString());
+}
 
 }  // namespace gui

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "gui/core/time_axis.h"
-#include "sim/plan/parallel_plan.h"
-#include "sim/task_graph/task_graph.h"
-#include "sim/timeline/timeline.h"
+#include "sim/cost/port_load.h"
 
 namespace gui {
 
@@ -23,13 +21,6 @@ struct Counter {
 
   double highest(TimeRange range) const;  // 0 before the first moment
 };
-struct SimulatedStep {
-  const sim::ModelGraph& model;
-  const sim::ParallelPlan& plan;
-  const sim::TaskGraph& graph;
-  const sim::Timeline& timeline;
-  const std::vector<std::int64_t>& span_of;  // by task: its span; -1: none (sim::Dependencies)
-};
-std::vector<Counter> countersOf(const SimulatedStep& step);  // by device
+std::vector<Counter> countersOf(const sim::SimulatedStep& step);  // by device
 
 }  // namespace gui

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/timeline/chrome_events.h"
+#include "sim/timeline/tracks.h"
 #include "sim/timeline/rows.h"
 
 namespace gui {
