@@ -4,6 +4,7 @@
 
 #include <QMainWindow>
 #include <QUndoStack>
+#include <functional>
 
 #include "gui/actions.h"
 #include "gui/background_job.h"
@@ -49,6 +50,7 @@ class MainWindow : public QMainWindow {
   bool isWorking() const;  // something is asked for and not shown yet
   void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
   void exportTimeline(const QString& path);  // of the plan; on the Compare page of both steps
+  void exportMemory(const QString& path);  // of the plan, as PyTorch's snapshot
   void exportBundle(const QString& path);  // of the run that is compared
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
@@ -94,6 +96,7 @@ class MainWindow : public QMainWindow {
   void tell(const Message& message);
   template <class Action>
   void attempt(Action&& action);  // what it throws is told
+  void writeBeside(const QString& path, std::function<void()> write);
   enum class Dialog { Open, Folder, Save };
   void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&));
   template <class Widget>
