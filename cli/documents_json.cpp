@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/units/json_reader.h"
 
@@ -27,10 +28,14 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   Json devices = Json::array();
   for (const sim::DeviceResult& device : result.devices) {
     const sim::MemoryBeside beside = sim::memory_beside(plan, device.at_peak);
+    const sim::MemoryInterval memory = sim::memory_interval(plan, device.at_peak);
     devices.push_back({{"stage", device.stage.value()}, {"first_rank", device.representative.value()}, {"ranks", device.multiplicity},
                        {"busy_seconds", seconds(device.busy)}, {"idle_seconds", seconds(device.idle)},
                        {"communication_seconds", seconds(device.communication)}, {"exposed_communication_seconds", seconds(device.exposed_communication)},
-                       {"peak_memory_bytes", device.peak_memory.value()}, {"memory_at_peak_bytes", memory_json(device.at_peak)},
+                       {"peak_memory_bytes", device.peak_memory.value()}, {"peak_memory_low_bytes", memory.low(device.peak_memory).value()},
+                       {"peak_memory_high_bytes", memory.high(device.peak_memory).value()},
+                       {"out_of_memory_chance_ratio", memory.chance_above(device.peak_memory, sim::usable_memory(plan.cluster))},
+                       {"memory_at_peak_bytes", memory_json(device.at_peak)},
                        {"pool_estimated_bytes", beside.pool.value()}, {"nccl_estimated_bytes", beside.nccl.value()}});
   }
   return {{"step_time_seconds", seconds(result.step_time)}, {"step_time_low_seconds", interval.low(step).count()},

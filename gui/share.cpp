@@ -63,9 +63,9 @@ void savePdf(View& view, const QString& path) {
 
 std::vector<sim::LoadSample> loadsOf(const SimulatedPlan& plan) {
   std::vector<sim::LoadSample> samples;
-  for (const Counter& counter : plan.counters)
-    for (std::size_t at = 0; counter.name == "link load" && at < counter.time.size(); ++at)
-      samples.push_back({counter.device, sim::SimTime(counter.time[at]), counter.value[at]});
+  for (const auto& [device, counter] : plan.shown().counters)
+    for (std::size_t at = 0; counter->name == "link load" && at < counter->time.size(); ++at)
+      samples.push_back({device, sim::SimTime(counter->time[at]), counter->value[at]});
   return samples;
 }
 
@@ -86,7 +86,8 @@ void saveTable(const Table& table, const QString& path) { sim::save_text_file(cs
 void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) {
   std::vector<sim::NamedTimeline> timelines;
   for (const ComparedSide& step : steps)
-    timelines.push_back({step.name, step.timeline(), step.measured ? std::vector<sim::LoadSample>() : loadsOf(*step.plan)});
+    timelines.push_back(step.measured ? sim::NamedTimeline{step.name, step.timeline(), {}}
+                                      : sim::NamedTimeline{step.name, step.plan->shown().devices.unfolded(step.timeline()), loadsOf(*step.plan)});
   sim::write_timelines(timelines, path.toStdString());
 }
 

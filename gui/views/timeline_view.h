@@ -32,7 +32,7 @@ class TimelineView : public View {
 
   explicit TimelineView(QWidget* parent = nullptr);
   void setTimeline(SharedCore core, SliceNames names);
-  using Counters = std::shared_ptr<const std::vector<Counter>>;
+  using Counters = std::shared_ptr<const std::vector<CounterRow>>;
   using Flows = std::shared_ptr<const std::vector<Flow>>;
   void setExtras(Counters counters, Flows flows = nullptr);                // of the timeline that was set; counters by device
   void setEmptyText(const QString& text) { empty_text_ = text; }           // what stands where there is no timeline yet
@@ -51,7 +51,12 @@ class TimelineView : public View {
   void select(std::optional<Slice> slice);
   std::optional<Slice> selected() const { return selected_; }
   void setMatches(std::optional<std::vector<std::uint32_t>> spans);  // ascending; others fade
+  static QString deviceText(const SliceRow& row);  // as its name stands beside the rows
+  static QString streamText(const SliceRow& row);
   QPointF centerOf(const Slice& slice) const;
+  std::optional<TimeRange> measured() const { return measured_; }
+  QString tipAt(const QPointF& position) const;  // what lies there
+  QString current() const override { return selected_ ? sentenceOf(*selected_) : QString(); }
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  Q_SIGNALS:
@@ -59,9 +64,10 @@ class TimelineView : public View {
   void rangeChanged(gui::TimeRange range);
   void marksChanged();
   void pinWanted(std::size_t device);
-  void rangeMeasured(gui::TimeRange range);  // by dragging; the whole: a click let go of it
+  void rangeMeasured(gui::TimeRange range);  // by dragging, from edge to edge where they are near; the whole: a click let go of it
 
  protected:
+  bool event(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -79,12 +85,16 @@ class TimelineView : public View {
   void step(int by);
   void hop(bool forward);  // along a flow
   void fit();
+  void pan(double share);  // of what is shown
+  void measure(std::optional<TimeRange> range);
+  sim::SimTime momentAt(const QPointF& position) const;
+  QString sentenceOf(const Slice& slice) const;
   void layoutRows();
   std::size_t deviceOf(RowIndex row) const;  // counted from the top of the core; the critical path is none
   bool isPinned(RowIndex row) const;
   void note(sim::SimTime time);  // asks for the words of a mark; none take it away
   std::optional<std::size_t> markAt(const QPointF& position) const;
-  std::span<const Counter> counters() const { return counters_ ? std::span<const Counter>(*counters_) : std::span<const Counter>(); }
+  std::span<const CounterRow> counters() const { return counters_ ? std::span<const CounterRow>(*counters_) : std::span<const CounterRow>(); }
   std::span<const Flow> flows() const { return flows_ ? std::span<const Flow>(*flows_) : std::span<const Flow>(); }
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 
@@ -105,6 +115,7 @@ class TimelineView : public View {
   std::optional<std::vector<std::uint32_t>> matches_;
   std::optional<TimeRange> measured_;
   std::optional<QPointF> drag_;
+  bool pans_ = false;  // while it drags
   QScrollBar* scroll_;
 };
 

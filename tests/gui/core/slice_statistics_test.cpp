@@ -6,8 +6,8 @@ namespace gui {
 namespace {
 
 TimelineCore twoRows() {
-  SliceRow first{.start = {0, 10, 30}, .end = {10, 20, 90}, .kind = {3, WorkKind::Host}, .span = {0, 1, 2}};
-  SliceRow second{.start = {5}, .end = {15}, .kind = {WorkKind::Host}, .span = {3}};
+  const SliceRow first{.slices = std::make_shared<SliceColumns>(SliceColumns{{0, 10, 30}, {10, 20, 90}, {3, WorkKind::Host}, {0, 1, 2}})};
+  const SliceRow second{.slices = std::make_shared<SliceColumns>(SliceColumns{{5}, {15}, {WorkKind::Host}, {3}})};
   SliceRow again = second;
   again.repeats = true;
   return TimelineCore({first, second, again});
@@ -25,6 +25,20 @@ TEST(SliceStatistics, AddUpByNameAndCutToTheRange) {
   const auto part = statisticsOf(twoRows(), {sim::SimTime(12), sim::SimTime(40)}, names);
   EXPECT_EQ(part[0].total, sim::SimTime(8 + 3));  // of two slices that the range cuts
   EXPECT_EQ(part[1].total, sim::SimTime(10));
+}
+
+TEST(SliceStatistics, TheTailIsNotTheLongest) {
+  SliceRow row;
+  for (std::int64_t at = 1; at <= 200; ++at) {  // lengths 1 ... 200
+    row.start.push_back(1000 * at);
+    row.end.push_back(1000 * at + at);
+    row.kind.push_back(WorkKind::Host);
+    row.span.push_back(static_cast<std::uint32_t>(at - 1));
+  }
+  const auto all = statisticsOf(TimelineCore({row}), {sim::SimTime(0), sim::SimTime(1'000'000)}, std::vector<std::uint32_t>(200));
+  EXPECT_EQ(all[0].p99, sim::SimTime(198));
+  EXPECT_EQ(all[0].longest, sim::SimTime(200));
+  EXPECT_EQ(all[0].shortest, sim::SimTime(1));
 }
 
 TEST(SliceStatistics, AnEmptyRangeHasNone) {

@@ -14,12 +14,12 @@ struct Piece {
   WorkKind kind = WorkKind::Forward;
 };
 TimelineCore coreOf(const std::vector<Piece>& pieces) {
-  SliceRow row{.device = "stage 0", .stream = "compute", .opens_device = true, .start = {}, .end = {}, .kind = {}, .span = {}};
+  SliceRow row{.device = "stage 0", .stream = "compute", .opens_device = true};
   for (const Piece& piece : pieces) {
-    row.span.push_back(static_cast<std::uint32_t>(row.start.size()));
-    row.start.push_back(piece.start);
-    row.end.push_back(piece.end);
-    row.kind.push_back(piece.kind);
+    row.slices->span.push_back(static_cast<std::uint32_t>(row.size()));
+    row.slices->start.push_back(piece.start);
+    row.slices->end.push_back(piece.end);
+    row.slices->kind.push_back(piece.kind);
   }
   return TimelineCore(std::vector<SliceRow>{row});
 }
@@ -84,6 +84,17 @@ TEST(TimelineCore, HitIsWhatIsPainted) {
   const TimeAxis axis(core.range(), {100});
   EXPECT_EQ(core.at({0}, 75, axis), (Slice{{0}, 1}));
   EXPECT_FALSE(core.at({0}, 30, axis).has_value());
+}
+
+TEST(TimelineCore, TheNearestEdgeIsABeginningOrAnEnd) {
+  const TimelineCore core = coreOf({{10, 20}, {50, 90}});
+  const auto nearest = [&](std::int64_t time) { return core.nearestEdge({0}, sim::SimTime(time)); };
+  EXPECT_EQ(nearest(0), sim::SimTime(10));
+  EXPECT_EQ(nearest(19), sim::SimTime(20));
+  EXPECT_EQ(nearest(34), sim::SimTime(20));
+  EXPECT_EQ(nearest(36), sim::SimTime(50));
+  EXPECT_EQ(nearest(1000), sim::SimTime(90));
+  EXPECT_FALSE(TimelineCore({SliceRow{}}).nearestEdge({0}, sim::SimTime(5)));
 }
 
 TEST(TimelineCore, ZoomedInItSeesOnlyWhatIsInRange) {
