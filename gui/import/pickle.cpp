@@ -1,12 +1,6 @@
 #include "gui/import/pickle.h"
 
-#include "gui/import/pickle_reader.h"
-
 namespace gui {
-
-Pickle::Pickle(std::string_view bytes, const std::string& path, LoadProgress& progress) : bytes_(bytes) {
-  PickleReader(*this, path, progress).run();
-}
 
 std::int64_t Pickle::integer(PickleId id) const {
   const PickleKind is = kind(id);

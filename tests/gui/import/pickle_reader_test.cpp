@@ -1,7 +1,7 @@
-#include "gui/import/pickle_reader.h"
-
+// What a pickle may hold, and what it is refused for.
 #include <gmock/gmock.h>
 
+#include "gui/import/pickle.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
