@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <optional>
 #include <sstream>
@@ -15,6 +14,7 @@
 #include "sim/cost/planned_blocks.h"
 #include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
+#include "sim/recipe/program.h"
 #include "sim/timeline/dependencies.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
@@ -58,7 +58,7 @@ void write_traces(const SimulateOptions& options, const sim::ModelGraph& model, 
 }
 
 void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const sim::SimulationResult& result) {
-  if (!options.write_order.empty()) sim::save_text_file(fmt::format("{}\n", fmt::join(sim::order_rows(plan.order_table()), "\n")), options.write_order);
+  if (!options.write_order.empty()) sim::save_text_file(sim::order_csv(plan), options.write_order);
   if (options.write_plan.empty()) return;
   plan.predictions = sim::Predictions{sim::to_seconds(result.undisturbed_step_time), result.peak_memory, sim::plan_hash(plan)};
   sim::save_plan(plan, options.write_plan);

@@ -71,6 +71,7 @@ MainWindow::MainWindow(QWidget* parent)
   linkStart();
   addFileActions();
   addEditActions();
+  addRecipeActions();
   addViewActions();
 }
 
@@ -271,6 +272,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
       return pages_->setCurrentWidget(timeline_page_);
     }
+    case FileKind::Recipe: return importPlan(path);
     case FileKind::Cluster:
       asked.devices = devicesOf(path.toStdString(), asked.devices);
       asked.cluster = path.toStdString();
@@ -387,7 +389,7 @@ void MainWindow::exportBundle(const QString& path) {
   });
 }
 
-void MainWindow::choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) {
+void MainWindow::choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then) {
   auto* dialog = new QFileDialog(this, title, QString(), filter);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(kind == Dialog::Folder ? QFileDialog::Directory

@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QPdfWriter>
 #include <QSvgGenerator>
+#include <deque>
 
 #include "gui/views/view.h"
 #include "sim/cost/planned_blocks.h"
@@ -84,10 +85,15 @@ void savePicture(View& view, const QString& path) {
 void saveTable(const Table& table, const QString& path) { sim::save_text_file(csvOf(table).toStdString(), path.toStdString()); }
 
 void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) {
+  std::deque<sim::Timeline> unfolded;  // of every rank, where these are shown
   std::vector<sim::NamedTimeline> timelines;
   for (const ComparedSide& step : steps)
-    timelines.push_back(step.measured ? sim::NamedTimeline{step.name, step.timeline(), {}}
-                                      : sim::NamedTimeline{step.name, step.plan->shown().devices.unfolded(step.timeline()), loadsOf(*step.plan)});
+    if (step.measured)
+      timelines.push_back({step.name, step.timeline(), {}});
+    else if (step.plan->every_rank)
+      timelines.push_back({step.name, unfolded.emplace_back(step.plan->every_rank->devices.unfolded(step.timeline())), loadsOf(*step.plan)});
+    else
+      timelines.push_back({step.name, step.timeline(), loadsOf(*step.plan)});
   sim::write_timelines(timelines, path.toStdString());
 }
 

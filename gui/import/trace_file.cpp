@@ -86,6 +86,10 @@ void append(TracePart& all, TracePart part) {
     event.track = tracks[event.track];
     all.events.push_back(event);
   }
+  for (TraceFlow flow : part.flows) {
+    flow.track = tracks[flow.track];
+    all.flows.push_back(flow);
+  }
   all.said.insert(all.said.end(), part.said.begin(), part.said.end());
   all.malformed += part.malformed;
   all.not_drawn += part.not_drawn;
