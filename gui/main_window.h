@@ -4,6 +4,7 @@
 
 #include <QMainWindow>
 #include <QUndoStack>
+#include <functional>
 
 #include "gui/actions.h"
 #include "gui/background_job.h"
@@ -88,12 +89,13 @@ class MainWindow : public QMainWindow {
   void addEditActions();
   void addViewActions();
   void addThemes(const QString& menu);
+  void showKeys();
   void turn(const Knobs& knobs);
   void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
   void tell(const Message& message);
-  template <class Action>
-  void attempt(Action&& action);  // what it throws is told
+  void attempt(const std::function<void()>& action);  // what it throws is told
+  void tellWritten(const QString& path);
   enum class Dialog { Open, Folder, Save };
   void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&));
   template <class Widget>

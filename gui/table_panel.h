@@ -32,8 +32,12 @@ class TablePanel : public QWidget {
   void rowChosen(int position);
   void filterChanged();
 
+ protected:
+  void resizeEvent(QResizeEvent*) override { fitStretched(); }
+
  private:
   void updateCount();
+  void fitStretched();  // what is left, but never too little to read
   void arrangeColumns();
   int stretched_ = -1;
   bool filtering_ = false;  // until the model has done it
