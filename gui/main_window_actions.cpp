@@ -28,7 +28,7 @@ void MainWindow::addFileActions() {
   const QString file = tr("&File");
   QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
     choose(Dialog::Open, tr("Open a model, plan, cluster or trace"),
-           tr("JSON, snapshots (*.json *.json.gz *.pickle *.pkl *.zip);;All files (*)"), &MainWindow::open);
+           tr("JSON, snapshots, configurations (*.json *.json.gz *.pickle *.pkl *.zip *.yaml *.yml *.sh *.py *.toml);;All files (*)"), &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   QAction* run = actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},

@@ -137,11 +137,12 @@ void TracePage::search(const QString& pattern) {
 }
 
 std::vector<bool> TracePage::devicesThatMatch() const {
-  std::vector<bool> matching;
+  std::vector<bool> matching, is_match(trace_->name.size());
+  for (const std::uint32_t span : matches_) is_match[span] = true;
   for (const SliceRow& row : trace_->core.rows()) {
     if (row.opens_device || matching.empty()) matching.push_back(matches_.empty());
     if (matching.back()) continue;
-    matching.back() = std::any_of(row.span.begin(), row.span.end(), [this](std::uint32_t span) { return std::binary_search(matches_.begin(), matches_.end(), span); });
+    matching.back() = std::any_of(row.slices->span.begin(), row.slices->span.end(), [&is_match](std::uint32_t span) { return is_match[span]; });
   }
   return matching;
 }

@@ -33,15 +33,15 @@ TEST(ImportedTrace, HasARowAThreadAndAStream) {
   EXPECT_EQ(trace->core.range().end, sim::SimTime(10'250'000));
   EXPECT_EQ(trace->files[0].rank, 3);
   EXPECT_EQ(trace->files[0].slices, 5);
-  EXPECT_EQ(trace->nameOf(trace->core.row({3}).span[0]), "gemm");
+  EXPECT_EQ(trace->nameOf(trace->core.row({3}).spanOf(0)), "gemm");
 }
 
 TEST(ImportedTrace, ReadsArgumentsWhenAsked) {
   const SharedTrace trace = imported(test::smallTrace());
-  const std::uint32_t outer = trace->core.row({0}).span[0];
+  const std::uint32_t outer = trace->core.row({0}).spanOf(0);
   EXPECT_THAT(membersOf(*trace, outer),
               testing::IsSupersetOf({std::pair<std::string, std::string>("name", "outer"), {"note", "a \"quoted\" {brace}"}, {"n", "3"}}));
-  EXPECT_EQ(membersOf(*trace, trace->core.row({3}).span[0]).size(), 7u);  // args are empty
+  EXPECT_EQ(membersOf(*trace, trace->core.row({3}).spanOf(0)).size(), 7u);  // args are empty
 }
 
 TEST(ImportedTrace, PutsRanksTogether) {
@@ -56,7 +56,7 @@ TEST(ImportedTrace, PutsRanksTogether) {
   EXPECT_EQ(trace->core.rows().size(), 8u);
   EXPECT_EQ(trace->core.row({3}).device, "0: GPU 0");
   EXPECT_EQ(trace->core.row({7}).device, "1: GPU 0");
-  EXPECT_EQ(membersOf(*trace, trace->core.row({7}).span[0])[2].second, "gemm");
+  EXPECT_EQ(membersOf(*trace, trace->core.row({7}).spanOf(0))[2].second, "gemm");
 }
 
 // Cut anywhere, it gives what came before and says that it was cut, or refuses; it never does anything else.
