@@ -72,6 +72,7 @@ void KnobsPanel::build() {
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(tr("Tensor"), tensor_);
   form->addRow(tr("Pipeline"), pipeline_);
+  data_->setWordWrap(true);
   form->addRow(tr("Data"), data_);
   form->addRow(tr("Schedule"), schedule_);
   form->addRow(tr("Chunks"), chunks_);
@@ -108,7 +109,7 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   sequence_parallel_->setChecked(at.sequence_parallel);
   offload_optimizer_->setChecked(at.offload_optimizer);
   cut_->setPlan(plan);
-  data_->setText(tr("%1  (of %2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
+  data_->setText(tr("%L1  (of %L2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
 }
 
 Knobs KnobsPanel::knobs() const {
