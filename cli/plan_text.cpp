@@ -18,9 +18,10 @@ constexpr std::size_t kShownOfFront = 8;
 
 std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
 
-// "3 kept": gathered weights stay until the backward. "3 of 8": shards of 8 ranks, replicated.
+// "3 kept": gathered weights stay until the backward. "3 by 4": in units of 4 layers. "3 of 8": shards of 8 ranks, replicated.
 std::string zero_name(const sim::ParallelPlan& plan) {
   return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "") +
+         (plan.zero_stage == 3 && plan.layers_per_unit > 1 ? fmt::format(" by {}", plan.layers_per_unit) : "") +
          (plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : "");
 }
 
@@ -39,6 +40,8 @@ struct RareColumn {
 constexpr RareColumn kRareColumns[] = {
     {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; }, [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
+    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer; },
+     [](const sim::ParallelPlan& plan) { return std::string(plan.offload_optimizer ? "optimizer" : "-"); }},
 };
 constexpr std::ptrdiff_t kBehindData = 2;
 
@@ -125,9 +128,10 @@ std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", plan.mesh.expert) : "";
-  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
+  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}{}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
-                     plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan));
+                     plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan),
+                     plan.offload_optimizer ? ", optimizer on the host" : "");
 }
 
 }  // namespace cli

@@ -41,9 +41,11 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       chunks_(knob(this, {1, 64}, "chunks")),
       microbatch_(knob(this, {1, 4096}, "microbatch")),
       zero_(knob(this, {0, 3}, "zero")),
+      unit_(knob(this, {1, 1024}, "unit")),
       schedule_(new QComboBox(this)),
       recompute_(new QComboBox(this)),
       sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
+      offload_optimizer_(new QCheckBox(tr("optimizer on the host"), this)),
       cut_(new CutView(this)),
       data_(new QLabel(this)),
       effect_(new QLabel(this)) {
@@ -52,11 +54,12 @@ KnobsPanel::KnobsPanel(QWidget* parent)
     schedule_->setItemData(schedule_->count() - 1, sentenceText(std::string(schedule.summary)), Qt::ToolTipRole);
   }
   for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
+  unit_->setToolTip(tr("Of ZeRO 3: blocks that are gathered, freed and reduced together"));
   build();
   const auto turn = [this] { Q_EMIT turned(knobs()); };
-  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_}) connect(box, &QSpinBox::valueChanged, this, turn);
+  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_}) connect(box, &QSpinBox::valueChanged, this, turn);
   for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
-  connect(sequence_parallel_, &QCheckBox::toggled, this, turn);
+  for (QCheckBox* box : {sequence_parallel_, offload_optimizer_}) connect(box, &QCheckBox::toggled, this, turn);
   connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
   setEnabled(false);
   effect_->setText(tr("Find or open a plan to edit it."));
@@ -74,8 +77,10 @@ void KnobsPanel::build() {
   form->addRow(tr("Chunks"), chunks_);
   form->addRow(tr("Microbatch"), microbatch_);
   form->addRow(tr("ZeRO stage"), zero_);
+  form->addRow(tr("Layers a unit"), unit_);
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
+  form->addRow(offload_optimizer_);
   form->addRow(tr("Stage cut"), cut_);
   effect_->setWordWrap(true);
   effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
@@ -89,15 +94,19 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   const Knobs at = knobsOf(plan);
   const QSignalBlocker blockers[] = {
       QSignalBlocker(tensor_), QSignalBlocker(pipeline_), QSignalBlocker(chunks_),    QSignalBlocker(microbatch_),
-      QSignalBlocker(zero_),   QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_)};
+      QSignalBlocker(zero_),   QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_),
+      QSignalBlocker(offload_optimizer_), QSignalBlocker(unit_)};
   tensor_->setValue(at.tensor);
   pipeline_->setValue(at.pipeline);
   chunks_->setValue(at.chunks);
   microbatch_->setValue(static_cast<int>(at.microbatch));
   zero_->setValue(at.zero_stage);
+  unit_->setValue(at.layers_per_unit);
+  unit_->setEnabled(at.zero_stage == 3);
   schedule_->setCurrentText(QString::fromStdString(at.schedule));
   recompute_->setCurrentIndex(static_cast<int>(at.recompute));
   sequence_parallel_->setChecked(at.sequence_parallel);
+  offload_optimizer_->setChecked(at.offload_optimizer);
   cut_->setPlan(plan);
   data_->setText(tr("%1  (of %2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
 }
@@ -109,8 +118,10 @@ Knobs KnobsPanel::knobs() const {
           .schedule = schedule_->currentText().toStdString(),
           .microbatch = microbatch_->value(),
           .zero_stage = zero_->value(),
+          .layers_per_unit = unit_->value(),
           .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),
-          .sequence_parallel = sequence_parallel_->isChecked()};
+          .sequence_parallel = sequence_parallel_->isChecked(),
+          .offload_optimizer = offload_optimizer_->isChecked()};
 }
 
 void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
@@ -123,7 +134,10 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
                      "<table cellspacing=4><tr><td>%1</td><td align=right><b>%2</b></td><td>%3</td></tr><tr><td>%4</td><td "
                      "align=right><b>%5</b></td><td>%6</td></tr></table>")
                      .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
-  if (!result.fits)
+  if (now->plan.offload_optimizer) text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
+  if (!result.host_fits)
+    text += inWarning(tr("Does not fit into the memory of the host."));
+  else if (!result.fits)
     text += inWarning(tr("Does not fit: a device has %1.").arg(bytesCell(sim::usable_memory(now->plan.cluster)).text));
   effect_->setText(text);
 }

@@ -31,9 +31,10 @@ class KnobsPanel : public QWidget {
 
  private:
   void build();
-  QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_;
+  QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_, *unit_;
   QComboBox *schedule_, *recompute_;
   QCheckBox* sequence_parallel_;
+  QCheckBox* offload_optimizer_;
   CutView* cut_;
   QLabel *data_, *effect_;
 };

@@ -21,7 +21,6 @@
 #include "gui/cluster_page.h"
 #include "gui/command_palette.h"
 #include "gui/compare_page.h"
-#include "gui/core/cluster_load.h"
 #include "gui/estimate_panel.h"
 #include "gui/import/run_bundle.h"
 #include "gui/knobs_panel.h"
@@ -195,10 +194,19 @@ void MainWindow::linkPages() {
     undo_.clear();
     session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
   });
+  connect(plan_page_->estimate(), &EstimatePanel::layoutOpened, this, [this](int position) {
+    attempt([&] {
+      const sim::ParallelPlan plan = planOf(*plan_page_->estimate()->shownEstimate(), static_cast<std::size_t>(position));
+      undo_.clear();
+      session_.show(plan, Session::Origin::Chosen);
+      pages_->setCurrentWidget(timeline_page_);
+    });
+  });
+  connect(&session_, &Session::planChosen, plan_page_->estimate(), &EstimatePanel::markPlan);
   connect(plan_page_, &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(run_page_); });
   connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
     pages_->setCurrentWidget(timeline_page_);
-    timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
+    timeline_page_->showRank(sim::Rank(rank));
   });
   connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);

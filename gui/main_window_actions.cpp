@@ -94,7 +94,7 @@ void MainWindow::addViewActions() {
   connect(matching, &QAction::toggled, trace_page_, &TracePage::showMatching);
   QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
   flows->setCheckable(true);
-  connect(flows, &QAction::toggled, timeline_page_->view(), &TimelineView::showAllFlows);
+  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()}) connect(flows, &QAction::toggled, timeline, &TimelineView::showAllFlows);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     if (pages_->currentWidget() == trace_page_) return trace_page_->searchLine()->setFocus();
     pages_->setCurrentWidget(timeline_page_);

@@ -25,6 +25,7 @@ struct BucketPrice {
   bool shared = false;  // by several ranks: reduced, gathered
   sim::SimTime forward_gather{}, backward_gather{};  // stage 3: of its weights
   sim::SimTime reduce{}, replica_sum{}, update{};     // replica_sum: of what is left of the gradients, over the replicas
+  sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
   sim::SimTime weights_gather{};  // stages 1 and 2: after the update
   sim::SimTime embedding_sum{};   // tied: over first and last stage
 };
@@ -60,7 +61,7 @@ class Pricer {
 
   std::vector<StageLayerPrices> layers() const;   // mesh, microbatch, sequence parallel, recompute, split backward (no buckets)
   std::vector<StageTransfers> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
-  std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel
+  std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel, offload
 
  private:
   sim::SimTime price(sim::Task task) const;

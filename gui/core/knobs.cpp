@@ -11,8 +11,10 @@ Knobs knobsOf(const sim::ParallelPlan& plan) {
           .schedule = plan.schedule,
           .microbatch = plan.microbatch_size,
           .zero_stage = plan.zero_stage,
+          .layers_per_unit = plan.layers_per_unit,
           .recompute = plan.recompute,
-          .sequence_parallel = plan.sequence_parallel};
+          .sequence_parallel = plan.sequence_parallel,
+          .offload_optimizer = plan.offload_optimizer};
 }
 
 sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
@@ -27,8 +29,10 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   plan.schedule = knobs.schedule;
   plan.microbatch_size = knobs.microbatch;
   plan.zero_stage = knobs.zero_stage;
+  plan.layers_per_unit = knobs.layers_per_unit;
   plan.recompute = knobs.recompute;
   plan.sequence_parallel = knobs.sequence_parallel;
+  plan.offload_optimizer = knobs.offload_optimizer;
   plan.predictions.reset();
   const bool cuttable = static_cast<std::int64_t>(knobs.pipeline) * knobs.chunks <= plan.model.layers;
   if (!same_parts && cuttable) plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());

@@ -46,11 +46,33 @@ TEST(Answers, ThePlanAsItIsIsAmongTheVariantsWithItsOwnFigures) {
   }
 }
 
+TEST(Answers, TheOptimizerOnTheHostIsSimulated) {
+  const Answer answer = answerTo("optimizer lay on the host", test::exampleSimulation());
+  ASSERT_EQ(answer.variants.size(), 2u);
+  EXPECT_TRUE(answer.variants[0].is_now);
+  EXPECT_LT(answer.variants[1].peak_memory, answer.variants[0].peak_memory);
+  EXPECT_GT(answer.variants[1].step_time, answer.variants[0].step_time);
+  EXPECT_GT(answer.variants[1].host_memory, sim::Bytes(0));
+}
+
 TEST(Answers, PartsOfThePeakAreThePeak) {
   const SharedPlan plan = test::exampleSimulation();
   sim::Bytes sum{};
   for (const Part& part : answerTo("made of", plan).parts) sum += part.size;
   EXPECT_EQ(sum, plan->result.peak_memory);
+}
+
+TEST(Answers, LargerUnitsHoldMoreAndAreGatheredLessOften) {
+  const Answer answer = answerTo("wrapping", test::exampleSimulation());
+  ASSERT_GE(answer.variants.size(), 4u);
+  for (std::size_t at = 2; at < answer.variants.size(); ++at) {
+    const Variant &smaller = answer.variants[at - 2], &larger = answer.variants[at];
+    EXPECT_EQ(larger.plan.layers_per_unit, 2 * smaller.plan.layers_per_unit);
+    EXPECT_EQ(larger.plan.prefetch, smaller.plan.prefetch);
+    EXPECT_GE(larger.peak_memory, smaller.peak_memory) << larger.name;
+    if (larger.plan.prefetch) continue;
+    EXPECT_LE(larger.step_time, smaller.step_time) << larger.name;
+  }
 }
 
 TEST(Answers, TheLongestSequenceIsTheLastThatFits) {

@@ -27,8 +27,11 @@ std::vector<ParallelPlan> many_plans() {
           plan.sequence_parallel = varied && mesh.tensor > 1;
           plan.reshard_after_forward = !varied;
           plan.prefetch = !varied;
+          plan.layers_per_unit = varied == (accumulation == Accumulation::ReduceEach) ? 2 : 1;
           plan.schedule = varied ? "gpipe" : "1f1b";
           plan.cluster.hardware.overlaps_communication = varied;
+          plans.push_back(plan);
+          plan.offload_optimizer = true;
           plans.push_back(plan);
         }
   for (const DeviceMesh mesh : {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2}, DeviceMesh{.pipeline = 2, .tensor = 2}})
@@ -44,6 +47,7 @@ std::vector<ParallelPlan> many_plans() {
         plans.back().zero_stage = zero;
         plans.back().recompute = zero == 2 ? Recompute::Full : Recompute::None;
         plans.back().sequence_parallel = zero == 3 && mesh.tensor > 1;
+        plans.back().offload_optimizer = zero == 1;
       }
   plans.push_back(tiny_plan({.data = 2, .pipeline = 4}));
   plans.back().model = testing::tiny_llama();

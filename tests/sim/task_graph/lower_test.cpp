@@ -55,6 +55,25 @@ TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
                           "backward.all_gather.data", "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
 }
 
+// Two blocks a unit: what starts a unit gathers it and the next one, what ends it frees it.
+TEST(Lower, BlocksOfAUnitComeAndGoTogether) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  plan.layers_per_unit = 2;
+  const TaskGraph graph = lowered(plan);
+  EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(3), LayerIndex(1)),
+              ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard", "backward.all_gather.data", "backward.mlp",
+                          "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
+  EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(3), LayerIndex(2)), ElementsAre("forward.attention", "forward.mlp", "backward.mlp", "backward.attention"));
+  std::vector<std::string> order;
+  for (const Task& task : rank_slice(graph, plan, Rank(0)))
+    if (task.key.microbatch == MicrobatchIndex(0) && task.key.phase == Phase::Forward && task.key.operation != Operation::Mlp)
+      order.push_back(std::string(kOperationNames[static_cast<std::size_t>(task.key.operation)]) + std::to_string(task.key.layer.value()));
+  EXPECT_THAT(order, ElementsAre("all_gather0", "all_gather1", "embedding0", "reshard0", "all_gather3", "attention1", "attention2", "reshard1", "all_gather5", "all_gather5",
+                                 "attention3", "attention4", "reshard3", "head5"));   // the head reads the embedding, too
+  EXPECT_EQ(count(graph, Phase::Gradients, Operation::ReduceScatter), 4);
+}
+
 TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
@@ -98,6 +117,36 @@ TEST(Lower, OptimizerShardsGatherTheirWeights) {
   plan.zero_stage = 1;
   EXPECT_EQ(count(lowered(plan), Phase::Gradients, Operation::ReduceScatter), 1);
   EXPECT_EQ(count(lowered(plan), Phase::Step, Operation::AllGather), 1);
+}
+
+// What becomes of one bucket on the way to new weights.
+std::vector<std::string> way_of_a_bucket(const ParallelPlan& plan) {
+  std::vector<std::string> texts;
+  for (const Task& task : rank_slice(lowered(plan), plan, Rank(0)))
+    if (task.key.phase >= Phase::Gradients && task.bucket == BucketIndex(0)) texts.push_back(kind_text(task.key) + " " + std::string(kStreamNames[static_cast<std::size_t>(task.stream)]));
+  return texts;
+}
+
+TEST(Lower, AnOffloadedOptimizerTakesGradientsAndGivesWeights) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 2;
+  plan.offload_optimizer = true;
+  EXPECT_THAT(way_of_a_bucket(plan), ElementsAre("gradients.reduce_scatter.data reduce", "gradients.copy_to_host to_host", "step.host_update host",
+                                                 "step.copy_to_device to_device", "step.all_gather.data gather"));
+  plan.zero_stage = 3;
+  EXPECT_THAT(way_of_a_bucket(plan).back(), "step.copy_to_device to_device");
+}
+
+TEST(Lower, GradientsGoToTheHostBesideTheBackwardOfTheLayersBelow) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.offload_optimizer = true;
+  plan.bucket_size = Bytes(1);   // a bucket a parameter
+  const std::vector<Task> slice = rank_slice(lowered(plan), plan, Rank(0));
+  const auto of = [](Operation operation) { return [=](const Task& task) { return task.key.operation == operation; }; };
+  const auto first_copy = std::find_if(slice.begin(), slice.end(), of(Operation::CopyToHost));
+  ASSERT_NE(first_copy, slice.end());
+  EXPECT_GT(std::count_if(first_copy, slice.end(), [](const Task& task) { return task.key.phase == Phase::Backward; }), 6);
+  EXPECT_EQ(std::count_if(slice.begin(), slice.end(), of(Operation::CopyToHost)), std::count_if(slice.begin(), slice.end(), of(Operation::HostUpdate)));
 }
 
 TEST(Lower, SendsMeetReceives) {
