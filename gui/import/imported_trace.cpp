@@ -217,8 +217,9 @@ class TraceBuilder {
     const std::int64_t time = nanoseconds * 1000;
     for (std::size_t at = rows.end; at-- > rows.begin;) {
       const SliceRow& row = rows_[at];
-      const auto behind = static_cast<std::size_t>(std::upper_bound(row.start.begin(), row.start.end(), time) - row.start.begin());
-      if (behind > 0 && row.end[behind - 1] >= time) return row.span[behind - 1];
+      const std::vector<std::int64_t>& start = row.slices->start;
+      const auto behind = static_cast<std::size_t>(std::upper_bound(start.begin(), start.end(), time) - start.begin());
+      if (behind > 0 && row.slices->end[behind - 1] >= time) return row.spanOf(behind - 1);
     }
     return std::nullopt;
   }
