@@ -21,6 +21,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.sequence_parallel = candidate.sequence_parallel;
   plan.recompute = candidate.recompute;
   plan.offload_optimizer = candidate.offload_optimizer;
+  plan.offload_activations = candidate.offload_activations;
   plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
   return plan;
 }
@@ -40,7 +41,8 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
           {"reshard", candidate.reshard ? "true" : "false"},
           {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])},
-          {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"}};
+          {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"},
+          {"offload_activations", candidate.offload_activations ? "true" : "false"}};
 }
 
 std::string to_text(const PlanCandidate& candidate) {

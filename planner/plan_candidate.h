@@ -22,7 +22,7 @@ struct PlanCandidate {
   bool reshard = true;
   bool sequence_parallel = false;
   sim::Recompute recompute = sim::Recompute::None;
-  bool offload_optimizer = false;
+  bool offload_optimizer = false, offload_activations = false;
   bool operator==(const PlanCandidate&) const = default;
 };
 

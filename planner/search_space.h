@@ -12,7 +12,8 @@
 //   stage < 3                  resharding: only stage 3 gathers
 //   replicas                   ZeRO stage 0: nothing is sharded that they could hold twice; the sum's algorithm is priced anyway
 //   no attention dropout       recompute=selective: a fused kernel keeps no scores to compute again
-//   request.offload is false   the optimizer on the host: it pays where nothing else fits, and search() asks again then
+//   request.offload is false   anything on the host: it pays where nothing else fits, and search() asks again then
+//   the optimizer stays        inputs of blocks on the host: the optimizer moves fewer bytes for more room
 // An axis that is fixed is taken at its word.
 #pragma once
 
