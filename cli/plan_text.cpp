@@ -18,9 +18,10 @@ constexpr std::size_t kShownOfFront = 8;
 
 std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
 
-// "3 kept": gathered weights stay until the backward. "3 of 8": shards of 8 ranks, replicated.
+// "3 kept": gathered weights stay until the backward. "3 by 4": in units of 4 layers. "3 of 8": shards of 8 ranks, replicated.
 std::string zero_name(const sim::ParallelPlan& plan) {
   return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "") +
+         (plan.zero_stage == 3 && plan.layers_per_unit > 1 ? fmt::format(" by {}", plan.layers_per_unit) : "") +
          (plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : "");
 }
 

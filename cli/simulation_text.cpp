@@ -8,6 +8,7 @@
 #include "cli/plan_text.h"
 #include "cli/table.h"
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/units/unit_text.h"
 
@@ -40,10 +41,19 @@ std::string disturbances_text(const sim::SimulationResult& result) {
   return out + fmt::format("undisturbed the step takes {}: {:+.1f} %\n", text(result.undisturbed_step_time), 100 * (ratio - 1));
 }
 
+// The chance is said where it is one at all.
+std::string memory_interval_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  const sim::DeviceResult* const fullest = sim::fullest_device(result);
+  const sim::MemoryInterval interval = sim::memory_interval(plan, fullest == nullptr ? sim::MemoryBreakdown() : fullest->at_peak);
+  const double chance = interval.chance_above(result.peak_memory, sim::usable_memory(plan.cluster));
+  return fmt::format("{} to {}   {}{}", sim::to_text(interval.low(result.peak_memory)), sim::to_text(interval.high(result.peak_memory)), interval.basis,
+                     chance >= 0.001 ? fmt::format("; out of memory with a chance of {}", sim::percent(chance)) : "");
+}
+
 // Of the fullest device.
 std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
-  const auto fullest = std::max_element(result.devices.begin(), result.devices.end(), [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
-  if (fullest == result.devices.end() || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
+  const sim::DeviceResult* const fullest = sim::fullest_device(result);
+  if (fullest == nullptr || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
   const sim::MemoryBeside beside = sim::memory_beside(plan, fullest->at_peak);
   return fmt::format("beside the peak        allocator's pool {}, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not measured yet\n",
                      sim::to_text(beside.pool), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);

@@ -44,6 +44,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.microbatch_size = candidate.microbatch;
   plan_.zero_stage = candidate.zero_stage;
   plan_.reshard_after_forward = candidate.reshard;
+  plan_.layers_per_unit = candidate.layers_per_unit;
   plan_.sequence_parallel = candidate.sequence_parallel;
   plan_.recompute = candidate.recompute;
   plan_.offload_optimizer = candidate.offload_optimizer;

@@ -118,14 +118,20 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
   for (const std::vector<sim::Bucket>& stage : buckets) {
     StageWeights weights{.resident = sim::resident_memory(plan, sim::stage_elements(plan, stage)),
                          .by_layer = std::vector<Bytes>(model.layers.size()),
-                         .first_bucket_by_layer = std::vector<Bytes>(model.layers.size())};
+                         .gradients_begin = std::vector<Bytes>(model.layers.size()),
+                         .gradients_end = std::vector<Bytes>(model.layers.size()),
+                         .first_bucket = std::vector<Bytes>(model.layers.size())};
     sim::add_step_data(weights.resident, plan);
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
+      Bytes& first = weights.first_bucket[sim::unit_of(plan, bucket.ready_after).begin.position()];
+      const bool is_first = first == Bytes{} && !bucket.tied;
       for (const sim::BucketSlot& slot : bucket.slots) {
         const Bytes bytes = sim::bytes_per_element(plan.workload.precision) * slot.elements;
         weights.by_layer[slot.layer.position()] += bytes;
-        if (!bucket.tied && !bucket.expert) weights.first_bucket_by_layer[slot.layer.position()] += bytes;
+        weights.gradients_begin[bucket.slots.front().layer.position()] += bytes;
+        weights.gradients_end[bucket.ready_after.position()] += bytes;
+        if (is_first) first += bytes;
       }
     }
     stages.push_back(std::move(weights));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "sim/sharding/sharding.h"
 
@@ -11,12 +12,13 @@ namespace {
 using sim::ActionKind;
 using sim::Bytes;
 using sim::LayerIndex;
+using sim::LayerRange;
 
 // What one action of a chunk does to memory. Peaks are relative to what was alive when it began.
 struct ActionMemory {
   Bytes change{};
-  Bytes peak{};       // of all but its last layer, the next gathered unit included
-  Bytes last_peak{};  // while its last layer runs; the unit gathered meanwhile belongs to the next action
+  Bytes peak{};       // of all but its last unit, the next gathered unit included
+  Bytes last_peak{};  // while its last unit runs; the unit gathered meanwhile belongs to the next action
   LayerIndex first_layer, last_layer;
 };
 
@@ -50,9 +52,16 @@ class StageWalk {
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
   const LayerMemory& memory(LayerIndex layer, ActionKind kind) const;
-  Bytes passing_unit(LayerIndex layer) const;  // gathered for one visit
-  Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the layer before computes
-    return gathers_ && plan_.reshard_after_forward ? weights_.first_bucket_by_layer[layer.position()] : Bytes{};
+  LayerRange unit_of(LayerIndex layer, ActionKind kind) const {  // layers whose weights come and go together
+    const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
+    return gathers_ && kind != ActionKind::Weight ? sim::unit_of(plan_, layer) : alone;
+  }
+  static Bytes sum(const std::vector<Bytes>& by_layer, LayerRange layers) {
+    return std::accumulate(by_layer.begin() + layers.begin.value(), by_layer.begin() + layers.end.value(), Bytes{});
+  }
+  Bytes passing_unit(LayerRange unit) const;  // gathered for the visits of its layers
+  Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the unit before computes
+    return gathers_ && plan_.reshard_after_forward ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()] : Bytes{};
   }
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_.by_layer.size(); }
 
@@ -71,10 +80,10 @@ const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
 }
 
 // On one stage the head of a model with tied embeddings gathers the embedding too.
-Bytes StageWalk::passing_unit(LayerIndex layer) const {
+Bytes StageWalk::passing_unit(LayerRange unit) const {
   if (!gathers_ || !plan_.reshard_after_forward) return {};
-  const bool reads_embedding = is_head(layer) && plan_.head_reads_embedding();
-  return weights_.by_layer[layer.position()] + (reads_embedding ? weights_.by_layer.front() : Bytes{});
+  const bool reads_embedding = is_head(unit.begin) && plan_.head_reads_embedding();
+  return sum(weights_.by_layer, unit) + (reads_embedding ? weights_.by_layer.front() : Bytes{});
 }
 
 ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) const {
@@ -88,22 +97,25 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
   const auto is_remote = [&](std::int32_t other) {  // a virtual stage that what is read (or made) crosses a link to
     return !weight && other >= 0 && other < plan_.num_virtual_stages() && plan_.site(other).stage != stage_;
   };
-  const auto unit = [&](LayerIndex layer) { return weight ? Bytes{} : passing_unit(layer); };
   const std::int32_t step = forward ? 1 : -1;
   Bytes alive = is_remote(virtual_stage - step) ? activations_.received : Bytes{};
   for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + step)) {
-    const Bytes weights = weights_.by_layer[layer.position()];
-    const bool is_last = layer == all.last_layer;
-    const Bytes next_unit = is_last || weight ? Bytes{} : coming_unit(LayerIndex(layer.value() + step));
-    if (run.first && !weight && (forward ? keeps_units : frees_gradients_)) alive += weights;
-    const Bytes peak = alive + memory(layer, kind).peak + unit(layer) + next_unit;  // below what was alive at first: weight gradients only free
-    if (is_last)
-      all.last_peak = peak;
+    const LayerRange unit = unit_of(layer, kind);
+    const Bytes weights = sum(weights_.by_layer, unit);
+    const LayerIndex low = unit.begin, high(unit.end.value() - 1), after(forward ? unit.end.value() : low.value() - 1);
+    const bool opens = layer == (forward ? low : high), closes = layer == (forward ? high : low), is_last = layer == all.last_layer;
+    const bool in_last_unit = low <= all.last_layer && all.last_layer <= high;
+    const Bytes gathered = weight ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
+    if (run.first && forward && opens && keeps_units) alive += weights;
+    if (run.first && kind == ActionKind::Backward && frees_gradients_) alive += weights_.gradients_begin[layer.position()];
+    const Bytes peak = alive + memory(layer, kind).peak + gathered;  // below what was alive at first: weight gradients only free
+    if (in_last_unit)
+      all.last_peak = opens ? peak : std::max(all.last_peak, peak);
     else
       all.peak = std::max(all.peak, peak);
     alive += memory(layer, kind).change;
-    if (run.last && kind == ActionKind::Backward && keeps_units) alive -= weights;
-    if (run.last && !forward && completes && frees_gradients_) alive -= weights;
+    if (run.last && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
+    if (run.last && !forward && completes && frees_gradients_) alive -= weights_.gradients_end[layer.position()];
     if (is_last) break;
   }
   all.change = alive - (is_remote(virtual_stage + step) ? activations_.received : Bytes{});
@@ -139,7 +151,7 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
     Bytes next_unit{};
     if (gathers_ && at + 1 < order.size() && order[at + 1].kind != ActionKind::Weight) {
       const LayerIndex next_layer = next(chunks, order[at + 1]).first_layer;
-      if (next_layer != now.last_layer) next_unit = coming_unit(next_layer);
+      if (sim::unit_of(plan_, next_layer).begin != sim::unit_of(plan_, now.last_layer).begin) next_unit = coming_unit(next_layer);
     }
     most = std::max({most, alive + now.peak, alive + now.last_peak + next_unit});
     alive += now.change;

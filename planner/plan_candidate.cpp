@@ -18,6 +18,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.microbatch_size = candidate.microbatch;
   plan.zero_stage = candidate.zero_stage;
   plan.reshard_after_forward = candidate.reshard;
+  plan.layers_per_unit = candidate.layers_per_unit;
   plan.sequence_parallel = candidate.sequence_parallel;
   plan.recompute = candidate.recompute;
   plan.offload_optimizer = candidate.offload_optimizer;
@@ -39,6 +40,7 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
           {"chunks", std::to_string(candidate.chunks)},
           {"zero", std::to_string(candidate.zero_stage)},
           {"reshard", candidate.reshard ? "true" : "false"},
+          {"layers_per_unit", std::to_string(candidate.layers_per_unit)},
           {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])},
           {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"},

@@ -20,6 +20,7 @@ struct PlanCandidate {
   std::int32_t microbatch = 1;  // samples
   std::int32_t zero_stage = 0;
   bool reshard = true;
+  std::int32_t layers_per_unit = 1;
   bool sequence_parallel = false;
   sim::Recompute recompute = sim::Recompute::None;
   bool offload_optimizer = false, offload_activations = false;

@@ -49,6 +49,7 @@ class Replay {
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
   std::optional<Visit> visit_after(const ReplayStage& stage, const Visit& visit) const;
+  std::optional<Visit> unit_after(const ReplayStage& stage, Visit visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
   void copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after);
@@ -158,6 +159,14 @@ std::optional<Replay::Visit> Replay::visit_after(const ReplayStage& stage, const
   return first_visit(stage, (*stage.order)[stage.next + 1]);
 }
 
+// The first visit of the next unit that is gathered.
+std::optional<Replay::Visit> Replay::unit_after(const ReplayStage& stage, Visit visit) const {
+  const sim::LayerRange unit = sim::unit_of(plan_, visit.layer);
+  if (visit.kind == ActionKind::Forward) visit.layer = LayerIndex(unit.end.value() - 1);
+  if (visit.kind == ActionKind::Backward) visit.layer = unit.begin;
+  return visit_after(stage, visit);
+}
+
 void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   Visit visit = first_visit(stage, action);
@@ -166,7 +175,7 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
     SimTime gathered{};
     if (gathers_) {
       gathered = gather(stage, visit);
-      if (plan_.prefetch && next) gather(stage, *next);
+      if (const std::optional<Visit> coming = unit_after(stage, visit); plan_.prefetch && coming) gather(stage, *coming);
     }
     const LayerPrice& layer = price(stage, visit.layer);
     if (visit.kind == ActionKind::Backward) perform(stage, Stream::Compute, gathered, layer.recompute);

@@ -25,15 +25,18 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   return chunk;
 }
 
-// Stage 3 has a bucket a layer; an embedding that the head reads too (one stage) is needed by both.
+// Stage 3 has a bucket a unit (two with experts); an embedding that the head reads too (one stage) is needed by both.
 void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                   const std::vector<BucketPrice>& buckets) {
   const bool head_reads_embedding = plan.head_reads_embedding();
   for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
+    const sim::LayerRange unit = sim::unit_of(plan, layer);
     chunk.buckets_of.emplace_back();
-    for (std::size_t at = 0; at < buckets.size(); ++at)
-      if (buckets[at].shared && (buckets[at].ready_after == layer || (head_reads_embedding && layer == model.head() && buckets[at].ready_after == LayerIndex(0))))
+    for (std::size_t at = 0; at < buckets.size(); ++at) {
+      const LayerIndex last = buckets[at].ready_after;
+      if (buckets[at].shared && ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
         chunk.buckets_of.back().push_back(at);
+    }
   }
 }
 

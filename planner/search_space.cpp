@@ -10,6 +10,7 @@
 #include "planner/fixed_axes.h"
 #include "planner/mesh_space.h"
 #include "sim/schedule/schedule.h"
+#include "sim/sharding/sharding.h"
 
 namespace planner {
 namespace {
@@ -33,7 +34,8 @@ std::string nearest_schedule(sim::PipelineShape shape) {
 
 class Enumerator {
  public:
-  explicit Enumerator(const SearchRequest& request) : request_(request), fixed_(read_fixed_axes(request.fixed)) {}
+  explicit Enumerator(const SearchRequest& request)
+      : request_(request), fixed_(read_fixed_axes(request.fixed)), model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})) {}
   SearchSpace run() &&;
 
  private:
@@ -55,11 +57,13 @@ class Enumerator {
   std::vector<bool> reshards(std::int32_t zero_stage) const;
   struct Offload { bool optimizer = false, activations = false; };
   std::vector<Offload> offloads(sim::Recompute recompute) const;
+  std::vector<std::int32_t> unit_sizes(const Shape& shape, std::int32_t zero_stage) const;
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   void exclude_sequence_parallel();
 
   const SearchRequest& request_;
   FixedAxes fixed_;
+  sim::ModelGraph model_;
   SearchSpace space_;
   std::vector<Reason> refusals_;  // of the mesh at hand: schedules and chunks that its shape cannot have
 };
@@ -184,23 +188,36 @@ std::vector<bool> Enumerator::reshards(std::int32_t zero_stage) const {
   return fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false};
 }
 
+std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_t zero_stage) const {
+  if (zero_stage < 3) return {1};
+  if (fixed_.layers_per_unit) return {*fixed_.layers_per_unit};
+  const std::int64_t parts = std::int64_t{shape.mesh.pipeline} * shape.chunks, most = (request_.model.layers + parts - 1) / parts;
+  std::int64_t block = 0;   // a rank's parameters of the last one: with experts where some blocks have them
+  for (const sim::Parameter& parameter : model_.layers[model_.layers.size() - 2].parameters) block += sim::local_elements(parameter, shape.mesh);
+  std::vector<std::int32_t> sizes{1};
+  while (sizes.back() * 2 <= most && sizes.back() * block < kLeastUnit) sizes.push_back(sizes.back() * 2);
+  return sizes;
+}
+
 void Enumerator::add_options(const Shape& shape) {
   for (const std::int32_t stage : zero_stages(shape.mesh))
     for (const bool reshard : reshards(stage))
-      for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
-        for (const sim::Recompute recompute : recomputes())
-          for (const auto& [optimizer, activations] : offloads(recompute))
-            space_.candidates.push_back({.mesh = shape.mesh,
-                                         .context_algorithm = shape.algorithm,
-                                         .schedule = shape.schedule,
-                                         .chunks = shape.chunks,
-                                         .microbatch = shape.microbatch,
-                                         .zero_stage = stage,
-                                         .reshard = reshard,
-                                         .sequence_parallel = sequence_parallel,
-                                         .recompute = recompute,
-                                       .offload_optimizer = optimizer,
-                                         .offload_activations = activations});
+      for (const std::int32_t unit : unit_sizes(shape, stage))
+        for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
+          for (const sim::Recompute recompute : recomputes())
+            for (const auto& [optimizer, activations] : offloads(recompute))
+              space_.candidates.push_back({.mesh = shape.mesh,
+                                           .context_algorithm = shape.algorithm,
+                                           .schedule = shape.schedule,
+                                           .chunks = shape.chunks,
+                                           .microbatch = shape.microbatch,
+                                           .zero_stage = stage,
+                                           .reshard = reshard,
+                                           .layers_per_unit = unit,
+                                           .sequence_parallel = sequence_parallel,
+                                           .recompute = recompute,
+                                           .offload_optimizer = optimizer,
+                                           .offload_activations = activations});
 }
 
 // Asked for, but possible on no mesh.

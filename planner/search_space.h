@@ -2,15 +2,17 @@
 // Enumerates shapes only: stage cuts come from partition, memory and time from evaluator.
 //
 // Exhaustive over the meshes (mesh_space.h), context algorithm, microbatch (all divisors of global_batch / D), schedule (every row of the table) with
-// its chunks, ZeRO stage with resharding, sequence parallelism and recomputation. Left out are plans that equal another one or hold more memory for
+// its chunks, ZeRO stage with resharding and wrapping, sequence parallelism and recomputation. Left out are plans that equal another one or hold more memory for
 // the same work:
 //   P == 1 or one microbatch   one schedule of a single chunk: without a second stage or microbatch there is no order to choose
 //                              (gpipe on one stage only holds more activations)
 //   C == 1                     one context algorithm: there is nobody to exchange keys with
 //   T == 1                     no sequence parallelism: there is no group to split the sequence over
 //   D x C == 1                 ZeRO stage 0: there is nobody to share with
-//   stage < 3                  resharding: only stage 3 gathers
+//   stage < 3                  resharding, wrapping: only stage 3 gathers
 //   replicas                   ZeRO stage 0: nothing is sharded that they could hold twice; the sum's algorithm is priced anyway
+//   units of 1e8 parameters or more (of a tensor rank)   twice as many layers a unit: the least that FairScale's and FSDP's size-based wrapping makes a
+//                              unit, beyond it the time of a gather is that of its bytes; below, units of 1, 2, 4, ... blocks of a chunk
 //   no attention dropout       recompute=selective: a fused kernel keeps no scores to compute again
 //   request.offload is false   anything on the host: it pays where nothing else fits, and search() asks again then
 //   the optimizer stays        inputs of blocks on the host: the optimizer moves fewer bytes for more room
@@ -23,6 +25,8 @@
 #include "planner/plan_candidate.h"
 
 namespace planner {
+
+inline constexpr std::int64_t kLeastUnit = 100'000'000;   // parameters: min_num_params of auto_wrap
 
 struct SearchSpace {
   std::vector<PlanCandidate> candidates;  // in a fixed order: the index breaks every tie

@@ -199,15 +199,25 @@ Answer reduction(const SimulatedPlan& now, Cancelled cancelled) {
   return bestOf(now, std::move(variants), cancelled);
 }
 
-// What is reduced, and under ZeRO 3 gathered, in one go.
+// What is gathered, freed and reduced in one go: under ZeRO 3, to which FSDP's wrapping belongs, so many blocks.
 Answer wrapping(const SimulatedPlan& now, Cancelled cancelled) {
+  const std::int64_t parts = now.plan.num_virtual_stages(), most = (now.plan.model.layers + parts - 1) / parts;
   std::vector<Variant> variants;
-  for (const std::int64_t mebibytes : {5, 25, 100, 400})
+  for (std::int32_t layers = 1; layers == 1 || layers < 2 * most; layers *= 2)
     for (const bool prefetch : {true, false})
-      addVariant(variants, now, fmt::format("bucket_size={} MiB, prefetch={}", mebibytes, prefetch), [&](sim::ParallelPlan& plan) {
-        plan.bucket_size = sim::Bytes(mebibytes << 20);
+      addVariant(variants, now, fmt::format("zero=3, layers_per_unit={}, prefetch={}", layers, prefetch), [&](sim::ParallelPlan& plan) {
+        plan.zero_stage = 3;
+        plan.layers_per_unit = layers;
         plan.prefetch = prefetch;
       });
+  return bestOf(now, std::move(variants), cancelled);
+}
+
+// Of gradients, below ZeRO 3.
+Answer buckets(const SimulatedPlan& now, Cancelled cancelled) {
+  std::vector<Variant> variants;
+  for (const std::int64_t mebibytes : {5, 25, 100, 400})
+    addVariant(variants, now, fmt::format("bucket_size={} MiB", mebibytes), [&](sim::ParallelPlan& plan) { plan.bucket_size = sim::Bytes(mebibytes << 20); });
   return bestOf(now, std::move(variants), cancelled);
 }
 
@@ -271,6 +281,7 @@ constexpr Question kQuestions[] = {
     {"What does each ZeRO stage cost and save?", zeroStage},
     {"What if parameters stayed gathered after forward?", reshard},
     {"What does another wrapping cost and save?", wrapping},
+    {"What if gradients were reduced in other buckets?", buckets},
     {"When does hybrid sharding (HSDP) pay?", hybridSharding},
     {"What if gradients were reduced in fp32?", reduction},
     {"What if the precision were another?", precision},

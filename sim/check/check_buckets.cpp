@@ -33,6 +33,9 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
     end = slot.offset + slot.elements;
     lowest = std::min(lowest, slot.layer);
   }
+  const std::int32_t span = bucket.slots.empty() ? 0 : bucket.slots.front().layer.value() - lowest.value() + 1;
+  if (checked.plan.zero_stage == 3 && span > checked.plan.layers_per_unit)
+    findings.add(fmt::format("{}: holds {} layers, a unit has {}", name, span, checked.plan.layers_per_unit));
   const std::int32_t shards = bucket.expert ? checked.plan.mesh.copies() / checked.plan.mesh.expert : checked.plan.mesh.shards();
   if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)
     findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, shards,

@@ -105,6 +105,11 @@ void summarize_work(SimulationResult& result, const ModelGraph& model, const Par
 
 }  // namespace
 
+const DeviceResult* fullest_device(const SimulationResult& result) {
+  const auto fullest = std::max_element(result.devices.begin(), result.devices.end(), [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
+  return fullest == result.devices.end() ? nullptr : &*fullest;
+}
+
 SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail, const Fold& fold) {
   return simulate(model, plan, lower(model, plan, fold), detail);
 }

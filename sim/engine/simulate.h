@@ -42,6 +42,8 @@ struct SimulationResult {
   Timeline timeline;               // empty unless asked for
 };
 
+const DeviceResult* fullest_device(const SimulationResult& result);  // null: it has none
+
 enum class Detail : std::uint8_t { Summary, Timeline };
 
 // The plan must have no violations(). Same bytes on every run, compiler and thread count.

@@ -89,6 +89,7 @@ struct ParallelPlan {
   std::int32_t zero_stage = 0;                   // 0 (DDP), 1, 2, 3
   bool reshard_after_forward = true;             // stage 3: gather again before backward
   bool prefetch = true;                          // stage 3: gather the next unit while this one computes
+  std::int32_t layers_per_unit = 1;              // stage 3: consecutive blocks that are gathered, freed and reduced together (FSDP's unit; see unit_of)
   Bytes bucket_size{25 << 20};                   // of gradients, stages 0-2
   Accumulation accumulation = Accumulation::ReduceLast;
   bool sequence_parallel = false;

@@ -63,6 +63,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["zero_stage"] = plan.zero_stage;
   json["reshard_after_forward"] = plan.reshard_after_forward;
   json["prefetch"] = plan.prefetch;
+  if (plan.layers_per_unit > 1) json["layers_per_unit"] = plan.layers_per_unit;
   json["bucket_size"] = to_exact_text(plan.bucket_size);
   json["accumulation"] = name_of(plan.accumulation, kAccumulationNames);
   json["sequence_parallel"] = plan.sequence_parallel;
@@ -134,6 +135,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.zero_stage = static_cast<std::int32_t>(json.integer("zero_stage", 0, {0, 3}));
   plan.reshard_after_forward = json.boolean("reshard_after_forward", true);
   plan.prefetch = json.boolean("prefetch", true);
+  plan.layers_per_unit = static_cast<std::int32_t>(json.integer("layers_per_unit", 1, degrees));
   plan.bucket_size = json.bytes("bucket_size", plan.bucket_size);
   plan.accumulation = static_cast<Accumulation>(json.choice("accumulation", kAccumulationNames, 0));
   plan.sequence_parallel = json.boolean("sequence_parallel", false);

@@ -147,6 +147,7 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
 
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage), "use 0, 1, 2 or 3");
+  rules.must(plan.layers_per_unit >= 1, "/layers_per_unit", fmt::format("a unit of {} layers is none", plan.layers_per_unit), "use at least 1");
   rules.must(plan.accumulation == Accumulation::ReduceLast || !plan.splits_backward(), "/accumulation",
              fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later", plan.schedule),
              "use reduce_last, or 1f1b");

@@ -10,7 +10,7 @@ constexpr std::array kStrategies = std::to_array<ShardingStrategy>({
     {"ddp", "replicas; gradients are all-reduced", "Li et al., PyTorch Distributed, VLDB 2020", false, false, false},
     {"zero1", "optimizer state sharded", "Rajbhandari et al., ZeRO, SC 2020", true, false, false},
     {"zero2", "optimizer state and gradients sharded", "Rajbhandari et al., ZeRO, SC 2020", true, true, false},
-    {"zero3", "parameters too; each layer gathered just in time", "Rajbhandari et al., ZeRO, SC 2020; Zhao et al., FSDP, VLDB 2023", true, true, true},
+    {"zero3", "parameters too; each unit of layers gathered just in time", "Rajbhandari et al., ZeRO, SC 2020; Zhao et al., FSDP, VLDB 2023", true, true, true},
 });
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -18,13 +18,13 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value
 // Fills buckets in reverse order of use.
 class BucketFiller {
  public:
-  struct Kind { bool one_bucket_a_layer = false, expert = false; };
+  struct Kind { bool one_bucket_a_unit = false, expert = false; };
   BucketFiller(const ParallelPlan& plan, Kind kind)
       : kind_(kind), shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
         limit_(plan.bucket_size.value() / bytes_per_gradient(plan).value()) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
-    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_layer && open_.elements + slot.elements > limit_;
+    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_unit && open_.elements + slot.elements > limit_;
     if (overflows) close();
     open_.slots.push_back(slot);
     open_.slots.back().offset = open_.elements;
@@ -97,9 +97,19 @@ bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
   return plan.mesh.tensor > 1 && parameter.split == TensorSplit::None && (plan.sequence_parallel || parameter.partial_gradient);
 }
 
+LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
+  const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
+  const LayerIndex head(static_cast<std::int32_t>(plan.model.layers) + 1);
+  if (plan.layers_per_unit == 1 || layer == LayerIndex(0) || layer == head) return alone;
+  const auto next_part = std::upper_bound(plan.cut.first.begin(), plan.cut.first.end(), layer);
+  const std::int32_t first = std::max(1, std::prev(next_part)->value()), end = next_part == plan.cut.first.end() ? head.value() : next_part->value();
+  const std::int32_t begin = layer.value() - (layer.value() - first) % plan.layers_per_unit;
+  return {LayerIndex(begin), LayerIndex(std::min(begin + plan.layers_per_unit, end))};
+}
+
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
-  const bool by_layer = sharding_strategy(plan).shards_parameters;
-  BucketFiller filler(plan, {.one_bucket_a_layer = by_layer}), experts(plan, {.one_bucket_a_layer = by_layer, .expert = true});
+  const bool by_unit = sharding_strategy(plan).shards_parameters;
+  BucketFiller filler(plan, {.one_bucket_a_unit = by_unit}), experts(plan, {.one_bucket_a_unit = by_unit, .expert = true});
   std::vector<std::pair<BucketSlot, ChunkIndex>> tied;
   for (ChunkIndex chunk{plan.chunks - 1}; chunk.exists(); chunk = ChunkIndex(chunk.value() - 1)) {
     const LayerRange range = plan.layers(stage, chunk);
@@ -110,7 +120,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
         if (is_tied_across_stages(model, plan, slot)) tied.emplace_back(slot, chunk);
         else (parameters[static_cast<std::size_t>(at)].expert ? experts : filler).add(slot, chunk);
       }
-      if (by_layer) filler.close(), experts.close();
+      if (by_unit && unit_of(plan, layer).begin == layer) filler.close(), experts.close();
     }
     filler.close();
     experts.close();

@@ -21,7 +21,7 @@ struct ShardingStrategy {
   std::string_view paper;
   bool shards_optimizer;         // each data rank steps its shard, then weights are gathered
   bool shards_gradients;         // gradients are reduce-scattered; the full ones are freed
-  bool shards_parameters;        // one bucket a layer, gathered just in time
+  bool shards_parameters;        // one bucket a unit, gathered just in time
 };
 std::span<const ShardingStrategy> all_sharding_strategies();
 const ShardingStrategy& sharding_strategy(const ParallelPlan& plan);
@@ -54,8 +54,12 @@ std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh);
 // Whole on every tensor rank, each of which has a part of its gradient: of a stretch of the tokens, of its heads, or of what experts put out. Summed once a step.
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 
+// The layers that stage 3 gathers, frees and reduces together with this one: layers_per_unit blocks, counted from the first of their chunk.
+// Embedding and head are a unit each, as torchtitan wraps them: FSDP's root unit would keep both gathered for the whole step.
+LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer);
+
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
-// a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a layer (and one of its experts).
+// a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a unit (and one of its experts).
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
 // Tied embeddings: with one stage the head uses layer 0's weight and owns no copy. Across stages the last stage holds a copy of it as

@@ -13,13 +13,14 @@ namespace {
 
 constexpr std::int32_t kNobody = -1;
 
-// One layer in one phase of one action: the unit that ZeRO-3 gathers for.
+// One layer in one phase of one action.
 struct Visit {
   StageAction action;
   LayerIndex layer;
+  LayerIndex unit;                        // that ZeRO-3 gathers for: its first layer
   bool opens = false, closes = false;     // first, last visit of its action
   bool last_of_chunk = false;             // its action completes the chunk's gradients
-  std::vector<std::int32_t> gathered;     // buckets whose weights it needs gathered
+  std::vector<std::int32_t> gathered;     // buckets whose weights its unit needs gathered
 };
 
 class Writer {
@@ -51,6 +52,7 @@ class Writer {
   std::int32_t emit(Task task, std::initializer_list<std::int32_t> after);
   TaskKey key(const Visit& visit, Phase phase, Operation operation) const;
   void write_visit(const std::vector<Visit>& visits, std::size_t at);
+  std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
   void gather(const Visit& visit, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
   Bytes stream_bytes() const;
@@ -99,15 +101,16 @@ void Writer::cache_pieces() {
   }
 }
 
-// The buckets whose weights a layer reads; on the embedding's stage a tied head reads the embedding's.
+// The buckets whose weights a layer's unit reads; on the embedding's stage a tied head reads the embedding's.
 std::vector<std::int32_t> Writer::buckets_of(LayerIndex layer) const {
   if (!gathers()) return {};
   const bool reads_embedding = layer == model_.head() && plan_.head_reads_embedding();
+  const LayerRange unit = unit_of(plan_, layer);
   std::vector<std::int32_t> found;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const auto& slots = buckets_[at].slots;
     const bool holds = std::any_of(slots.begin(), slots.end(), [&](const BucketSlot& slot) {
-      return slot.layer == layer || (reads_embedding && slot.layer == LayerIndex(0));
+      return (unit.begin <= slot.layer && slot.layer < unit.end) || (reads_embedding && slot.layer == LayerIndex(0));
     });
     if (holds && buckets_[at].shards > 1) found.push_back(static_cast<std::int32_t>(at));
   }
@@ -118,7 +121,7 @@ void Writer::add_visits(std::vector<Visit>& visits, const StageAction& action, b
   const LayerRange range = plan_.layers(stage_, action.chunk);
   const std::size_t begin = visits.size();
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
-    visits.push_back({.action = action, .layer = layer, .last_of_chunk = last_of_chunk, .gathered = {}});
+    visits.push_back({.action = action, .layer = layer, .unit = unit_of(plan_, layer).begin, .last_of_chunk = last_of_chunk, .gathered = {}});
     if (action.kind != ActionKind::Weight) visits.back().gathered = buckets_by_layer_[layer.position()];
   }
   if (action.kind != ActionKind::Forward) std::reverse(visits.begin() + static_cast<std::ptrdiff_t>(begin), visits.end());
@@ -151,6 +154,13 @@ TaskKey Writer::key(const Visit& visit, Phase phase, Operation operation) const 
   return {.stage = stage_, .chunk = visit.action.chunk, .microbatch = visit.action.microbatch, .layer = visit.layer, .phase = phase, .operation = operation};
 }
 
+// The first visit of another unit, or of another action.
+std::size_t Writer::next_unit(const std::vector<Visit>& visits, std::size_t at) const {
+  std::size_t next = at + 1;
+  while (next < visits.size() && !visits[at].gathered.empty() && !visits[next - 1].closes && visits[next].unit == visits[at].unit) ++next;
+  return next;
+}
+
 void Writer::gather(const Visit& visit, std::int32_t after) {
   const Bytes element = bytes_per_element(plan_.workload.precision);
   for (const std::int32_t bucket : visit.gathered) {
@@ -158,6 +168,7 @@ void Writer::gather(const Visit& visit, std::int32_t after) {
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::AllGather),
               .stream = Stream::Gather, .bucket = BucketIndex(bucket),
               .payload = element * buckets_[static_cast<std::size_t>(bucket)].elements};
+    task.key.layer = visit.unit;
     task.key.group = axis_of(buckets_[static_cast<std::size_t>(bucket)]);
     task.key.sequence = bucket;
     held_[static_cast<std::size_t>(bucket)] = emit(task, {after});
@@ -176,6 +187,7 @@ void Writer::reshard(const std::vector<Visit>& visits, std::size_t at) {
   for (const std::int32_t bucket : visit.gathered) {
     if (needed_later(bucket)) continue;
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::Reshard), .bucket = BucketIndex(bucket)};
+    task.key.layer = visit.unit;
     task.key.sequence = bucket;
     emit(task, {});
     held_[static_cast<std::size_t>(bucket)] = kNobody;
@@ -305,7 +317,7 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   const Visit& visit = visits[at];
   if (visit.opens) receive(visit);
   gather(visit, last_compute_);
-  if (plan_.prefetch && at + 1 < visits.size()) gather(visits[at + 1], last_compute_);
+  if (const std::size_t next = next_unit(visits, at); plan_.prefetch && next < visits.size()) gather(visits[next], last_compute_);
   fetch(visit, last_compute_);
   if (plan_.prefetch && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();

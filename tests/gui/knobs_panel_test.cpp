@@ -18,6 +18,18 @@ TEST(KnobsPanel, StandsAtThePlanWithoutTurningIt) {
   EXPECT_EQ(turns, 0);
 }
 
+TEST(KnobsPanel, LayersOfAUnitAreAKnobOfZero3) {
+  KnobsPanel panel;
+  sim::ParallelPlan plan = test::examplePlan();
+  for (const std::int32_t stage : {2, 3}) {
+    plan.zero_stage = stage;
+    plan.layers_per_unit = 2;
+    panel.setPlan(plan);
+    EXPECT_EQ(panel.findChild<QSpinBox*>("unit")->isEnabled(), stage == 3);
+    EXPECT_EQ(panel.knobs().layers_per_unit, 2);
+  }
+}
+
 TEST(KnobsPanel, ATurnIsTold) {
   KnobsPanel panel;
   panel.setPlan(test::examplePlan());

@@ -108,6 +108,26 @@ std::vector<Composition> of_data_tensor_and_pipeline() {
   };
 }
 
+// Several blocks are gathered, freed and reduced together: 4 blocks in units of 2, 3 (one is left) and more than there are.
+std::vector<Composition> of_wrapping() {
+  using enum sim::Recompute;
+  using enum sim::Precision;
+  return {
+      {.name = "D2_units_of_2", .mesh = {.data = 2}, .layers_per_unit = 2},
+      {.name = "D2_units_of_3_recompute", .mesh = {.data = 2}, .recompute = Full, .layers_per_unit = 3},
+      {.name = "D2_units_of_2_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .layers_per_unit = 2},
+      {.name = "D2_units_of_2_bf16", .mesh = {.data = 2}, .precision = Bf16, .fp32_gradients = true, .layers_per_unit = 2},
+      {.name = "D4_units_of_3", .mesh = {.data = 4}, .layers_per_unit = 3},
+      {.name = "D4R2_units_of_2", .mesh = {.data = 4, .replicas = 2}, .layers_per_unit = 2},
+      {.name = "D2T2_units_of_2_sequence", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .layers_per_unit = 2},
+      {.name = "D2P2_units_of_2_1f1b", .mesh = {.data = 2, .pipeline = 2}, .layers_per_unit = 2},
+      {.name = "D2P2_units_of_2_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .layers_per_unit = 2},
+      {.name = "C2_units_of_2_ring", .mesh = {.context = 2}, .layers_per_unit = 2},
+      {.name = "D2E2_units_of_2", .mesh = {.data = 2, .expert = 2}, .layers_per_unit = 2, .experts = even()},
+      {.name = "D2_units_of_8_experts", .mesh = {.data = 2}, .layers_per_unit = 8, .experts = even()},
+  };
+}
+
 std::vector<Composition> of_context() {
   using enum sim::Recompute;
   using enum sim::Precision;
@@ -218,8 +238,7 @@ std::vector<Composition> of_experts() {
 const std::vector<Composition>& compositions() {
   static const std::vector<Composition> all = [] {
     std::vector<Composition> joined;
-    for (const auto& some : {of_data_tensor_and_pipeline(), of_context(), of_latent_attention(), of_experts()}) joined.insert(joined.end(), some.begin(), some.end());
-  using enum sim::ContextAlgorithm;
+    for (const auto& some : {of_data_tensor_and_pipeline(), of_wrapping(), of_context(), of_latent_attention(), of_experts()}) joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
   return all;
@@ -245,6 +264,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
+  plan.layers_per_unit = composition.layers_per_unit;
   if (plan.mesh.context > 1) plan.model.attention_dropout = 0;   // violations() says why
   return with_schedule(plan, composition.schedule, composition.chunks);
 }

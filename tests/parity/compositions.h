@@ -26,6 +26,7 @@ struct Composition {
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
   bool latent = false;                           // the model is tiny_deepseek()
+  std::int32_t layers_per_unit = 1;              // of ZeRO-3
   std::optional<sim::ExpertForm> experts = {};   // its blocks, or else those of tiny_mixtral(), have these
   bool has_model() const { return latent || experts; }   // of its own; else it is a GPT-2, and a Llama where its heads allow
 };

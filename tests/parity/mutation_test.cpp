@@ -88,11 +88,17 @@ TEST_F(Mutations, OtherMasksAgain) {
   plan.recompute = sim::Recompute::Full;
   expect_caught_in_fp64(plan, Mutation::OtherMasksAgain);
 }
+sim::ParallelPlan in_units(sim::ParallelPlan plan) {
+  plan.layers_per_unit = 2;
+  return with_zero(plan, 3);
+}
+
 TEST_F(Mutations, ShiftedShard) {
   for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::ShiftedShard);
 }
 TEST_F(Mutations, StaleWeights) {
   for (const std::int32_t stage : {1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::StaleWeights);
+  expect_caught_bitwise(in_units(data_), Mutation::StaleWeights);
 }
 TEST_F(Mutations, SharedCountedTwice) {
   expect_caught_in_fp64(tensor_, Mutation::SharedCountedTwice);
@@ -100,6 +106,7 @@ TEST_F(Mutations, SharedCountedTwice) {
 }
 TEST_F(Mutations, LastBucketNotReduced) {
   for (const std::int32_t stage : {0, 1, 2, 3}) expect_caught_bitwise(with_zero(data_, stage), Mutation::LastBucketNotReduced);
+  expect_caught_bitwise(in_units(data_), Mutation::LastBucketNotReduced);
   expect_caught_in_fp64(pipeline_, Mutation::LastBucketNotReduced);  // the tied embedding's
 }
 

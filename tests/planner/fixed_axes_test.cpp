@@ -15,6 +15,7 @@ TEST(FixedAxes, ReadsEveryAxis) {
                                           {"microbatch", "16"},
                                           {"zero", "3"},
                                           {"reshard", "false"},
+                                          {"layers_per_unit", "4"},
                                           {"sequence_parallel", "true"},
                                           {"recompute", "full"},
                                           {"schedule", "interleaved"}});
@@ -25,6 +26,7 @@ TEST(FixedAxes, ReadsEveryAxis) {
   EXPECT_EQ(axes.microbatch, 16);
   EXPECT_EQ(axes.zero, 3);
   EXPECT_EQ(axes.reshard, false);
+  EXPECT_EQ(axes.layers_per_unit, 4);
   EXPECT_EQ(axes.sequence_parallel, true);
   EXPECT_EQ(axes.recompute, sim::Recompute::Full);
   EXPECT_EQ(axes.schedule, "interleaved");

@@ -9,7 +9,7 @@
 namespace planner {
 namespace {
 
-const PlanCandidate kCandidate{.mesh = {.data = 2, .pipeline = 2, .tensor = 2}, .microbatch = 2, .zero_stage = 3, .reshard = false, .sequence_parallel = true,
+const PlanCandidate kCandidate{.mesh = {.data = 2, .pipeline = 2, .tensor = 2}, .microbatch = 2, .zero_stage = 3, .reshard = false, .layers_per_unit = 2, .sequence_parallel = true,
                                .recompute = sim::Recompute::Full};
 
 TEST(PlanCandidate, BecomesAPlanWithAnEvenCut) {
@@ -19,6 +19,7 @@ TEST(PlanCandidate, BecomesAPlanWithAnEvenCut) {
   EXPECT_EQ(plan.microbatch_size, 2);
   EXPECT_EQ(plan.zero_stage, 3);
   EXPECT_FALSE(plan.reshard_after_forward);
+  EXPECT_EQ(plan.layers_per_unit, 2);
   EXPECT_TRUE(plan.sequence_parallel);
   EXPECT_TRUE(sim::violations(plan).empty());
 }
@@ -30,6 +31,7 @@ TEST(PlanCandidate, ItsAxesAreWhatFixTakes) {
   EXPECT_EQ(read.data, 2);
   EXPECT_EQ(read.zero, 3);
   EXPECT_EQ(read.reshard, false);
+  EXPECT_EQ(read.layers_per_unit, 2);
   EXPECT_EQ(read.sequence_parallel, true);
   EXPECT_EQ(read.recompute, sim::Recompute::Full);
   EXPECT_EQ(to_text(kCandidate).substr(0, 25), "data=2 tensor=2 pipeline=");

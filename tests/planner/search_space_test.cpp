@@ -17,13 +17,19 @@ bool contains(const SearchSpace& space, const PlanCandidate& candidate) {
   return std::find(space.candidates.begin(), space.candidates.end(), candidate) != space.candidates.end();
 }
 
+// These models are small: a chunk's blocks.
+std::int64_t most_layers_per_unit(const SearchRequest& request, const PlanCandidate& c) {
+  const std::int64_t parts = std::int64_t{c.mesh.pipeline} * c.chunks;
+  return (request.model.layers + parts - 1) / parts;
+}
+
 // What the headers say is left out: the plan equals another one, holds more for the same work, or cuts tensors over nodes.
 bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
   return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.copies() == 1 && c.zero_stage > 0) ||
          (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
          (c.mesh.context > 1 && request.workload.sequence / c.mesh.context < kLeastContextTokens) ||
-         (c.zero_stage < 3 && !c.reshard) || (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
+         (c.zero_stage < 3 && (!c.reshard || c.layers_per_unit > 1)) || c.layers_per_unit > most_layers_per_unit(request, c) || (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
 }
 
@@ -47,6 +53,7 @@ void for_all_combinations(const SearchRequest& request, Visit all) {
             for (c.microbatch = 1; c.microbatch <= request.workload.global_batch; ++c.microbatch)
               for (c.zero_stage = 0; c.zero_stage <= 3; ++c.zero_stage)
                 for (const bool reshard : {true, false})
+                for (c.layers_per_unit = 1; c.layers_per_unit <= request.model.layers; c.layers_per_unit *= 2)
                   for (const bool sequence_parallel : {true, false})
                     for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full}) {
                       c.context_algorithm = algorithm;
@@ -111,6 +118,25 @@ TEST(SearchSpace, EveryCandidateOfGpt3KeepsTheRules) {
   const SearchRequest request = gpt3_request({.devices = 1024, .devices_per_node = 8});
   for (const PlanCandidate& candidate : enumerate(request).candidates)
     ASSERT_TRUE(sim::violations(make_plan(request, candidate)).empty()) << to_text(candidate);
+}
+
+// A block of GPT-3 175B holds 1.8e9 parameters: more than any unit needs. One of GPT-2 small 7e6: 16 are the first that hold 1e8.
+TEST(SearchSpace, UnitsGrowUntilTheyHold1e8Parameters) {
+  const auto largest = [](SearchRequest request, std::string tensor) {
+    request.fixed = {{"tensor", tensor}, {"pipeline", "1"}, {"zero", "3"}, {"microbatch", "1"}};
+    std::int32_t most = 0;
+    for (const PlanCandidate& candidate : enumerate(request).candidates) most = std::max(most, candidate.layers_per_unit);
+    return most;
+  };
+  EXPECT_EQ(largest(gpt3_request({.devices = 1024, .devices_per_node = 8}), "8"), 1);
+  SearchRequest small = small_request({.devices = 8});
+  small.model = gpt(24, 12);
+  EXPECT_EQ(largest(small, "1"), 16);
+  EXPECT_EQ(largest(small, "4"), 16);
+  small.model = gpt(12, 12);
+  EXPECT_EQ(largest(small, "1"), 8);
+  small.fixed = {{"layers_per_unit", "5"}, {"zero", "3"}};
+  for (const PlanCandidate& candidate : enumerate(small).candidates) EXPECT_EQ(candidate.layers_per_unit, 5);
 }
 
 TEST(SearchSpace, FixedAxesAreKept) {

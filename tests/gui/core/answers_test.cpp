@@ -63,6 +63,19 @@ TEST(Answers, PartsOfThePeakAreThePeak) {
   EXPECT_EQ(sum, plan->result.peak_memory);
 }
 
+TEST(Answers, LargerUnitsHoldMoreAndAreGatheredLessOften) {
+  const Answer answer = answerTo("wrapping", test::exampleSimulation());
+  ASSERT_GE(answer.variants.size(), 4u);
+  for (std::size_t at = 2; at < answer.variants.size(); ++at) {
+    const Variant &smaller = answer.variants[at - 2], &larger = answer.variants[at];
+    EXPECT_EQ(larger.plan.layers_per_unit, 2 * smaller.plan.layers_per_unit);
+    EXPECT_EQ(larger.plan.prefetch, smaller.plan.prefetch);
+    EXPECT_GE(larger.peak_memory, smaller.peak_memory) << larger.name;
+    if (larger.plan.prefetch) continue;
+    EXPECT_LE(larger.step_time, smaller.step_time) << larger.name;
+  }
+}
+
 TEST(Answers, TheLongestSequenceIsTheLastThatFits) {
   sim::ParallelPlan small = test::examplePlan();
   const sim::Bytes kept_back = small.cluster.hardware.memory - sim::usable_memory(small.cluster);   // of a GPU, by its driver

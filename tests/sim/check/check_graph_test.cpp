@@ -27,6 +27,7 @@ std::vector<ParallelPlan> many_plans() {
           plan.sequence_parallel = varied && mesh.tensor > 1;
           plan.reshard_after_forward = !varied;
           plan.prefetch = !varied;
+          plan.layers_per_unit = varied == (accumulation == Accumulation::ReduceEach) ? 2 : 1;
           plan.schedule = varied ? "gpipe" : "1f1b";
           plan.cluster.hardware.overlaps_communication = varied;
           plans.push_back(plan);

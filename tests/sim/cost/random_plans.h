@@ -84,6 +84,7 @@ class PlanGenerator {
     plan.zero_stage = one_of({0, 1, 2, 3});
     plan.reshard_after_forward = coin();
     plan.prefetch = coin();
+    plan.layers_per_unit = one_of({1, 1, 2, 3});
     plan.bucket_size = Bytes(one_of({20'000, 200'000, 4'000'000}));
     plan.accumulation = one_of({Accumulation::ReduceLast, Accumulation::ReduceEach});
     plan.recompute = one_of({Recompute::None, Recompute::Full});
@@ -114,7 +115,7 @@ inline std::string describe(const ParallelPlan& plan) {
          " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule + " zero" +
          std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
-         (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") + (plan.offload_activations ? " inputs" : "") + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
+         (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") + (plan.offload_activations ? " inputs" : "") + " unit" + std::to_string(plan.layers_per_unit) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

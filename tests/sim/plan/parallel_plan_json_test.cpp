@@ -15,6 +15,7 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
   plan.training.learning_rate = 1.25e-4;
   plan.offload_optimizer = plan.offload_activations = true;
   plan.recompute = Recompute::Full;
+  plan.layers_per_unit = 2;
   const Json json = to_json(plan);
   const ParallelPlan read = plan_from_json(json, "plan.json");
   EXPECT_EQ(to_json(read).dump(), json.dump());
@@ -27,7 +28,10 @@ TEST(PlanFile, HashCoversTheGraphAndNotTheTraining) {
   plan.training.seed = 99;
   EXPECT_EQ(plan_hash(plan), before);
   plan.microbatch_size = 2;
-  EXPECT_NE(plan_hash(plan), before);
+  const std::string other = plan_hash(plan);
+  EXPECT_NE(other, before);
+  plan.layers_per_unit = 2;
+  EXPECT_NE(plan_hash(plan), other);
 }
 
 TEST(PlanFile, WhereTheOptimizerLiesIsPartOfTheHashAndAbsentOtherwise) {

@@ -60,10 +60,29 @@ TEST(Buckets, ReadyAfterTheSmallestLayerInside) {
       for (const BucketSlot& slot : bucket.slots) EXPECT_GE(slot.layer, bucket.ready_after);
 }
 
-TEST(Buckets, StageThreeHasOneALayer) {
+TEST(Buckets, StageThreeHasOneAUnit) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
   EXPECT_EQ(make_buckets(make_model_graph(plan), plan, StageIndex(0)).size(), 6u);
+}
+
+TEST(Buckets, OfStageThreeHoldTheBlocksOfAUnitOfTheirChunk) {
+  ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);   // blocks 1-2 | 3-4 | 5-6 | 7-8
+  plan.model.layers = 10;
+  plan.cut.first = {LayerIndex(0), LayerIndex(4), LayerIndex(6), LayerIndex(9)};
+  plan.zero_stage = 3;
+  plan.layers_per_unit = 2;
+  const auto layers = [&](StageIndex stage) {
+    std::vector<std::pair<int, int>> ranges;
+    for (const Bucket& bucket : make_buckets(make_model_graph(plan), plan, stage))
+      if (!bucket.tied) ranges.emplace_back(bucket.ready_after.value(), bucket.slots.front().layer.value());
+    return ranges;
+  };
+  EXPECT_THAT(layers(StageIndex(0)), ::testing::ElementsAre(std::pair(8, 8), std::pair(6, 7), std::pair(3, 3), std::pair(1, 2), std::pair(0, 0)));
+  EXPECT_THAT(layers(StageIndex(1)), ::testing::ElementsAre(std::pair(11, 11), std::pair(9, 10), std::pair(4, 5)));
+  EXPECT_EQ(unit_of(plan, LayerIndex(7)).begin, LayerIndex(6));
+  EXPECT_EQ(unit_of(plan, LayerIndex(3)).end, LayerIndex(4));
+  EXPECT_EQ(unit_of(plan, LayerIndex(11)).begin, LayerIndex(11));
 }
 
 TEST(Buckets, LimitSplitsAndALargeParameterStandsAlone) {

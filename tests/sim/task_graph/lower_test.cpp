@@ -73,6 +73,25 @@ TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
                           "backward.all_gather.data", "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
 }
 
+// Two blocks a unit: what starts a unit gathers it and the next one, what ends it frees it.
+TEST(Lower, BlocksOfAUnitComeAndGoTogether) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  plan.layers_per_unit = 2;
+  const TaskGraph graph = lowered(plan);
+  EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(3), LayerIndex(1)),
+              ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard", "backward.all_gather.data", "backward.mlp",
+                          "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
+  EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(3), LayerIndex(2)), ElementsAre("forward.attention", "forward.mlp", "backward.mlp", "backward.attention"));
+  std::vector<std::string> order;
+  for (const Task& task : rank_slice(graph, plan, Rank(0)))
+    if (task.key.microbatch == MicrobatchIndex(0) && task.key.phase == Phase::Forward && task.key.operation != Operation::Mlp)
+      order.push_back(std::string(kOperationNames[static_cast<std::size_t>(task.key.operation)]) + std::to_string(task.key.layer.value()));
+  EXPECT_THAT(order, ElementsAre("all_gather0", "all_gather1", "embedding0", "reshard0", "all_gather3", "attention1", "attention2", "reshard1", "all_gather5", "all_gather5",
+                                 "attention3", "attention4", "reshard3", "head5"));   // the head reads the embedding, too
+  EXPECT_EQ(count(graph, Phase::Gradients, Operation::ReduceScatter), 4);
+}
+
 TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
