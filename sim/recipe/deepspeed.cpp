@@ -56,6 +56,12 @@ constexpr Field kDeepSpeedFields[] = {
        d.plan.zero_stage = static_cast<std::int32_t>(std::clamp<std::int64_t>(stage, 0, 3));
        if (stage != d.plan.zero_stage) v.wrong(fmt::format("is {}", stage), "use 0, 1, 2 or 3");
      }},
+    {"zero_optimization.offload_optimizer.device", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "cpu"); },
+     [](const Value& v, Draft& d) {
+       d.plan.offload_optimizer = v.text() != "none";
+       if (v.text() == "nvme") v.note("is nvme: a plan knows the host's memory alone, and takes that", "mind the time of the drive");
+     }},
+    {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "true"); }, known},
     {"zero_optimization.overlap_comm", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0); }, known},
     {"zero_optimization.contiguous_gradients", "", nullptr, known},
     {"zero_optimization.reduce_scatter", "", nullptr, known},
@@ -88,6 +94,7 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.replicas > 1, "/mesh/replicas", fmt::format("{} replicas of {} shards: MiCS, which had them, was removed", mesh.replicas, mesh.shards()), "plan with --fix replicas=1, or export to Accelerate or torchtitan");
   judgement.refuse(precision == Precision::Fp64 || precision == Precision::Tf32, "/workload/precision", fmt::format("there is no setting for {}", kPrecisionNames[static_cast<std::size_t>(precision)]), "plan with --precision bf16, fp16 or fp32");
   judgement.refuse(mesh.tensor > 1 && mesh.context > 1, "/mesh/context", fmt::format("AutoTP {} and Ulysses {} do not go together", mesh.tensor, mesh.context), "plan with --fix context=1 or tensor=1");
+  judgement.refuse(plan.offload_optimizer && plan.zero_stage == 0, "/offload_optimizer", "the optimizer of stages 1 to 3 goes to the host, not that of stage 0", "plan with --fix zero=1");
   const bool several = plan.num_microbatches() > 1;
   judgement.note(several && (plan.zero_stage >= 2) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
                  plan.zero_stage >= 2 ? "gradients are reduced with every microbatch there, in the plan with the last" : "gradients are reduced with the last microbatch there, in the plan with each", "simulate the plan imported again");

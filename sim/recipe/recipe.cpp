@@ -18,6 +18,14 @@ RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::
   return head;
 }
 
+// What lies on the host is said by DeepSpeed alone: FSDP's and torchtitan's switches send the weights there, too.
+void judge_host(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  if (&program == &kPipelineOrder) return;   // an order says nothing else either
+  judgement.refuse(plan.offload_optimizer && &program != &kDeepSpeed, "/offload_optimizer", fmt::format("{} is not known to send the optimizer alone to the host", program.title),
+                   "plan with --fix offload_optimizer=false, or export to DeepSpeed");
+  judgement.refuse(plan.offload_activations, "/offload_activations", fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title), "plan with --fix offload_activations=false");
+}
+
 }  // namespace
 
 void Judgement::refuse(bool when, std::string where, std::string problem, std::string remedy) {
@@ -37,6 +45,7 @@ const Program* find_program(std::string_view name) {
 Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
   Judgement judgement;
   program.judge(plan, judgement);
+  judge_host(program, plan, judgement);
   Recipe recipe{std::move(judgement.refused), std::move(judgement.notes), {}};
   if (!recipe.refused.empty()) return recipe;
   RecipeSettings settings;

@@ -28,6 +28,18 @@ TEST(DeepSpeed, AFileOfAnyonesBecomesAPlan) {
   EXPECT_THAT(testing::text_of(plan.notes), AllOf(HasSubstr("train_batch_size: is \"auto\""), HasSubstr("steps_per_print")));
 }
 
+TEST(DeepSpeed, TheOptimizerGoesToTheHostAndBack) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 1});
+  plan.offload_optimizer = true;
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_optimizer"));
+  plan.zero_stage = 2;
+  EXPECT_THAT(testing::main_text(kDeepSpeed, plan), HasSubstr("\"device\": \"cpu\""));
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("export to DeepSpeed"));
+  EXPECT_TRUE(testing::imported(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 2, "offload_optimizer": {"device": "cpu", "pin_memory": true}}})", gpt_on(4)).plan.offload_optimizer);
+  plan.offload_activations = true;
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_activations"));
+}
+
 TEST(DeepSpeed, ContradictionsAreTold) {
   EXPECT_THAT(testing::refusal_of(R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 3, "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 5}})", gpt_on(4)),
               AllOf(HasSubstr("microbatch 3 x 2 accumulation steps x 4 data ranks are not the global batch of 16"), HasSubstr("zero_optimization.stage: is 5")));
