@@ -90,7 +90,7 @@ class PlanGenerator {
     plan.recompute = one_of({Recompute::None, Recompute::Full});
     plan.sequence_parallel = mesh.tensor > 1 && coin();
     plan.offload_optimizer = one_of({false, false, true});
-    plan.offload_activations = plan.recompute == Recompute::Full && coin();
+    plan.offload_activations = plan.recompute == Recompute::Full && plan.microbatch_size == 1;
     if (kind == DeviceKind::Gpu) {
       plan.cluster.hardware = small_gpu();
       plan.workload.precision = one_of({Precision::Bf16, Precision::Fp32});
