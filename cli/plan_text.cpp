@@ -31,6 +31,12 @@ std::string context_name(const sim::ParallelPlan& plan) {
   return fmt::format("{} {}", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
 }
 
+// What lies on the host.
+std::string host_name(const sim::ParallelPlan& plan) {
+  if (!plan.offload_activations) return plan.offload_optimizer ? "optimizer" : "-";
+  return plan.offload_optimizer ? "optimizer, inputs" : "inputs";
+}
+
 // Columns that stand behind "data" where some plan has such ranks.
 struct RareColumn {
   std::string_view name;
@@ -40,8 +46,7 @@ struct RareColumn {
 constexpr RareColumn kRareColumns[] = {
     {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; }, [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
-    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer; },
-     [](const sim::ParallelPlan& plan) { return std::string(plan.offload_optimizer ? "optimizer" : "-"); }},
+    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer || plan.offload_activations; }, host_name},
 };
 constexpr std::ptrdiff_t kBehindData = 2;
 
@@ -131,7 +136,7 @@ std::string plan_summary(const sim::ParallelPlan& plan) {
   return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}{}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
                      plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan),
-                     plan.offload_optimizer ? ", optimizer on the host" : "");
+                     host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan));
 }
 
 }  // namespace cli

@@ -46,6 +46,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       recompute_(new QComboBox(this)),
       sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
       offload_optimizer_(new QCheckBox(tr("optimizer on the host"), this)),
+      offload_activations_(new QCheckBox(tr("inputs of blocks on the host"), this)),
       cut_(new CutView(this)),
       data_(new QLabel(this)),
       effect_(new QLabel(this)) {
@@ -59,7 +60,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   const auto turn = [this] { Q_EMIT turned(knobs()); };
   for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_}) connect(box, &QSpinBox::valueChanged, this, turn);
   for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
-  for (QCheckBox* box : {sequence_parallel_, offload_optimizer_}) connect(box, &QCheckBox::toggled, this, turn);
+  for (QCheckBox* box : {sequence_parallel_, offload_optimizer_, offload_activations_}) connect(box, &QCheckBox::toggled, this, turn);
   connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
   setEnabled(false);
   effect_->setText(tr("Find or open a plan to edit it."));
@@ -82,6 +83,7 @@ void KnobsPanel::build() {
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
   form->addRow(offload_optimizer_);
+  form->addRow(offload_activations_);
   form->addRow(tr("Stage cut"), cut_);
   effect_->setWordWrap(true);
   effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
@@ -96,7 +98,7 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   const QSignalBlocker blockers[] = {
       QSignalBlocker(tensor_), QSignalBlocker(pipeline_), QSignalBlocker(chunks_),    QSignalBlocker(microbatch_),
       QSignalBlocker(zero_),   QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_),
-      QSignalBlocker(offload_optimizer_), QSignalBlocker(unit_)};
+      QSignalBlocker(offload_optimizer_), QSignalBlocker(offload_activations_), QSignalBlocker(unit_)};
   tensor_->setValue(at.tensor);
   pipeline_->setValue(at.pipeline);
   chunks_->setValue(at.chunks);
@@ -108,6 +110,7 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   recompute_->setCurrentIndex(static_cast<int>(at.recompute));
   sequence_parallel_->setChecked(at.sequence_parallel);
   offload_optimizer_->setChecked(at.offload_optimizer);
+  offload_activations_->setChecked(at.offload_activations);
   cut_->setPlan(plan);
   data_->setText(tr("%L1  (of %L2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
 }
@@ -122,7 +125,8 @@ Knobs KnobsPanel::knobs() const {
           .layers_per_unit = unit_->value(),
           .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),
           .sequence_parallel = sequence_parallel_->isChecked(),
-          .offload_optimizer = offload_optimizer_->isChecked()};
+          .offload_optimizer = offload_optimizer_->isChecked(),
+          .offload_activations = offload_activations_->isChecked()};
 }
 
 void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
@@ -135,7 +139,7 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
                      "<table cellspacing=4><tr><td>%1</td><td align=right><b>%2</b></td><td>%3</td></tr><tr><td>%4</td><td "
                      "align=right><b>%5</b></td><td>%6</td></tr></table>")
                      .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
-  if (now->plan.offload_optimizer) text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
+  if (result.host_memory > sim::Bytes(0)) text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
   if (!result.host_fits)
     text += inWarning(tr("Does not fit into the memory of the host."));
   else if (!result.fits)

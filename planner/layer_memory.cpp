@@ -73,15 +73,22 @@ class Templates {
   void follow(Walk& walk, LayerIndex layer, Phase phase, const std::vector<sim::Piece>& pieces) const {
     for (const sim::Piece& piece : pieces) walk.add(memory_.effect(task(layer, phase, piece), device_));
   }
+  bool is_block(LayerIndex layer) const { return layer != LayerIndex(0) && layer != model_.head(); }
+  // To the host and back; with nothing between the copy and what it waits for, or what waits for it.
+  void move_input(Walk& walk, LayerIndex layer, Phase phase) const {
+    const sim::Operation operation = phase == Phase::Forward ? sim::Operation::CopyToHost : sim::Operation::CopyToDevice;
+    follow(walk, layer, phase, {{.operation = operation, .payload = received()}});
+  }
   LayerMemory forward(LayerIndex layer) const {
     Walk walk;
     follow(walk, layer, Phase::Forward, forward_pieces(model_, plan_, layer));
+    if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Forward);
     return walk.memory();
   }
   LayerMemory backward(LayerIndex layer) const {
     Walk walk;
-    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
-    if (is_block && plan_.recompute == sim::Recompute::Full) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
+    if (is_block(layer) && plan_.recompute == sim::Recompute::Full) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
     follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
     return walk.memory();
   }

@@ -23,7 +23,7 @@ struct PlanCandidate {
   std::int32_t layers_per_unit = 1;
   bool sequence_parallel = false;
   sim::Recompute recompute = sim::Recompute::None;
-  bool offload_optimizer = false;
+  bool offload_optimizer = false, offload_activations = false;
   bool operator==(const PlanCandidate&) const = default;
 };
 

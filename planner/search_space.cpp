@@ -55,7 +55,8 @@ class Enumerator {
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes() const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
-  std::vector<bool> offloads() const;
+  struct Offload { bool optimizer = false, activations = false; };
+  std::vector<Offload> offloads(sim::Recompute recompute) const;
   std::vector<std::int32_t> unit_sizes(const Shape& shape, std::int32_t zero_stage) const;
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   void exclude_sequence_parallel();
@@ -170,9 +171,16 @@ std::vector<sim::Recompute> Enumerator::recomputes() const {
   return request_.model.attention_dropout > 0 ? std::vector{None, Selective, Full} : std::vector{None, Full};
 }
 
-std::vector<bool> Enumerator::offloads() const {
-  if (fixed_.offload_optimizer) return {*fixed_.offload_optimizer};
-  return request_.offload ? std::vector{false, true} : std::vector{false};
+// Inputs that wait for their backward are those of recomputed blocks; where they go the optimizer goes first, which moves less for more.
+std::vector<Enumerator::Offload> Enumerator::offloads(sim::Recompute recompute) const {
+  std::vector<Offload> all;
+  for (const Offload offload : {Offload{}, Offload{true, false}, Offload{true, true}, Offload{false, true}}) {
+    const auto allows = [&](std::optional<bool> fixed, bool value) { return fixed ? *fixed == value : request_.offload || !value; };
+    const bool is_asked = fixed_.offload_activations.has_value();
+    if (offload.activations && (recompute != sim::Recompute::Full || (!offload.optimizer && !is_asked))) continue;
+    if (allows(fixed_.offload_optimizer, offload.optimizer) && allows(fixed_.offload_activations, offload.activations)) all.push_back(offload);
+  }
+  return all;
 }
 
 std::vector<bool> Enumerator::reshards(std::int32_t zero_stage) const {
@@ -197,7 +205,7 @@ void Enumerator::add_options(const Shape& shape) {
       for (const std::int32_t unit : unit_sizes(shape, stage))
         for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
           for (const sim::Recompute recompute : recomputes())
-            for (const bool offload : offloads())
+            for (const auto& [optimizer, activations] : offloads(recompute))
               space_.candidates.push_back({.mesh = shape.mesh,
                                            .context_algorithm = shape.algorithm,
                                            .schedule = shape.schedule,
@@ -208,7 +216,8 @@ void Enumerator::add_options(const Shape& shape) {
                                            .layers_per_unit = unit,
                                            .sequence_parallel = sequence_parallel,
                                            .recompute = recompute,
-                                           .offload_optimizer = offload});
+                                           .offload_optimizer = optimizer,
+                                           .offload_activations = activations});
 }
 
 // Asked for, but possible on no mesh.

@@ -42,7 +42,7 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
 void FlatBucket::make_state() {
   const std::int64_t elements = stepped().count;
   const bool is_rounded = c10::typeMetaToScalarType(plan_.options.dtype()) != plan_.master_type;
-  const auto on_host = [&](at::ScalarType type) { return host_buffer(elements, {.device = plan_.options.device(), .type = type}); };
+  const auto on_host = [&](at::ScalarType type) { return host_buffer({elements}, {.device = plan_.options.device(), .type = type}).zero_(); };
   const auto state = [&] { return plan_.offloads_optimizer ? on_host(plan_.master_type) : at::zeros({elements}, plan_.options.dtype(plan_.master_type)); };
   if (is_rounded || plan_.offloads_optimizer) master_ = state();
   for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(state());

@@ -72,6 +72,8 @@ class TaskRunner {
   void update(const sim::Task& task);
   void copy_to_host(const sim::Task& task);
   void copy_to_device(const sim::Task& task);
+  void keep_on_host(const sim::Task& task);
+  void bring_back(const sim::Task& task);
   void gather_after_update(const sim::Task& task);
 
   sim::Rank neighbour(const sim::Task& task) const;

@@ -40,7 +40,7 @@ class GatherWatch {
 
   static bool uses_weights(const TaskKey& key) {
     const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;
-    return of_layer && !is_communication(key.operation);
+    return of_layer && !moves_data(key.operation);
   }
 
   void see_gathering(TaskId id, const Task& task) {

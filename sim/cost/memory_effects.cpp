@@ -69,7 +69,9 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
-  if (is_communication(task.key.operation))
+  if (is_host_copy(task.key.operation))
+    move_input(effect, task);
+  else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
     effect.free_at_end(MemoryCategory::GatheredUnits,
@@ -84,6 +86,12 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
   }
   return std::move(effect).finish();
+}
+
+// The input of a block, to the host and back; what the optimizer copies stays where it is.
+void MemoryEffects::move_input(Writer& effect, const Task& task) const {
+  if (task.key.phase == Phase::Forward) effect.free_at_end(kActivations, task.payload);
+  if (task.key.phase == Phase::Backward) effect.take(kActivations, task.payload);
 }
 
 // A block that is recomputed keeps its input alone: what the forward makes besides is gone when it ends.
@@ -235,7 +243,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
 Bytes MemoryEffects::block_keeps(LayerKind kind) const {
   const SegmentMemory& attention = memory_of(Segment::Attention);
   const SegmentMemory& mlp = memory_of(kind == LayerKind::ExpertBlock ? Segment::Experts : Segment::Mlp);
-  if (recomputes_blocks()) return mlp.stream;
+  if (recomputes_blocks()) return plan_.offload_activations ? Bytes{} : mlp.stream;
   return attention.kept + attention.statistics + mlp.kept + mlp.statistics + mlp.stream * 2;
 }
 

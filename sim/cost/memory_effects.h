@@ -37,6 +37,7 @@ class MemoryEffects {
 
  private:
   class Writer;
+  void move_input(Writer& effect, const Task& task) const;
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
   void part_back(Writer& effect, const TaskKey& key, const SegmentMemory& memory) const;

@@ -151,6 +151,9 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.accumulation == Accumulation::ReduceLast || !plan.splits_backward(), "/accumulation",
              fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later", plan.schedule),
              "use reduce_last, or 1f1b");
+  rules.must(!plan.offload_activations || plan.recompute == Recompute::Full, "/offload_activations",
+             fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
+             "use recompute full, or leave it out");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   rules.must(!plan.workload.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/workload/fp32_gradients",
              "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");

@@ -78,6 +78,11 @@ std::vector<Composition> of_data_tensor_and_pipeline() {
       {.name = "D2_offload_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .offload_optimizer = true},
       {.name = "D2_offload_bf16", .mesh = {.data = 2}, .precision = Bf16, .offload_optimizer = true},
       {.name = "P2_offload_interleaved", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2, .offload_optimizer = true},
+      {.name = "D2_offload_inputs_recompute", .mesh = {.data = 2}, .recompute = Full, .offload_activations = true},
+      {.name = "P2_offload_all_recompute_bf16", .mesh = {.pipeline = 2}, .recompute = Full, .precision = Bf16, .offload_optimizer = true, .offload_activations = true},
+      {.name = "P2_offload_inputs_zbv_recompute", .mesh = {.pipeline = 2}, .schedule = "zbv", .chunks = 2, .recompute = Full, .offload_activations = true},
+      {.name = "T2_offload_inputs_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .offload_activations = true},
+      {.name = "D2P2_offload_all_recompute", .mesh = {.data = 2, .pipeline = 2}, .recompute = Full, .offload_optimizer = true, .offload_activations = true},
       {.name = "T2_offload_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .offload_optimizer = true},
       {.name = "D2P2_offload_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .offload_optimizer = true},
       {.name = "D4R2", .mesh = {.data = 4, .replicas = 2}},
@@ -256,6 +261,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.workload.precision = composition.precision;
   plan.workload.fp32_gradients = composition.fp32_gradients;
   plan.offload_optimizer = composition.offload_optimizer;
+  plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
   plan.layers_per_unit = composition.layers_per_unit;

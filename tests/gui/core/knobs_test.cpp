@@ -15,8 +15,9 @@ TEST(Knobs, ReadBackFromThePlan) {
 
 TEST(Knobs, TheOptimizerGoesToTheHost) {
   Knobs knobs = knobsOf(test::examplePlan());
-  knobs.offload_optimizer = true;
+  knobs.offload_optimizer = knobs.offload_activations = true;
   EXPECT_TRUE(turned(test::examplePlan(), knobs).offload_optimizer);
+  EXPECT_TRUE(turned(test::examplePlan(), knobs).offload_activations);
 }
 
 TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {

@@ -13,7 +13,8 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
   ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);
   plan.predictions = Predictions{Seconds(0.25), Bytes(1 << 20), plan_hash(plan)};
   plan.training.learning_rate = 1.25e-4;
-  plan.offload_optimizer = true;
+  plan.offload_optimizer = plan.offload_activations = true;
+  plan.recompute = Recompute::Full;
   plan.layers_per_unit = 2;
   const Json json = to_json(plan);
   const ParallelPlan read = plan_from_json(json, "plan.json");

@@ -41,6 +41,8 @@ TEST(DeepSpeed, TheOptimizerGoesToTheHostAndBack) {
   const std::string text = testing::main_text(kDeepSpeed, plan);
   EXPECT_THAT(text, HasSubstr("\"device\": \"cpu\""));
   EXPECT_TRUE(testing::imported(text, testing::context_of(plan)).plan.offload_optimizer);
+  plan.offload_activations = true;
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_activations"));
 }
 
 TEST(DeepSpeed, HasNoStages) {

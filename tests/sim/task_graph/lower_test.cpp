@@ -46,6 +46,24 @@ TEST(Lower, RecomputeRunsTheBlockAgainBeforeItsBackward) {
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(5)), ElementsAre("forward.head", "backward.head"));
 }
 
+TEST(Lower, InputsOfBlocksGoToTheHostAndComeBackBeforeTheyAreNeeded) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.recompute = Recompute::Full;
+  plan.offload_activations = true;
+  plan.prefetch = false;
+  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
+              ElementsAre("forward.attention", "forward.mlp", "forward.copy_to_host", "backward.copy_to_device", "recompute.attention", "recompute.mlp", "backward.mlp",
+                          "backward.attention"));
+  plan.prefetch = true;   // beside the backward of the layer above
+  const TaskGraph graph = lowered(plan);
+  const std::vector<Task> slice = rank_slice(graph, plan, Rank(0));
+  const auto back = std::find_if(slice.begin(), slice.end(), [](const Task& task) {
+    return task.key.operation == Operation::CopyToDevice && task.key.layer == LayerIndex(1) && task.key.microbatch == MicrobatchIndex(0);
+  });
+  ASSERT_NE(back, slice.end());
+  EXPECT_EQ(std::next(back)->key.layer, LayerIndex(2));
+}
+
 TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
