@@ -18,6 +18,11 @@ SimTime time_of(const LayerPrice& price, ActionKind kind) {
   return kind == ActionKind::Forward ? price.forward : kind == ActionKind::Backward ? price.backward : price.weight;
 }
 
+SimTime gather_time(const BucketPrice& price, ActionKind kind, bool near) {
+  if (near) return kind == ActionKind::Forward ? price.near_forward_gather : price.near_backward_gather;
+  return kind == ActionKind::Forward ? price.forward_gather : price.backward_gather;
+}
+
 class Replay {
  public:
   Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders);
@@ -191,9 +196,8 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   SimTime all{};
   for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
     SimTime& there = stage.gathered[bucket];
-    if (there == kNotYet)
-      there = perform(stage, Stream::Gather, stage.computed,
-                      visit.kind == ActionKind::Forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
+    if (there == kNotYet) there = perform(stage, Stream::Gather, stage.computed, gather_time(prices[bucket], visit.kind, stage.near[bucket]));
+    stage.near[bucket] = false;
     all = std::max(all, there);
   }
   return all;
@@ -208,7 +212,10 @@ void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) 
     return chunk.buckets_of[static_cast<std::size_t>(of.layer.value() - chunk.layers.begin.value())];
   };
   for (const std::size_t bucket : buckets(visit))
-    if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) stage.gathered[bucket] = kNotYet;
+    if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) {
+      stage.gathered[bucket] = kNotYet;
+      stage.near[bucket] = visit.kind == ActionKind::Forward && prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].stays_near;
+    }
 }
 
 void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer) {

@@ -55,6 +55,7 @@ class Enumerator {
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes() const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
+  std::vector<std::int32_t> reshard_sizes(const sim::DeviceMesh& mesh, bool reshards) const;
   std::vector<std::int32_t> unit_sizes(const Shape& shape, std::int32_t zero_stage) const;
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   void exclude_sequence_parallel();
@@ -174,6 +175,15 @@ std::vector<bool> Enumerator::reshards(std::int32_t zero_stage) const {
   return fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false};
 }
 
+// All shards, or those of a node.
+std::vector<std::int32_t> Enumerator::reshard_sizes(const sim::DeviceMesh& mesh, bool reshards) const {
+  if (!reshards) return {1};
+  if (fixed_.reshard_ranks) return {*fixed_.reshard_ranks};
+  const std::int32_t near = request_.cluster.devices_per_node() / mesh.tensor;
+  const bool fills_node = near > 1 && near * mesh.tensor == request_.cluster.devices_per_node() && near < mesh.shards() && mesh.shards() % near == 0;
+  return fills_node ? std::vector{1, near} : std::vector{1};
+}
+
 std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_t zero_stage) const {
   if (zero_stage < 3) return {1};
   if (fixed_.layers_per_unit) return {*fixed_.layers_per_unit};
@@ -188,19 +198,21 @@ std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_
 void Enumerator::add_options(const Shape& shape) {
   for (const std::int32_t stage : zero_stages(shape.mesh))
     for (const bool reshard : reshards(stage))
-      for (const std::int32_t unit : unit_sizes(shape, stage))
-        for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
-          for (const sim::Recompute recompute : recomputes())
-            space_.candidates.push_back({.mesh = shape.mesh,
-                                         .context_algorithm = shape.algorithm,
-                                         .schedule = shape.schedule,
-                                         .chunks = shape.chunks,
-                                         .microbatch = shape.microbatch,
-                                         .zero_stage = stage,
-                                         .reshard = reshard,
-                                         .layers_per_unit = unit,
-                                         .sequence_parallel = sequence_parallel,
-                                         .recompute = recompute});
+      for (const std::int32_t near : reshard_sizes(shape.mesh, stage == 3 && reshard))
+        for (const std::int32_t unit : unit_sizes(shape, stage))
+          for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
+            for (const sim::Recompute recompute : recomputes())
+              space_.candidates.push_back({.mesh = shape.mesh,
+                                           .context_algorithm = shape.algorithm,
+                                           .schedule = shape.schedule,
+                                           .chunks = shape.chunks,
+                                           .microbatch = shape.microbatch,
+                                           .zero_stage = stage,
+                                           .reshard = reshard,
+                                           .layers_per_unit = unit,
+                                           .reshard_ranks = near,
+                                           .sequence_parallel = sequence_parallel,
+                                           .recompute = recompute});
 }
 
 // Asked for, but possible on no mesh.

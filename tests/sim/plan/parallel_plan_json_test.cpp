@@ -14,6 +14,8 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
   plan.predictions = Predictions{Seconds(0.25), Bytes(1 << 20), plan_hash(plan)};
   plan.training.learning_rate = 1.25e-4;
   plan.layers_per_unit = 2;
+  plan.mesh = {.data = 4, .pipeline = 2, .tensor = 1, .reshard = 2};
+  plan.cluster.devices = 8;
   const Json json = to_json(plan);
   const ParallelPlan read = plan_from_json(json, "plan.json");
   EXPECT_EQ(to_json(read).dump(), json.dump());
