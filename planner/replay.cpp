@@ -53,8 +53,8 @@ class Replay {
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
-  std::optional<Visit> visit_after(const ReplayStage& stage, const Visit& visit) const;
-  std::optional<Visit> unit_after(const ReplayStage& stage, Visit visit) const;
+  std::optional<Visit> next_action(const ReplayStage& stage) const;  // its first visit
+  std::int32_t left_in_unit(const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
   void send(ReplayStage& stage, const StageAction& action);
@@ -152,31 +152,33 @@ Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& a
   return {.layer = forward ? layers.begin : LayerIndex(layers.end.value() - 1), .kind = action.kind, .chunk = action.chunk.value()};
 }
 
-std::optional<Replay::Visit> Replay::visit_after(const ReplayStage& stage, const Visit& visit) const {
-  const sim::LayerRange& layers = stage.chunks[static_cast<std::size_t>(visit.chunk)].layers;
-  const LayerIndex next(visit.layer.value() + (visit.kind == ActionKind::Forward ? 1 : -1));
-  if (layers.begin <= next && next < layers.end) return Visit{.layer = next, .kind = visit.kind, .chunk = visit.chunk};
+std::optional<Replay::Visit> Replay::next_action(const ReplayStage& stage) const {
   if (stage.next + 1 == stage.order->size()) return std::nullopt;
   return first_visit(stage, (*stage.order)[stage.next + 1]);
 }
 
-// The first visit of the next unit that is gathered.
-std::optional<Replay::Visit> Replay::unit_after(const ReplayStage& stage, Visit visit) const {
+// Visits of its action that a unit has left, this one included.
+std::int32_t Replay::left_in_unit(const Visit& visit) const {
+  if (plan_.layers_per_unit == 1 || visit.kind == ActionKind::Weight) return 1;
   const sim::LayerRange unit = sim::unit_of(plan_, visit.layer);
-  if (visit.kind == ActionKind::Forward) visit.layer = LayerIndex(unit.end.value() - 1);
-  if (visit.kind == ActionKind::Backward) visit.layer = unit.begin;
-  return visit_after(stage, visit);
+  return visit.kind == ActionKind::Forward ? unit.end.value() - visit.layer.value() : visit.layer.value() - unit.begin.value() + 1;
 }
 
 void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
+  const std::optional<Visit> beyond = next_action(stage);
   Visit visit = first_visit(stage, action);
-  for (std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value(); left > 0; --left) {
-    const std::optional<Visit> next = visit_after(stage, visit);
+  std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value();
+  const auto after = [&](std::int32_t visits) {
+    if (visits >= left) return beyond;
+    return std::optional(Visit{.layer = LayerIndex(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits)), .kind = visit.kind, .chunk = visit.chunk});
+  };
+  for (; left > 0; --left) {
+    const std::optional<Visit> next = after(1);
     SimTime gathered{};
     if (gathers_) {
       gathered = gather(stage, visit);
-      if (const std::optional<Visit> coming = unit_after(stage, visit); plan_.prefetch && coming) gather(stage, *coming);
+      if (const std::optional<Visit> coming = after(left_in_unit(visit)); plan_.prefetch && coming) gather(stage, *coming);
     }
     const LayerPrice& layer = price(stage, visit.layer);
     if (visit.kind == ActionKind::Backward) perform(stage, Stream::Compute, gathered, layer.recompute);
