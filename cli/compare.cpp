@@ -5,9 +5,10 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
-#include "cli/timeline_file.h"
+#include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
 #include "sim/timeline/comparison.h"
+#include "sim/timeline/dependencies.h"
 #include "sim/timeline/measured_timeline.h"
 #include "sim/units/input_error.h"
 
@@ -38,7 +39,8 @@ std::string pictures(const BothSteps& both, sim::Columns columns) {
 }
 
 void write_both(const CompareOptions& options, const sim::ModelGraph& model, const sim::ParallelPlan& plan, const BothSteps& both) {
-  sim::write_timelines({simulated_timeline("simulated: " + options.run, model, plan, both.graph, both.simulated),
+  const sim::Dependencies step = sim::dependencies_of(both.graph, both.simulated, sim::stream_order(plan));
+  sim::write_timelines({{"simulated: " + options.run, both.simulated, sim::port_loads({model, plan, both.graph, both.simulated, step})},
                         {fmt::format("measured, step {}: {}", both.measured.number, options.run), both.measured.timeline}},
                        options.timeline);
 }

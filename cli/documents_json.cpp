@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/units/json_reader.h"
 
@@ -27,16 +28,20 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   Json devices = Json::array();
   for (const sim::DeviceResult& device : result.devices) {
     const sim::MemoryBeside beside = sim::memory_beside(plan, device.at_peak);
+    const sim::MemoryInterval memory = sim::memory_interval(plan, device.at_peak);
     devices.push_back({{"stage", device.stage.value()}, {"first_rank", device.representative.value()}, {"ranks", device.multiplicity},
                        {"busy_seconds", seconds(device.busy)}, {"idle_seconds", seconds(device.idle)},
                        {"communication_seconds", seconds(device.communication)}, {"exposed_communication_seconds", seconds(device.exposed_communication)},
-                       {"peak_memory_bytes", device.peak_memory.value()}, {"memory_at_peak_bytes", memory_json(device.at_peak)},
+                       {"peak_memory_bytes", device.peak_memory.value()}, {"peak_memory_low_bytes", memory.low(device.peak_memory).value()},
+                       {"peak_memory_high_bytes", memory.high(device.peak_memory).value()},
+                       {"out_of_memory_chance_ratio", memory.chance_above(device.peak_memory, sim::usable_memory(plan.cluster))},
+                       {"memory_at_peak_bytes", memory_json(device.at_peak)},
                        {"pool_estimated_bytes", beside.pool.value()}, {"nccl_estimated_bytes", beside.nccl.value()}});
   }
   return {{"step_time_seconds", seconds(result.step_time)}, {"step_time_low_seconds", interval.low(step).count()},
           {"step_time_high_seconds", interval.high(step).count()}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
           {"bubble_ratio", result.bubble}, {"exposed_communication_ratio", result.exposed_communication},
-          {"peak_memory_bytes", result.peak_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks},
+          {"peak_memory_bytes", result.peak_memory.value()}, {"host_memory_bytes", result.host_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks},
           {"disturbed_by", result.disturbed_by}, {"undisturbed_step_time_seconds", seconds(result.undisturbed_step_time)}, {"devices", devices}};
 }
 
@@ -44,7 +49,7 @@ Json shape_json(const sim::ParallelPlan& plan) {
   return {{"data", plan.mesh.data}, {"expert", plan.mesh.expert}, {"context", plan.mesh.context}, {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
           {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
           {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel},
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel}, {"offload_optimizer", plan.offload_optimizer},
           {"plan_hash", sim::plan_hash(plan)}};
 }
 
@@ -74,13 +79,17 @@ Json rows_json(const std::vector<sim::ErrorRow>& rows, double noise) {
   return list;
 }
 
-}  // namespace
-
-std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {
+Json violations_json(const std::vector<sim::Violation>& violations) {
   Json list = Json::array();
   for (const sim::Violation& violation : violations)
     list.push_back({{"where", violation.where}, {"problem", violation.problem}, {"remedy", violation.remedy}});
-  return printed({{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", list}}}});
+  return list;
+}
+
+}  // namespace
+
+std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {
+  return printed({{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", violations_json(violations)}}}});
 }
 
 std::string search_document(const PlanOptions& options, const planner::SearchResult& result) {
@@ -118,6 +127,16 @@ std::string run_document(const RunOptions& options, const std::vector<StepMetric
   Json steps = Json::array();
   for (const StepMetrics& step : metrics) steps.push_back({{"step", step.step}, {"loss", step.loss}, {"tokens_per_second", step.tokens_per_second}});
   return printed({{"run", options.output}, {"tokens_per_second", median_tokens_per_second(metrics)}, {"steps", steps}});
+}
+
+std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder) {
+  Json files = Json::array();
+  for (const sim::RecipeFile& file : recipe.files) files.push_back(folder + "/" + file.name);
+  return printed({{"program", std::string(program.name)}, {"version", std::string(program.version)}, {"files", files}, {"notes", violations_json(recipe.notes)}});
+}
+
+std::string import_document(const sim::ImportedPlan& imported, const std::string& output) {
+  return printed({{"plan_file", output}, {"program", std::string(imported.program->name)}, {"plan", shape_json(imported.plan)}, {"notes", violations_json(imported.notes)}});
 }
 
 std::string export_document(const ExportOptions& options) {

@@ -11,6 +11,7 @@
 #include "cli/run_folder.h"
 #include "planner/search.h"
 #include "sim/goodput/goodput.h"
+#include "sim/recipe/recipe.h"
 #include "sim/timeline/comparison.h"
 #include "sim/units/input_error.h"
 
@@ -23,6 +24,8 @@ std::string comparison_document(const sim::Comparison& comparison);
 std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens);
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
 std::string export_document(const ExportOptions& options);
+std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder);
+std::string import_document(const sim::ImportedPlan& imported, const std::string& output);
 std::string script_document(const std::string& script);
 std::string profile_document(const sim::HardwareProfile& profile);
 

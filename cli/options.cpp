@@ -4,6 +4,7 @@
 
 #include "cli/exit_code.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/recipe/recipe.h"
 
 namespace cli {
 namespace {
@@ -23,6 +24,7 @@ struct Values {
   CalibrateOptions calibrate;
   ValidateOptions validate;
   ExportOptions exported;
+  ImportOptions imported;
   EstimateOptions estimate;
   std::vector<std::string> fixed;
   bool json = false;
@@ -76,11 +78,12 @@ void declare_plan(CLI::App& app, Values& values) {
                                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
   command->add_option("--fix", values.fixed, "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, reshard_ranks, "
-                                             "sequence_parallel, recompute, microbatch, schedule")->expected(1)->take_all();
+                                             "sequence_parallel, recompute, offload_optimizer, microbatch, schedule")->expected(1)->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(CLI::PositiveNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
+  command->add_flag("--offload", values.plan.offload, "Plans with the optimizer on the host compete, too; without it they come where no other fits");
   declare_training(command, values.plan);
   add_output(command, values.plan.output, "Plan file to write");
 }
@@ -121,6 +124,7 @@ void declare_simulate(CLI::App& app, Values& values) {
                                   "meshwright simulate plan.json --text --timeline timeline.json");
   command->add_option("plan", values.simulate.plan, "Plan file")->required();
   command->add_option("--timeline", values.simulate.timeline, "Trace to write, with flows and counters, for ui.perfetto.dev: .perfetto-trace (any size), else Chrome JSON");
+  command->add_option("--memory-snapshot", values.simulate.memory_snapshot, "The planned memory as a PyTorch memory snapshot (.pickle) to write; opens in pytorch.org/memory_viz");
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
   command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
@@ -189,11 +193,35 @@ void declare_validate(CLI::App& app, Values& values) {
   fit->excludes(engine);
 }
 
+std::string table_of_programs() {
+  std::string text = "Programs:";
+  for (const sim::Program* program : sim::all_programs()) text += "\n  " + std::string(program->name) + ": " + std::string(program->title) + " " + std::string(program->version) + ", " + std::string(program->file);
+  return text;
+}
+
 void declare_export(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "export", "The newest checkpoint of a run -> model.safetensors and config.json as Hugging Face names them",
-                                  "meshwright export run/ -o model/");
-  command->add_option("run", values.exported.run, "Run folder")->required();
+  CLI::App* command = add_command(app, values, "export", "A plan -> the configuration of another program (--to); or a run's newest checkpoint -> Hugging Face's safetensors and config.json",
+                                  "meshwright export plan.json --to megatron -o recipe/\n  meshwright export run/ -o model/\n" + table_of_programs());
+  std::vector<std::string> names;
+  for (const sim::Program* program : sim::all_programs()) names.emplace_back(program->name);
+  command->add_option("source", values.exported.source, "Plan file with --to, or run folder")->required();
+  command->add_option("--to", values.exported.to, "Program that the plan is for; what it cannot say is an error, what is left to it is told")->check(CLI::IsMember(names));
   add_output(command, values.exported.output, "Folder to write");
+}
+
+void declare_import(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "import", "The configuration of Megatron-LM, DeepSpeed, Accelerate or torchtitan -> a plan file, to simulate",
+                                  "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
+  ImportOptions& import = values.imported;
+  command->add_option("recipe", import.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
+  command->add_option("--model", import.model, "Hugging Face config.json of the network")->required();
+  command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
+  command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--software", import.software, "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
+  command->add_option("--global-batch", import.global_batch, "Samples a step, where the file does not say")->check(up_to(sim::kMostSamples));
+  command->add_option("--sequence", import.sequence, "Tokens a sample, where the file does not say")->check(up_to(sim::kMostTokens));
+  command->add_option("--microbatch", import.microbatch, "Samples a microbatch, where the file does not say")->check(up_to(sim::kMostSamples));
+  add_output(command, import.output, "Plan file to write");
 }
 
 void split_fixed(Values& values) {
@@ -217,6 +245,7 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "validate") return {values.validate, values.json};
   if (name == "estimate") return {values.estimate, values.json};
   if (name == "export") return {values.exported, values.json};
+  if (name == "import") return {values.imported, values.json};
   return {values.calibrate, values.json};
 }
 
@@ -230,7 +259,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.require_subcommand(1);
   Values values;
   for (const auto declare : {declare_measure, declare_plan, declare_estimate, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
-                             declare_validate, declare_export})
+                             declare_validate, declare_export, declare_import})
     declare(app, values);
   try {
     app.parse(argc, argv);

@@ -25,7 +25,7 @@ struct PlanOptions {
   std::map<std::string, std::string> fixed;  // axis -> value
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
-  bool runnable = false;
+  bool runnable = false, offload = false;
   double learning_rate = 3e-4;
   std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;
@@ -41,7 +41,7 @@ struct TrainingOptions {                       // of simulate --steps; texts wit
 };
 
 struct SimulateOptions {
-  std::string plan, timeline;
+  std::string plan, timeline, memory_snapshot;                    // the last two: files to make; empty: none
   bool text = false, check = false;
   std::int32_t columns = 100;
   std::string order, write_order, write_plan;                     // order: CSV to take; write_order, write_plan: files to make; empty: none
@@ -69,7 +69,14 @@ struct RunOptions {
 };
 
 struct ExportOptions {
-  std::string run, output;
+  std::string source, output;                // a run folder; with `to` also a plan file
+  std::string to;                            // the program that the plan leaves for; empty: the weights of the run
+};
+
+struct ImportOptions {
+  std::string recipe, model, cluster, output, software;
+  std::int32_t devices = 0;                  // 0: as the cluster file says
+  std::int64_t global_batch = 0, sequence = 0, microbatch = 0;   // 0: as the recipe says
 };
 
 struct CompareOptions {
@@ -102,7 +109,7 @@ struct EstimateOptions {
 
 struct Invocation {
   std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions,
-               ValidateOptions, ExportOptions, EstimateOptions> options;
+               ValidateOptions, ExportOptions, ImportOptions, EstimateOptions> options;
   bool json = false;   // one document on stdout, everything else on stderr
 };
 

@@ -58,6 +58,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.fixed = options.fixed;
   request.top = options.top;
   request.runnable_only = options.runnable;
+  request.offload = options.offload;
   request.training.learning_rate = options.learning_rate;
   request.training.minimum_learning_rate = options.learning_rate / 10;
   request.training.checkpoint_interval = options.checkpoint_interval;

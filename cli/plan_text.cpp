@@ -46,6 +46,8 @@ struct RareColumn {
 constexpr RareColumn kRareColumns[] = {
     {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; }, [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
+    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer; },
+     [](const sim::ParallelPlan& plan) { return std::string(plan.offload_optimizer ? "optimizer" : "-"); }},
 };
 constexpr std::ptrdiff_t kBehindData = 2;
 
@@ -132,9 +134,10 @@ std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", plan.mesh.expert) : "";
-  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
+  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}{}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
-                     plan.num_microbatches(), plan.microbatch_size, zero_name(plan), recompute_name(plan));
+                     plan.num_microbatches(), plan.microbatch_size, zero_name(plan), recompute_name(plan),
+                     plan.offload_optimizer ? ", optimizer on the host" : "");
 }
 
 }  // namespace cli

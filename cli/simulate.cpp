@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <optional>
 #include <sstream>
@@ -10,10 +9,13 @@
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
 #include "cli/simulation_text.h"
-#include "cli/timeline_file.h"
 #include "cli/training_run.h"
 #include "sim/check/checkers.h"
+#include "sim/cost/planned_blocks.h"
+#include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
+#include "sim/recipe/program.h"
+#include "sim/timeline/dependencies.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -45,8 +47,18 @@ void take_order(sim::ParallelPlan& plan, const std::string& file) {
   if (found = sim::violations(plan); !found.empty()) throw sim::InputError(file, found);
 }
 
+// For viewers of other programs.
+void write_traces(const SimulateOptions& options, const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& graph,
+                  const sim::Timeline& timeline) {
+  if (options.timeline.empty() && options.memory_snapshot.empty()) return;
+  const sim::Dependencies explained = sim::dependencies_of(graph, timeline, sim::stream_order(plan));
+  const sim::SimulatedStep step{model, plan, graph, timeline, explained};
+  if (!options.timeline.empty()) sim::write_timelines({{"simulated: " + options.plan, timeline, sim::port_loads(step)}}, options.timeline);
+  if (!options.memory_snapshot.empty()) sim::write_memory_snapshot(sim::planned_blocks(step), options.memory_snapshot);
+}
+
 void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const sim::SimulationResult& result) {
-  if (!options.write_order.empty()) sim::save_text_file(fmt::format("{}\n", fmt::join(sim::order_rows(plan.order_table()), "\n")), options.write_order);
+  if (!options.write_order.empty()) sim::save_text_file(sim::order_csv(plan), options.write_order);
   if (options.write_plan.empty()) return;
   plan.predictions = sim::Predictions{sim::to_seconds(result.undisturbed_step_time), result.peak_memory, sim::plan_hash(plan)};
   sim::save_plan(plan, options.write_plan);
@@ -55,25 +67,25 @@ void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const 
 }  // namespace
 
 int run(const SimulateOptions& options, const Console& console) {
-  for (const std::string& output : {options.timeline, options.write_order}) require_output(output, {options.plan, options.order});
+  for (const std::string& output : {options.timeline, options.memory_snapshot, options.write_order}) require_output(output, {options.plan, options.order});
   require_output(options.write_plan, {options.order});   // the plan itself may be rewritten
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   if (!options.order.empty()) take_order(plan, options.order);
   const sim::ModelGraph model = sim::make_model_graph(plan);
-  const bool wants_timeline = options.text || options.check || !options.timeline.empty();
+  const bool wants_timeline = options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty();
   const sim::Disturbances disturbances = disturbances_of(options, plan);
   const sim::TaskGraph graph = sim::lower(model, plan, options.every_rank ? sim::Fold::None : sim::fold_of(disturbances, plan));
   sim::SimulationResult result =
       sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary, disturbances);
   if (!disturbances.none()) result.undisturbed_step_time = sim::simulate(model, plan).step_time;
   if (options.check) check(model, plan, graph, result.timeline);
-  if (!options.timeline.empty())
-    sim::write_timelines({simulated_timeline("simulated: " + options.plan, model, plan, graph, result.timeline)}, options.timeline);
+  write_traces(options, model, plan, graph, result.timeline);
   write_files(options, plan, result);
   std::string text = simulation_text(plan, result, console);
   if (options.text) text += "\n" + sim::picture_text(result.timeline, sim::Columns{options.columns});
   if (options.check) text += "\nThe checkers agree: graph and timeline keep every rule.\n";
   if (!options.timeline.empty()) text += fmt::format("\nTimeline: {} (opens in ui.perfetto.dev)\n", options.timeline);
+  if (!options.memory_snapshot.empty()) text += fmt::format("\nMemory snapshot: {} (opens in pytorch.org/memory_viz)\n", options.memory_snapshot);
   std::optional<sim::Goodput> goodput;
   if (options.training.steps > 0) {
     const sim::Training training = training_of(options.training, model, plan, sim::to_seconds(result.step_time));

@@ -8,6 +8,7 @@
 #include "cli/plan_text.h"
 #include "cli/table.h"
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/units/unit_text.h"
 
@@ -40,13 +41,29 @@ std::string disturbances_text(const sim::SimulationResult& result) {
   return out + fmt::format("undisturbed the step takes {}: {:+.1f} %\n", text(result.undisturbed_step_time), 100 * (ratio - 1));
 }
 
+// The chance is said where it is one at all.
+std::string memory_interval_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  const sim::DeviceResult* const fullest = sim::fullest_device(result);
+  const sim::MemoryInterval interval = sim::memory_interval(plan, fullest == nullptr ? sim::MemoryBreakdown() : fullest->at_peak);
+  const double chance = interval.chance_above(result.peak_memory, sim::usable_memory(plan.cluster));
+  return fmt::format("{} to {}   {}{}", sim::to_text(interval.low(result.peak_memory)), sim::to_text(interval.high(result.peak_memory)), interval.basis,
+                     chance >= 0.001 ? fmt::format("; out of memory with a chance of {}", sim::percent(chance)) : "");
+}
+
 // Of the fullest device.
 std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
-  const auto fullest = std::max_element(result.devices.begin(), result.devices.end(), [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
-  if (fullest == result.devices.end() || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
+  const sim::DeviceResult* const fullest = sim::fullest_device(result);
+  if (fullest == nullptr || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
   const sim::MemoryBeside beside = sim::memory_beside(plan, fullest->at_peak);
   return fmt::format("beside the peak        allocator's pool {}, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not measured yet\n",
                      sim::to_text(beside.pool), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);
+}
+
+// What lies beside the devices, in the memory of their host.
+std::string host_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
+  const sim::Bytes limit = plan.cluster.hardware.node_memory;
+  const std::string of = limit == sim::Bytes(0) ? std::string() : fmt::format(" of {}", sim::to_text(limit));
+  return fmt::format("{}{} a node: {}", sim::to_text(result.host_memory), of, result.host_fits ? "fits" : "DOES NOT FIT");
 }
 
 }  // namespace
@@ -66,15 +83,17 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
   std::string out = console.heading(plan_summary(plan)) + "\n";
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
-  out += table_text({{"step time", text(result.step_time)},
-                     {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},
-                     {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
-                     {"MFU", sim::percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
-                     {"bubble", sim::percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
-                     {"exposed communication", sim::percent(result.exposed_communication) + "   communication while compute waits for it"},
-                     {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
-                                                 result.fits ? "fits" : "DOES NOT FIT")},
-                     {"tasks", fmt::format("{}", result.num_tasks)}});
+  std::vector<std::vector<std::string>> rows{{"step time", text(result.step_time)},
+                                             {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},
+                                             {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
+                                             {"MFU", sim::percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
+                                             {"bubble", sim::percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
+                                             {"exposed communication", sim::percent(result.exposed_communication) + "   communication while compute waits for it"},
+                                             {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
+                                                                         (result.host_fits ? result.fits : result.peak_memory <= memory) ? "fits" : "DOES NOT FIT")},
+                                             {"tasks", fmt::format("{}", result.num_tasks)}};
+  if (plan.offload_optimizer) rows.insert(rows.end() - 1, {"on the host", host_text(plan, result)});
+  out += table_text(rows);
   out += beside_text(plan, result);
   out += disturbances_text(result);
   return out + "\n" + devices_table(result);

@@ -41,7 +41,7 @@ struct ComparePage::Shown {
       : steps(std::move(compared)),
         overlay(overlaid(*steps)),
         difference(differences(*steps)),
-        lag(std::make_shared<std::vector<Counter>>(lags(*steps))),
+        lag(std::make_shared<std::vector<CounterRow>>(lags(*steps))),
         bins(ratioHistogram(*steps)),
         errors(errorsTable(errorGroups(*steps))),
         gap(gapTable(*steps)),

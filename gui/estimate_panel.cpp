@@ -3,6 +3,7 @@
 #include <QLabel>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "gui/models/cells.h"
 #include "gui/models/estimate_tables.h"
@@ -20,6 +21,7 @@ EstimatePanel::EstimatePanel(QWidget* parent)
       sentence_(new QLabel(this)) {
   build();
   connect(table_, &TablePanel::rowChosen, this, &EstimatePanel::choose);
+  connect(table_, &TablePanel::rowOpened, this, &EstimatePanel::layoutOpened);
   connect(scatter_, &ScatterView::pointChosen, table_, &TablePanel::choose);
   connect(table_, &TablePanel::filterChanged, this, [this] { scatter_->setVisible(table_->visibleRows()); });
 }
@@ -64,11 +66,21 @@ void EstimatePanel::setEstimate(const SharedEstimate& estimate) {
     const planner::EstimatedLayout& layout = estimate_->result.ranked[static_cast<std::size_t>(position)];
     return QStringLiteral("<b>%1, %2</b><br>%3").arg(timeCell(layout.step.time).text, bytesCell(memoryOf(layout)).text, intervalText(layout));
   });
-  sentence_->setText(verdict());
   table_->setFilter({});
   for (TablePanel* panel : {table_, parts_, assumptions_}) panel->setTable({});
-  table_->setTable(layoutsTable(*estimate));
+  shown_ = plan_ ? layoutOf(*estimate, *plan_) : std::nullopt;
+  sentence_->setText(verdict());
+  table_->setTable(layoutsTable(*estimate, shown_));
   if (!points.empty()) table_->choose(0);
+}
+
+void EstimatePanel::markPlan(const sim::ParallelPlan& plan) {
+  plan_ = plan;
+  if (!estimate_ || estimate_->result.ranked.empty()) return;
+  const std::optional<std::size_t> shown = layoutOf(*estimate_, plan);
+  if (shown == std::exchange(shown_, shown)) return;
+  table_->setTableInPlace(layoutsTable(*estimate_, shown));
+  sentence_->setText(verdict());
 }
 
 void EstimatePanel::choose(int position) {
@@ -83,8 +95,10 @@ QString EstimatePanel::verdict() const {
   if (!result.ranked.empty())
     return tr("Priced in closed form, without simulating a task: %L1 layouts, %L2 over memory. In four cases of five step and memory are expected "
               "inside their intervals.")
-        .arg(result.candidates)
-        .arg(result.over_memory);
+               .arg(result.candidates)
+               .arg(result.over_memory) +
+           QLatin1Char(' ') + (shown_ ? tr("● is the plan that is shown.") : QString()) + QLatin1Char(' ') +
+           tr("Enter or a double click shows a layout as a simulated plan.");
   if (!result.smallest) return tr("No layout divides these devices, this batch and this model: try another number of devices or samples.");
   return tr("None of %L1 layouts fits: the smallest takes %2 of %3 (tensor %4, pipeline %5). Add devices, or take some with more memory.")
       .arg(result.candidates)

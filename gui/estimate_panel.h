@@ -18,11 +18,16 @@ class EstimatePanel : public QWidget {
  public:
   explicit EstimatePanel(QWidget* parent = nullptr);
   void setEstimate(const SharedEstimate& estimate);
+  void markPlan(const sim::ParallelPlan& plan);  // the row that it is
+  const SharedEstimate& shownEstimate() const { return estimate_; }
   TablePanel* table() const { return table_; }
   TablePanel* parts() const { return parts_; }
   TablePanel* assumptions() const { return assumptions_; }
   ScatterView* scatter() const { return scatter_; }
   QLabel* sentence() const { return sentence_; }
+
+ Q_SIGNALS:
+  void layoutOpened(int position);  // wanted as a plan
 
  private:
   void build();
@@ -30,6 +35,8 @@ class EstimatePanel : public QWidget {
   QString verdict() const;
 
   SharedEstimate estimate_;
+  std::optional<sim::ParallelPlan> plan_;
+  std::optional<std::size_t> shown_;  // the row that it is
   TablePanel *table_, *parts_, *assumptions_;
   ScatterView* scatter_;
   QLabel* sentence_;

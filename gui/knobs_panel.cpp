@@ -46,6 +46,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       schedule_(new QComboBox(this)),
       recompute_(new QComboBox(this)),
       sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
+      offload_optimizer_(new QCheckBox(tr("optimizer on the host"), this)),
       cut_(new CutView(this)),
       data_(new QLabel(this)),
       effect_(new QLabel(this)) {
@@ -60,7 +61,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   const auto turn = [this] { Q_EMIT turned(knobs()); };
   for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_, near_}) connect(box, &QSpinBox::valueChanged, this, turn);
   for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
-  connect(sequence_parallel_, &QCheckBox::toggled, this, turn);
+  for (QCheckBox* box : {sequence_parallel_, offload_optimizer_}) connect(box, &QCheckBox::toggled, this, turn);
   connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
   setEnabled(false);
   effect_->setText(tr("Find or open a plan to edit it."));
@@ -82,6 +83,7 @@ void KnobsPanel::build() {
   form->addRow(tr("Kept after forward"), near_);
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
+  form->addRow(offload_optimizer_);
   form->addRow(tr("Stage cut"), cut_);
   effect_->setWordWrap(true);
   effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
@@ -95,7 +97,8 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   const Knobs at = knobsOf(plan);
   const QSignalBlocker blockers[] = {
       QSignalBlocker(tensor_), QSignalBlocker(pipeline_), QSignalBlocker(chunks_),    QSignalBlocker(microbatch_),
-      QSignalBlocker(zero_),   QSignalBlocker(unit_),     QSignalBlocker(near_),      QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_)};
+      QSignalBlocker(zero_),   QSignalBlocker(unit_),     QSignalBlocker(near_),      QSignalBlocker(schedule_),
+      QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_), QSignalBlocker(offload_optimizer_)};
   tensor_->setValue(at.tensor);
   pipeline_->setValue(at.pipeline);
   chunks_->setValue(at.chunks);
@@ -107,6 +110,7 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   schedule_->setCurrentText(QString::fromStdString(at.schedule));
   recompute_->setCurrentIndex(static_cast<int>(at.recompute));
   sequence_parallel_->setChecked(at.sequence_parallel);
+  offload_optimizer_->setChecked(at.offload_optimizer);
   cut_->setPlan(plan);
   data_->setText(tr("%1  (of %2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
 }
@@ -121,7 +125,8 @@ Knobs KnobsPanel::knobs() const {
           .layers_per_unit = unit_->value(),
           .reshard_ranks = near_->value(),
           .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),
-          .sequence_parallel = sequence_parallel_->isChecked()};
+          .sequence_parallel = sequence_parallel_->isChecked(),
+          .offload_optimizer = offload_optimizer_->isChecked()};
 }
 
 void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
@@ -134,7 +139,10 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
                      "<table cellspacing=4><tr><td>%1</td><td align=right><b>%2</b></td><td>%3</td></tr><tr><td>%4</td><td "
                      "align=right><b>%5</b></td><td>%6</td></tr></table>")
                      .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
-  if (!result.fits)
+  if (now->plan.offload_optimizer) text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
+  if (!result.host_fits)
+    text += inWarning(tr("Does not fit into the memory of the host."));
+  else if (!result.fits)
     text += inWarning(tr("Does not fit: a device has %1.").arg(bytesCell(sim::usable_memory(now->plan.cluster)).text));
   effect_->setText(text);
 }

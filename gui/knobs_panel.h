@@ -34,6 +34,7 @@ class KnobsPanel : public QWidget {
   QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_, *unit_, *near_;
   QComboBox *schedule_, *recompute_;
   QCheckBox* sequence_parallel_;
+  QCheckBox* offload_optimizer_;
   CutView* cut_;
   QLabel *data_, *effect_;
 };

@@ -21,7 +21,6 @@
 #include "gui/cluster_page.h"
 #include "gui/command_palette.h"
 #include "gui/compare_page.h"
-#include "gui/core/cluster_load.h"
 #include "gui/estimate_panel.h"
 #include "gui/import/run_bundle.h"
 #include "gui/knobs_panel.h"
@@ -72,6 +71,7 @@ MainWindow::MainWindow(QWidget* parent)
   linkStart();
   addFileActions();
   addEditActions();
+  addRecipeActions();
   addViewActions();
 }
 
@@ -194,10 +194,19 @@ void MainWindow::linkPages() {
     undo_.clear();
     session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
   });
+  connect(plan_page_->estimate(), &EstimatePanel::layoutOpened, this, [this](int position) {
+    attempt([&] {
+      const sim::ParallelPlan plan = planOf(*plan_page_->estimate()->shownEstimate(), static_cast<std::size_t>(position));
+      undo_.clear();
+      session_.show(plan, Session::Origin::Chosen);
+      pages_->setCurrentWidget(timeline_page_);
+    });
+  });
+  connect(&session_, &Session::planChosen, plan_page_->estimate(), &EstimatePanel::markPlan);
   connect(plan_page_, &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(run_page_); });
   connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
     pages_->setCurrentWidget(timeline_page_);
-    timeline_page_->showDevice(deviceOf(*session_.plan(), sim::Rank(rank)));
+    timeline_page_->showRank(sim::Rank(rank));
   });
   connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
   connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
@@ -263,6 +272,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
       return pages_->setCurrentWidget(timeline_page_);
     }
+    case FileKind::Recipe: return importPlan(path);
     case FileKind::Cluster:
       asked.devices = devicesOf(path.toStdString(), asked.devices);
       asked.cluster = path.toStdString();
@@ -370,7 +380,7 @@ void MainWindow::exportBundle(const QString& path) {
   });
 }
 
-void MainWindow::choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) {
+void MainWindow::choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then) {
   auto* dialog = new QFileDialog(this, title, QString(), filter);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(kind == Dialog::Folder ? QFileDialog::Directory

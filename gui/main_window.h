@@ -11,6 +11,7 @@
 #include "gui/core/knobs.h"
 #include "gui/session.h"
 #include "gui/tool_process.h"
+#include "sim/recipe/recipe.h"
 
 class QTabWidget;
 
@@ -50,6 +51,7 @@ class MainWindow : public QMainWindow {
   void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
   void exportTimeline(const QString& path);  // of the plan; on the Compare page of both steps
   void exportBundle(const QString& path);  // of the run that is compared
+  void exportPlan(const sim::Program& program, const QString& folder);  // for another program to train by; what it leaves out is told
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
   void keepState() const;
@@ -86,16 +88,19 @@ class MainWindow : public QMainWindow {
   void linkStart();
   void addFileActions();
   void addEditActions();
+  void addRecipeActions();
   void addViewActions();
   void addThemes(const QString& menu);
   void turn(const Knobs& knobs);
   void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
+  void importPlan(const QString& recipe);  // of another program, for the model and the cluster of the form
   void tell(const Message& message);
   template <class Action>
   void attempt(Action&& action);  // what it throws is told
   enum class Dialog { Open, Folder, Save };
-  void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&));
+  void choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then);
+  void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) { choose(kind, title, filter, std::function<void(const QString&)>([this, then](const QString& path) { (this->*then)(path); })); }
   template <class Widget>
   Widget* focused() const;
   View* shownView() const;

@@ -26,7 +26,7 @@ void MainWindow::addFileActions() {
   const QString file = tr("&File");
   QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
     choose(Dialog::Open, tr("Open a model, plan, cluster or trace"),
-           tr("JSON, snapshots (*.json *.json.gz *.pickle *.pkl *.zip);;All files (*)"), &MainWindow::open);
+           tr("JSON, snapshots, configurations (*.json *.json.gz *.pickle *.pkl *.zip *.yaml *.yml *.sh *.py *.toml);;All files (*)"), &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   QAction* run = actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
@@ -94,7 +94,7 @@ void MainWindow::addViewActions() {
   connect(matching, &QAction::toggled, trace_page_, &TracePage::showMatching);
   QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
   flows->setCheckable(true);
-  connect(flows, &QAction::toggled, timeline_page_->view(), &TimelineView::showAllFlows);
+  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()}) connect(flows, &QAction::toggled, timeline, &TimelineView::showAllFlows);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     if (pages_->currentWidget() == trace_page_) return trace_page_->searchLine()->setFocus();
     pages_->setCurrentWidget(timeline_page_);

@@ -8,6 +8,7 @@
 #include "gui/models/cells.h"
 #include "gui/models/plan_tables.h"
 #include "gui/models/trace_tables.h"
+#include "sim/cost/memory_interval.h"
 
 namespace gui {
 namespace {
@@ -20,6 +21,16 @@ std::vector<std::pair<QString, sim::MemoryCategory>> snapshotLegend() {
           {phrase("in backward"), memoryOf(AllocatedIn::Backward)},
           {phrase("in the optimizer"), memoryOf(AllocatedIn::Optimizer)},
           {phrase("elsewhere"), memoryOf(AllocatedIn::Elsewhere)}};
+}
+
+// Four of five are expected in it.
+MemoryBand plannedBand(const SimulatedPlan& plan, sim::DeviceId device) {
+  const sim::DeviceResult& result = plan.result.devices[device.position()];
+  const sim::MemoryInterval interval = sim::memory_interval(plan.plan, result.at_peak);
+  return {.share = interval.half_width,
+          .above = interval.beside,
+          .name = phrase("80 % interval"),
+          .out_of_memory = interval.chance_above(result.peak_memory, sim::usable_memory(plan.plan.cluster))};
 }
 
 }  // namespace
@@ -49,23 +60,28 @@ MeasuredMemory measuredBy(const SharedSnapshot& snapshot) {
 
 MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured) {
   MemorySource source;
-  for (const sim::DeviceResult& device : plan->result.devices) {
+  for (const ShownDevice& shown : plan->shown().devices.devices()) {
+    const sim::GraphDevice& device = shown.device;
     const QString name = device.multiplicity > 1 ? phrase("stage %1 (%2 ranks)").arg(device.stage.value()).arg(device.multiplicity)
                                                  : phrase("rank %1, stage %2").arg(device.representative.value()).arg(device.stage.value());
-    source.devices << phrase("%1: peak %2").arg(name, bytesCell(device.peak_memory).text);
+    source.devices << phrase("%1: peak %2").arg(name, bytesCell(plan->result.devices[shown.source.position()].peak_memory).text);
   }
   source.picture = [plan, measured](int device) {
-    MemoryPicture picture{MemoryCurve(plan->result.timeline, sim::DeviceId(device)),
+    const ShownDevice& shown = plan->shown().devices.devices()[static_cast<std::size_t>(device)];
+    MemoryPicture picture{MemoryCurve(plan->result.timeline, shown.source),
                           {sim::SimTime(0), plan->result.step_time},
                           sim::usable_memory(plan->plan.cluster)};
+    picture.band = plannedBand(*plan, shown.source);
     if (!measured.curve) return picture;
-    picture.measured = measured.curve(plan->graph.devices()[static_cast<std::size_t>(device)].representative);
+    picture.measured = measured.curve(shown.device.representative);
     picture.measured_name = measured.name;
-    picture.band = measured.error;
+    if (measured.error > 0) picture.band = {.share = measured.error, .name = phrase("as far off as the run")};
     picture.all.end = std::max(picture.all.end, picture.measured.end());
     return picture;
   };
-  source.alive = [plan](int device, sim::SimTime time) { return aliveTable(aliveAt(*plan, {sim::DeviceId(device), time})); };
+  source.alive = [plan](int device, sim::SimTime time) {
+    return aliveTable(aliveAt(*plan, {plan->shown().devices.devices()[static_cast<std::size_t>(device)].source, time}));
+  };
   return source;
 }
 

@@ -6,6 +6,7 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
@@ -42,6 +43,7 @@ RunPage::RunPage(QWidget* parent)
       stop_(new QPushButton(tr("S&top"), this)),
       resume_(new QPushButton(tr("&Resume"), this)),
       compare_(new QPushButton(tr("&Compare with the simulation"), this)),
+      export_(new QPushButton(tr("Export the plan"), this)),
       state_(new QLabel(this)),
       loss_(new LineView(tr("Loss"), this)),
       speed_(new LineView(tr("Tokens/s"), this)),
@@ -102,7 +104,7 @@ QWidget* RunPage::form() {
   command_line->addWidget(launcher_);
   form->addRow(tr("As a command"), command_line);
   auto* line = new QHBoxLayout;
-  for (QPushButton* button : {start_, stop_, resume_, compare_}) line->addWidget(button);
+  for (QPushButton* button : {start_, stop_, resume_, compare_, export_}) line->addWidget(button);
   line->addSpacing(12);
   state_->setMinimumWidth(1);
   line->addWidget(state_, 1);
@@ -132,6 +134,12 @@ void RunPage::build() {
   column->setSpacing(0);
   column->addWidget(form());
   column->addWidget(body, 1);
+}
+
+void RunPage::setExports(const QList<QAction*>& exports) {
+  auto* menu = new QMenu(export_);
+  menu->addActions(exports);
+  export_->setMenu(menu);
 }
 
 void RunPage::setPlan(const sim::ParallelPlan& plan) {
@@ -186,6 +194,7 @@ void RunPage::refreshButtons() {
   start_->setEnabled(plan_.has_value() && !data_->text().isEmpty() && !alive);
   stop_->setEnabled(alive);
   resume_->setEnabled(process_.canResume());
+  export_->setEnabled(plan_.has_value());
   compare_->setEnabled(!alive && !process_.steps().empty());
 }
 

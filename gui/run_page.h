@@ -41,6 +41,8 @@ class RunPage : public QWidget {
   QPushButton* startButton() const { return start_; }
   QPushButton* stopButton() const { return stop_; }
   QPushButton* resumeButton() const { return resume_; }
+  QPushButton* exportButton() const { return export_; }
+  void setExports(const QList<QAction*>& exports);  // of the plan, for other programs to train by
 
  Q_SIGNALS:
   void failed(const gui::Message& message);
@@ -64,7 +66,7 @@ class RunPage : public QWidget {
   QLineEdit *data_, *folder_, *command_;
   QComboBox* launcher_;
   QSpinBox* steps_;
-  QPushButton *start_, *stop_, *resume_, *compare_;
+  QPushButton *start_, *stop_, *resume_, *compare_, *export_;
   QLabel* state_;
   LineView *loss_, *speed_, *memory_;
   TimelineView* timeline_;

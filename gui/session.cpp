@@ -102,25 +102,25 @@ void Session::show(const sim::ParallelPlan& plan, Origin origin) {
 }
 
 void Session::showEveryRank(bool every) {
-  fold_ = every ? sim::Fold::None : sim::Fold::Symmetric;
+  ranks_ = every ? Ranks::OneByOne : Ranks::Folded;
   if (wanted_) simulateWanted(nullptr);
 }
 
-// Folded first: that is seen at once, however many ranks there are. Every rank by itself follows, where that is wanted.
-void Session::simulateWanted(const SharedPlan& before) { simulate(sim::Fold::Symmetric, before); }
+// However many ranks there are, they are seen at once: each shows its class. Where they have to be simulated one by one, folded ones come first.
+void Session::simulateWanted(const SharedPlan& before) { simulate(foldsExactly(*wanted_) ? ranks_ : Ranks::Folded, before); }
 
-void Session::simulate(sim::Fold fold, const SharedPlan& before) {
-  simulation_.start([this, before, plan = *wanted_, fold](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
-    const SharedPlan simulated = forgottenBeside(simulatePlan(plan, fold, &cancelled));
-    return [this, simulated, before, fold] {
+void Session::simulate(Ranks ranks, const SharedPlan& before) {
+  simulation_.start([this, before, plan = *wanted_, ranks](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
+    const SharedPlan simulated = forgottenBeside(simulatePlan(plan, ranks, &cancelled));
+    return [this, simulated, before, ranks] {
       plan_ = simulated;
       Q_EMIT planReady(simulated, before);
-      if (fold == fold_) {
-        if (fold == sim::Fold::None) Q_EMIT unfolding(0);
+      if (ranks == ranks_) {
+        if (ranks == Ranks::OneByOne) Q_EMIT unfolding(0);
         return;
       }
       Q_EMIT unfolding(simulated->plan.mesh.ranks());
-      simulate(fold_, before);
+      simulate(ranks_, before);
     };
   });
 }

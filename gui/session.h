@@ -51,7 +51,7 @@ class Session : public QObject {
   void estimated(const gui::SharedEstimate& estimate);  // of the same question, before its answer; null: the closed form has none
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
-  void unfolding(std::int32_t ranks);  // the folded plan is there, every rank by itself follows; 0: has followed
+  void unfolding(std::int32_t ranks);  // the folded plan is there, every rank has to be simulated and follows; 0: has followed
   void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);
   void planRefused(const gui::Message& why);
   void runReady(const gui::SharedRun& run);
@@ -65,7 +65,7 @@ class Session : public QObject {
  private:
   void estimate(const PlanQuestion& question);  // on the search's thread
   void simulateWanted(const SharedPlan& before);
-  void simulate(sim::Fold fold, const SharedPlan& before);
+  void simulate(Ranks ranks, const SharedPlan& before);
   std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
 
   BackgroundJob search_, simulation_, loading_, reading_;  // reading: a snapshot, beside a trace or run that is loaded
@@ -77,7 +77,7 @@ class Session : public QObject {
   SharedRun run_;
   PlanQuestion asked_;      // the newest
   bool estimated_ = false;  // it has an estimate
-  sim::Fold fold_ = sim::Fold::Symmetric;
+  Ranks ranks_ = Ranks::Folded;
 };
 
 }  // namespace gui

@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QPdfWriter>
 #include <QSvgGenerator>
+#include <deque>
 
 #include "gui/views/view.h"
 #include "sim/timeline/trace.h"
@@ -60,9 +61,9 @@ void savePdf(View& view, const QString& path) {
 
 std::vector<sim::LoadSample> loadsOf(const SimulatedPlan& plan) {
   std::vector<sim::LoadSample> samples;
-  for (const Counter& counter : plan.counters)
-    for (std::size_t at = 0; counter.name == "link load" && at < counter.time.size(); ++at)
-      samples.push_back({counter.device, sim::SimTime(counter.time[at]), counter.value[at]});
+  for (const auto& [device, counter] : plan.shown().counters)
+    for (std::size_t at = 0; counter->name == "link load" && at < counter->time.size(); ++at)
+      samples.push_back({device, sim::SimTime(counter->time[at]), counter->value[at]});
   return samples;
 }
 
@@ -81,9 +82,15 @@ void savePicture(View& view, const QString& path) {
 void saveTable(const Table& table, const QString& path) { sim::save_text_file(csvOf(table).toStdString(), path.toStdString()); }
 
 void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) {
+  std::deque<sim::Timeline> unfolded;  // of every rank, where these are shown
   std::vector<sim::NamedTimeline> timelines;
   for (const ComparedSide& step : steps)
-    timelines.push_back({step.name, step.timeline(), step.measured ? std::vector<sim::LoadSample>() : loadsOf(*step.plan)});
+    if (step.measured)
+      timelines.push_back({step.name, step.timeline(), {}});
+    else if (step.plan->every_rank)
+      timelines.push_back({step.name, unfolded.emplace_back(step.plan->every_rank->devices.unfolded(step.timeline())), loadsOf(*step.plan)});
+    else
+      timelines.push_back({step.name, step.timeline(), loadsOf(*step.plan)});
   sim::write_timelines(timelines, path.toStdString());
 }
 

@@ -33,7 +33,7 @@ StepExplanation::StepExplanation(QWidget* parent)
   found_->setStretchedColumn(1);
   connect(found_, &TablePanel::rowChosen, this, [this](int row) { Q_EMIT spanChosen(static_cast<int>(spans_[static_cast<std::size_t>(row)])); });
   connect(links_, &TablePanel::rowChosen, this, [this](int row) {
-    if (plan_) Q_EMIT spanChosen(static_cast<int>(plan_->critical.links[static_cast<std::size_t>(row)].span));
+    if (plan_) Q_EMIT spanChosen(static_cast<int>(plan_->shown().devices.numberOf(plan_->critical.links[static_cast<std::size_t>(row)].span)));
   });
 }
 
@@ -47,7 +47,7 @@ void StepExplanation::setPlan(const SharedPlan& plan) {
       links_->setTable(links);
     };
   });
-  addUp(plan->core->range());
+  addUp(plan->picture.core->range());
 }
 
 void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table table) {
@@ -62,7 +62,7 @@ void StepExplanation::addUp(TimeRange range) {
   if (range != plan_->core->range()) setCurrentWidget(range_);  // what was measured is what a person wants to read
   adding_.start([this, plan = plan_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const KindNumbers kinds = kindNumbers(plan->result.timeline);
-    const Table table = statisticsTable(statisticsOf(*plan->core, range, kinds.of_span), kinds.names);
+    const Table table = statisticsTable(statisticsOf(*plan->shown().core, range, kinds.of_span), kinds.names);
     return [this, table] { range_->setTable(table); };
   });
 }

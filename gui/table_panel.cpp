@@ -74,6 +74,7 @@ TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
   connect(view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) Q_EMIT rowChosen(model_->positionOf(current.row()));
   });
+  connect(view_, &QTableView::activated, this, [this](const QModelIndex& index) { Q_EMIT rowOpened(model_->positionOf(index.row())); });
 }
 
 void TablePanel::setTable(Table table) {
@@ -81,6 +82,15 @@ void TablePanel::setTable(Table table) {
   model_->setTable(std::move(table));
   arrangeColumns();
   updateCount();
+}
+
+void TablePanel::setTableInPlace(Table table) {
+  const int position = chosen(), column = view_->horizontalHeader()->sortIndicatorSection();
+  const Qt::SortOrder order = view_->horizontalHeader()->sortIndicatorOrder();
+  setTable(std::move(table));
+  view_->sortByColumn(column, order);
+  const QSignalBlocker quiet(this);
+  choose(position);
 }
 
 void TablePanel::updateCount() {

@@ -18,6 +18,7 @@ class TablePanel : public QWidget {
   TablePanel(const QString& title, Filter filter, QWidget* parent = nullptr);
 
   void setTable(Table table);
+  void setTableInPlace(Table table);  // of as many rows: sorted and chosen as before
   const Table& table() const { return model_->table(); }
   Table visibleTable() const;             // as filtered and sorted
   std::vector<bool> visibleRows() const;  // by position
@@ -30,6 +31,7 @@ class TablePanel : public QWidget {
 
  Q_SIGNALS:
   void rowChosen(int position);
+  void rowOpened(int position);  // double click, Enter
   void filterChanged();
 
  private:

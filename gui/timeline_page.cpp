@@ -19,12 +19,14 @@
 namespace gui {
 namespace {
 
-std::vector<std::uint32_t> spansThatMatch(const std::vector<sim::Span>& spans, const QRegularExpression& expression, const std::atomic<bool>& cancelled) {
+// Looked for once among ranks that do the same.
+std::vector<std::uint32_t> spansThatMatch(const SimulatedPlan& plan, const QRegularExpression& expression, const std::atomic<bool>& cancelled) {
+  const std::vector<sim::Span>& spans = plan.result.timeline.spans;
   std::vector<std::uint32_t> matches;
   for (std::size_t at = 0; at < spans.size() && !cancelled; ++at)
     if (spans[at].end > spans[at].start && expression.match(QString::fromStdString(sim::to_text(spans[at].key))).hasMatch())
       matches.push_back(static_cast<std::uint32_t>(at));
-  return matches;
+  return plan.shown().devices.numbersOf(matches);
 }
 
 }  // namespace
@@ -95,8 +97,9 @@ void TimelinePage::build() {
 }
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
-  view_->setTimeline(plan->core, taskNames(plan->result.timeline.spans));
-  view_->setExtras({plan, &plan->counters}, {plan, &plan->flows});
+  const StepPicture& picture = plan->shown();
+  view_->setTimeline(picture.core, [plan](std::uint32_t span) { return shortName(plan->shownSpan(span).key); });
+  view_->setExtras({plan, &picture.counters}, {plan, &picture.flows});
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
   orderDevices();
@@ -108,12 +111,15 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
 }
 
 std::vector<std::size_t> TimelinePage::devicesShown() const {
-  const std::span<const sim::GraphDevice> devices = plan_->graph.devices();
-  std::vector<std::size_t> order = deviceOrder(devices, plan_->plan.mesh, state_);
+  const std::span<const ShownDevice> devices = plan_->shown().devices.devices();
+  std::vector<sim::GraphDevice> ranks;
+  for (const ShownDevice& shown : devices) ranks.push_back(shown.device);
+  std::vector<std::size_t> order = deviceOrder(ranks, plan_->plan.mesh, state_);
   if (!only_matching_ || matches_.empty()) return order;
-  std::vector<bool> matching(devices.size());
-  for (const std::uint32_t span : matches_) matching[plan_->result.timeline.spans[span].device.position()] = true;
-  std::erase_if(order, [&](std::size_t device) { return !matching[device]; });
+  std::erase_if(order, [&](std::size_t device) {
+    const auto match = std::lower_bound(matches_.begin(), matches_.end(), devices[device].first);
+    return match == matches_.end() || *match >= devices[device].first + devices[device].size;
+  });
   return order;
 }
 
@@ -121,13 +127,13 @@ void TimelinePage::orderDevices() {
   if (!plan_) return;
   const std::vector<std::size_t> order = devicesShown();
   const auto pinned = std::count_if(order.begin(), order.end(), [this](std::size_t device) {
-    return state_.pinned.contains(plan_->graph.devices()[device].representative.value());
+    return state_.pinned.contains(plan_->shown().devices.devices()[device].device.representative.value());
   });
   view_->setDeviceOrder(order, static_cast<std::size_t>(pinned));
 }
 
 void TimelinePage::pin(std::size_t device) {
-  const std::int32_t rank = plan_->graph.devices()[device].representative.value();
+  const std::int32_t rank = plan_->shown().devices.devices()[device].device.representative.value();
   if (!state_.pinned.erase(rank)) state_.pinned.insert(rank);
   orderDevices();
 }
@@ -151,7 +157,7 @@ void TimelinePage::setViewState(const ViewState& state) {
 
 void TimelinePage::showSlice(int span) {
   if (span < 0 || !plan_) return;
-  const auto at = static_cast<std::size_t>(span);
+  const std::uint32_t at = plan_->shown().devices.positionOf(static_cast<std::uint32_t>(span));
   details_->setTable(sliceTable(plan_->result.timeline.spans[at], plan_->critical.slack[at]));
 }
 
@@ -166,7 +172,7 @@ void TimelinePage::search(const QString& pattern) {
     return showFound({}, {});
   }
   looking_.start([this, plan = plan_, expression](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
-    const std::vector<std::uint32_t> matches = spansThatMatch(plan->result.timeline.spans, expression, cancelled);
+    const std::vector<std::uint32_t> matches = spansThatMatch(*plan, expression, cancelled);
     return [this, matches, table = foundTable(*plan, matches)] {
       showFound(matches, table);
       found_->setText(numMatches() == 1 ? tr("1 match") : tr("%L1 matches").arg(numMatches()));
@@ -192,7 +198,7 @@ void TimelinePage::fade() {
   if (searching_) return view_->setMatches(matches_);
   if (!only_critical_) return view_->setMatches(std::nullopt);
   std::vector<std::uint32_t> spans;
-  for (const sim::CriticalLink& link : plan_->critical.links) spans.push_back(link.span);
+  for (const sim::CriticalLink& link : plan_->critical.links) spans.push_back(plan_->shown().devices.numberOf(link.span));
   std::sort(spans.begin(), spans.end());
   view_->setMatches(std::move(spans));
 }
@@ -202,12 +208,12 @@ void TimelinePage::showCritical(bool only) {
   fade();
 }
 
-void TimelinePage::showDevice(sim::DeviceId device) {
+void TimelinePage::showRank(sim::Rank rank) {
   if (!plan_) return;
-  const std::vector<sim::Span>& spans = plan_->result.timeline.spans;
-  const auto first =
-      std::find_if(spans.begin(), spans.end(), [&](const sim::Span& span) { return span.device == device && span.end > span.start; });
-  if (first != spans.end()) view_->select(view_->core().find(static_cast<std::uint32_t>(first - spans.begin())));
+  const std::size_t device = plan_->every_rank ? rank.position() : deviceOf(*plan_, rank).position();
+  const ShownDevice& shown = plan_->shown().devices.devices()[device];
+  for (std::uint32_t span = shown.first; span < shown.first + shown.size; ++span)
+    if (const std::optional<Slice> slice = view_->core().find(span)) return view_->select(slice);
 }
 
 void TimelinePage::nextMatch() {

@@ -23,7 +23,7 @@ class TimelinePage : public QWidget {
  public:
   explicit TimelinePage(QWidget* parent = nullptr);
   void setPlan(const SharedPlan& plan, const SharedPlan& before);  // before: its end stays as a ghost; may be null
-  void showDevice(sim::DeviceId device);                           // selects its first task
+  void showRank(sim::Rank rank);                                   // selects its first task
   void search(const QString& pattern);                             // a regular expression over task keys; empty: none
   ViewState viewState() const;
   void setViewState(const ViewState& state);  // kept over edits of the plan

@@ -88,7 +88,8 @@ QString TracePage::summaryText() const {
                      .arg(names.join(QStringLiteral(", ")))
                      .arg(trace_->name.size())
                      .arg(timeCell(trace_->core.range().end).text);
-  if (not_drawn > 0) text += tr("; %L1 flows, counters and instants are not drawn").arg(not_drawn);
+  if (!trace_->flows.empty()) text += tr("; %L1 flows ([ ] follow one)").arg(trace_->flows.size());
+  if (not_drawn > 0) text += tr("; %L1 counters, instants and flows without both ends are not drawn").arg(not_drawn);
   if (malformed > 0) text += tr("; <b>%L1 malformed events were left out</b>").arg(malformed);
   if (!cut.isEmpty()) text += tr("; <b>%1 ends in the middle: what came before is shown</b>").arg(cut.join(QStringLiteral(", ")));
   return text;
@@ -97,6 +98,7 @@ QString TracePage::summaryText() const {
 void TracePage::setTrace(const SharedTrace& trace) {
   trace_ = trace;
   view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return trace->nameOf(span); });
+  view_->setExtras(nullptr, {trace, &trace->flows});
   summary_->setText(summaryText());
   orderDevices();
   event_->setTable(membersTable({{tr("Click one").toStdString(), ""}}));
@@ -135,11 +137,12 @@ void TracePage::search(const QString& pattern) {
 }
 
 std::vector<bool> TracePage::devicesThatMatch() const {
-  std::vector<bool> matching;
+  std::vector<bool> matching, is_match(trace_->name.size());
+  for (const std::uint32_t span : matches_) is_match[span] = true;
   for (const SliceRow& row : trace_->core.rows()) {
     if (row.opens_device || matching.empty()) matching.push_back(matches_.empty());
     if (matching.back()) continue;
-    matching.back() = std::any_of(row.span.begin(), row.span.end(), [this](std::uint32_t span) { return std::binary_search(matches_.begin(), matches_.end(), span); });
+    matching.back() = std::any_of(row.slices->span.begin(), row.slices->span.end(), [&is_match](std::uint32_t span) { return is_match[span]; });
   }
   return matching;
 }

@@ -49,6 +49,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.layers_per_unit = candidate.layers_per_unit;
   plan_.sequence_parallel = candidate.sequence_parallel;
   plan_.recompute = candidate.recompute;
+  plan_.offload_optimizer = candidate.offload_optimizer;
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
@@ -78,13 +79,13 @@ const sim::TaskGraph& Evaluator::devices() {
 }
 
 const std::vector<StageWeights>& Evaluator::weights() {
-  const auto [entry, is_new] = weights_.try_emplace({cut_key(), plan_.zero_stage});
+  const auto [entry, is_new] = weights_.try_emplace({cut_key(), plan_.zero_stage, plan_.offload_optimizer});
   if (is_new) entry->second = stage_weights(model_, plan_, devices().buckets());
   return entry->second;
 }
 
 const std::vector<StageStepPrices>& Evaluator::steps() {
-  const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, plan_.mesh.reshard});
+  const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, plan_.offload_optimizer, plan_.mesh.reshard});
   if (is_new) entry->second = Pricer(model_, plan_, devices()).steps();
   return entry->second;
 }

@@ -49,8 +49,8 @@ class Evaluator {
   };
   using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, sim::ContextAlgorithm>;   // microbatch, sequence parallel, recompute, split backward
   using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::vector<sim::LayerIndex>>;  // chunks, last stage of the model, layers of a unit of stage 3, cut
-  using WeightsKey = std::pair<CutKey, std::int32_t>;                           // ZeRO stage
-  using StepKey = std::tuple<CutKey, std::int32_t, bool, std::int32_t>;         // ZeRO stage, sequence parallel, ranks after forward
+  using WeightsKey = std::tuple<CutKey, std::int32_t, bool>;                    // ZeRO stage, offload
+  using StepKey = std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;   // ZeRO stage, sequence parallel, offload, ranks after forward
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;         // schedule, chunks, microbatches
 
   void turn_to(const PlanCandidate& candidate);  // plan_ becomes the candidate

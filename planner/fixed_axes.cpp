@@ -67,6 +67,7 @@ constexpr Axis kAxes[] = {
     {"reshard_ranks", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.reshard_ranks); }, kDegree},
     {"sequence_parallel", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.sequence_parallel); }, "true, false"},
     {"recompute", [](const std::string& t, FixedAxes& a) { return read_name(t, sim::kRecomputeNames, a.recompute); }, "none, selective, full"},
+    {"offload_optimizer", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.offload_optimizer); }, "true, false"},
     {"schedule", [](const std::string& t, FixedAxes& a) { return read_schedule(t, a.schedule); }, ""},
 };
 

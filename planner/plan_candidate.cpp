@@ -22,6 +22,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.layers_per_unit = candidate.layers_per_unit;
   plan.sequence_parallel = candidate.sequence_parallel;
   plan.recompute = candidate.recompute;
+  plan.offload_optimizer = candidate.offload_optimizer;
   plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
   return plan;
 }
@@ -42,7 +43,8 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
           {"layers_per_unit", std::to_string(candidate.layers_per_unit)},
           {"reshard_ranks", std::to_string(candidate.reshard_ranks)},
           {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])}};
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])},
+          {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"}};
 }
 
 std::string to_text(const PlanCandidate& candidate) {

@@ -24,6 +24,7 @@ struct PlanCandidate {
   std::int32_t reshard_ranks = 1;  // of the plan's mesh: not of the candidate's, whose prices it shares
   bool sequence_parallel = false;
   sim::Recompute recompute = sim::Recompute::None;
+  bool offload_optimizer = false;
   bool operator==(const PlanCandidate&) const = default;
 };
 

@@ -132,7 +132,14 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                      .chunk = bucket.chunk,
                      .tied = bucket.tied,
                      .shared = bucket.shards > 1,
-                     .update = task(Phase::Step, Operation::Update, MeshAxis::None)};
+                     .update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None)};
+  if (plan_.offload_optimizer) {
+    const auto copy = [&](Phase phase, Operation operation, sim::Bytes element) {
+      return price({.key = {.stage = stage, .phase = phase, .operation = operation}, .bucket = index, .payload = element * sim::stepped_elements(bucket, plan_)});
+    };
+    prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, sim::bytes_per_gradient(plan_));
+    prices.to_device = copy(Phase::Step, Operation::CopyToDevice, sim::bytes_per_element(plan_.workload.precision));
+  }
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
   if (bucket.shards == 1) return prices;
   prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, axis);

@@ -26,6 +26,7 @@ struct BucketPrice {
   bool stays_near = false;  // after forward: among neighbours, who gather it for less
   sim::SimTime forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
   sim::SimTime reduce{}, replica_sum{}, update{};     // replica_sum: of what is left of the gradients, over the replicas
+  sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
   sim::SimTime weights_gather{};  // stages 1 and 2: after the update
   sim::SimTime embedding_sum{};   // tied: over first and last stage
 };
@@ -61,7 +62,7 @@ class Pricer {
 
   std::vector<StageLayerPrices> layers() const;   // mesh, microbatch, sequence parallel, recompute, split backward (no buckets)
   std::vector<StageTransfers> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
-  std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel
+  std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel, offload
 
  private:
   sim::SimTime price(sim::Task task) const;

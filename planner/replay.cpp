@@ -57,6 +57,9 @@ class Replay {
   std::int32_t left_in_unit(const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
+  void copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after);
+  void copy_rest_to_host();
+  SimTime update(ReplayStage& stage, std::size_t bucket, SimTime agreed);
   void send(ReplayStage& stage, const StageAction& action);
   void finish_gradients();
   void step();
@@ -65,7 +68,7 @@ class Replay {
   const sim::ParallelPlan& plan_;
   const PlanPrices& prices_;
   sim::StreamOrder stream_order_;
-  bool gathers_, reduces_;
+  bool gathers_, reduces_, offloads_;
   ActionKind completes_gradients_;
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
@@ -82,6 +85,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       stream_order_(sim::stream_order(plan)),
       gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
       reduces_(plan.mesh.copies() > 1),
+      offloads_(plan.offload_optimizer),
       completes_gradients_(plan.completes_gradients()),
       placement_(plan.placement()),
       shape_(plan.pipeline_shape()),
@@ -135,7 +139,7 @@ bool Replay::advance(ReplayStage& stage) {
 void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   const bool is_last = action.kind == completes_gradients_ && --chunk.actions_left == 0;
-  if (gathers_ || (is_last && reduces_)) return run_layers(stage, action, arrived);
+  if (gathers_ || (is_last && (reduces_ || offloads_))) return run_layers(stage, action, arrived);
   if (action.kind == ActionKind::Weight) {
     perform(stage, Stream::Compute, SimTime{}, chunk.weight);
     return;
@@ -221,14 +225,21 @@ void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) 
 }
 
 void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer) {
-  const std::vector<BucketPrice>& buckets = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
-  if (!reduces_) return;
+  const StageStepPrices& step = prices_.steps[static_cast<std::size_t>(stage.index)];
+  const std::vector<BucketPrice>& buckets = step.buckets;
+  if (!reduces_ && !offloads_) return;
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
     perform(stage, Stream::Reduce, stage.computed, bucket.reduce);
-    perform(stage, Stream::Reduce, SimTime{}, bucket.replica_sum);
+    const SimTime reduced = perform(stage, Stream::Reduce, SimTime{}, bucket.replica_sum);
+    if (!step.replicated_sum) copy_to_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
   }
+}
+
+void Replay::copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after) {
+  if (!offloads_) return;
+  stage.on_host[bucket] = perform(stage, Stream::ToHost, after, prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].to_host);
 }
 
 void Replay::send(ReplayStage& stage, const StageAction& action) {
@@ -261,6 +272,21 @@ void Replay::finish_gradients() {
   }
 }
 
+// Those that tensor ranks summed parts of, and tied embeddings.
+void Replay::copy_rest_to_host() {
+  for (ReplayStage& stage : stages_)
+    for (std::size_t bucket = 0; offloads_ && bucket < stage.on_host.size(); ++bucket)
+      if (stage.on_host[bucket] == kNotYet) copy_to_host(stage, bucket, std::max(stage.computed, free(stage, Stream::Reduce)));
+}
+
+// When its new weights are on the device.
+SimTime Replay::update(ReplayStage& stage, std::size_t bucket, SimTime agreed) {
+  const BucketPrice& price = prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket];
+  if (!offloads_) return perform(stage, Stream::Compute, agreed, price.update);
+  const SimTime updated = perform(stage, Stream::Host, std::max(agreed, stage.on_host[bucket]), price.update);
+  return perform(stage, Stream::ToDevice, updated, price.to_device);
+}
+
 void Replay::step() {
   SimTime agreed{}, sum{};
   for (ReplayStage& stage : stages_) {
@@ -269,11 +295,10 @@ void Replay::step() {
     sum = std::max(sum, prices.world_sum);
   }
   agreed += sum;
-  for (ReplayStage& stage : stages_)
-    for (const BucketPrice& bucket : prices_.steps[static_cast<std::size_t>(stage.index)].buckets) {
-      const SimTime updated = perform(stage, Stream::Compute, agreed, bucket.update);
-      perform(stage, Stream::Gather, updated, bucket.weights_gather);
-    }
+  for (ReplayStage& stage : stages_) {
+    const std::vector<BucketPrice>& buckets = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
+    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) perform(stage, Stream::Gather, update(stage, bucket, agreed), buckets[bucket].weights_gather);
+  }
 }
 
 SimTime Replay::run() && {
@@ -283,6 +308,7 @@ SimTime Replay::run() && {
       while (advance(stage)) moved = true;
   }
   finish_gradients();
+  copy_rest_to_host();
   step();
   SimTime end{};
   for (const ReplayStage& stage : stages_) end = std::max(end, *std::max_element(stage.free.begin(), stage.free.end()));

@@ -35,6 +35,7 @@ struct ReplayStage {
   std::vector<ReplayChunk> chunks;
   std::vector<sim::SimTime> gathered;  // stage 3, by bucket: since when it is there
   std::vector<bool> near;              // and whether neighbours have it among them
+  std::vector<sim::SimTime> on_host;   // an offloaded optimizer, by bucket: since when its gradients are there
 };
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);

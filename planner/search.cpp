@@ -152,7 +152,7 @@ void Search::simulate_wave(const std::vector<std::int64_t>& wave) {
     judgement = {.verdict = Verdict::Simulated, .memory = results[at].peak_memory, .time = results[at].step_time};
     ++simulated_;
     tell_twins(wave[at]);
-    if (judgement.memory > memory_limit(request_)) {
+    if (judgement.memory > memory_limit(request_) || !results[at].host_fits) {
       judgement.verdict = Verdict::TooLarge;
       ++too_large_by_simulation_;
       continue;
@@ -241,7 +241,15 @@ SearchResult Search::run() {
 }  // namespace
 
 SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
-  return Search(request, progress, cancel).run();
+  SearchResult result = Search(request, progress, cancel).run();
+  const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
+  const bool has_asked = request.offload || request.fixed.count("offload_optimizer") > 0;
+  const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;   // a CPU rank's host is itself
+  if (!result.ranked.empty() || is_canceled || has_asked || !has_host) return result;
+  SearchRequest with_host = request;
+  with_host.offload = true;
+  SearchResult offloaded = Search(with_host, progress, cancel).run();
+  return offloaded.ranked.empty() ? result : offloaded;
 }
 
 }  // namespace planner

@@ -56,6 +56,7 @@ class Enumerator {
   std::vector<sim::Recompute> recomputes() const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
   std::vector<std::int32_t> reshard_sizes(const sim::DeviceMesh& mesh, bool reshards) const;
+  std::vector<bool> offloads() const;
   std::vector<std::int32_t> unit_sizes(const Shape& shape, std::int32_t zero_stage) const;
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   void exclude_sequence_parallel();
@@ -170,6 +171,11 @@ std::vector<sim::Recompute> Enumerator::recomputes() const {
   return request_.model.attention_dropout > 0 ? std::vector{None, Selective, Full} : std::vector{None, Full};
 }
 
+std::vector<bool> Enumerator::offloads() const {
+  if (fixed_.offload_optimizer) return {*fixed_.offload_optimizer};
+  return request_.offload ? std::vector{false, true} : std::vector{false};
+}
+
 std::vector<bool> Enumerator::reshards(std::int32_t zero_stage) const {
   if (zero_stage < 3) return {true};
   return fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false};
@@ -202,17 +208,19 @@ void Enumerator::add_options(const Shape& shape) {
         for (const std::int32_t unit : unit_sizes(shape, stage))
           for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
             for (const sim::Recompute recompute : recomputes())
-              space_.candidates.push_back({.mesh = shape.mesh,
-                                           .context_algorithm = shape.algorithm,
-                                           .schedule = shape.schedule,
-                                           .chunks = shape.chunks,
-                                           .microbatch = shape.microbatch,
-                                           .zero_stage = stage,
-                                           .reshard = reshard,
-                                           .layers_per_unit = unit,
-                                           .reshard_ranks = near,
-                                           .sequence_parallel = sequence_parallel,
-                                           .recompute = recompute});
+              for (const bool offload : offloads())
+                space_.candidates.push_back({.mesh = shape.mesh,
+                                             .context_algorithm = shape.algorithm,
+                                             .schedule = shape.schedule,
+                                             .chunks = shape.chunks,
+                                             .microbatch = shape.microbatch,
+                                             .zero_stage = stage,
+                                             .reshard = reshard,
+                                             .layers_per_unit = unit,
+                                             .reshard_ranks = near,
+                                             .sequence_parallel = sequence_parallel,
+                                             .recompute = recompute,
+                                             .offload_optimizer = offload});
 }
 
 // Asked for, but possible on no mesh.

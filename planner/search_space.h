@@ -15,6 +15,7 @@
 //   units of 1e8 parameters or more (of a tensor rank)   twice as many layers a unit: the least that FairScale's and FSDP's size-based wrapping makes a
 //                              unit, beyond it the time of a gather is that of its bytes; below, units of 1, 2, 4, ... blocks of a chunk
 //   no attention dropout       recompute=selective: a fused kernel keeps no scores to compute again
+//   request.offload is false   the optimizer on the host: it pays where nothing else fits, and search() asks again then
 // An axis that is fixed is taken at its word.
 #pragma once
 

@@ -5,7 +5,8 @@
 namespace executor {
 namespace {
 
-constexpr DeviceStream kBesideComputing[] = {DeviceStream::Gather, DeviceStream::Reduce, DeviceStream::Send, DeviceStream::Receive};
+constexpr DeviceStream kBesideComputing[] = {DeviceStream::Gather, DeviceStream::Reduce, DeviceStream::Send,
+                                             DeviceStream::Receive, DeviceStream::ToHost, DeviceStream::ToDevice};
 
 }  // namespace
 
@@ -13,22 +14,26 @@ DeviceStreams::DeviceStreams(c10::Device device) : device_(device) {
   if (device.is_cpu()) return;
   const c10::impl::VirtualGuardImpl impl(device.type());
   const auto another = [&] { return impl.getStreamFromGlobalPool(device, /*isHighPriority=*/true); };
-  streams_ = {impl.getStream(device), another(), another(), another(), another()};
+  streams_ = {impl.getStream(device), another(), another(), another(), another(), another(), another()};
 }
 
 void DeviceStreams::make_current(DeviceStream stream) const {
-  if (streams_) c10::impl::VirtualGuardImpl(device_.type()).exchangeStream(of(stream));
+  if (streams_ && stream != DeviceStream::Host) c10::impl::VirtualGuardImpl(device_.type()).exchangeStream(of(stream));
 }
 
 DeviceStreams::Moment DeviceStreams::now_on(DeviceStream stream) const {
-  if (!streams_) return std::nullopt;
+  if (!streams_ || stream == DeviceStream::Host) return std::nullopt;
   Moment moment(std::in_place, device_.type(), c10::EventFlag::BACKEND_DEFAULT);  // with its time
   moment->record(of(stream));
   return moment;
 }
 
 void DeviceStreams::wait(DeviceStream stream, const Moment& until) const {
-  if (until) until->block(of(stream));
+  if (!until) return;
+  if (stream == DeviceStream::Host)
+    until->synchronize();
+  else
+    until->block(of(stream));
 }
 
 void DeviceStreams::join() const {

@@ -21,9 +21,9 @@ class DeviceStreams {
 
   bool are_concurrent() const { return streams_.has_value(); }
   void make_current(DeviceStream stream) const;
-  using Moment = std::optional<c10::Event>;  // nothing on a CPU
+  using Moment = std::optional<c10::Event>;  // nothing on a CPU, and nothing of the host, whose clock tells
   Moment now_on(DeviceStream stream) const;
-  void wait(DeviceStream stream, const Moment& until) const;
+  void wait(DeviceStream stream, const Moment& until) const;   // the host itself waits here
   void join() const;   // computing waits for all others
   void split() const;  // all others wait for computing
 

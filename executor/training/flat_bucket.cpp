@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "executor/training/host_buffer.h"
+
 namespace executor {
 namespace {
 
@@ -27,15 +29,26 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
     release_weights();
   } else
     weights_.zero_();
-  const at::TensorOptions gradients = plan_.options.dtype(plan_.gradient_type), state = plan_.options.dtype(plan_.master_type);
+  const at::TensorOptions gradients = plan_.options.dtype(plan_.gradient_type);
   gradients_ = at::empty({whole}, gradients);  // zeroed by start_gradients()
   if (plan_.shards_gradients) {
     resize_storage(gradients_, 0);
     reduced_ = at::zeros({shard}, gradients);
   }
   if (plan_.sums_microbatches) summed_ = at::zeros({stepped().count}, gradients);
-  if (plan_.options.dtype() != state.dtype()) master_ = at::zeros({stepped().count}, state);
-  for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(at::zeros({stepped().count}, state));
+  make_state();
+}
+
+void FlatBucket::make_state() {
+  const std::int64_t elements = stepped().count;
+  const bool is_rounded = c10::typeMetaToScalarType(plan_.options.dtype()) != plan_.master_type;
+  const auto on_host = [&](at::ScalarType type) { return host_buffer(elements, {.device = plan_.options.device(), .type = type}); };
+  const auto state = [&] { return plan_.offloads_optimizer ? on_host(plan_.master_type) : at::zeros({elements}, plan_.options.dtype(plan_.master_type)); };
+  if (is_rounded || plan_.offloads_optimizer) master_ = state();
+  for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(state());
+  if (!plan_.offloads_optimizer) return;
+  host_gradients_ = on_host(plan_.gradient_type);
+  if (is_rounded) host_weights_ = on_host(c10::typeMetaToScalarType(plan_.options.dtype()));
 }
 
 BucketRange FlatBucket::own_shard() const {
@@ -107,6 +120,24 @@ at::Tensor FlatBucket::weights_of(BucketRange range) const {
 at::Tensor FlatBucket::master(BucketRange range) const { return has_master() ? within(master_, range) : weights_of(range); }
 void FlatBucket::round_master() {
   if (has_master()) weights_of(stepped()).copy_(master_);
+  stage_weights();
+}
+
+at::Tensor FlatBucket::rounded_weights() const {
+  if (plan_.offloads_optimizer) return host_weights_;
+  return has_master() ? weights_of(stepped()) : at::Tensor();
+}
+
+void FlatBucket::stage_weights() {
+  if (host_weights_.defined()) host_weights_.copy_(master_);
+}
+
+at::Tensor FlatBucket::stepped_gradients() const { return plan_.offloads_optimizer ? host_gradients_ : final_gradients(stepped()); }
+
+void FlatBucket::copy_gradients_to_host() { host_gradients_.copy_(final_gradients(stepped()), /*non_blocking=*/true); }
+
+void FlatBucket::copy_weights_to_device() {
+  weights_of(stepped()).copy_(host_weights_.defined() ? host_weights_ : master_, /*non_blocking=*/true);
 }
 
 at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
@@ -115,8 +146,10 @@ at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
 
 FlatBucket::Bytes FlatBucket::bytes() const {
   const auto of = [](const at::Tensor& tensor) { return sim::Bytes(tensor.defined() ? static_cast<std::int64_t>(tensor.storage().nbytes()) : 0); };
-  Bytes held{.weights = of(weights_) + of(weight_shard_) + of(kept_), .gradients = of(gradients_) + of(reduced_) + of(summed_), .optimizer = of(master_)};
-  for (const at::Tensor& moment : moments_) held.optimizer += of(moment);
+  Bytes held{.weights = of(weights_) + of(weight_shard_) + of(kept_), .gradients = of(gradients_) + of(reduced_) + of(summed_), .host = of(host_gradients_) + of(host_weights_)};
+  sim::Bytes& state = plan_.offloads_optimizer ? held.host : held.optimizer;
+  state += of(master_);
+  for (const at::Tensor& moment : moments_) state += of(moment);
   return held;
 }
 

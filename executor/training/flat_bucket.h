@@ -7,6 +7,7 @@
 //   zero2         whole          whole while a backward fills it  shard                      shard
 //   zero3         shard (+ whole while gathered)   as zero2       shard                      shard
 //   16-bit weights have an fp32 master, which is optimizer state: it is stepped, and the weights are its rounding.
+//   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
 //
 // Views of the buffers (leaves) stay valid while memory is released and taken again: only the storage behind them changes size.
@@ -22,6 +23,7 @@ namespace executor {
 struct BucketPlan {
   bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
   bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
+  bool offloads_optimizer = false;
   std::int64_t data_rank = 0;      // among the shards
   at::TensorOptions options;       // precision of the weights, device
   at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat;
@@ -59,21 +61,28 @@ class FlatBucket {
   void accumulate();                    // reduce_each: adds the reduced gradients to the sum; the next microbatch starts afresh
   void begin_step();
   at::Tensor final_gradients(BucketRange range) const;  // reduced and summed; range inside stepped() or own_shard()
+  at::Tensor stepped_gradients() const;                 // what the optimizer reads: the final ones of stepped(), or their copy on the host
+  void copy_gradients_to_host();                        // on the current stream, like
+  void copy_weights_to_device();                        // those that the host has stepped
 
   at::Tensor weights_of(BucketRange range) const;  // inside resident()
   bool has_master() const { return master_.defined(); }
   at::Tensor master(BucketRange range) const;  // inside stepped(); without a master of its own the weights
   void round_master();                         // into the weights of stepped()
+  at::Tensor rounded_weights() const;          // where a step of 16-bit weights is rounded to; none where the master is what is used
+  void stage_weights();                        // of the master, on the host: what goes up if no step comes between
   at::Tensor moment(std::int64_t index, BucketRange range) const;
   std::int64_t num_moments() const { return static_cast<std::int64_t>(moments_.size()); }
   Leaf leaf(const sim::BucketSlot& slot, at::IntArrayRef shape) const;
 
   struct Bytes {
     sim::Bytes weights{}, gradients{}, optimizer{};  // masters are optimizer state
+    sim::Bytes host{};                               // an offloaded optimizer
   };
   Bytes bytes() const;  // held now
 
  private:
+  void make_state();
   at::Tensor within(const at::Tensor& buffer, BucketRange range) const;
 
   sim::Bucket layout_;
@@ -83,6 +92,7 @@ class FlatBucket {
   at::Tensor gradients_, reduced_, summed_;  // reduced_: own memory when gradients are sharded
   at::Tensor master_;                        // of stepped(), beside 16-bit weights
   std::vector<at::Tensor> moments_;
+  at::Tensor host_gradients_, host_weights_;   // offloaded: of stepped(); host_weights_: 16 bits, beside their masters
   bool filling_ = false;
 };
 

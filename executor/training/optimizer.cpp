@@ -102,7 +102,7 @@ double Optimizer::gradient_factor() const {
 void Optimizer::end_step() { loss_scale_ = next_loss_scale(loss_scale_, {.happened = summary().skipped}, plan_); }
 
 at::Tensor Optimizer::gradients_of(const FlatBucket& bucket) const {
-  const at::Tensor gradients = bucket.final_gradients(bucket.stepped());
+  const at::Tensor gradients = bucket.stepped_gradients();
   return mutation_ == Mutation::ShiftedShard ? gradients.roll(-1) : gradients;
 }
 
@@ -120,7 +120,7 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
   }
   const sim::TrainingSettings& settings = plan_.training;
   const at::Tensor master = bucket.master(stepped), gradients = gradients_of(bucket);
-  const at::Tensor rounded = bucket.has_master() && mutation_ != Mutation::StaleMaster ? bucket.weights_of(stepped) : at::Tensor();
+  const at::Tensor rounded = mutation_ == Mutation::StaleMaster ? at::Tensor() : bucket.rounded_weights();
   if (plan_.workload.optimizer == sim::OptimizerKind::Sgd) {
     step_sgd({.master = master, .gradient = gradients, .velocity = bucket.moment(0, stepped), .rounded = rounded}, ranges,
              {.learning_rate = learning_rate(settings, step), .momentum = settings.momentum, .gradient_factor = gradient_factor()});

@@ -14,6 +14,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .shards_gradients = shards && strategy.shards_gradients,
           .shards_optimizer = shards && strategy.shards_optimizer,
           .sums_microbatches = shards && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
+          .offloads_optimizer = plan.offload_optimizer,
           .data_rank = plan.mesh.coordinate(rank).data % plan.mesh.shards(),
           .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision)).device(device),
           .gradient_type = plan.workload.fp32_gradients ? at::kFloat : scalar_type(plan.workload.precision),
@@ -75,7 +76,7 @@ FlatBucket::Bytes ParameterStore::bytes() const {
   FlatBucket::Bytes all;
   for (const FlatBucket& bucket : buckets_) {
     const FlatBucket::Bytes held = bucket.bytes();
-    all = {.weights = all.weights + held.weights, .gradients = all.gradients + held.gradients, .optimizer = all.optimizer + held.optimizer};
+    all = {.weights = all.weights + held.weights, .gradients = all.gradients + held.gradients, .optimizer = all.optimizer + held.optimizer, .host = all.host + held.host};
   }
   return all;
 }
@@ -105,13 +106,15 @@ std::vector<ParameterStore::ReplicatedPart> ParameterStore::replicated_gradients
 
 void ParameterStore::fill_initial_values() {
   const InitialWeights initial{.seed = seed_, .tensor = tensor_, .vocabulary = model_.config.vocabulary};
-  for (FlatBucket& bucket : buckets_)
+  for (FlatBucket& bucket : buckets_) {
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
       const auto fill = [&](const SlotPart& part, at::Tensor values) { fill_initial(values, parameter(slot), part.from, initial); };
       const SlotPart weights = meet(slot, bucket.resident()), master = meet(slot, bucket.stepped());
       if (weights.range.count > 0) fill(weights, bucket.weights_of(weights.range));
       if (master.range.count > 0 && bucket.has_master()) fill(master, bucket.master(master.range));
     }
+    bucket.stage_weights();
+  }
 }
 
 void ParameterStore::begin_step() {

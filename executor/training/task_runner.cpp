@@ -80,7 +80,8 @@ void TaskRunner::issue(std::size_t position) {
   const sim::Task& task = slice_[position];
   const DeviceStream stream = device_stream(task.stream);
   if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
-  const bool forgets = options_.mutation == Mutation::MissingWait && stream == DeviceStream::Reduce;
+  const bool forgets = (options_.mutation == Mutation::MissingWait && stream == DeviceStream::Reduce) ||
+                       (options_.mutation == Mutation::HostAhead && stream == DeviceStream::Host);
   if (!forgets)
     for (const std::size_t before : waits_[position].before) streams_.wait(stream, ended_[before]);
   if (task.key.phase == sim::Phase::Backward && stream == DeviceStream::Compute) before_backward(task.key.layer);
@@ -186,6 +187,9 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Step, NormPart, Axis::None, &TaskRunner::sum_up},
       {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
       {Step, Update, Axis::None, &TaskRunner::update},
+      {Gradients, CopyToHost, Axis::None, &TaskRunner::copy_to_host},
+      {Step, HostUpdate, Axis::None, &TaskRunner::update},
+      {Step, CopyToDevice, Axis::None, &TaskRunner::copy_to_device},
       {Step, AllGather, Axis::Data, &TaskRunner::gather_after_update},
       {Step, AllGather, Axis::ExpertData, &TaskRunner::gather_after_update},
   });
@@ -390,6 +394,10 @@ void TaskRunner::sum_over_world(const sim::Task& task) {
 
 void TaskRunner::update(const sim::Task& task) { optimizer_.update(parameters_.bucket(task.bucket), {step_}); }
 
+// Read by the host, which waits for the copies (DeviceStream::Host): nothing of a step is under way when the next one writes there.
+void TaskRunner::copy_to_host(const sim::Task& task) { parameters_.bucket(task.bucket).copy_gradients_to_host(); }
+void TaskRunner::copy_to_device(const sim::Task& task) { parameters_.bucket(task.bucket).copy_weights_to_device(); }
+
 void TaskRunner::gather_after_update(const sim::Task& task) {
   if (options_.mutation == Mutation::StaleWeights) return;
   FlatBucket& bucket = parameters_.bucket(task.bucket);
@@ -398,8 +406,10 @@ void TaskRunner::gather_after_update(const sim::Task& task) {
 
 void TaskRunner::gather_whole_state() {
   for (FlatBucket& bucket : parameters_.buckets()) {
-    const auto gather = [&](const at::Tensor& whole, const at::Tensor& shard) {
-      communicators_.of(sim::axis_of(bucket.layout())).all_gather(whole, shard, {})->wait();
+    const auto gather = [&](const at::Tensor& whole, const at::Tensor& shard) {   // what lies on the host goes over the device, as NCCL needs it
+      const at::Tensor there = whole.device() == parameters_.device() ? whole : at::empty(whole.sizes(), whole.options().pinned_memory(false).device(parameters_.device()));
+      communicators_.of(sim::axis_of(bucket.layout())).all_gather(there, shard.to(parameters_.device()), {})->wait();
+      if (!there.is_same(whole)) whole.copy_(there);
     };
     const BucketRange own = bucket.own_shard(), stepped = bucket.stepped();
     if (bucket.resident().count > own.count) gather(bucket.weights(), bucket.weight_shard());
@@ -407,6 +417,7 @@ void TaskRunner::gather_whole_state() {
     if (bucket.has_master()) gather(bucket.master(stepped), bucket.master(own));
     for (std::int64_t moment = 0; moment < bucket.num_moments(); ++moment)
       gather(bucket.moment(moment, stepped), bucket.moment(moment, own));
+    bucket.stage_weights();
   }
 }
 

@@ -71,6 +71,8 @@ class TaskRunner {
   void sum_up(const sim::Task& task);
   void sum_over_world(const sim::Task& task);
   void update(const sim::Task& task);
+  void copy_to_host(const sim::Task& task);
+  void copy_to_device(const sim::Task& task);
   void gather_after_update(const sim::Task& task);
 
   sim::Rank neighbour(const sim::Task& task) const;

@@ -27,6 +27,9 @@ DeviceStream device_stream(sim::Stream stream) {
     case sim::Stream::Reduce: return DeviceStream::Reduce;
     case sim::Stream::Send: return DeviceStream::Send;
     case sim::Stream::Receive: return DeviceStream::Receive;
+    case sim::Stream::ToHost: return DeviceStream::ToHost;
+    case sim::Stream::ToDevice: return DeviceStream::ToDevice;
+    case sim::Stream::Host: return DeviceStream::Host;
     default: return DeviceStream::Compute;
   }
 }

@@ -19,7 +19,7 @@ void TraceRecorder::end_task(const sim::Task& task, Moment now) {
   const auto end = Clock::now();
   current_.spans.push_back(
       {.device = sim::DeviceId(0), .stream = task.stream, .key = task.key, .start = since_start(task_start_), .end = since_start(end)});
-  if (now) intervals_.push_back({.begin = std::exchange(task_begin_, {}), .end = std::move(now)});
+  if (step_begin_) intervals_.push_back({.begin = std::exchange(task_begin_, {}), .end = std::move(now)});
 }
 
 // The streams are joined: when the last event has happened, all have.
@@ -29,6 +29,7 @@ void TraceRecorder::read_events() {
     return sim::SimTime(static_cast<std::int64_t>(step_begin_->elapsedTime(*moment) * kPicosecondsPerMillisecond));
   };
   for (std::size_t at = 0; at < intervals_.size(); ++at) {
+    if (!intervals_[at].end) continue;   // the host's own
     intervals_[at].end->synchronize();
     current_.spans[at].start = since_begin(intervals_[at].begin);
     current_.spans[at].end = since_begin(intervals_[at].end);

@@ -21,6 +21,7 @@ void simulateVariant(Variant& variant) {
   const sim::SimulationResult result = sim::simulate(sim::make_model_graph(variant.plan), variant.plan);
   variant.step_time = result.step_time;
   variant.peak_memory = result.peak_memory;
+  variant.host_memory = result.host_memory;
   variant.tokens_per_second = result.tokens_per_second;
   variant.fits = result.fits;
 }
@@ -134,22 +135,20 @@ Answer dataDegree(const SimulatedPlan& now, Cancelled cancelled) {
   return bestOf(now, std::move(variants), cancelled);
 }
 
-// What lies on the device between steps and would not; the time of moving it is not simulated.
-Answer offload(const SimulatedPlan& now, Cancelled) {
-  Answer answer{.sentence =
-                    "Optimizer states take up to %1 of the peak of %2; moved to the host they would free at most that. The time of moving "
-                    "them is not simulated.",
-                .arguments = {},
-                .variants = {},
-                .parts = {}};
-  sim::Bytes most{};
-  for (const sim::DeviceResult& device : now.result.devices) {
-    const sim::Bytes states = device.at_peak[static_cast<std::size_t>(sim::MemoryCategory::OptimizerState)];
-    most = std::max(most, states);
-    answer.parts.push_back({fmt::format("stage {}", device.stage.value()), states});
+// ZeRO-Offload: gradients go down, the host steps, new weights come up.
+Answer offload(const SimulatedPlan& now, Cancelled cancelled) {
+  std::vector<Variant> variants;
+  for (const bool on_host : {false, true}) {
+    addVariant(variants, now, fmt::format("offload_optimizer={}", on_host), [&](sim::ParallelPlan& plan) { plan.offload_optimizer = on_host; });
+    if (!cancelled) simulateVariant(variants.back());
+    variants.back().is_now = now.plan.offload_optimizer == on_host;
   }
-  answer.arguments = {sim::to_text(most), sim::to_text(now.result.peak_memory)};
-  return answer;
+  const Variant &here = variants.front(), &there = variants.back();
+  return {.sentence = there.fits ? "On the host: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory."
+                                 : "On the host it would not fit either: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory.",
+          .arguments = {timeText(there.step_time), timeText(here.step_time), sim::to_text(there.peak_memory), sim::to_text(here.peak_memory), sim::to_text(there.host_memory)},
+          .variants = variants,
+          .parts = {}};
 }
 
 Answer recompute(const SimulatedPlan& now, Cancelled cancelled) {

@@ -19,7 +19,7 @@ SliceRow labelled(SliceRow row, char side, std::uint32_t first_span) {
   else
     row.stream = side == 'A' ? fmt::format("A {}", row.stream) : fmt::format("B {}", row.stream);
   row.opens_device &= side == 'A';
-  for (std::uint32_t& span : row.span) span += first_span;
+  row.first += first_span;
   return row;
 }
 
@@ -77,20 +77,21 @@ SharedCore differences(const ComparedSteps& steps) {
   for (const SliceRow& row : steps.right.core()->rows()) {
     if (row.repeats) continue;
     rows.push_back(row);
-    for (std::size_t at = 0; at < row.span.size(); ++at) rows.back().kind[at] = kinds[row.span[at]];
+    rows.back().slices = std::make_shared<SliceColumns>(*row.slices);
+    for (std::size_t at = 0; at < row.size(); ++at) rows.back().slices->kind[at] = kinds[row.spanOf(at)];
   }
   return std::make_shared<TimelineCore>(std::move(rows));
 }
 
-std::vector<Counter> lags(const ComparedSteps& steps) {
+std::vector<CounterRow> lags(const ComparedSteps& steps) {
   std::vector<std::map<std::int64_t, double>> lag(steps.right.timeline().devices.size());
   for (const Pair& pair : steps.pairing.pairs) {
     const sim::Span &left = steps.left.timeline().spans[pair.left], &right = steps.right.timeline().spans[pair.right];
     lag[right.device.position()][right.end.count()] = std::max(0.0, static_cast<double>((right.end - left.end).count()));
   }
-  std::vector<Counter> counters;
+  std::vector<CounterRow> counters;
   for (std::size_t device = 0; device < lag.size(); ++device) {
-    Counter counter{.device = sim::DeviceId(static_cast<std::int32_t>(device)), .name = "lag", .time = {}, .value = {}, .text = [](double value) {
+    Counter counter{.name = "lag", .time = {}, .value = {}, .text = [](double value) {
                       return sim::to_text(sim::to_seconds(sim::SimTime(static_cast<std::int64_t>(value))));
                     }};
     for (const auto& [time, value] : lag[device]) {
@@ -98,7 +99,7 @@ std::vector<Counter> lags(const ComparedSteps& steps) {
       counter.value.push_back(value);
       counter.most = std::max(counter.most, value);
     }
-    counters.push_back(std::move(counter));
+    counters.push_back({sim::DeviceId(static_cast<std::int32_t>(device)), std::make_shared<Counter>(std::move(counter))});
   }
   return counters;
 }

@@ -18,7 +18,7 @@ struct ComparedSide {
   SharedPlan plan;         // whose graph its ranks follow
   SharedRun run;           // where it is of one; else null
   bool measured = false;   // the run's step, else the plan's simulation
-  SharedCore core() const { return measured ? run->core : plan->core; }
+  SharedCore core() const { return measured ? run->core : plan->picture.core; }
   const sim::Timeline& timeline() const { return measured ? run->measured : plan->result.timeline; }
   sim::IdleTime idle() const;  // mean of the ranks
 };
@@ -39,6 +39,6 @@ double ratioOf(const ComparedSteps& steps, const Pair& pair);  // duration on th
 SharedCore overlaid(const ComparedSteps& steps);
 // The right step, each task colored by how long it takes there against the left one.
 SharedCore differences(const ComparedSteps& steps);
-std::vector<Counter> lags(const ComparedSteps& steps);  // by right device: how much later each task ends there
+std::vector<CounterRow> lags(const ComparedSteps& steps);  // by right device: how much later each task ends there
 
 }  // namespace gui

@@ -26,7 +26,7 @@ Counter finished(Counter counter) {
 }
 
 Counter memoryOf(const sim::SimulatedStep& step, sim::DeviceId device) {
-  Counter counter{.device = device, .name = "memory", .time = {}, .value = {}, .text = memoryText};
+  Counter counter{.name = "memory", .time = {}, .value = {}, .text = memoryText};
   for (const sim::MemorySample& sample : partOf(step.timeline.memory, device))
     addMoment(counter, sample.time.count(), static_cast<double>(sim::total(sample.alive).value()));
   return finished(std::move(counter));
@@ -45,14 +45,14 @@ Counter utilizationOf(const sim::SimulatedStep& step, sim::DeviceId device, sim:
       at = until;
     }
   }
-  Counter counter{.device = device, .name = "utilization", .time = {}, .value = {}, .text = loadText};
+  Counter counter{.name = "utilization", .time = {}, .value = {}, .text = loadText};
   for (std::size_t at = 0; at < busy.size(); ++at)
     addMoment(counter, static_cast<std::int64_t>(at) * window, static_cast<double>(busy[at]) / static_cast<double>(window));
   return finished(std::move(counter));
 }
 
 Counter loadOf(std::span<const sim::LoadSample> samples) {
-  Counter counter{.device = samples.front().device, .name = "link load", .time = {}, .value = {}, .text = loadText};
+  Counter counter{.name = "link load", .time = {}, .value = {}, .text = loadText};
   for (const sim::LoadSample& sample : samples) addMoment(counter, sample.time.count(), sample.load);
   return finished(std::move(counter));
 }
@@ -66,15 +66,16 @@ double Counter::highest(TimeRange range) const {
   return highest;
 }
 
-std::vector<Counter> countersOf(const sim::SimulatedStep& step) {
+std::vector<CounterRow> countersOf(const sim::SimulatedStep& step) {
   const std::vector<sim::LoadSample> loads = sim::port_loads(step);
   sim::SimTime end{};
   for (const sim::Span& span : step.timeline.spans) end = std::max(end, span.end);
-  std::vector<Counter> counters;
+  std::vector<CounterRow> counters;
   for (sim::DeviceId device(0); device.position() < step.graph.devices().size(); ++device) {
-    counters.push_back(utilizationOf(step, device, end));
-    counters.push_back(memoryOf(step, device));
-    if (const std::span<const sim::LoadSample> load = partOf(loads, device); !load.empty()) counters.push_back(loadOf(load));
+    const auto add = [&](Counter counter) { counters.push_back({device, std::make_shared<Counter>(std::move(counter))}); };
+    add(utilizationOf(step, device, end));
+    add(memoryOf(step, device));
+    if (const std::span<const sim::LoadSample> load = partOf(loads, device); !load.empty()) add(loadOf(load));
   }
   return counters;
 }

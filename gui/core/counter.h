@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,6 @@
 namespace gui {
 
 struct Counter {
-  sim::DeviceId device;
   std::string name;                // "memory"
   std::vector<std::int64_t> time;  // picoseconds, ascending
   std::vector<double> value;       // from then on
@@ -21,6 +21,10 @@ struct Counter {
 
   double highest(TimeRange range) const;  // 0 before the first moment
 };
-std::vector<Counter> countersOf(const sim::SimulatedStep& step);  // by device
+struct CounterRow {
+  sim::DeviceId device;
+  std::shared_ptr<const Counter> counter;  // ranks that do the same share one
+};
+std::vector<CounterRow> countersOf(const sim::SimulatedStep& step);  // by device
 
 }  // namespace gui

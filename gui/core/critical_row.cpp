@@ -9,10 +9,10 @@ SliceRow criticalRow(const sim::Timeline& timeline, const sim::CriticalPath& pat
   row.repeats = true;
   for (const sim::CriticalLink& link : path.links) {
     if (link.end <= link.begin) continue;
-    row.start.push_back(link.begin.count());
-    row.end.push_back(link.end.count());
-    row.kind.push_back(kindOf(timeline.spans[link.span].key));
-    row.span.push_back(link.span);
+    row.slices->start.push_back(link.begin.count());
+    row.slices->end.push_back(link.end.count());
+    row.slices->kind.push_back(kindOf(timeline.spans[link.span].key));
+    row.slices->span.push_back(link.span);
   }
   return row;
 }

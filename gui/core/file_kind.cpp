@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sim/recipe/recipe.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
@@ -36,7 +37,7 @@ FileKind kindOfFile(const std::string& path) {
   if (!std::filesystem::is_regular_file(status))
     throw sim::InputError(
         path, {{"", "is not there, or is no file",
-                "open a Hugging Face config.json, a plan file, a cluster file, a run folder, or a trace or memory snapshot of PyTorch"}});
+                "open a Hugging Face config.json, a plan file, a cluster file, a run folder, a trace or memory snapshot of PyTorch, or a configuration of another trainer"}});
   const std::string head = headOf(path);
   if (isTrace(head)) return FileKind::Trace;
   if (isPickle(head)) return FileKind::Snapshot;
@@ -46,9 +47,10 @@ FileKind kindOfFile(const std::string& path) {
   if (head.find("\"meshwright.hardware/") != std::string::npos || head.find("\"meshwright.cluster/") != std::string::npos)
     return FileKind::Cluster;
   if (head.find("\"model_type\"") != std::string::npos) return FileKind::Model;
+  if (sim::program_of(head) != nullptr) return FileKind::Recipe;
   throw sim::InputError(
       path, {{"", "is nothing that can be opened: no model_type, and no format of Meshwright's own",
-              "open a Hugging Face config.json, a plan file, a cluster file, a run folder, or a trace or memory snapshot of PyTorch"}});
+              "open a Hugging Face config.json, a plan file, a cluster file, a run folder, a trace or memory snapshot of PyTorch, or a configuration of another trainer"}});
 }
 
 }  // namespace gui

@@ -6,7 +6,7 @@
 
 namespace gui {
 
-enum class FileKind : std::uint8_t { Model, Cluster, Plan, RunFolder, Trace, Snapshot, Bundle, View };
+enum class FileKind : std::uint8_t { Model, Cluster, Plan, Recipe, RunFolder, Trace, Snapshot, Bundle, View };
 FileKind kindOfFile(const std::string& path);  // throws sim::InputError that says what can be opened
 
 }  // namespace gui

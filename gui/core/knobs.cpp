@@ -14,7 +14,8 @@ Knobs knobsOf(const sim::ParallelPlan& plan) {
           .layers_per_unit = plan.layers_per_unit,
           .reshard_ranks = plan.mesh.reshard,
           .recompute = plan.recompute,
-          .sequence_parallel = plan.sequence_parallel};
+          .sequence_parallel = plan.sequence_parallel,
+          .offload_optimizer = plan.offload_optimizer};
 }
 
 sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
@@ -33,6 +34,7 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   plan.mesh.reshard = knobs.reshard_ranks;
   plan.recompute = knobs.recompute;
   plan.sequence_parallel = knobs.sequence_parallel;
+  plan.offload_optimizer = knobs.offload_optimizer;
   plan.predictions.reset();
   const bool cuttable = static_cast<std::int64_t>(knobs.pipeline) * knobs.chunks <= plan.model.layers;
   if (!same_parts && cuttable) plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());

@@ -16,6 +16,7 @@ struct Knobs {
   std::int32_t layers_per_unit = 1, reshard_ranks = 1;   // of ZeRO 3
   sim::Recompute recompute = sim::Recompute::None;
   bool sequence_parallel = false;
+  bool offload_optimizer = false;
   bool operator==(const Knobs&) const = default;
 };
 

@@ -19,7 +19,7 @@ void requireRunFolder(const std::string& folder) {
 SharedRun heldAgainst(const sim::ParallelPlan& plan, std::shared_ptr<MeasuredRun> run, sim::WarmUp warm_up) {
   const SharedPlan folded = simulatePlan(plan);
   run->comparison = sim::compare(folded->graph, plan, folded->result.timeline, run->traces, warm_up);
-  run->simulated = simulatePlan(plan, sim::Fold::None);
+  run->simulated = simulatePlan(plan, Ranks::Simulated);
   sim::MedianStep median = sim::median_step(plan, run->traces, warm_up);
   run->step = median.number;
   run->measured = std::move(median.timeline);

@@ -69,16 +69,16 @@ SharedRunTimeline runTimeline(const std::vector<StepMetrics>& metrics, const std
       at = std::max(at, *shift + traced->second);
     }
     begins[step.step] = at;
-    steps.start.push_back(at.count());
+    steps.slices->start.push_back(at.count());
     at += sim::to_sim_time(step.time);
-    steps.end.push_back(at.count());
-    steps.kind.push_back(WorkKind::Host);
+    steps.slices->end.push_back(at.count());
+    steps.slices->kind.push_back(WorkKind::Host);
     run->steps.push_back(step.step);
   }
   const sim::Timeline timeline = tasksOf(traces, clock, begins);
   const TimelineCore tasks(timeline);
   run->tasks = timeline.spans;
-  for (std::size_t step = 0; step < run->steps.size(); ++step) steps.span.push_back(static_cast<std::uint32_t>(run->tasks.size() + step));
+  for (std::size_t step = 0; step < run->steps.size(); ++step) steps.slices->span.push_back(static_cast<std::uint32_t>(run->tasks.size() + step));
   std::vector<SliceRow> rows{std::move(steps)};
   rows.insert(rows.end(), tasks.rows().begin(), tasks.rows().end());
   run->core = std::make_shared<TimelineCore>(std::move(rows));

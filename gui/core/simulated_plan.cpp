@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "gui/core/critical_row.h"
+#include "sim/cost/placement.h"
 
 namespace gui {
 namespace {
@@ -11,23 +12,34 @@ void explain(SimulatedPlan& simulated) {
   const sim::Dependencies step = sim::dependencies_of(simulated.graph, simulated.result.timeline, sim::stream_order(simulated.plan));
   simulated.critical = sim::critical_path(step, simulated.result.timeline);
   simulated.idle = sim::idle_times(step, simulated.graph);
-  simulated.flows = flowsOf(simulated.graph, step);
   simulated.load = clusterLoad(simulated);
-  simulated.counters = countersOf({simulated.model, simulated.plan, simulated.graph, simulated.result.timeline, step.span_of});
+  simulated.picture.devices = Unfolding(simulated.result.timeline);
+  simulated.picture.flows = flowsOf(simulated.graph, step);
+  simulated.picture.counters = countersOf({simulated.model, simulated.plan, simulated.graph, simulated.result.timeline, step});
+  simulated.picture.core = coreWithPath(simulated.result.timeline, simulated.critical);
+}
+
+void unfold(SimulatedPlan& simulated) {
+  const sim::DeviceMesh& mesh = simulated.plan.mesh;
+  if (simulated.graph.devices().size() == static_cast<std::size_t>(mesh.ranks())) return;
+  simulated.every_rank = everyRank(simulated.picture, Unfolding::everyRank(simulated.result.timeline, simulated.graph.fold(), mesh), mesh);
 }
 
 }  // namespace
 
-SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold, const std::atomic<bool>* cancelled) {
+bool foldsExactly(const sim::ParallelPlan& plan) { return sim::Placement(plan).is_even(); }
+
+SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks, const std::atomic<bool>* cancelled) {
   if (const std::vector<sim::Violation> broken = sim::violations(plan); !broken.empty()) throw sim::InputError("", broken);
   const auto goes_on = [cancelled] { return cancelled == nullptr || !*cancelled; };
+  const bool folded = ranks == Ranks::Folded || (ranks == Ranks::OneByOne && foldsExactly(plan));
   auto simulated = std::make_shared<SimulatedPlan>();
   simulated->plan = plan;
   simulated->model = sim::make_model_graph(plan);
-  if (goes_on()) simulated->graph = sim::lower(simulated->model, simulated->plan, fold);
+  if (goes_on()) simulated->graph = sim::lower(simulated->model, simulated->plan, folded ? sim::Fold::Symmetric : sim::Fold::None);
   if (goes_on()) simulated->result = sim::simulate(simulated->model, simulated->plan, simulated->graph, sim::Detail::Timeline);
   if (goes_on()) explain(*simulated);
-  if (goes_on()) simulated->core = coreWithPath(simulated->result.timeline, simulated->critical);
+  if (goes_on() && ranks == Ranks::OneByOne) unfold(*simulated);
   return goes_on() ? simulated : nullptr;
 }
 

@@ -4,13 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gui/core/cluster_load.h"
-#include "gui/core/counter.h"
-#include "gui/core/flows.h"
-#include "gui/core/timeline_core.h"
+#include "gui/core/step_picture.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/timeline/bubble.h"
@@ -25,15 +24,21 @@ struct SimulatedPlan {
   sim::SimulationResult result;  // with its timeline
   sim::CriticalPath critical;
   std::vector<sim::IdleTime> idle;  // by device
-  std::vector<Flow> flows;
-  std::vector<Counter> counters;
   ClusterLoad load;
-  SharedCore core;  // the timeline as rows, the critical path on top
+  StepPicture picture;                    // of the graph's devices
+  std::optional<StepPicture> every_rank;  // where that was asked for and the graph is folded
+
+  const StepPicture& shown() const { return every_rank ? *every_rank : picture; }
+  const sim::Span& shownSpan(std::uint32_t number) const { return result.timeline.spans[shown().devices.positionOf(number)]; }  // its device: the class
 };
 using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 
+// Folded: a device a class of ranks. OneByOne: each rank shows its class, or is simulated where ranks of a class may differ. Simulated: each is.
+enum class Ranks { Folded, OneByOne, Simulated };
+
 // Throws sim::InputError with every rule that the plan breaks. Null: cancelled, which is looked at between its parts.
-SharedPlan simulatePlan(const sim::ParallelPlan& plan, sim::Fold fold = sim::Fold::Symmetric, const std::atomic<bool>* cancelled = nullptr);
+SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks = Ranks::Folded, const std::atomic<bool>* cancelled = nullptr);
+bool foldsExactly(const sim::ParallelPlan& plan);  // ranks of a class do the same at the same time: they fill the nodes evenly
 
 // "data 4 x tensor 2 x pipeline 2, 1f1b, 8 microbatches of 1, zero 0, recompute none"
 std::string summaryOf(const sim::ParallelPlan& plan);

@@ -23,11 +23,12 @@ std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange ra
   const std::int64_t begin = range.begin.count(), end = range.end.count();
   for (const SliceRow& row : core.rows()) {
     if (row.repeats) continue;
-    const auto first = static_cast<std::size_t>(std::upper_bound(row.end.begin(), row.end.end(), begin) - row.end.begin());
-    for (std::size_t at = first; at < row.start.size() && row.start[at] < end; ++at) {
-      const std::uint32_t name = name_of_span[row.span[at]];
+    const SliceColumns& slices = *row.slices;
+    const auto first = static_cast<std::size_t>(std::upper_bound(slices.end.begin(), slices.end.end(), begin) - slices.end.begin());
+    for (std::size_t at = first; at < slices.start.size() && slices.start[at] < end; ++at) {
+      const std::uint32_t name = name_of_span[slices.span[at]];
       if (name >= times.size()) times.resize(name + 1);
-      times[name].push_back(sim::SimTime(std::min(end, row.end[at]) - std::max(begin, row.start[at])));
+      times[name].push_back(sim::SimTime(std::min(end, slices.end[at]) - std::max(begin, slices.start[at])));
     }
   }
   std::vector<SliceStatistics> sums;

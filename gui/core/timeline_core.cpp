@@ -15,10 +15,10 @@ std::string trimmed(std::string text) {
 }
 
 void append(SliceRow& row, const sim::Span& span, std::uint32_t position) {
-  row.start.push_back(span.start.count());
-  row.end.push_back(span.end.count());
-  row.kind.push_back(kindOf(span.key));
-  row.span.push_back(position);
+  row.slices->start.push_back(span.start.count());
+  row.slices->end.push_back(span.end.count());
+  row.slices->kind.push_back(kindOf(span.key));
+  row.slices->span.push_back(position);
 }
 
 // The rows of one device, by (stream, lane). `first` is the position of spans[0] in the timeline.
@@ -54,7 +54,7 @@ std::size_t gallop(const std::vector<std::int64_t>& end, std::size_t from, std::
 }
 
 // Of the slices folded into a pixel, the longest of a few: all of them would cost as much as drawing them.
-std::uint32_t longestOf(const SliceRow& row, std::size_t first, std::size_t last) {
+std::uint32_t longestOf(const SliceColumns& row, std::size_t first, std::size_t last) {
   constexpr std::size_t kSamples = 3;
   const std::size_t stride = std::max<std::size_t>(1, (last - first) / kSamples);
   std::size_t best = first;
@@ -79,29 +79,34 @@ TimelineCore::TimelineCore(const sim::Timeline& timeline) {
 TimelineCore::TimelineCore(std::vector<SliceRow> rows) : rows_(std::move(rows)) { measure(); }
 
 void TimelineCore::setTopRow(SliceRow row) {
-  blocks_.insert(blocks_.begin(), SliceBlocks({row.start, row.end}));
+  blocks_.insert(blocks_.begin(), std::make_shared<SliceBlocks>(SliceBlocks::Row{row.slices->start, row.slices->end}));
   rows_.insert(rows_.begin(), std::move(row));
 }
 
 void TimelineCore::measure() {
   std::int64_t last = 0;
-  for (const SliceRow& row : rows_) blocks_.emplace_back(SliceBlocks::Row{row.start, row.end});
-  for (const SliceRow& row : rows_)
-    if (!row.end.empty()) last = std::max(last, row.end.back());
+  std::map<const SliceColumns*, SharedBlocks> known;
+  for (const SliceRow& row : rows_) {
+    const SliceColumns& slices = *row.slices;
+    SharedBlocks& blocks = known[&slices];
+    if (!blocks) blocks = std::make_shared<SliceBlocks>(SliceBlocks::Row{slices.start, slices.end});
+    blocks_.push_back(blocks);
+    if (!slices.end.empty()) last = std::max(last, slices.end.back());
+  }
   range_ = {sim::SimTime(0), sim::SimTime(last)};
 }
 
 std::size_t TimelineCore::numSlices() const {
   std::size_t sum = 0;
-  for (const SliceRow& row : rows_) sum += row.start.size();
+  for (const SliceRow& row : rows_) sum += row.size();
   return sum;
 }
 
 // A pixel that holds several blocks ends at the border of one: what lies behind belongs to the next pixel, which is as good at that zoom.
 TimelineCore::Fold TimelineCore::fold(RowIndex index, std::size_t at, sim::SimTime until) const {
   constexpr std::size_t kWorthBlocks = 2;
-  const SliceRow& row = rows_[index.value];
-  const SliceBlocks& blocks = blocks_[index.value];
+  const SliceColumns& row = *rows_[index.value].slices;
+  const SliceBlocks& blocks = *blocks_[index.value];
   const std::size_t first = at / SliceBlocks::kSize;
   if (first + kWorthBlocks < blocks.end.size() && blocks.end[first + kWorthBlocks] <= until.count()) {
     const std::size_t last = gallop(blocks.end, first, until.count());
@@ -113,7 +118,7 @@ TimelineCore::Fold TimelineCore::fold(RowIndex index, std::size_t at, sim::SimTi
 
 template <class Sink>
 void TimelineCore::walk(RowIndex index, const TimeAxis& axis, Sink&& sink) const {
-  const SliceRow& row = rows_[index.value];
+  const SliceColumns& row = *rows_[index.value].slices;
   const TimeRange shown = axis.shown();
   const std::int32_t width = axis.width().value;
   std::size_t at = gallop(row.end, 0, shown.begin.count());
@@ -167,22 +172,23 @@ std::optional<sim::SimTime> TimelineCore::nearestEdge(RowIndex row, sim::SimTime
 std::optional<Slice> TimelineCore::find(std::uint32_t span) const {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     if (rows_[row].repeats) continue;
-    const auto& spans = rows_[row].span;  // ascending within a row
-    if (spans.empty() || span < spans.front() || span > spans.back()) continue;
-    const auto found = std::lower_bound(spans.begin(), spans.end(), span);
-    if (found != spans.end() && *found == span) return Slice{{row}, static_cast<std::uint32_t>(found - spans.begin())};
+    const std::vector<std::uint32_t>& spans = rows_[row].slices->span;
+    const std::uint32_t own = span - rows_[row].first;  // of an earlier row: larger than any
+    if (spans.empty() || own < spans.front() || own > spans.back()) continue;
+    const auto found = std::lower_bound(spans.begin(), spans.end(), own);
+    if (found != spans.end() && *found == own) return Slice{{row}, static_cast<std::uint32_t>(found - spans.begin())};
   }
   return std::nullopt;
 }
 
 TimeRange TimelineCore::extent(const Slice& slice) const {
-  const SliceRow& row = rows_[slice.row.value];
+  const SliceColumns& row = *rows_[slice.row.value].slices;
   return {sim::SimTime(row.start[slice.position]), sim::SimTime(row.end[slice.position])};
 }
 
 std::optional<Slice> TimelineCore::neighbor(const Slice& slice, std::int32_t step) const {
   const std::int64_t position = static_cast<std::int64_t>(slice.position) + step;
-  if (position < 0 || position >= static_cast<std::int64_t>(rows_[slice.row.value].start.size())) return std::nullopt;
+  if (position < 0 || position >= static_cast<std::int64_t>(rows_[slice.row.value].size())) return std::nullopt;
   return Slice{slice.row, static_cast<std::uint32_t>(position)};
 }
 

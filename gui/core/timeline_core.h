@@ -21,14 +21,21 @@
 
 namespace gui {
 
+struct SliceColumns {
+  std::vector<std::int64_t> start{}, end{};  // picoseconds, ascending, not overlapping
+  std::vector<WorkKind> kind{};
+  std::vector<std::uint32_t> span{};  // into the timeline's, ascending
+};
 struct SliceRow {
   std::string device{};  // "stage 0 x 8", "rank 3"; the same for all rows of a device
   std::string stream{};  // "compute"
   bool opens_device = false;
-  bool repeats = false;                      // its slices stand in other rows too
-  std::vector<std::int64_t> start{}, end{};  // picoseconds, ascending, not overlapping
-  std::vector<WorkKind> kind{};
-  std::vector<std::uint32_t> span{};  // into the timeline's
+  bool repeats = false;                                                     // its slices stand in other rows too
+  std::shared_ptr<SliceColumns> slices = std::make_shared<SliceColumns>();  // a copy of the row shares them: ranks that do the same
+  std::uint32_t first = 0;                                                  // what its spans are numbered from
+
+  std::size_t size() const { return slices->start.size(); }
+  std::uint32_t spanOf(std::size_t at) const { return first + slices->span[at]; }
 };
 
 struct Run {
@@ -82,8 +89,9 @@ class TimelineCore {
   Fold fold(RowIndex index, std::size_t at, sim::SimTime until) const;
   void measure();
 
+  using SharedBlocks = std::shared_ptr<const SliceBlocks>;
   std::vector<SliceRow> rows_;
-  std::vector<SliceBlocks> blocks_;  // by row
+  std::vector<SharedBlocks> blocks_;  // by row
   TimeRange range_;
 };
 using SharedCore = std::shared_ptr<const TimelineCore>;

@@ -72,6 +72,7 @@ WorkKind kindOf(const sim::TaskKey& key) {
       default: return WorkKind::Pipeline;
     }
   }
+  if (sim::is_host_copy(key.operation)) return WorkKind::Copy;
   switch (key.phase) {
     case sim::Phase::Forward: return WorkKind::Forward;
     case sim::Phase::Backward: return WorkKind::Backward;

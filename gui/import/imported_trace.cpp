@@ -6,6 +6,7 @@
 #include <future>
 #include <map>
 #include <thread>
+#include <tuple>
 
 #include "gui/import/json_cursor.h"
 #include "gui/import/trace_parser.h"
@@ -89,6 +90,10 @@ void append(TracePart& all, TracePart part) {
     event.name = names[event.name];
     event.track = tracks[event.track];
     all.events.push_back(event);
+  }
+  for (TraceFlow flow : part.flows) {
+    flow.track = tracks[flow.track];
+    all.flows.push_back(flow);
   }
   all.said.insert(all.said.end(), part.said.begin(), part.said.end());
   all.malformed += part.malformed;
@@ -181,6 +186,7 @@ class TraceBuilder {
     trace_->name.reserve(trace_->name.size() + read.all.events.size());
     trace_->offset.reserve(trace_->offset.size() + read.all.events.size());
     std::string_view process;
+    std::vector<RowsOfTrack> rows_of_track(read.all.tracks.size());
     for (const std::size_t track : trackOrder(read.all)) {
       progress_.stopIfCancelled();
       TrackRows made =
@@ -192,11 +198,44 @@ class TraceBuilder {
       }
       nameRows(made.rows, read, read.all.tracks[track], process != read.all.tracks[track].process);
       if (!made.rows.empty()) process = read.all.tracks[track].process;
+      rows_of_track[track] = {rows_.size(), rows_.size() + made.rows.size()};
       for (SliceRow& row : made.rows) rows_.push_back(std::move(row));
     }
+    addFlows(read, rows_of_track);
     read.file.slices = static_cast<std::int64_t>(trace_->name.size()) - read.file.first_span;
     trace_->files.push_back(std::move(read.file));
     read.all = TracePart();
+  }
+
+  struct RowsOfTrack {
+    std::size_t begin = 0, end = 0;
+  };
+
+  // The innermost slice of a track at a moment of the file's clock.
+  std::optional<std::uint32_t> spanAt(RowsOfTrack rows, std::int64_t nanoseconds) const {
+    if (nanoseconds < 0 || nanoseconds > std::numeric_limits<std::int64_t>::max() / 1000) return std::nullopt;
+    const std::int64_t time = nanoseconds * 1000;
+    for (std::size_t at = rows.end; at-- > rows.begin;) {
+      const SliceRow& row = rows_[at];
+      const auto behind = static_cast<std::size_t>(std::upper_bound(row.start.begin(), row.start.end(), time) - row.start.begin());
+      if (behind > 0 && row.end[behind - 1] >= time) return row.span[behind - 1];
+    }
+    return std::nullopt;
+  }
+
+  // Ends of the same key, in order of time: one that begins and the next that ends.
+  void addFlows(ParsedFile& read, const std::vector<RowsOfTrack>& rows) {
+    std::vector<TraceFlow>& ends = read.all.flows;
+    std::sort(ends.begin(), ends.end(), [](const TraceFlow& a, const TraceFlow& b) { return std::tuple(a.key, a.time, !a.begins) < std::tuple(b.key, b.time, !b.begins); });
+    const auto to_span = [&](const TraceFlow& flow) { return spanAt(rows[flow.track], flow.time - (first_ - read.base)); };
+    const std::size_t before = trace_->flows.size();
+    for (std::size_t at = 0; at + 1 < ends.size(); ++at) {
+      if (!ends[at].begins || ends[at + 1].begins || ends[at].key != ends[at + 1].key) continue;
+      const std::optional<std::uint32_t> from = to_span(ends[at]), to = to_span(ends[at + 1]);
+      if (from && to && *from != *to) trace_->flows.push_back({*from, *to});
+    }
+    trace_->flows.shrink_to_fit();
+    read.file.not_drawn += static_cast<std::int64_t>(ends.size()) - 2 * static_cast<std::int64_t>(trace_->flows.size() - before);
   }
 
   void nameRows(std::vector<SliceRow>& rows, const ParsedFile& read, const TraceTrack& track, bool opens) const {

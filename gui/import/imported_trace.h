@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/core/flows.h"
 #include "gui/core/timeline_core.h"
 #include "gui/import/text_source.h"
 
@@ -19,7 +20,7 @@ struct TraceFile {
   std::string path;
   std::int64_t rank = -1;      // distributedInfo.rank; -1: not said
   std::int64_t malformed = 0;  // events that are none
-  std::int64_t not_drawn = 0;  // flows, counters, instants
+  std::int64_t not_drawn = 0;  // counters, instants, flows without both ends
   std::int64_t slices = 0;
   bool cut = false;  // the file ends before its array does
   std::uint32_t first_span = 0;
@@ -32,6 +33,7 @@ struct ImportedTrace {
   std::vector<std::string> names;     // of slices, each once
   std::vector<std::uint32_t> name;    // by span: into names
   std::vector<std::uint64_t> offset;  // by span: of its event in its file
+  std::vector<Flow> flows;            // launches to kernels, forward operators to backward ones: what the file draws as arrows
   const std::string& nameOf(std::uint32_t span) const { return names[name[span]]; }
 };
 using SharedTrace = std::shared_ptr<const ImportedTrace>;

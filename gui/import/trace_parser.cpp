@@ -14,7 +14,7 @@ struct TrackHash {
 };
 
 struct RawEvent {
-  std::string_view phase, category, name, begin, length, process, thread, arguments;
+  std::string_view phase, category, name, begin, length, process, thread, arguments, id;
 };
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -50,6 +50,7 @@ bool keep(RawEvent& event, std::string_view key, JsonCursor& cursor) {
   const std::optional<std::string_view> value = place != nullptr ? cursor.scalar() : cursor.value();
   if (value && place != nullptr) *place = *value;
   if (value && key == "args") event.arguments = *value;
+  if (value && key == "id") event.id = *value;
   return value.has_value();
 }
 
@@ -120,6 +121,7 @@ class PartParser {
           {{event.process, event.thread}, event.name, argument(event.arguments, event.name == "process_labels" ? "labels" : "name")});
       return true;
     }
+    if ((phase == 's' || phase == 'f') && !event.id.empty()) return takeFlow(event, phase == 's');
     if (phase != 'X' && phase != 'B' && phase != 'E') {
       ++part_.not_drawn;
       return true;
@@ -131,6 +133,14 @@ class PartParser {
     if (!begin || !length || (phase == 'X' && *length < 0)) return false;
     part_.events.push_back({*begin, *length, offset, number(names_, part_.names, event.name),
                             number(tracks_, part_.tracks, TraceTrack{event.process, event.thread}), kindOfEvent(event)});
+    return true;
+  }
+
+  bool takeFlow(const RawEvent& event, bool begins) {
+    const std::optional<std::int64_t> time = nanosecondsOf(event.begin);
+    if (!time) return false;
+    const std::hash<std::string_view> hash;
+    part_.flows.push_back({hash(event.id) * 31 + hash(event.name), *time, number(tracks_, part_.tracks, TraceTrack{event.process, event.thread}), begins});
     return true;
   }
 

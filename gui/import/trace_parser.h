@@ -21,6 +21,14 @@ struct TraceEvent {
 };
 inline constexpr std::int64_t kOpened = -1, kCloses = -2;
 
+// One end of an arrow: from a launch to its kernel, from a forward operator to its backward.
+struct TraceFlow {
+  std::uint64_t key = 0;  // of name and id: the same at both ends
+  std::int64_t time = 0;  // nanoseconds
+  std::uint32_t track = 0;
+  bool begins = false;
+};
+
 struct TraceTrack {  // as written: numbers or words
   std::string_view process, thread;
   bool operator==(const TraceTrack&) const = default;
@@ -32,11 +40,12 @@ struct TraceName {  // what a metadata event says of a process or, with `thread`
 
 struct TracePart {
   std::vector<TraceEvent> events;
+  std::vector<TraceFlow> flows;
   std::vector<std::string_view> names;
   std::vector<TraceTrack> tracks;
   std::vector<TraceName> said;
   std::int64_t malformed = 0;
-  std::int64_t not_drawn = 0;  // flows, counters, instants
+  std::int64_t not_drawn = 0;  // counters, instants, steps inside a flow
   bool closed = false;         // the array ended here
   std::size_t end = 0;         // where reading stopped
 };

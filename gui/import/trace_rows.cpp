@@ -56,18 +56,18 @@ TrackRows rowsOfTrack(const std::vector<TraceEvent>& events, std::vector<std::ui
     while (!open.empty() && open.back() <= piece.begin) open.pop_back();
     if (open.size() == made.rows.size()) made.rows.emplace_back();
     SliceRow& row = made.rows[open.size()];
-    row.start.push_back(piece.begin * 1000);
-    row.end.push_back(piece.end * 1000);
-    row.kind.push_back(events[piece.event].kind);
-    row.span.push_back(first_span + static_cast<std::uint32_t>(made.event.size()));
+    row.slices->start.push_back(piece.begin * 1000);
+    row.slices->end.push_back(piece.end * 1000);
+    row.slices->kind.push_back(events[piece.event].kind);
+    row.slices->span.push_back(first_span + static_cast<std::uint32_t>(made.event.size()));
     made.event.push_back(piece.event);
     open.push_back(piece.end);
   }
   for (SliceRow& row : made.rows) {
-    row.start.shrink_to_fit();
-    row.end.shrink_to_fit();
-    row.kind.shrink_to_fit();
-    row.span.shrink_to_fit();
+    row.slices->start.shrink_to_fit();
+    row.slices->end.shrink_to_fit();
+    row.slices->kind.shrink_to_fit();
+    row.slices->span.shrink_to_fit();
   }
   return made;
 }

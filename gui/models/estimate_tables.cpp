@@ -55,7 +55,7 @@ QString intervalText(const planner::EstimatedLayout& layout) {
   return worded("%1 to %2").arg(timeCell(layout.step.low).text, timeCell(layout.step.high).text);
 }
 
-Table layoutsTable(const Estimate& estimate) {
+Table layoutsTable(const Estimate& estimate, std::optional<std::size_t> shown) {
   Table table;
   table.headers = {worded("#"),       worded("Step time"), worded("80 % interval"), worded("Memory"),       worded("Memory, 80 %"), worded("Too large"),
                    worded("Data"),    worded("Tensor"),    worded("Pipeline"),      worded("Context"),      worded("Experts over"),   worded("Schedule"),
@@ -63,6 +63,7 @@ Table layoutsTable(const Estimate& estimate) {
   for (const planner::EstimatedLayout& layout : estimate.result.ranked)
     table.rows.push_back(cellsOf(layout, estimate.request, static_cast<int>(table.rows.size())));
   table.marked = estimate.on_front;
+  if (shown) table.rows[*shown].front().text.prepend(QStringLiteral("● "));
   return table;
 }
 

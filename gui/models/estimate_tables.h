@@ -7,7 +7,7 @@
 
 namespace gui {
 
-Table layoutsTable(const Estimate& estimate);  // row = position; those on the Pareto front in bold
+Table layoutsTable(const Estimate& estimate, std::optional<std::size_t> shown = {});  // row = position; those on the Pareto front in bold
 Table partsTable(const planner::EstimatedLayout& layout);
 Table assumptionsTable(const Estimate& estimate, const planner::EstimatedLayout& layout);
 sim::Bytes memoryOf(const planner::EstimatedLayout& layout);

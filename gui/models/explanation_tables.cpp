@@ -43,8 +43,8 @@ Table bubbleTable(const SimulatedPlan& simulated) {
   table.headers = {spoken("Of the step"), spoken("Computing"), spoken("Idle")};
   for (const char* cause : kCauses) table.headers << spoken(cause);
   table.rows.push_back(idleCells(spoken("all ranks"), sim::all_devices(simulated.idle, simulated.graph)));
-  for (std::size_t device = 0; device < simulated.idle.size(); ++device)
-    table.rows.push_back(idleCells(deviceName(simulated.graph.devices()[device]), simulated.idle[device]));
+  for (const ShownDevice& shown : simulated.shown().devices.devices())
+    table.rows.push_back(idleCells(deviceName(shown.device), simulated.idle[shown.source.position()]));
   table.marked = {true};
   return table;
 }
@@ -75,11 +75,13 @@ Table foundTable(const SimulatedPlan& simulated, const std::vector<std::uint32_t
   constexpr std::size_t kMost = 10'000;
   Table table;
   table.headers = {spoken("#"), spoken("Task"), spoken("Where"), spoken("Begins"), spoken("Takes")};
+  const Unfolding& devices = simulated.shown().devices;
   for (std::size_t at = 0; at < std::min(kMost, spans.size()); ++at) {
-    const sim::Span& span = simulated.result.timeline.spans[spans[at]];
+    const sim::Span& span = simulated.shownSpan(spans[at]);
+    const std::size_t device = devices.deviceOf(spans[at]);
     table.rows.push_back({countCell(static_cast<std::int64_t>(at) + 1),
                           {textOf(sim::to_text(span.key)), {}},
-                          {deviceName(simulated.graph.devices()[span.device.position()]), span.device.value()},
+                          {deviceName(devices.devices()[device].device), static_cast<int>(device)},
                           timeCell(span.start),
                           timeCell(span.end - span.start)});
   }

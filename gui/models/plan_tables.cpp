@@ -4,6 +4,7 @@
 
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
+#include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
 
 namespace gui {
@@ -26,6 +27,8 @@ Table figuresTable(const SimulatedPlan& simulated) {
   const sim::PredictionInterval interval = sim::prediction_interval(simulated.plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   const QString range = words("%1 to %2").arg(timeCell(interval.low(step)).text, timeCell(interval.high(step)).text);
+  const sim::MemoryInterval memory = sim::memory_interval(simulated.plan, sim::fullest_device(result)->at_peak);
+  const QString memory_range = words("%1 to %2").arg(bytesCell(memory.low(result.peak_memory)).text, bytesCell(memory.high(result.peak_memory)).text);
   Table table;
   table.headers = {words("Figure"), words("Value")};
   table.rows = {{{words("Step time"), {}}, timeCell(result.step_time)},
@@ -35,7 +38,9 @@ Table figuresTable(const SimulatedPlan& simulated) {
                 {{words("Bubble"), {}}, shareCell(result.bubble)},
                 {{words("Exposed communication"), {}}, shareCell(result.exposed_communication)},
                 {{words("Peak memory"), {}}, bytesCell(result.peak_memory)},
+                {{words("Memory, 80 %"), {}}, {memory_range, memory.half_width}},
                 {{words("Memory of a device"), {}}, bytesCell(limit)},
+                {{words("Chance to run out of it"), {}}, shareCell(memory.chance_above(result.peak_memory, limit))},
                 {{words("Fits"), {}}, {result.fits ? words("yes") : words("no"), 0}},
                 {{words("Devices"), {}}, countCell(simulated.plan.mesh.ranks())},
                 {{words("Tasks"), {}}, countCell(result.num_tasks)}};

@@ -14,10 +14,16 @@ namespace {
 
 QString amountText(sim::Bytes bytes) { return QString::fromStdString(sim::to_text(bytes)); }
 
+QColor bandColor(QColor text) {
+  text.setAlpha(60);
+  return text;
+}
+
 std::vector<LegendEntry> memoryLegend(const MemoryPicture& picture, const QColor& line_color) {
   std::vector<LegendEntry> entries;
   for (const auto& [name, category] : picture.legend) entries.push_back({name, colorOf(memoryColor(category))});
   if (!entries.empty()) return entries;
+  if (!picture.band.empty()) entries.push_back({picture.band.name, bandColor(line_color)});
   if (!picture.measured_name.isEmpty()) entries.push_back({picture.measured_name, line_color});
   for (std::size_t category = 0; category < sim::kNumMemoryCategories; ++category) {
     std::string name(sim::kMemoryCategoryNames[category]);
@@ -27,13 +33,32 @@ std::vector<LegendEntry> memoryLegend(const MemoryPicture& picture, const QColor
   return entries;
 }
 
+// Where it is one at all.
+QString chanceText(const MemoryBand& band) {
+  constexpr double kWorthSaying = 0.001;
+  if (band.out_of_memory < kWorthSaying) return {};
+  return MemoryView::tr("out of memory with a chance of %1").arg(QString::fromStdString(sim::percent(band.out_of_memory)));
+}
+
 }  // namespace
 
 void MemoryView::setPicture(MemoryPicture picture) {
   picture_ = std::move(picture);
   shown_ = picture_.all;
   moment_.reset();
+  setAccessibleDescription(described());
   update();
+}
+
+QString MemoryView::described() const {
+  if (picture_.curve.empty()) return {};
+  const auto peak = static_cast<double>(picture_.curve.peak().memory.value());
+  QString text = tr("peak %1").arg(amountText(picture_.curve.peak().memory));
+  const auto amount = [](double bytes) { return amountText(sim::Bytes(static_cast<std::int64_t>(bytes))); };
+  if (!picture_.band.empty()) text += tr(", %1: %2 to %3").arg(picture_.band.name, amount(picture_.band.low(peak)), amount(picture_.band.high(peak)));
+  if (picture_.limit > sim::Bytes(0)) text += tr(", limit %1").arg(amountText(picture_.limit));
+  if (const QString chance = chanceText(picture_.band); !chance.isEmpty()) text += QStringLiteral(", ") + chance;
+  return text;
 }
 
 void MemoryView::setShown(TimeRange range) {
@@ -63,7 +88,7 @@ double MemoryView::xOf(sim::SimTime time) const {
 }
 
 double MemoryView::highest() const {
-  const double planned = static_cast<double>(picture_.curve.peak().memory.value()) * (1 + picture_.band);
+  const double planned = picture_.band.high(static_cast<double>(picture_.curve.peak().memory.value()));
   const double peak = std::max(planned, static_cast<double>(picture_.measured.peak().memory.value()));
   const auto limit = static_cast<double>(picture_.limit.value());
   return limit > 0 && limit < 6 * peak ? std::max(peak, limit) : peak;  // a limit far above would flatten the curve
@@ -101,23 +126,30 @@ void MemoryView::paintStack(QPainter& painter, const QRectF& area, const Axis& a
   }
 }
 
-// The band in which the planned total may lie, and what was measured as a line.
+// In which the planned total may lie.
+void MemoryView::paintBand(QPainter& painter, const QRectF& area, const Axis& axis, const Theme& theme) const {
+  if (picture_.band.empty()) return;
+  const TimeAxis times(shown_, {static_cast<std::int32_t>(area.width())});
+  const auto y_of = [&](double bytes) { return area.bottom() - bytes / unit() / axis.extent.length() * area.height(); };
+  QPolygonF top;
+  for (std::int32_t x = 0; x < times.width().value; ++x) {
+    const auto planned = static_cast<double>(sim::total(picture_.curve.highest({times.toTime(x), times.toTime(x + 1)})).value());
+    top << QPointF(area.left() + x, y_of(picture_.band.high(planned)));
+    painter.fillRect(QRectF(top.last(), QPointF(area.left() + x + 1, y_of(picture_.band.low(planned)))), bandColor(theme.text));
+  }
+  painter.setPen(QPen(theme.faint, 1));  // narrow as it may be, it is seen
+  painter.drawPolyline(top);
+}
+
+// What was measured, as a line.
 void MemoryView::paintMeasured(QPainter& painter, const QRectF& area, const Axis& axis, const Theme& theme) const {
   const TimeAxis times(shown_, {static_cast<std::int32_t>(area.width())});
   const auto y_of = [&](double bytes) { return area.bottom() - bytes / unit() / axis.extent.length() * area.height(); };
   const auto total_of = [&](const MemoryCurve& curve, std::int32_t x) {
     return static_cast<double>(sim::total(curve.highest({times.toTime(x), times.toTime(x + 1)})).value());
   };
-  QColor veil = theme.text;
-  veil.setAlpha(60);
   QPolygonF line;
-  for (std::int32_t x = 0; x < times.width().value; ++x) {
-    if (picture_.band > 0) {
-      const double planned = total_of(picture_.curve, x);
-      painter.fillRect(QRectF(QPointF(area.left() + x, y_of(planned * (1 + picture_.band))), QPointF(area.left() + x + 1, y_of(planned * (1 - picture_.band)))), veil);
-    }
-    if (!picture_.measured.empty()) line << QPointF(area.left() + x, y_of(total_of(picture_.measured, x)));
-  }
+  for (std::int32_t x = 0; x < times.width().value && !picture_.measured.empty(); ++x) line << QPointF(area.left() + x, y_of(total_of(picture_.measured, x)));
   painter.setPen(QPen(theme.text, 2));
   painter.drawPolyline(line);
 }
@@ -144,6 +176,7 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
     painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight,
                      (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1"))
                          .arg(amountText(picture_.limit)));
+    painter.drawText(QRectF(area.left() + 6, limit - 19, area.width(), 18), Qt::AlignLeft, chanceText(picture_.band));
   }
   if (moment_) {
     painter.setPen(QPen(theme.text, 1.5));
@@ -176,6 +209,7 @@ void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
   paintStack(painter, area, axis);
   painter.save();
   painter.setClipRect(area.adjusted(0, -20, 1, 0));
+  paintBand(painter, area, axis, theme);
   paintMeasured(painter, area, axis, theme);
   paintMarks(painter, area, axis, theme);
   painter.restore();

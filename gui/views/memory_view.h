@@ -10,6 +10,15 @@
 
 namespace gui {
 
+struct MemoryBand {  // in which the stack may lie: from (1 - share) to (1 + share) of it, and `above` more
+  double share = 0;
+  sim::Bytes above{};
+  QString name{};              // in the legend
+  double out_of_memory = 0;    // chance that the peak is above the limit
+  double high(double bytes) const { return bytes * (1 + share) + static_cast<double>(above.value()); }
+  double low(double bytes) const { return bytes / (1 + share); }
+  bool empty() const { return share <= 0 && above <= sim::Bytes(0); }
+};
 struct MemoryPicture {
   MemoryCurve curve;
   TimeRange all;                                                  // the step
@@ -18,7 +27,7 @@ struct MemoryPicture {
   std::vector<std::pair<QString, sim::MemoryCategory>> legend{};  // empty: the categories of a plan
   MemoryCurve measured{};                                         // a line over the stack; may be empty
   QString measured_name{};
-  double band = 0;  // share by which the stack may be off, as measured
+  MemoryBand band{};
 };
 
 class MemoryView : public View {
@@ -43,11 +52,13 @@ class MemoryView : public View {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
+  QString described() const;  // for those who do not see it
   QRectF plot(const QSize& size) const;
   double highest() const;
   double unit() const;
   Axis vertical() const;
   void paintStack(QPainter& painter, const QRectF& plot, const Axis& axis) const;
+  void paintBand(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintMeasured(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintMarks(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) const;
   void paintTimes(QPainter& painter, const QRectF& plot, const Theme& theme) const;

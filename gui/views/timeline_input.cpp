@@ -39,7 +39,7 @@ void TimelineView::step(int by) {
 
 void TimelineView::hop(bool forward) {
   if (!selected_) return;
-  const std::uint32_t span = core_->row(selected_->row).span[selected_->position];
+  const std::uint32_t span = core_->row(selected_->row).spanOf(selected_->position);
   for (const Flow& flow : flows())
     if ((forward ? flow.from : flow.to) == span) return select(core_->find(forward ? flow.to : flow.from));
 }
@@ -133,7 +133,7 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (!measures) return;
   if (!measured_) {
     std::optional<Slice> slice = sliceAt(event->position());
-    if (slice && core_->row(slice->row).repeats) slice = core_->find(core_->row(slice->row).span[slice->position]);
+    if (slice && core_->row(slice->row).repeats) slice = core_->find(core_->row(slice->row).spanOf(slice->position));
     select(slice);
   }
   measure(measured_);
@@ -142,7 +142,7 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
 QString TimelineView::sentenceOf(const Slice& slice) const {
   const SliceRow& row = core_->row(slice.row);
   const TimeRange extent = core_->extent(slice);
-  const QString name = names_ ? QString::fromStdString(names_(row.span[slice.position])) : QString();
+  const QString name = names_ ? QString::fromStdString(names_(row.spanOf(slice.position))) : QString();
   const QString place = (deviceText(row) + ' ' + streamText(row)).simplified();
   return tr("%1, %2: %3, at %4").arg(name, place, textOf(extent.length()), textOf(extent.begin));
 }

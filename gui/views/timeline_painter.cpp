@@ -157,7 +157,7 @@ void TimelinePainter::paintLabels(RowIndex row) {
       painter_.drawRect(label.box.adjusted(0, 0, -2, -1));
     }
     if (label.box.width() < kTextWidth || !view_.names_) continue;
-    const QString text = QString::fromStdString(view_.names_(slices.span[label.slice]));
+    const QString text = QString::fromStdString(view_.names_(slices.spanOf(label.slice)));
     if (painter_.fontMetrics().horizontalAdvance(text) + 4 > label.box.width()) continue;
     const bool faded = view_.matches_ && view_.fades(slices, label.slice);
     painter_.setPen(faded ? theme_.faint : colorOf(readableOn(look.color)));
@@ -194,7 +194,7 @@ void TimelinePainter::paintRowNames() {
 void TimelinePainter::paintCounterNames() {
   painter_.setPen(theme_.faint);
   for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
-    const Counter& counter = view_.counters()[at];
+    const Counter& counter = *view_.counters()[at].counter;
     const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
     if (top < TimelineView::kRuler || top >= size_.height()) continue;
     const QString name =
@@ -216,7 +216,7 @@ void TimelinePainter::paintCounters() {
   for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
     const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
     if (top + TimelineView::kRow <= TimelineView::kRuler || top >= size_.height()) continue;
-    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), view_.counters()[at], axis_,
+    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), *view_.counters()[at].counter, axis_,
                  theme_);
   }
 }
@@ -232,13 +232,26 @@ void TimelinePainter::paintFlow(const Flow& flow) {
   paintArrow(painter_, {left, middle(*from), right, middle(*to)}, theme_.warning);
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> TimelinePainter::visibleSpans() const {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> spans;
+  for (RowIndex row{0}; row.value < view_.core_->rows().size(); ++row.value)
+    if (const SliceRow& slices = view_.core_->row(row); isVisible(row) && !slices.repeats && slices.size() > 0)
+      spans.emplace_back(slices.spanOf(0), slices.spanOf(slices.size() - 1));
+  return spans;
+}
+
+// Looked up are those alone that begin or end in a row that is seen: a thousand ranks have hundreds of thousands.
 void TimelinePainter::paintFlows() {
   constexpr std::size_t kMost = 2000;
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> visible = visibleSpans();
+  const auto is_visible = [&](std::uint32_t span) {
+    return std::any_of(visible.begin(), visible.end(), [&](const auto& row) { return span >= row.first && span <= row.second; });
+  };
   std::optional<std::uint32_t> selected;
-  if (view_.selected_) selected = view_.core_->row(view_.selected_->row).span[view_.selected_->position];
+  if (view_.selected_) selected = view_.core_->row(view_.selected_->row).spanOf(view_.selected_->position);
   std::size_t painted = 0;
   for (const Flow& flow : view_.flows())
-    if ((view_.all_flows_ || flow.from == selected || flow.to == selected) && painted++ < kMost) paintFlow(flow);
+    if ((view_.all_flows_ || flow.from == selected || flow.to == selected) && (is_visible(flow.from) || is_visible(flow.to)) && painted++ < kMost) paintFlow(flow);
 }
 
 void TimelinePainter::paintGhost() {

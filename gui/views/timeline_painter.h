@@ -36,6 +36,7 @@ class TimelinePainter {
   void paintCounters();
   void paintFlows();
   void paintFlow(const Flow& flow);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> visibleSpans() const;  // of each visible row: the lowest, the highest
   void paintMeasure();
   std::uint32_t colorOfRun(const SliceRow& row, const Run& run) const;
 

@@ -179,7 +179,7 @@ void TimelineView::select(std::optional<Slice> slice) {
   }
   update();
   tellCurrent();
-  Q_EMIT sliceSelected(slice ? static_cast<int>(core_->row(slice->row).span[slice->position]) : -1);
+  Q_EMIT sliceSelected(slice ? static_cast<int>(core_->row(slice->row).spanOf(slice->position)) : -1);
 }
 
 void TimelineView::setMatches(std::optional<std::vector<std::uint32_t>> spans) {
@@ -188,7 +188,7 @@ void TimelineView::setMatches(std::optional<std::vector<std::uint32_t>> spans) {
 }
 
 bool TimelineView::fades(const SliceRow& row, std::uint32_t slice) const {
-  return !std::binary_search(matches_->begin(), matches_->end(), row.span[slice]);
+  return !std::binary_search(matches_->begin(), matches_->end(), row.spanOf(slice));
 }
 
 QPointF TimelineView::centerOf(const Slice& slice) const {

@@ -32,7 +32,7 @@ class TimelineView : public View {
 
   explicit TimelineView(QWidget* parent = nullptr);
   void setTimeline(SharedCore core, SliceNames names);
-  using Counters = std::shared_ptr<const std::vector<Counter>>;
+  using Counters = std::shared_ptr<const std::vector<CounterRow>>;
   using Flows = std::shared_ptr<const std::vector<Flow>>;
   void setExtras(Counters counters, Flows flows = nullptr);                // of the timeline that was set; counters by device
   void setEmptyText(const QString& text) { empty_text_ = text; }           // what stands where there is no timeline yet
@@ -94,7 +94,7 @@ class TimelineView : public View {
   bool isPinned(RowIndex row) const;
   void note(sim::SimTime time);  // asks for the words of a mark; none take it away
   std::optional<std::size_t> markAt(const QPointF& position) const;
-  std::span<const Counter> counters() const { return counters_ ? std::span<const Counter>(*counters_) : std::span<const Counter>(); }
+  std::span<const CounterRow> counters() const { return counters_ ? std::span<const CounterRow>(*counters_) : std::span<const CounterRow>(); }
   std::span<const Flow> flows() const { return flows_ ? std::span<const Flow>(*flows_) : std::span<const Flow>(); }
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 

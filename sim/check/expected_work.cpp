@@ -81,6 +81,8 @@ class StageWork {
   void weights(MicrobatchIndex m, ChunkIndex c);
   bool is_mine(LayerIndex layer) const { return plan_.owns(stage_, layer); }
   void gradients();
+  Positions sum_replicated();
+  void copy_to_host(const Positions& summed);
   void reduce(std::size_t bucket, MicrobatchIndex m, Positions after);
   Positions backwards_of(const Bucket& bucket, MicrobatchIndex m) const;
   void step();
@@ -94,6 +96,8 @@ class StageWork {
   Positions last_;                                                                      // the end of the current chain
   std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
   Positions reduced_, gradients_done_;                                                  // what the norm waits for
+  std::map<std::size_t, Positions> final_;                                              // by bucket: what completes its gradients
+  std::map<std::size_t, std::size_t> on_host_;                                          // by bucket: the copy of them
 };
 
 void StageWork::say_word(std::string_view word, TaskKey key) {
@@ -271,6 +275,7 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
   const std::int32_t copies = bucket.expert ? plan_.mesh.copies() / plan_.mesh.expert : plan_.mesh.copies();
   if (copies == 1) {
     reduced_.insert(reduced_.end(), after.begin(), after.end());
+    final_[number].insert(final_[number].end(), after.begin(), after.end());
     return;
   }
   TaskKey key{.stage = stage_,
@@ -293,6 +298,7 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
     done = add(key, Bytes(0), {done});
   }
   reduced_.push_back(done);
+  final_[number].push_back(done);
 }
 
 void StageWork::gradients() {
@@ -314,14 +320,31 @@ void StageWork::gradients() {
       for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) reduce(number, m, backwards_of(bucket, m));
     }
   }
+  const Positions summed = sum_replicated();
+  if (plan_.offload_optimizer) copy_to_host(summed);
+}
+
+StageWork::Positions StageWork::sum_replicated() {
   const bool sequence = plan_.sequence_parallel, tensor = plan_.mesh.tensor > 1;
   std::int64_t replicated = 0;
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
       if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (sequence || (tensor && parameter.partial_gradient))) replicated += parameter.elements();
-  if (replicated == 0) return;
+  if (replicated == 0) return {};
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
   reduced_.push_back(add(key, gradient_ * replicated, gradients_done_));
+  return {reduced_.back()};
+}
+
+// Once a step, what the rank steps of each bucket: all of it without sharding, else its shard.
+void StageWork::copy_to_host(const Positions& summed) {
+  for (std::size_t number = 0; number < buckets_.size(); ++number) {
+    const Bucket& bucket = buckets_[number];
+    const TaskKey key{.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients, .operation = Operation::CopyToHost, .sequence = static_cast<std::int32_t>(number)};
+    Positions after = final_[number];
+    after.insert(after.end(), summed.begin(), summed.end());
+    on_host_[number] = add(key, gradient_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), std::move(after));
+  }
 }
 
 void StageWork::step() {
@@ -336,7 +359,15 @@ void StageWork::step() {
     TaskKey update = key(Operation::Update, MeshAxis::None);
     update.layer = buckets_[number].ready_after;
     update.sequence = static_cast<std::int32_t>(number);
-    const std::size_t updated = add(update, Bytes(0), {ready});
+    std::size_t updated = 0;
+    if (plan_.offload_optimizer) {
+      update.operation = Operation::HostUpdate;
+      updated = add(update, Bytes(0), {ready, on_host_.at(number)});
+      update.operation = Operation::CopyToDevice;
+      updated = add(update, element_ * (plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), {updated});
+    } else {
+      updated = add(update, Bytes(0), {ready});
+    }
     const bool expert = buckets_[number].expert;
     if (plan_.mesh.copies() == (expert ? plan_.mesh.expert : 1) || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
     update.operation = Operation::AllGather;

@@ -94,6 +94,7 @@ struct HardwareProfile {
   std::string date;
   std::vector<FieldSource> sources;      // of each number by itself; empty: `source` speaks for all of them
   Bytes memory{};                        // per device (CPU: of the machine divided by its ranks at plan time is the caller's choice)
+  Bytes node_memory{};                   // GPUs: of their node's host, which offloading fills; zero: not known
   BytesPerSecond memory_bandwidth{};
   double memory_efficiency = 1.0;        // share of it that a long elementwise kernel reaches
   std::array<FlopsPerSecond, kNumPrecisions> peak{};   // matrix products, dense; zero: not supported

@@ -68,7 +68,7 @@ std::vector<std::string> read_texts(const JsonReader& reader, const std::string&
 // Fields of a profile that hold a number, by their name in "sources".
 std::vector<std::string> number_fields(const JsonReader& reader) {
   std::vector<std::string> fields;
-  for (const char* key : {"memory", "memory_bandwidth", "memory_efficiency", "matrix_efficiency", "attention_efficiency", "kernel_overhead",
+  for (const char* key : {"memory", "node_memory", "memory_bandwidth", "memory_efficiency", "matrix_efficiency", "attention_efficiency", "kernel_overhead",
                           "devices_per_node", "cores_per_node"})
     if (reader.has(key)) fields.push_back(key);
   if (reader.has("peak"))
@@ -144,6 +144,7 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   profile.source = reader.text("source");
   profile.date = reader.text("date");
   profile.memory = reader.bytes("memory");
+  profile.node_memory = reader.bytes("node_memory", Bytes{});
   profile.memory_bandwidth = reader.bytes_per_second("memory_bandwidth");
   profile.memory_efficiency = reader.number("memory_efficiency", 1.0, kShare);
   read_peaks(reader, profile);
@@ -171,6 +172,7 @@ Json to_json(const HardwareProfile& profile) {
   Json json = {{"format", kHardwareFormat}, {"name", profile.name}, {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
                {"source", profile.source}, {"date", profile.date}, {"memory", to_exact_text(profile.memory)},
                {"memory_bandwidth", to_exact_text(profile.memory_bandwidth)}, {"memory_efficiency", profile.memory_efficiency}};
+  if (profile.node_memory > Bytes(0)) json["node_memory"] = to_exact_text(profile.node_memory);
   for (std::size_t at = 0; at < kNumPrecisions; ++at)
     if (profile.peak[at] > FlopsPerSecond{}) json["peak"][std::string(kPrecisionNames[at])] = to_exact_text(profile.peak[at]);
   json["matrix_efficiency"] = profile.matrix_efficiency;

@@ -38,7 +38,7 @@ struct CostKeyHash {
 namespace {
 
 bool is_flat(Operation operation) {
-  return operation == Operation::Accumulate || operation == Operation::NormPart || operation == Operation::Update;
+  return operation == Operation::Accumulate || operation == Operation::NormPart || operation == Operation::Update || operation == Operation::HostUpdate;
 }
 
 void use(TaskCost& cost, LinkId link, double share, std::int32_t ranks) {
@@ -70,7 +70,7 @@ struct CostModel::State {
 
 CostKey CostModel::State::key(const Task& task) const {
   const bool communicates = is_communication(task.key.operation);
-  const bool on_a_layer = !communicates && task.key.layer.exists() && !is_flat(task.key.operation);
+  const bool on_a_layer = !communicates && task.key.layer.exists() && !is_flat(task.key.operation) && !is_host_copy(task.key.operation);
   return {.device = task.device,
           .peer = communicates ? task.peer : DeviceId::none(),
           .phase = task.key.phase,
@@ -92,6 +92,10 @@ Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) co
 TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
   if (task.key.operation == Operation::Reshard) return {};
   TaskCost cost;
+  if (is_host_copy(task.key.operation)) {
+    cost.duration = prices.host_copy(task.key, task.payload);
+    return cost;
+  }
   cost.duration = is_flat(task.key.operation) ? prices.flat_task(task.key, elements(task, graph))
                                               : prices.layer_task({task.key.layer, task.key.phase, task.key.operation});
   return cost;

@@ -66,6 +66,11 @@ MemoryBreakdown MemoryModel::resident(StageIndex stage) const {
   return memory;
 }
 
+Bytes MemoryModel::on_host(StageIndex stage) const {
+  if (!state_->plan.offload_optimizer) return {};
+  return host_memory(state_->plan, stage_elements(state_->plan, make_buckets(state_->model, state_->plan, stage)));
+}
+
 const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph) const {
   const auto [entry, is_new] = state_->known.try_emplace(state_->key(task));
   if (is_new) entry->second = state_->effects.of(task, graph);

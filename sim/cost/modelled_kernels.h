@@ -22,6 +22,7 @@ class ModelledKernels {
   // Of a task: the device computes while the host issues; the slower of the two.
   Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work))); }
   Seconds flat(Operation operation, Elements elements) const;   // NormPart, Accumulate, Update
+  double optimizer_bytes() const { return operators_.optimizer_bytes(); }   // of a parameter, read and written
 
  private:
   Work product(const KernelCall& call) const;

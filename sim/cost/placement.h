@@ -33,6 +33,9 @@ class Placement {
   // Ranks that the device stands for, on its representative's node: what they do alike loads that node's links together.
   std::int32_t alike_on_node(const GraphDevice& device, const Fold& fold) const;
 
+  // Ranks of a stage differ in which node they are on, but not in how many of their groups' members are there: folded they are priced as they
+  // are one by one.
+  bool is_even() const { return is_even_; }
   std::int32_t busy_ranks() const;  // of a node
   LinkId port(Rank rank) const { return LinkId(rank.value()); }
   LinkId uplink(Rank rank) const { return LinkId(devices_ + node(rank)); }
@@ -47,7 +50,7 @@ class Placement {
 
   DeviceMesh mesh_;
   std::int32_t devices_, devices_per_node_, nodes_;
-  bool is_even_;  // ranks of a stage differ in which node they are on, but not in how many of their groups' members are there
+  bool is_even_;
 };
 
 }  // namespace sim

@@ -18,10 +18,10 @@ std::vector<std::vector<LoadChange>> load_changes(const SimulatedStep& step) {
   const CostModel costs(step.model, step.plan);
   const Placement placement(step.plan);
   std::vector<std::vector<LoadChange>> changes(step.graph.devices().size());
-  for (std::size_t task = 0; task < step.span_of.size(); ++task) {
+  for (std::size_t task = 0; task < step.explained.span_of.size(); ++task) {
     const Task& moved = step.graph.tasks()[task];
-    if (!is_communication(moved.key.operation) || step.span_of[task] < 0) continue;
-    const Span& span = step.timeline.spans[static_cast<std::size_t>(step.span_of[task])];
+    if (!is_communication(moved.key.operation) || step.explained.span_of[task] < 0) continue;
+    const Span& span = step.timeline.spans[static_cast<std::size_t>(step.explained.span_of[task])];
     if (span.end <= span.start) continue;
     const TaskCost& cost = costs.cost(moved, step.graph);
     for (std::size_t at = 0; at < cost.num_uses; ++at) {

@@ -49,9 +49,16 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   of(memory, MemoryCategory::Parameters) = element * (strategy.shards_parameters ? elements.owned : elements.all);
   of(memory, MemoryCategory::Gradients) =
       bytes_per_gradient(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
+  if (plan.offload_optimizer) return memory;
   of(memory, MemoryCategory::OptimizerState) =
       optimizer_bytes_per_element(plan.workload) * (strategy.shards_optimizer ? elements.owned : elements.all);
   return memory;
+}
+
+Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
+  if (!plan.offload_optimizer) return {};
+  const Bytes each = bytes_per_gradient(plan) + optimizer_bytes_per_element(plan.workload) + bytes_per_element(plan.workload.precision);
+  return each * (sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all);
 }
 
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan) {

@@ -51,7 +51,8 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       plan_(plan),
       placement_(plan),
       kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
-      collectives_(plan.cluster, kernels_, plan.workload.precision, {placement_.busy_ranks()}) {
+      collectives_(plan.cluster, kernels_, plan.workload.precision, {placement_.busy_ranks()}),
+      host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}), {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
   classify_layers();
 }
@@ -90,12 +91,27 @@ SimTime TaskPrices::layer_task(const LayerTask& task) {
   return corrected({.phase = task.phase, .operation = task.operation}, sum_of(kernels_of(model_, plan_, task)));
 }
 
+// Through the host's memory; a CPU rank steps as it would without.
+Seconds TaskPrices::host_update(Elements elements) const {
+  const TaskKernels kernels = flat_kernels(plan_, Operation::HostUpdate, elements);
+  if (plan_.cluster.hardware.kind == DeviceKind::Cpu) return sum_of(kernels);
+  const KernelCall& call = kernels.calls.front();
+  const double bytes = modelled_ ? modelled_->optimizer_bytes() * real(elements.value) : real(kernel_work(call.kernel, call.shape, plan_.workload.precision).bytes.value());
+  return host_.step(bytes);
+}
+
+SimTime TaskPrices::host_copy(const TaskKey& key, Bytes payload) const {
+  const bool is_own_host = plan_.cluster.hardware.kind == DeviceKind::Cpu;
+  return corrected(key, is_own_host ? kernels_.time({.kernel = Kernel::Copy, .shape = {payload.value()}}, CallKind::Plain) : host_.copy(real(payload.value())));
+}
+
 SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
+  if (key.operation == Operation::HostUpdate) return corrected(key, host_update(elements));
   return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
 
 Elements TaskPrices::updated(const Bucket& bucket) const {
-  return {sharding_strategy(plan_).shards_optimizer ? bucket.shard_elements : bucket.elements};
+  return {stepped_elements(bucket, plan_)};
 }
 
 // The fullest rank's tokens.

@@ -11,6 +11,7 @@
 #include "sim/cost/modelled_kernels.h"
 #include "sim/cost/placement.h"
 #include "sim/cost/task_kernels.h"
+#include "sim/estimate/host_clock.h"
 
 namespace sim {
 
@@ -21,7 +22,8 @@ class TaskPrices {
   TaskPrices(const ModelGraph& model, const ParallelPlan& plan);
 
   SimTime layer_task(const LayerTask& task);                 // Forward, Recompute, Backward: computation
-  SimTime flat_task(const TaskKey& key, Elements elements);  // Accumulate, NormPart, Update
+  SimTime flat_task(const TaskKey& key, Elements elements);  // Accumulate, NormPart, Update, HostUpdate
+  SimTime host_copy(const TaskKey& key, Bytes payload) const;
   struct Collective {
     SimTime duration{};
     double port = 0, uplink = 0;
@@ -44,6 +46,7 @@ class TaskPrices {
   };
   ExpertExchange expert_exchange() const;
   Seconds sum_of(const TaskKernels& kernels) const;
+  Seconds host_update(Elements elements) const;
   SimTime corrected(const TaskKey& key, Seconds time) const;
   void classify_layers();
 
@@ -53,6 +56,7 @@ class TaskPrices {
   KernelPrices kernels_;
   std::optional<ModelledKernels> modelled_;   // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
+  HostClock host_;   // of a GPU; a CPU rank is its own host
   std::vector<std::int32_t> layer_classes_;
 };
 

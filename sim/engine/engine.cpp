@@ -176,7 +176,7 @@ void Engine::end(std::int32_t task) {
   account(task, Edge::End);
   const Task& ended = graph_.tasks()[at];
   DeviceTimes& device = run_.devices[ended.device.position()];
-  (ended.stream == Stream::Compute ? device.busy : device.communication) += times.ended - times.started;
+  if (!is_of_host(ended.stream)) (ended.stream == Stream::Compute ? device.busy : device.communication) += times.ended - times.started;
   memory_.end(ended.device, *priced_[at].memory);
   if (!priced_[at].memory->on_sender.empty()) memory_.arrived(ended.peer, *priced_[at].memory);
   const auto [begin, last] = boost::adjacent_vertices(at, graph_.edges());
@@ -187,6 +187,7 @@ void Engine::end(std::int32_t task) {
 // Exposed communication: integrates over the time in which a device communicates and does not compute.
 void Engine::account(std::int32_t task, Edge edge) {
   const Task& changed = graph_.tasks()[static_cast<std::size_t>(task)];
+  if (is_of_host(changed.stream)) return;
   DeviceState& state = states_[changed.device.position()];
   if (state.computing == 0 && state.communicating > 0) run_.devices[changed.device.position()].exposed += now_ - state.since;
   state.since = now_;

@@ -40,7 +40,7 @@ Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTrack
   return timeline;
 }
 
-std::vector<DeviceResult> device_results(const TaskGraph& graph, const EngineRun& run, const MemoryTracker& memory) {
+std::vector<DeviceResult> device_results(const TaskGraph& graph, const EngineRun& run, const MemoryTracker& memory, const std::vector<Bytes>& on_host) {
   std::vector<DeviceResult> results;
   for (std::size_t at = 0; at < graph.devices().size(); ++at) {
     const GraphDevice& device = graph.devices()[at];
@@ -51,6 +51,7 @@ std::vector<DeviceResult> device_results(const TaskGraph& graph, const EngineRun
                        .multiplicity = device.multiplicity,
                        .at_peak = peak.composition,
                        .peak_memory = peak.memory,
+                       .host_memory = on_host[device.stage.position()],
                        .busy = times.busy,
                        .idle = run.step_time - times.busy,
                        .communication = times.communication,
@@ -73,6 +74,26 @@ void summarize_devices(SimulationResult& result) {
   result.exposed_communication = exposed / all;
 }
 
+// Ranks lie on nodes stage by stage.
+Bytes fullest_host(const std::vector<Bytes>& on_host, const ParallelPlan& plan) {
+  const std::int32_t per_node = std::max(1, plan.cluster.devices_per_node());
+  Bytes most{}, node{};
+  for (Rank rank{0}; rank.value() < plan.mesh.ranks(); ++rank) {
+    if (rank.value() % per_node == 0) node = Bytes{};
+    node += on_host[plan.mesh.coordinate(rank).stage.position()];
+    most = std::max(most, node);
+  }
+  return most;
+}
+
+// A CPU's ranks are their own host: what lies there is taken from the same memory.
+bool host_fits(const SimulationResult& result, const Cluster& cluster) {
+  const HardwareProfile& hardware = cluster.hardware;
+  if (hardware.kind == DeviceKind::Gpu) return hardware.node_memory == Bytes(0) || result.host_memory <= hardware.node_memory;
+  const auto fits = [limit = usable_memory(cluster)](const DeviceResult& rank) { return rank.host_memory == Bytes(0) || rank.peak_memory + rank.host_memory <= limit; };
+  return std::all_of(result.devices.begin(), result.devices.end(), fits);
+}
+
 void summarize_work(SimulationResult& result, const ModelGraph& model, const ParallelPlan& plan) {
   const double seconds = to_seconds(result.step_time).count();
   if (seconds <= 0) return;
@@ -83,6 +104,11 @@ void summarize_work(SimulationResult& result, const ModelGraph& model, const Par
 }
 
 }  // namespace
+
+const DeviceResult* fullest_device(const SimulationResult& result) {
+  const auto fullest = std::max_element(result.devices.begin(), result.devices.end(), [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
+  return fullest == result.devices.end() ? nullptr : &*fullest;
+}
 
 SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Detail detail, const Fold& fold) {
   return simulate(model, plan, lower(model, plan, fold), detail);
@@ -101,10 +127,14 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
 
   SimulationResult result;
   result.step_time = run.step_time;
-  result.devices = device_results(graph, run, memory);
+  std::vector<Bytes> on_host;
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) on_host.push_back(memory_model.on_host(stage));
+  result.devices = device_results(graph, run, memory, on_host);
+  if (plan.offload_optimizer) result.host_memory = fullest_host(on_host, plan);
   summarize_devices(result);
   summarize_work(result, model, plan);
-  result.fits = result.peak_memory <= usable_memory(plan.cluster);
+  result.host_fits = host_fits(result, plan.cluster);
+  result.fits = result.host_fits && result.peak_memory <= usable_memory(plan.cluster);
   result.num_tasks = static_cast<std::int64_t>(graph.tasks().size());
   result.disturbed_by = to_text(disturbances, plan);
   if (disturbances.none()) result.undisturbed_step_time = result.step_time;

@@ -18,6 +18,7 @@ struct DeviceResult {              // of one graph device (a stage when folded)
   std::int32_t multiplicity = 1;
   MemoryBreakdown at_peak{};       // what the peak is made of
   Bytes peak_memory{};
+  Bytes host_memory{};             // beside it, on the host of one rank: an offloaded optimizer
   SimTime busy{};                  // compute stream
   SimTime idle{};                  // compute stream: step - busy
   SimTime communication{};         // all communication streams
@@ -32,12 +33,16 @@ struct SimulationResult {
   double exposed_communication = 0;  // sum of exposed / (devices * step)
   std::vector<DeviceResult> devices;
   Bytes peak_memory{};             // of the fullest device
-  bool fits = true;                // peak_memory <= usable_memory of the cluster
+  Bytes host_memory{};             // of the fullest node
+  bool host_fits = true;           // where the memory of a node is known; of CPU ranks, what lies on the host beside their own
+  bool fits = true;                // host_fits, and peak_memory <= usable_memory of the cluster
   std::int64_t num_tasks = 0;
   std::vector<std::string> disturbed_by;  // in words
   SimTime undisturbed_step_time{};        // where something disturbs: zero, until who shows it simulates that step too
   Timeline timeline;               // empty unless asked for
 };
+
+const DeviceResult* fullest_device(const SimulationResult& result);  // null: it has none
 
 enum class Detail : std::uint8_t { Summary, Timeline };
 

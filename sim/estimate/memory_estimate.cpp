@@ -7,6 +7,7 @@
 #include "sim/estimate/layer_work.h"
 #include "sim/estimate/pipeline_replay.h"
 #include "sim/estimate/saved_activations.h"
+#include "sim/estimate/spread.h"
 #include "sim/estimate/stage_cut.h"
 
 namespace sim {
@@ -127,13 +128,6 @@ MemoryEstimate of_rank(const RunDescription& run, const Setting& setting, const 
   return {shown, needed, available, states, activations, rank.peak() / kGib};
 }
 
-// The logarithm of what is needed is taken as normal around the estimate.
-double chance_of_more(const MemoryEstimate& memory, double half_width) {
-  constexpr double kHalfWidths = 1.2816;  // standard deviations to either side that hold 80 %
-  if (memory.needed_gib <= 0) return 0;
-  return 0.5 * std::erfc(kHalfWidths * std::log(memory.available_gib / memory.needed_gib) / std::log1p(half_width) / std::sqrt(2.0));
-}
-
 }  // namespace
 
 MemoryEstimate estimate_memory(const RunDescription& run, const Setting& setting) {
@@ -156,7 +150,7 @@ void take_memory(const MemoryEstimate& memory, const Behavior& known, StepEstima
   estimate.memory_gib = memory.total_gib;
   estimate.memory_low_gib = memory.total_gib / (1 + known.memory_interval);
   estimate.memory_high_gib = memory.total_gib * (1 + known.memory_interval);
-  estimate.out_of_memory_chance = chance_of_more(memory, known.memory_interval);
+  estimate.out_of_memory_chance = chance_above({memory.needed_gib / (1 + known.memory_interval), memory.needed_gib * (1 + known.memory_interval)}, memory.available_gib);
   estimate.out_of_memory = estimate.out_of_memory_chance > 0.5;
 }
 

@@ -1,5 +1,5 @@
-// What differs by chance between things that are meant to be equal: loads of experts, rates of devices. Used by expert_load, microbatch_times
-// and the cost of tasks.
+// What differs by chance between things that are meant to be equal: loads of experts, rates of devices, predictions and what is measured. Used by
+// expert_load, microbatch_times, memory_estimate and the cost of tasks.
 #pragma once
 
 #include "sim/estimate/behavior.h"
@@ -11,5 +11,11 @@ double largest_of_normal(double count);
 
 // How much longer the slowest of so many devices takes for equal work, which is what a step waits for, than their mean: at least 1.
 double slowest_device(double devices, const Behavior& behavior);
+
+struct FourOfFive {  // the range that holds four of five cases
+  double low = 0, high = 0;
+};
+// How likely more than the limit comes: the logarithm is taken as normal, with its middle in that of the range's.
+double chance_above(const FourOfFive& range, double limit);
 
 }  // namespace sim

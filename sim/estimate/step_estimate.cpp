@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/estimate/convolutional_step.h"
+#include "sim/estimate/host_clock.h"
 #include "sim/estimate/memory_estimate.h"
 #include "sim/estimate/microbatch_times.h"
 #include "sim/estimate/operator_clock.h"
@@ -71,9 +72,9 @@ struct OwnedStates {
 
 // Gradients go down, the host steps through its memory, weights come up; from a drive all states are read and written first.
 double host_step(const RunDescription& run, const KernelTraits& traits, const OwnedStates& owned) {
-  const double link = owned.count * (run.execution.reduce_bytes + 2) / traits.host_link.value();
+  const HostClock host = host_clock(traits);
   const double drive = run.execution.place == OptimizerPlace::Drive ? owned.count * kDriveBytes / traits.drive.value() : 0;
-  return link + owned.bytes / traits.host_memory.value() + drive;
+  return (host.copy(owned.count * (run.execution.reduce_bytes + 2)) + host.step(owned.bytes)).count() + drive;
 }
 
 double optimizer_time(const RunDescription& run, const KernelClock& kernels, const SoftwareStack& stack, const RankParameters& parameters) {

@@ -94,6 +94,7 @@ struct ParallelPlan {
   Accumulation accumulation = Accumulation::ReduceLast;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
+  bool offload_optimizer = false;                // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
   TrainingSettings training;
   std::optional<Predictions> predictions;
 

@@ -69,6 +69,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["accumulation"] = name_of(plan.accumulation, kAccumulationNames);
   json["sequence_parallel"] = plan.sequence_parallel;
   json["recompute"] = name_of(plan.recompute, kRecomputeNames);
+  if (plan.offload_optimizer) json["offload_optimizer"] = true;
   return json;
 }
 
@@ -140,6 +141,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.accumulation = static_cast<Accumulation>(json.choice("accumulation", kAccumulationNames, 0));
   plan.sequence_parallel = json.boolean("sequence_parallel", false);
   plan.recompute = static_cast<Recompute>(json.choice("recompute", kRecomputeNames, 0));
+  plan.offload_optimizer = json.boolean("offload_optimizer", false);
 }
 
 }  // namespace

@@ -78,6 +78,10 @@ std::span<const ShardingStrategy> all_sharding_strategies() { return kStrategies
 
 const ShardingStrategy& sharding_strategy(const ParallelPlan& plan) { return kStrategies[static_cast<std::size_t>(plan.zero_stage)]; }
 
+std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan) {
+  return sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
+}
+
 std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
   std::vector<Parameter> parameters = model.layer(layer).parameters;
   if (layer == model.head() && plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1)

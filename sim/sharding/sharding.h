@@ -46,6 +46,7 @@ struct Bucket {
   bool tied = false;             // the tied embedding, shared with another stage: summed over both first, at the end
 };
 
+std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);   // that one rank's optimizer updates
 inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data; }
 
 // Of one rank: its tensor part, and the experts that it holds.

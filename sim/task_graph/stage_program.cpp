@@ -26,7 +26,8 @@ class Writer {
  public:
   Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
       : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage),
-        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody), near_(buckets.size()) {
+        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody), near_(buckets.size()),
+        on_host_(buckets.size(), kNobody) {
     cache_pieces();
     handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) buckets_by_layer_.push_back(buckets_of(layer));
@@ -58,10 +59,13 @@ class Writer {
   void send(const Visit& visit);
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
   void reduce_ready(const Visit& visit);
-  void reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after);
+  std::int32_t reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after);
+  void finish_bucket(std::int32_t index, std::int32_t reduced);
+  void copy_to_host(std::int32_t index, std::int32_t after);
   std::int64_t replicated_elements() const;
   void finish_gradients();
   void step();
+  std::int32_t update(std::int32_t index, std::int32_t ready);
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
@@ -78,6 +82,7 @@ class Writer {
   std::array<std::vector<std::int32_t>, 2> handed_;
   std::int32_t last_compute_ = kNobody;  // of the whole stage
   std::int32_t last_reduce_ = kNobody;
+  std::vector<std::int32_t> on_host_;    // by bucket, where the optimizer is: the copy of its gradients
 };
 
 void Writer::cache_pieces() {
@@ -239,25 +244,39 @@ void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& piec
   }
 }
 
-void Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after) {
-  if (bucket.shards == 1) return;
+// The last task that its gradients wait for.
+std::int32_t Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after) {
+  if (bucket.shards == 1) return after;
   Task task{.key = {.stage = stage_, .chunk = bucket.chunk, .microbatch = microbatch, .layer = bucket.ready_after, .phase = Phase::Gradients,
                     .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, .group = axis_of(bucket), .sequence = index},
             .stream = Stream::Reduce, .bucket = BucketIndex(index),
             .payload = bytes_per_gradient(plan_) * bucket.elements};
-  emit(task, {after});
+  std::int32_t last = emit(task, {after});
   if (plan_.mesh.replicas > 1 && !bucket.expert) {   // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
     task.payload = bytes_per_gradient(plan_) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
-    emit(task, {});
+    last = emit(task, {});
   }
   const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
-  if (!accumulates) return;
+  if (!accumulates) return last;
   task.key.operation = Operation::Accumulate;
   task.key.group = MeshAxis::None;
   task.payload = Bytes{};
-  emit(task, {});
+  return emit(task, {});
+}
+
+// The optimizer's part of a bucket goes to the host as soon as its gradients are final, beside the backward of the layers below, as DeepSpeed sends
+// each reduced bucket (stage_1_and_2.py: copy_grads_in_partition); where tensor ranks still have to sum parts of them, after that.
+void Writer::finish_bucket(std::int32_t index, std::int32_t reduced) {
+  if (plan_.offload_optimizer && replicated_elements() == 0) copy_to_host(index, reduced);
+}
+
+void Writer::copy_to_host(std::int32_t index, std::int32_t after) {
+  const Bucket& bucket = buckets_[static_cast<std::size_t>(index)];
+  Task copy{.key = {.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients, .operation = Operation::CopyToHost, .sequence = index},
+            .stream = Stream::ToHost, .bucket = BucketIndex(index), .payload = bytes_per_gradient(plan_) * stepped_elements(bucket, plan_)};
+  on_host_[static_cast<std::size_t>(index)] = emit(copy, {after});
 }
 
 void Writer::reduce_ready(const Visit& visit) {
@@ -265,8 +284,10 @@ void Writer::reduce_ready(const Visit& visit) {
   if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const Bucket& bucket = buckets_[at];
-    if (bucket.ready_after == visit.layer && bucket.chunk == visit.action.chunk && !bucket.tied)
-      reduce(bucket, static_cast<std::int32_t>(at), visit.action.microbatch, last_compute_);
+    if (bucket.ready_after != visit.layer || bucket.chunk != visit.action.chunk || bucket.tied) continue;
+    const auto index = static_cast<std::int32_t>(at);
+    const std::int32_t reduced = reduce(bucket, index, visit.action.microbatch, last_compute_);
+    if (visit.last_of_chunk) finish_bucket(index, reduced);
   }
 }
 
@@ -323,8 +344,24 @@ void Writer::finish_gradients() {
     sum.key.sequence = index;
     sum.bucket = BucketIndex(index);
     sum.payload = element * bucket.elements;
-    reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_}));
+    finish_bucket(index, reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_})));
   }
+  for (std::size_t at = 0; plan_.offload_optimizer && at < buckets_.size(); ++at)
+    if (on_host_[at] == kNobody) copy_to_host(static_cast<std::int32_t>(at), last_reduce_);
+}
+
+// On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
+std::int32_t Writer::update(std::int32_t index, std::int32_t ready) {
+  const Bucket& bucket = buckets_[static_cast<std::size_t>(index)];
+  Task task{.key = {.stage = stage_, .layer = bucket.ready_after, .phase = Phase::Step, .operation = Operation::Update, .sequence = index}, .bucket = BucketIndex(index)};
+  if (!plan_.offload_optimizer) return emit(task, {ready});
+  task.key.operation = Operation::HostUpdate;
+  task.stream = Stream::Host;
+  const std::int32_t updated = emit(task, {ready, on_host_[static_cast<std::size_t>(index)]});
+  task.key.operation = Operation::CopyToDevice;
+  task.stream = Stream::ToDevice;
+  task.payload = bytes_per_element(plan_.workload.precision) * stepped_elements(bucket, plan_);
+  return emit(task, {updated});
 }
 
 void Writer::step() {
@@ -339,11 +376,7 @@ void Writer::step() {
   }
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const auto index = static_cast<std::int32_t>(at);
-    Task update = task(Operation::Update, MeshAxis::None, Stream::Compute);
-    update.key.layer = buckets_[at].ready_after;
-    update.key.sequence = index;
-    update.bucket = BucketIndex(index);
-    const std::int32_t updated = emit(update, {ready});
+    const std::int32_t updated = update(index, ready);
     if (!strategy_.shards_optimizer || strategy_.shards_parameters || buckets_[at].shards == 1) continue;
     Task weights = task(Operation::AllGather, axis_of(buckets_[at]), Stream::Gather);
     weights.key.layer = buckets_[at].ready_after;

@@ -13,6 +13,10 @@ struct DeviceStep {
 };
 
 void add(DeviceStep& device, const Task& task, const Activity& activity) {
+  if (is_of_host(task.stream)) {   // computing waits for it, as for a host that issues late
+    device.delays.push_back({activity.begin, activity.end});
+    return;
+  }
   const bool communicates = task.stream != Stream::Compute;
   (communicates ? device.communicating : device.computing).push_back({activity.begin, activity.end});
   if (activity.delay() > SimTime(0)) device.delays.push_back({activity.ready, activity.begin});

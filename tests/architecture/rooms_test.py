@@ -13,6 +13,7 @@ _SIM = {
     "sim_collective": ["sim_units"],
     "sim_plan": ["sim_model", "sim_cluster", "sim_schedule", "sim_collective"],
     "sim_sharding": ["sim_plan"],
+    "sim_recipe": ["sim_plan"],
     "sim_task_graph": ["sim_sharding"],
     "sim_timeline": ["sim_task_graph"],
     "sim_cost": ["sim_timeline", "sim_estimate"],
@@ -47,6 +48,7 @@ def may_see(room):
 _KEPT = [
     (r"torch/|ATen/|c10/|mpi\.h", r"executor/", "the simulator builds on a machine without LibTorch and MPI"),
     (r"cuda\w*\.h|nccl\.h", r"executor/", "only the worker sees CUDA"),
+    (r"yaml-cpp/", r"sim/recipe/yaml_form\.cpp", "YAML has one reader"),
     (r"CLI/", r"cli/options\.cpp", "CLI11 costs 7 s a translation unit"),
     (r"Q[A-Z]\w+", r"gui/(?!core/)", "only the pictures and the window see Qt"),
     (r"nlohmann/json\.hpp|sim/units/json_reader\.h", r"\w+(/\w+)*_json\.(cpp|h)|sim/units/json_\w+\.(h|cpp)",

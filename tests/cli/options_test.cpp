@@ -47,6 +47,13 @@ TEST(Options, PlanTakesEveryOption) {
   EXPECT_EQ(plan.memory_limit, "80 GiB");
 }
 
+TEST(Options, ExportGoesToAProgramOfTheTable) {
+  EXPECT_EQ(parsed<ExportOptions>({"export", "run", "-o", "x"}).to, "");
+  EXPECT_EQ(parsed<ExportOptions>({"export", "plan.json", "--to", "megatron", "-o", "x"}).to, "megatron");
+  EXPECT_EQ(usage_error({"export", "plan.json", "--to", "horovod", "-o", "x"}, "--to"), kUsage);
+  EXPECT_EQ(parsed<ImportOptions>({"import", "a.sh", "--model", "m", "--cluster", "c", "--microbatch", "2", "-o", "p"}).microbatch, 2);
+}
+
 TEST(Options, MeasureRanksAreAList) {
   EXPECT_THAT(parsed<MeasureOptions>({"measure", "-o", "x"}).ranks, testing::ElementsAre(1, 2, 4));
   EXPECT_THAT(parsed<MeasureOptions>({"measure", "-o", "x", "--ranks", "1,2"}).ranks, testing::ElementsAre(1, 2));

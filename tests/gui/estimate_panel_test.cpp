@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <QLabel>
+#include <QTableView>
 
 #include "gui/table_panel.h"
 #include "gui/views/scatter_view.h"
@@ -25,6 +26,23 @@ TEST(EstimatePanel, TableScatterAndPartsFollowEachOther) {
   EXPECT_EQ(panel.scatter()->chosen(), 4);
   EXPECT_NE(panel.parts()->table().rows[0][1].text, first);
   EXPECT_GT(panel.assumptions()->table().rows.size(), 10u);
+}
+
+TEST(EstimatePanel, EnterOpensALayoutAndThePlanIsMarked) {
+  EstimatePanel panel;
+  panel.setEstimate(estimateOf(onSixteen()));
+  int opened = -1;
+  QObject::connect(&panel, &EstimatePanel::layoutOpened, [&](int position) { opened = position; });
+  panel.table()->choose(3);
+  Q_EMIT panel.table()->view()->activated(panel.table()->view()->currentIndex());
+  ASSERT_EQ(opened, 3);
+  EXPECT_FALSE(panel.sentence()->text().contains("●"));
+  panel.markPlan(planOf(*panel.shownEstimate(), 3));
+  EXPECT_EQ(panel.table()->table().rows[3][0].text, "● 4");
+  EXPECT_EQ(panel.table()->chosen(), 3);
+  EXPECT_TRUE(panel.sentence()->text().contains("●"));
+  panel.markPlan(planOf(*panel.shownEstimate(), 1));
+  EXPECT_EQ(panel.table()->table().rows[3][0].text, "4");
 }
 
 TEST(EstimatePanel, WhereNothingFitsTheSmallestIsNamed) {

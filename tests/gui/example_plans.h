@@ -24,6 +24,6 @@ inline sim::ParallelPlan runnablePlan() {
   return plan;
 }
 
-inline SharedPlan exampleSimulation(sim::Fold fold = sim::Fold::Symmetric) { return simulatePlan(examplePlan(), fold); }
+inline SharedPlan exampleSimulation(Ranks ranks = Ranks::Folded) { return simulatePlan(examplePlan(), ranks); }
 
 }  // namespace gui::test

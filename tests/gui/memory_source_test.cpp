@@ -17,6 +17,15 @@ TEST(MemorySource, OfAPlanHasADeviceAStage) {
   EXPECT_TRUE(source.note.isEmpty());
 }
 
+TEST(MemorySource, OfEveryRankShowsItsClass) {
+  const SharedPlan plan = test::exampleSimulation(Ranks::OneByOne);
+  const MemorySource source = memoryOfPlan(plan);
+  ASSERT_EQ(source.devices.size(), 4);
+  EXPECT_TRUE(source.devices[3].startsWith("rank 3, stage 1"));
+  EXPECT_EQ(source.picture(3).curve.peak().memory, plan->result.devices[1].peak_memory);
+  EXPECT_EQ(source.alive(3, sim::SimTime(0)).rows.size(), memoryOfPlan(test::exampleSimulation()).alive(1, sim::SimTime(0)).rows.size());
+}
+
 TEST(MemorySource, OfASnapshotSaysWhatWasLeftOut) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("s.pickle"), test::smallSnapshot());

@@ -70,7 +70,7 @@ TEST_F(OfSession, ShowsAPlanAndKeepsTheOneBeforeAnEdit) {
   session_.show(test::examplePlan(), Session::Origin::Turned);
   ASSERT_TRUE(QTest::qWaitFor([&] { return before == first; }));
   session_.showEveryRank(true);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return now->graph.devices().size() == 4; }));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return now->shown().devices.devices().size() == 4; }));
 }
 
 TEST_F(OfSession, WhatBreaksARuleIsRefusedAndWhatIsNoRunIsTold) {

@@ -58,6 +58,25 @@ TEST_F(Page, WhatIsNoLongerLookedForIsNotFound) {
   EXPECT_EQ(page_.numMatches(), 0);
 }
 
+// Ranks of a class share their slices; what is chosen, found and described is a rank's.
+TEST_F(Page, EveryRankByItselfIsSearchedAndChosen) {
+  page_.setPlan(test::exampleSimulation(Ranks::OneByOne), nullptr);
+  EXPECT_EQ(page_.view()->deviceOrder().size(), 4u);
+  page_.showRank(sim::Rank(3));
+  ASSERT_TRUE(page_.view()->selected().has_value());
+  EXPECT_EQ(page_.view()->core().row(page_.view()->selected()->row).device, "rank 3");
+  EXPECT_EQ(page_.details()->table().rows[5][1].text, "1");  // its stage
+  page_.searchLine()->setText("s1\\..*forward");
+  ASSERT_TRUE(test::waitUntilIdle(page_));
+  const Table& found = page_.explanation()->found()->table();
+  EXPECT_EQ(found.rows.front()[2].text, "rank 2, stage 1");
+  EXPECT_EQ(found.rows.back()[2].text, "rank 3, stage 1");
+  page_.showMatching(true);
+  EXPECT_THAT(page_.view()->deviceOrder(), testing::ElementsAre(2u, 3u));
+  page_.explanation()->found()->choose(static_cast<int>(found.rows.size()) - 1);
+  EXPECT_EQ(page_.view()->core().row(page_.view()->selected()->row).device, "rank 3");
+}
+
 TEST_F(Page, ASelectedSliceIsDescribed) {
   page_.view()->select(Slice{{0}, 0});
   EXPECT_EQ(page_.details()->table().rows[0][0].text, "Operation");

@@ -21,6 +21,7 @@ TABLES = [
     ("gui/core/answers.cpp", r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")'),   # questions and sentences
     ("gui/core/answers.cpp", r'"(?:no layer|embedding|head)"|format\(("(?:stage|layer) \{\}"|"data=\{\} [^"]*")'),
     ("gui/core/simulated_plan.cpp", rf"format\(((?:{LITERAL}\s*)+)"),
+    ("gui/core/estimate.cpp", rf"format\(({LITERAL})|({LITERAL})\}}\);"),
     ("gui/core/compared_steps.cpp", rf"format\(({LITERAL})|\.name = ({LITERAL})"),
     ("gui/core/compared_steps.cpp", r'("[AB] \{\}")'),
     ("gui/core/counter.cpp", rf"\.name = ({LITERAL})"),
@@ -71,6 +72,15 @@ def refusals(path):
     return [text for text in found if " " in text and "<" not in text]
 
 
+def judgements(path):
+    """What an exporter or an importer of sim/recipe says: sentences in the statements that judge."""
+    found = []
+    for statement in re.split(r";\s*\n", re.sub(r"//[^\n]*", "", source(path))):
+        if re.search(r"judgement\.|wrong|note\(|notes\.push_back|refuse\(|InputError\(", statement):
+            found += [text_of(match.group(0)) for match in re.finditer(rf"(?:{LITERAL}\s*)+", statement)]
+    return [text for text in found if re.search(r"[a-z{}'] |is '", text) and not re.fullmatch(r"([\w-]+_\w+ ?)+|, .*| .*", text)]
+
+
 def shown():
     """Every English string that the sources show, once."""
     found = []
@@ -79,6 +89,8 @@ def shown():
         found += [text_of(match.group(1)) for pattern in (CALLS, NOOPS) for match in pattern.finditer(cpp)]
         if path.parent.name in ("core", "import") or path.name in ("share.cpp", "session.cpp"):
             found += refusals(path.relative_to(ROOT))
+    for path in sorted((ROOT / "sim/recipe").glob("*.cpp")):
+        found += judgements(path.relative_to(ROOT))
     for path in SENTENCES:
         found += sentences(path)
     for path, pattern in TABLES:

@@ -74,6 +74,12 @@ std::vector<Composition> of_data_tensor_and_pipeline() {
       {.name = "D2_fp16", .mesh = {.data = 2}, .precision = Fp16},
       {.name = "D2T2_sequence_bf16", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .precision = Bf16},
       {.name = "D2P2_bf16_recompute", .mesh = {.data = 2, .pipeline = 2}, .recompute = Full, .precision = Bf16},
+      {.name = "D2_offload", .mesh = {.data = 2}, .offload_optimizer = true},
+      {.name = "D2_offload_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .offload_optimizer = true},
+      {.name = "D2_offload_bf16", .mesh = {.data = 2}, .precision = Bf16, .offload_optimizer = true},
+      {.name = "P2_offload_interleaved", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2, .offload_optimizer = true},
+      {.name = "T2_offload_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .offload_optimizer = true},
+      {.name = "D2P2_offload_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .offload_optimizer = true},
       {.name = "D4R2", .mesh = {.data = 4, .replicas = 2}},
       {.name = "D4R2_reduce_each", .mesh = {.data = 4, .replicas = 2}, .accumulation = kEach},
       {.name = "D4R2T2", .mesh = {.data = 4, .tensor = 2, .replicas = 2}},
@@ -257,6 +263,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.sequence_parallel = composition.sequence_parallel;
   plan.workload.precision = composition.precision;
   plan.workload.fp32_gradients = composition.fp32_gradients;
+  plan.offload_optimizer = composition.offload_optimizer;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
   plan.layers_per_unit = composition.layers_per_unit;

@@ -15,7 +15,7 @@ namespace {
 struct Move {
   sim::DeviceMesh from, to;
   std::int32_t zero_from = 0, zero_to = 0;
-  bool experts = false;
+  bool experts = false, to_host = false;
 };
 
 sim::ParallelPlan plan_at(const sim::ModelConfig& model, sim::DeviceMesh mesh, std::int32_t zero) {
@@ -30,11 +30,12 @@ void expect_same_state(const TrainingResult& a, const TrainingResult& b, const s
 class Relayout : public testing::TestWithParam<Move> {};
 
 TEST_P(Relayout, KeepsEveryBitAndGoesOn) {
-  const auto& [from, to, zero_from, zero_to, experts] = GetParam();
+  const auto& [from, to, zero_from, zero_to, experts, to_host] = GetParam();
   if (from.ranks() != num_ranks()) GTEST_SKIP() << "needs " << from.ranks() << " ranks";
   const ScratchOfJob scratch;
   const sim::ModelConfig model = experts ? tiny_mixtral() : tiny_gpt2();
   sim::ParallelPlan here = plan_at(model, from, zero_from), there = plan_at(model, to, zero_to);
+  there.offload_optimizer = to_host;
   if (from.context > 1 || to.context > 1) here.model.attention_dropout = there.model.attention_dropout = 0;
   const TrainingResult first = train({.plan = here, .steps = 2, .save_to = scratch.folder("a")});
   const TrainingResult moved = train({.plan = there, .steps = 0, .load_from = scratch.folder("a"), .save_to = scratch.folder("b")});
@@ -51,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Moves, Relayout,
                                          Move{{.data = 2, .pipeline = 2, .tensor = 2}, {.data = 4, .tensor = 2}, 3, 1},
                                          Move{{.data = 2}, {.context = 2}, 3, 1}, Move{{.context = 2}, {.tensor = 2}, 3, 0},
                                          Move{{.data = 2, .context = 2}, {.pipeline = 2, .context = 2}, 2, 3}, Move{{.tensor = 2, .context = 2}, {.data = 4}, 1, 3},
+                                         Move{{.data = 2}, {.data = 2}, 2, 2, false, true}, Move{{.data = 2}, {.tensor = 2}, 3, 0, false, true},
                                          Move{{.data = 8}, {.data = 2, .pipeline = 2, .tensor = 2}, 2, 3},
                                          Move{{.data = 2, .expert = 2}, {.tensor = 2}, 3, 0, true}, Move{{.tensor = 2}, {.data = 2, .expert = 2}, 0, 1, true},
                                          Move{{.data = 2, .expert = 2}, {.pipeline = 2}, 0, 0, true},

@@ -40,6 +40,7 @@ inline std::vector<SearchRequest> small_requests() {
   untied.model.attention_dropout = 0.1;
   untied.vocabulary_multiple = 12;
   untied.workload.global_batch = 12;
+  untied.offload = true;
   requests.push_back(untied);
   requests.push_back(long_request());
   requests.push_back(expert_request());
@@ -48,6 +49,7 @@ inline std::vector<SearchRequest> small_requests() {
   cpu.cluster.hardware.overlaps_communication = false;
   cpu.cluster.hardware.cores_per_node = 2;
   cpu.workload.precision = sim::Precision::Fp32;
+  cpu.offload = true;
   requests.push_back(cpu);
   return requests;
 }
@@ -93,6 +95,7 @@ inline SearchRequest random_request(std::mt19937& random) {
   }
   if (random() % 3 == 0) hardware.corrections = {{"forward.mlp", 1.7, 3}, {"gradients.all_reduce.data", 0.6, 3}, {"step.update", 2.5, 3}};
   request.top = number(pick({1, 3, 10}));
+  request.offload = random() % 3 == 0;
   return request;
 }
 

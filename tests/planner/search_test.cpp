@@ -26,7 +26,7 @@ Frontier brute_force(const SearchRequest& request) {
     const sim::ParallelPlan plan = evaluator.plan(candidates[at]);
     if (!sim::violations(plan).empty() || (request.runnable_only && !sim::why_not_runnable(plan).empty())) continue;
     const sim::SimulationResult result = simulate(model, plan);
-    if (result.peak_memory > memory_limit(request)) continue;
+    if (result.peak_memory > memory_limit(request) || !result.host_fits) continue;
     frontier.add({.time = result.step_time, .memory = result.peak_memory, .index = static_cast<std::int64_t>(at)});
   }
   return frontier;
@@ -80,9 +80,14 @@ void expect_brute_force(const SearchRequest& request, Savings& savings) {
   SCOPED_TRACE(std::to_string(request.cluster.devices) + " devices, " + std::to_string(memory_limit(request).value()) + " B, top " +
                std::to_string(request.top));
   const SearchResult result = planner::search(request);
-  const Frontier expected = brute_force(request);
-  expect_equal(result.ranked, expected.ranked(), request);
-  expect_equal(result.pareto, expected.pareto(), request);
+  Frontier expected = brute_force(request);
+  SearchRequest searched = request;
+  if (expected.ranked().empty() && request.cluster.hardware.kind == sim::DeviceKind::Gpu) {   // the host comes where nothing else fits
+    searched.offload = true;
+    expected = brute_force(searched);
+  }
+  expect_equal(result.ranked, expected.ranked(), searched);
+  expect_equal(result.pareto, expected.pareto(), searched);
   EXPECT_EQ(result.candidates, result.infeasible + result.pruned_memory + result.pruned_bound + result.simulated);
   savings.simulated += result.simulated;
   savings.open += result.simulated + result.pruned_bound;
@@ -116,6 +121,20 @@ TEST(Search, ZeroOneAndTwoTakeTheSameTime) {
     twin.zero_stage = 2;
     EXPECT_EQ(simulate(model, plan).step_time, simulate(model, twin).step_time);
   });
+}
+
+TEST(Search, TheHostComesWhereNothingElseFits) {
+  SearchRequest request = small_requests()[0];
+  for (const RankedPlan& plan : planner::search(request).ranked) EXPECT_FALSE(plan.plan.offload_optimizer);
+  request.memory_limit = sim::Bytes(std::int64_t{60} << 20);
+  const SearchResult result = planner::search(request);
+  ASSERT_FALSE(result.ranked.empty());
+  for (const RankedPlan& plan : result.ranked) EXPECT_TRUE(plan.plan.offload_optimizer);
+  request.fixed = {{"offload_optimizer", "false"}};
+  EXPECT_TRUE(planner::search(request).ranked.empty());
+  request.fixed.clear();
+  request.cluster.hardware.node_memory = sim::Bytes(1 << 20);   // nor into the host
+  EXPECT_TRUE(planner::search(request).ranked.empty());
 }
 
 TEST(Search, ThreadsDoNotChangeAByte) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -51,6 +52,37 @@ struct Event {
   Holds held;
 };
 
+at::Tensor on_host(const at::Tensor& tensor) {
+  if (!tensor.is_privateuseone()) return tensor;
+  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(), at::TensorOptions().dtype(tensor.scalar_type()));
+}
+
+// What copies that do not block bring to the host: there once the host has waited for their stream.
+struct LateCopy {
+  at::Tensor to, numbers;
+  std::size_t stream;
+  StreamOrder::Clock clock;
+};
+std::vector<LateCopy>& late_copies() {
+  static std::vector<LateCopy> late;
+  return late;
+}
+
+void copy_late(const at::Tensor& from, const at::Tensor& to) {
+  const ClosedMemory::Opened source(from.data_ptr());
+  late_copies().push_back({.to = to, .numbers = on_host(from).clone(), .stream = current_stream, .clock = order().record(current_stream)});
+  to.fill_(std::numeric_limits<double>::quiet_NaN());
+}
+
+void host_waits(const StreamOrder::Clock& until) {
+  order().host_waits(until);
+  std::erase_if(late_copies(), [](const LateCopy& late) {
+    const bool arrives = order().has_waited(late.stream, late.clock);
+    if (arrives) late.to.copy_(late.numbers);
+    return arrives;
+  });
+}
+
 struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return kType; }
   c10::Device exchangeDevice(c10::Device) const override { return kDevice; }
@@ -79,21 +111,21 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   bool queryEvent(void* event) const override {
     refuse_in_recording("the host asks for an event");
     const bool ended = all_ended(static_cast<Event*>(event)->held);
-    if (ended) order().host_waits(static_cast<Event*>(event)->clock);  // the host has seen it: what it issues from now on comes later
+    if (ended) host_waits(static_cast<Event*>(event)->clock);  // the host has seen it: what it issues from now on comes later
     return ended;
   }
   void synchronizeEvent(void* event) const override {
     refuse_in_recording("the host waits for an event");
     while (!all_ended(static_cast<Event*>(event)->held)) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    order().host_waits(static_cast<Event*>(event)->clock);
+    host_waits(static_cast<Event*>(event)->clock);
   }
   void synchronizeStream(const c10::Stream& stream) const override {
     refuse_in_recording("the host waits for a stream");
-    order().host_waits_for(number_of(stream));
+    host_waits(order().record(number_of(stream)));
   }
   void synchronizeDevice(c10::DeviceIndex) const override {
     refuse_in_recording("the host waits for the device");
-    for (std::size_t stream = 0; stream < StreamOrder::kStreams; ++stream) order().host_waits_for(stream);
+    for (std::size_t stream = 0; stream < StreamOrder::kStreams; ++stream) host_waits(order().record(stream));
   }
   double elapsedTime(void* first, void* second, c10::DeviceIndex) const override {
     return std::chrono::duration<double, std::milli>(static_cast<Event*>(second)->time - static_cast<Event*>(first)->time).count();
@@ -117,21 +149,21 @@ void use(const at::Tensor& tensor, StreamOrder::Use how) {
   order().use(current_stream, {begin, begin + static_cast<std::uintptr_t>(last + 1) * tensor.element_size()}, how);
 }
 
-at::Tensor on_host(const at::Tensor& tensor) {
-  if (!tensor.is_privateuseone()) return tensor;
-  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(), at::TensorOptions().dtype(tensor.scalar_type()));
-}
-
-at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
   use(from, StreamOrder::Use::Read);
   use(to, StreamOrder::Use::Write);
+  if (non_blocking && !to.is_privateuseone() && at::isFloatingType(to.scalar_type()) && inside_operator == 0) {
+    record_copy(from, to);
+    copy_late(from, to);
+    return to;
+  }
   if (to.numel() > 0) {
     const ClosedMemory::Opened source(from.data_ptr()), target(to.data_ptr());
     on_host(to).copy_(on_host(from));
   }
   if (inside_operator > 0) return to;
   record_copy(from, to);
-  if (!to.is_privateuseone()) order().host_waits_for(current_stream);
+  if (!to.is_privateuseone()) host_waits(order().record(current_stream));
   return to;
 }
 
@@ -184,7 +216,7 @@ void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   }
   --inside_operator;
   record_operator(operation, std::move(inputs), last(operation.schema().returns().size()));
-  if (name == "aten::_local_scalar_dense") order().host_waits_for(current_stream);
+  if (name == "aten::_local_scalar_dense") host_waits(order().record(current_stream));
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, registry) {

@@ -3,6 +3,7 @@
 //   the host reads or writes a tensor of it                                      the process ends: its pages are closed
 //   a stream uses memory that another one wrote, reads, or used before it was    c10::Error
 //   freed, without an event in between
+//   the host reads what a copy brings it that does not block                     NaN, until the host has waited
 //   an operator mixes it with CPU tensors                                        LibTorch's own error
 //
 // Operators compute on the CPU, on copies, at once: numbers are real, and order is a matter of clocks instead of luck. It is LibTorch's

@@ -30,6 +30,11 @@ void StreamOrder::host_waits(const Clock& until) {
   merge(host_, until);
 }
 
+bool StreamOrder::has_waited(Stream stream, const Clock& until) {
+  const std::lock_guard lock(mutex_);
+  return host_[stream] >= until[stream];
+}
+
 void StreamOrder::use(Stream stream, Extent extent, Use how) {
   const std::lock_guard lock(mutex_);
   Clock& clock = clocks_[stream];

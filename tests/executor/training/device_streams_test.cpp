@@ -1,6 +1,8 @@
 #include "executor/training/device_streams.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include "tests/executor/checked_device/checked_device.h"
@@ -32,6 +34,20 @@ TEST(DeviceStreams, AWaitOrdersWhatIsIssuedLater) {
   streams.split();
   EXPECT_EQ(numbers.sum().item<double>(), 12);
   streams.make_current(DeviceStream::Compute);
+}
+
+TEST(DeviceStreams, TheHostItselfWaits) {
+  const DeviceStreams streams(checked_device());
+  const at::Tensor numbers = at::ones({4}, at::TensorOptions().dtype(at::kDouble).device(checked_device())), host = at::zeros({4}, at::kDouble);
+  streams.split();
+  streams.make_current(DeviceStream::ToHost);
+  host.copy_(numbers, /*non_blocking=*/true);
+  const DeviceStreams::Moment copied = streams.now_on(DeviceStream::ToHost);
+  streams.make_current(DeviceStream::Compute);
+  EXPECT_FALSE(host.equal(at::ones({4}, at::kDouble))) << "not there yet";
+  EXPECT_FALSE(streams.now_on(DeviceStream::Host).has_value());
+  streams.wait(DeviceStream::Host, copied);
+  EXPECT_TRUE(host.equal(at::ones({4}, at::kDouble)));
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ TEST(StepGraph, SaysWhatForbidsOne) {
   plan = tiny_plan();
   plan.model.experts = sim::ExpertForm{.experts = 2, .expert_ffn = 24};
   EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/model/num_experts: no CUDA graph: the host counts")));
+  plan = tiny_plan();
+  plan.offload_optimizer = true;
+  EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/offload_optimizer: no CUDA graph: the host takes gradients")));
   plan = tiny_plan({.data = 2});
   plan.zero_stage = 3;
   EXPECT_THAT(refusals(plan), testing::Contains(HasSubstr("zero_stage 3 gives the memory")));

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "tests/executor/checked_device/checked_device.h"
+
 namespace executor {
 namespace {
 
@@ -24,6 +26,25 @@ TEST(TraceRecorder, KeepsTheLastSteps) {
   EXPECT_GE(span.end - span.start, std::chrono::milliseconds(2));
   EXPECT_LE(span.end, steps.front().duration);
   EXPECT_GE(steps.back().start, steps.front().start + steps.front().duration) << "on one clock";
+}
+
+// Beside the events of a device, what the host did for it is on the host's clock.
+TEST(TraceRecorder, TasksOfTheHostHaveItsClock) {
+  const DeviceStreams streams(checked_device());
+  TraceRecorder recorder({1}, std::chrono::steady_clock::now(), checked_device());
+  recorder.begin_step(0, streams.now_on(DeviceStream::Compute));
+  for (const DeviceStream stream : {DeviceStream::Compute, DeviceStream::Host, DeviceStream::Compute}) {
+    recorder.begin_task(streams.now_on(stream));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    recorder.end_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Step, .operation = sim::Operation::HostUpdate}}, streams.now_on(stream));
+  }
+  recorder.end_step({});
+  const std::vector<sim::MeasuredStep> steps = recorder.steps();
+  const std::vector<sim::Span>& spans = steps.front().spans;
+  ASSERT_EQ(spans.size(), 3U);
+  for (const sim::Span& span : spans) EXPECT_GE(span.end - span.start, std::chrono::milliseconds(2));
+  EXPECT_LE(spans[0].end - std::chrono::milliseconds(1), spans[1].start);
+  EXPECT_LE(spans[1].end - std::chrono::milliseconds(1), spans[2].start);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ sim::ParallelPlan onTwoNodes(std::int32_t per_node) {
 TEST(ClusterLoad, IsTheSameFoldedAndRankByRank) {
   for (const std::int32_t per_node : {1, 2, 4}) {
     const ClusterLoad folded = clusterLoad(*simulatePlan(onTwoNodes(per_node)));
-    const ClusterLoad by_rank = clusterLoad(*simulatePlan(onTwoNodes(per_node), sim::Fold::None));
+    const ClusterLoad by_rank = clusterLoad(*simulatePlan(onTwoNodes(per_node), Ranks::Simulated));
     ASSERT_EQ(folded.port.size(), 4u);
     for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_NEAR(folded.port[rank], by_rank.port[rank], 1e-12);
     ASSERT_EQ(folded.uplink.size(), by_rank.uplink.size());
@@ -37,7 +37,7 @@ TEST(ClusterLoad, UplinksAreIdleOnOneNodeAndNoLinkIsMoreThanFull) {
 }
 
 TEST(ClusterLoad, ARankHasADevice) {
-  const SharedPlan folded = test::exampleSimulation(), by_rank = test::exampleSimulation(sim::Fold::None);
+  const SharedPlan folded = test::exampleSimulation(), by_rank = test::exampleSimulation(Ranks::Simulated);
   EXPECT_EQ(deviceOf(*folded, sim::Rank(3)), sim::DeviceId(1));
   EXPECT_EQ(deviceOf(*by_rank, sim::Rank(3)), sim::DeviceId(3));
 }

@@ -19,9 +19,9 @@ TEST(ComparedSteps, EveryTaskHasItsPartnerAndTheSlowOnesAreColored) {
   ASSERT_NE(steps.wholeRun(), nullptr);
   const SharedCore core = differences(steps);
   for (const SliceRow& row : core->rows())
-    for (std::size_t at = 0; at < row.span.size(); ++at) {
-      const bool slowed = steps.right.timeline().spans[row.span[at]].key.phase == sim::Phase::Forward && row.stream == "compute";
-      EXPECT_EQ(row.kind[at] == WorkKind::MoreThanDouble, slowed);
+    for (std::size_t at = 0; at < row.size(); ++at) {
+      const bool slowed = steps.right.timeline().spans[row.spanOf(at)].key.phase == sim::Phase::Forward && row.stream == "compute";
+      EXPECT_EQ(row.slices->kind[at] == WorkKind::MoreThanDouble, slowed);
     }
 }
 
@@ -38,12 +38,12 @@ TEST(ComparedSteps, OverlaidRowsStandInTurnsAndKeepEverySlice) {
 
 TEST(ComparedSteps, TheLagIsHowMuchLaterATaskEnds) {
   const ComparedSteps steps = comparedRun(2, "gui_lag");
-  const std::vector<Counter> found = lags(steps);
+  const std::vector<CounterRow> found = lags(steps);
   ASSERT_EQ(found.size(), 2u);
   double longest = 0;
   for (const sim::Span& span : steps.left.timeline().spans)
     if (span.key.phase == sim::Phase::Forward) longest = std::max(longest, static_cast<double>((span.end - span.start).count()));
-  EXPECT_NEAR(found[0].most, longest, 0.01 * longest);  // the slow-down stretches each forward task where it stands
+  EXPECT_NEAR(found[0].counter->most, longest, 0.01 * longest);  // the slow-down stretches each forward task where it stands
 }
 
 TEST(ComparedSteps, APlanAgainstAnother) {

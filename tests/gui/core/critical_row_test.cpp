@@ -13,12 +13,12 @@ TEST(CriticalRow, FillsTheStepAndFindsItsSlicesBelow) {
   TimelineCore core(timeline);
   core.setTopRow(criticalRow(timeline, simulated->critical));
   const SliceRow& row = core.row({0});
-  ASSERT_FALSE(row.start.empty());
-  EXPECT_EQ(row.start.front(), 0);
-  EXPECT_EQ(row.end.back(), simulated->result.step_time.count());
-  for (std::size_t at = 0; at < row.span.size(); ++at) {
-    EXPECT_EQ(row.start[at], at > 0 ? row.end[at - 1] : 0);
-    const std::optional<Slice> below = core.find(row.span[at]);
+  ASSERT_FALSE(row.slices->start.empty());
+  EXPECT_EQ(row.slices->start.front(), 0);
+  EXPECT_EQ(row.slices->end.back(), simulated->result.step_time.count());
+  for (std::size_t at = 0; at < row.size(); ++at) {
+    EXPECT_EQ(row.slices->start[at], at > 0 ? row.slices->end[at - 1] : 0);
+    const std::optional<Slice> below = core.find(row.spanOf(at));
     ASSERT_TRUE(below.has_value());
     EXPECT_GT(below->row.value, 0u);
   }

@@ -48,6 +48,43 @@ TEST(Estimate, AMemoryLimitAndAPrecisionHold) {
   EXPECT_THROW(estimateOf(question), sim::InputError);
 }
 
+TEST(Estimate, ALayoutIsAPlanAndThePlanThatLayout) {
+  const SharedEstimate estimate = estimateOf(onSixteen());
+  for (std::size_t at = 0; at < estimate->result.ranked.size(); ++at) {
+    const sim::ParallelPlan plan = planOf(*estimate, at);
+    EXPECT_TRUE(sim::violations(plan).empty());
+    EXPECT_EQ(plan.mesh.ranks(), 16);
+    EXPECT_EQ(plan.mesh.tensor, estimate->result.ranked[at].run.layout.tensor);
+    EXPECT_EQ(plan.num_microbatches(), estimate->result.ranked[at].run.layout.microbatches);
+    EXPECT_EQ(layoutOf(*estimate, plan), at);
+  }
+  sim::ParallelPlan other = planOf(*estimate, 0);
+  other.workload.sequence = 512;
+  EXPECT_FALSE(layoutOf(*estimate, other).has_value());
+}
+
+// What plans cannot say is said with its numbers, or the model's and precision's own reasons are.
+TEST(Estimate, WhatNoPlanSaysIsSaid) {
+  PlanQuestion question = onSixteen();
+  question.precision = "fp8";
+  EXPECT_THROW(planOf(*estimateOf(question), 0), sim::InputError);
+  question.precision = {};
+  question.model = encoder();
+  question.sequence = 512;
+  EXPECT_THROW(planOf(*estimateOf(question), 0), sim::InputError);
+  Estimate experts = *estimateOf(onSixteen());
+  sim::Layout& layout = experts.result.ranked[0].run.layout;
+  layout.tensor = 2;
+  layout.expert = 4;
+  layout.expert_tensor = false;
+  try {
+    planOf(experts, 0);
+    FAIL();
+  } catch (const sim::InputError& error) {
+    EXPECT_THAT(std::string(error.what()), testing::HasSubstr("experts over 4 ranks, tensor groups of 2"));
+  }
+}
+
 TEST(Estimate, AnEncoderIsAModelThoughItCannotBeSimulated) {
   EXPECT_THROW(sim::load_model_config(encoder()), sim::InputError);
   EXPECT_NO_THROW(requireModel(encoder()));

@@ -10,8 +10,8 @@ namespace {
 TEST(Flows, LeadFromSendsToTheirReceives) {
   const SharedPlan simulated = test::exampleSimulation();
   const std::vector<sim::Span>& spans = simulated->result.timeline.spans;
-  ASSERT_EQ(simulated->flows.size(), 8u);  // four microbatches, forward and backward
-  for (const Flow& flow : simulated->flows) {
+  ASSERT_EQ(simulated->picture.flows.size(), 8u);  // four microbatches, forward and backward
+  for (const Flow& flow : simulated->picture.flows) {
     EXPECT_EQ(spans[flow.from].key.operation, sim::Operation::Send);
     EXPECT_EQ(spans[flow.to].key.operation, sim::Operation::Receive);
     EXPECT_NE(spans[flow.from].device, spans[flow.to].device);

@@ -13,6 +13,12 @@ TEST(Knobs, ReadBackFromThePlan) {
   EXPECT_EQ(sim::plan_hash(turned(plan, knobsOf(plan))), sim::plan_hash(plan));
 }
 
+TEST(Knobs, TheOptimizerGoesToTheHost) {
+  Knobs knobs = knobsOf(test::examplePlan());
+  knobs.offload_optimizer = true;
+  EXPECT_TRUE(turned(test::examplePlan(), knobs).offload_optimizer);
+}
+
 TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
   Knobs knobs = knobsOf(test::examplePlan());
   knobs.pipeline = 1;

@@ -18,10 +18,10 @@ TEST(RunTimeline, StepsEndToEndAndTheTasksOfTracedOnes) {
   const SharedRunTimeline run = runTimeline(metrics, {traceOf(0, 5000), traceOf(1, 5010)});
   ASSERT_EQ(run->core->rows().size(), 3u);
   EXPECT_EQ(run->core->range().end, sim::SimTime(3000));
-  EXPECT_THAT(run->core->rows()[0].start, testing::ElementsAre(0, 1000));
+  EXPECT_THAT(run->core->rows()[0].slices->start, testing::ElementsAre(0, 1000));
   EXPECT_EQ(run->tasks[0].start, sim::SimTime(1000));
   EXPECT_EQ(run->tasks[1].start, sim::SimTime(1010));  // that rank began later
-  EXPECT_EQ(run->nameOf(run->core->rows()[0].span[1]), "2");
+  EXPECT_EQ(run->nameOf(run->core->rows()[0].spanOf(1)), "2");
 }
 
 TEST(RunTimeline, WithoutTracesTheStepsAlone) {

@@ -12,7 +12,7 @@ TEST(SimulatedPlan, HoldsItsTimeline) {
   EXPECT_GT(simulated->result.step_time, sim::SimTime(0));
   EXPECT_FALSE(simulated->result.timeline.spans.empty());
   EXPECT_EQ(simulated->graph.devices().size(), 2u);
-  EXPECT_EQ(test::exampleSimulation(sim::Fold::None)->graph.devices().size(), 4u);
+  EXPECT_EQ(test::exampleSimulation(Ranks::Simulated)->graph.devices().size(), 4u);
 }
 
 TEST(SimulatedPlan, RefusesABrokenPlan) {

@@ -6,8 +6,8 @@ namespace gui {
 namespace {
 
 TimelineCore twoRows() {
-  SliceRow first{.start = {0, 10, 30}, .end = {10, 20, 90}, .kind = {3, WorkKind::Host}, .span = {0, 1, 2}};
-  SliceRow second{.start = {5}, .end = {15}, .kind = {WorkKind::Host}, .span = {3}};
+  const SliceRow first{.slices = std::make_shared<SliceColumns>(SliceColumns{{0, 10, 30}, {10, 20, 90}, {3, WorkKind::Host}, {0, 1, 2}})};
+  const SliceRow second{.slices = std::make_shared<SliceColumns>(SliceColumns{{5}, {15}, {WorkKind::Host}, {3}})};
   SliceRow again = second;
   again.repeats = true;
   return TimelineCore({first, second, again});

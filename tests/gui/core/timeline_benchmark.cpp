@@ -18,11 +18,11 @@ gui::TimelineCore randomCore(std::size_t slices, std::size_t rows) {
     std::int64_t time = 0;
     for (std::size_t at = 0; at < slices / rows; ++at) {
       time += static_cast<std::int64_t>(random() % 400);
-      row.start.push_back(time);
+      row.slices->start.push_back(time);
       time += 1 + static_cast<std::int64_t>(random() % 2000);
-      row.end.push_back(time);
-      row.kind.push_back(static_cast<gui::WorkKind>(random() % 8));
-      row.span.push_back(static_cast<std::uint32_t>(at));
+      row.slices->end.push_back(time);
+      row.slices->kind.push_back(static_cast<gui::WorkKind>(random() % 8));
+      row.slices->span.push_back(static_cast<std::uint32_t>(at));
     }
   }
   return gui::TimelineCore(std::move(made));
@@ -47,8 +47,8 @@ void measure(std::size_t slices, std::size_t rows) {
   std::printf("%8zu slices  %3zu rows   median %6.2f ms   p99 %6.2f ms\n", slices, rows, times[50], times[98]);
 }
 
-// From a turned knob to all that the pages show of it: GPT-3 on 1,024 devices, folded. From the repository's root.
-void measureKnob() {
+// From a turned knob to all that the pages show of it: GPT-3 on 1,024 devices. From the repository's root.
+void measureKnob(gui::Ranks ranks) {
   sim::ParallelPlan plan;
   plan.model = sim::load_model_config("profiles/models/gpt3-175b.json");
   plan.cluster = sim::load_cluster("profiles/clusters/dgx-h100-1024.json", {});
@@ -56,19 +56,22 @@ void measureKnob() {
   plan.mesh = {.data = 16, .pipeline = 8, .tensor = 8};
   plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
   double worst = 0;
-  std::size_t tasks = 0;
+  std::size_t tasks = 0, devices = 0;
   for (int round = 0; round < 10; ++round) {
     const std::clock_t begin = std::clock();
-    tasks = gui::simulatePlan(plan)->graph.tasks().size();
+    const gui::SharedPlan simulated = gui::simulatePlan(plan, ranks);
+    tasks = simulated->shown().devices.numSpans();
+    devices = simulated->shown().devices.devices().size();
     worst = std::max(worst, 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
   }
-  std::printf("a turned knob, %zu tasks: worst of 10 %6.1f ms\n", tasks, worst);
+  std::printf("a turned knob, %zu devices, %zu tasks: worst of 10 %6.1f ms\n", devices, tasks, worst);
 }
 
 }  // namespace
 
 int main() {
-  measureKnob();
+  measureKnob(gui::Ranks::Folded);
+  measureKnob(gui::Ranks::OneByOne);
   for (const std::size_t slices : {1'000'000, 4'000'000, 16'000'000})
     for (const std::size_t rows : {64, 256}) measure(slices, rows);
 }

@@ -14,12 +14,12 @@ struct Piece {
   WorkKind kind = WorkKind::Forward;
 };
 TimelineCore coreOf(const std::vector<Piece>& pieces) {
-  SliceRow row{.device = "stage 0", .stream = "compute", .opens_device = true, .start = {}, .end = {}, .kind = {}, .span = {}};
+  SliceRow row{.device = "stage 0", .stream = "compute", .opens_device = true};
   for (const Piece& piece : pieces) {
-    row.span.push_back(static_cast<std::uint32_t>(row.start.size()));
-    row.start.push_back(piece.start);
-    row.end.push_back(piece.end);
-    row.kind.push_back(piece.kind);
+    row.slices->span.push_back(static_cast<std::uint32_t>(row.size()));
+    row.slices->start.push_back(piece.start);
+    row.slices->end.push_back(piece.end);
+    row.slices->kind.push_back(piece.kind);
   }
   return TimelineCore(std::vector<SliceRow>{row});
 }

@@ -64,14 +64,14 @@ MadeView timeline() {
   auto view = std::make_unique<TimelineView>();
   view->resize(700, 300);
   view->setTimeline(std::make_shared<TimelineCore>(made), taskNames(made.spans));
-  Counter memory{.device = sim::DeviceId(0), .name = "memory", .time = {}, .value = {}, .most = 13, .text = [](double value) {
+  Counter memory{.name = "memory", .time = {}, .value = {}, .most = 13, .text = [](double value) {
                    return std::to_string(static_cast<int>(value)) + " MiB";
                  }};
   for (std::int64_t at = 0; at < 9; ++at) {
     memory.time.push_back(300'000'000 * at);
     memory.value.push_back(static_cast<double>(12 - std::abs(at - 4)));
   }
-  view->setExtras(std::make_shared<std::vector<Counter>>(1, memory), std::make_shared<std::vector<Flow>>(1, Flow{0, 7}));
+  view->setExtras(std::make_shared<std::vector<CounterRow>>(1, CounterRow{sim::DeviceId(0), std::make_shared<Counter>(memory)}), std::make_shared<std::vector<Flow>>(1, Flow{0, 7}));
   view->showAllFlows(true);
   view->setMarks({{kEnd / 3, "note"}});
   view->setGhost(kEnd * 11 / 10);
@@ -85,7 +85,7 @@ MadeView memory() {
                     .limit = sim::Bytes(14 << 20),
                     .measured = MemoryCurve(madeByHand(), sim::DeviceId(1)),
                     .measured_name = QCoreApplication::translate("MemorySource", "measured peak"),
-                    .band = 0.1});
+                    .band = {.share = 0.1, .name = QCoreApplication::translate("MemorySource", "80 % interval"), .out_of_memory = 0.04}});
   return view;
 }
 MadeView histogram() {

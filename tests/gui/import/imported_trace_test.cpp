@@ -33,15 +33,15 @@ TEST(ImportedTrace, HasARowAThreadAndAStream) {
   EXPECT_EQ(trace->core.range().end, sim::SimTime(10'250'000));
   EXPECT_EQ(trace->files[0].rank, 3);
   EXPECT_EQ(trace->files[0].slices, 5);
-  EXPECT_EQ(trace->nameOf(trace->core.row({3}).span[0]), "gemm");
+  EXPECT_EQ(trace->nameOf(trace->core.row({3}).spanOf(0)), "gemm");
 }
 
 TEST(ImportedTrace, ReadsArgumentsWhenAsked) {
   const SharedTrace trace = imported(test::smallTrace());
-  const std::uint32_t outer = trace->core.row({0}).span[0];
+  const std::uint32_t outer = trace->core.row({0}).spanOf(0);
   EXPECT_THAT(membersOf(*trace, outer),
               testing::IsSupersetOf({std::pair<std::string, std::string>("name", "outer"), {"note", "a \"quoted\" {brace}"}, {"n", "3"}}));
-  EXPECT_EQ(membersOf(*trace, trace->core.row({3}).span[0]).size(), 7u);  // args are empty
+  EXPECT_EQ(membersOf(*trace, trace->core.row({3}).spanOf(0)).size(), 7u);  // args are empty
 }
 
 TEST(ImportedTrace, PutsRanksTogether) {
@@ -56,10 +56,29 @@ TEST(ImportedTrace, PutsRanksTogether) {
   EXPECT_EQ(trace->core.rows().size(), 8u);
   EXPECT_EQ(trace->core.row({3}).device, "0: GPU 0");
   EXPECT_EQ(trace->core.row({7}).device, "1: GPU 0");
-  EXPECT_EQ(membersOf(*trace, trace->core.row({7}).span[0])[2].second, "gemm");
+  EXPECT_EQ(membersOf(*trace, trace->core.row({7}).spanOf(0))[2].second, "gemm");
 }
 
 // Cut anywhere, it gives what came before and says that it was cut, or refuses; it never does anything else.
+// As Kineto writes a launch: from inside the runtime's call to where the kernel begins. An arrow without an end is counted.
+TEST(ImportedTrace, FlowsLeadFromTheLaunchToItsKernel) {
+  const SharedTrace trace = imported(R"({"traceEvents": [
+    {"ph": "X", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 50},
+    {"ph": "X", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10, "dur": 5},
+    {"ph": "X", "name": "gemm", "pid": 0, "tid": 7, "ts": 30, "dur": 20},
+    {"ph": "X", "name": "gemm", "pid": 0, "tid": 7, "ts": 60, "dur": 20},
+    {"ph": "f", "id": 9, "pid": 0, "tid": 7, "ts": 60, "cat": "ac2g", "name": "ac2g", "bp": "e"},
+    {"ph": "s", "id": 9, "pid": 1, "tid": 1, "ts": 10, "cat": "ac2g", "name": "ac2g"},
+    {"ph": "s", "id": 10, "pid": 1, "tid": 1, "ts": 12, "cat": "ac2g", "name": "ac2g"},
+    {"ph": "f", "id": 9, "pid": 0, "tid": 7, "ts": 1e300, "cat": "ac2g", "name": "ac2g"}]})");
+  ASSERT_EQ(trace->flows.size(), 1u);
+  EXPECT_EQ(trace->nameOf(trace->flows[0].from), "cudaLaunchKernel");
+  const std::optional<Slice> kernel = trace->core.find(trace->flows[0].to);
+  ASSERT_TRUE(kernel.has_value());
+  EXPECT_EQ(trace->core.extent(*kernel).begin, sim::SimTime(60'000'000));
+  EXPECT_EQ(trace->files[0].not_drawn + trace->files[0].malformed, 2);
+}
+
 TEST(ImportedTrace, SurvivesEveryCut) {
   const std::string whole = test::smallTrace();
   for (std::size_t length = 0; length < whole.size(); ++length) {

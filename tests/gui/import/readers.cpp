@@ -14,6 +14,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/model/model_config.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/recipe/recipe.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "tests/gui/import/snapshots.h"
@@ -100,7 +101,21 @@ void readMetrics(const std::string& path) {
   MetricsFollower(run).look();
 }
 
+std::string recipeExample(const char* program) {
+  sim::ParallelPlan plan = examplePlan();
+  plan.zero_stage = program == std::string("accelerate") ? 3 : 0;
+  return sim::make_recipe(*sim::find_program(program), plan).files.front().text;
+}
+void readRecipe(const std::string& path) {
+  static const sim::ParallelPlan plan = examplePlan();
+  sim::import_recipe(path, {.model = plan.model, .cluster = plan.cluster, .sequence = 64, .global_batch = 8, .microbatch = 1});
+}
+
 constexpr Reader kReaders[] = {
+    {"megatron", [] { return recipeExample("megatron"); }, readRecipe},
+    {"deepspeed", [] { return recipeExample("deepspeed"); }, readRecipe},
+    {"accelerate", [] { return recipeExample("accelerate"); }, readRecipe},
+    {"torchtitan", [] { return recipeExample("torchtitan"); }, readRecipe},
     {"trace", traceExample, readTrace},
     {"snapshot", smallSnapshot, readSnapshot},
     {"bundle", bundleExample, readBundle},

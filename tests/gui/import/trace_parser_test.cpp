@@ -17,7 +17,10 @@ TEST(TraceParser, TakesSlicesNamesAndCountsTheRest) {
   const TracePart part = parsed(text);
   EXPECT_EQ(part.events.size(), 6u);  // four complete, a B and an E
   EXPECT_EQ(part.malformed, 0);
-  EXPECT_EQ(part.not_drawn, 1);
+  EXPECT_EQ(part.not_drawn, 0);
+  ASSERT_EQ(part.flows.size(), 1u);
+  EXPECT_TRUE(part.flows[0].begins);
+  EXPECT_EQ(part.flows[0].time, 1002000);
   EXPECT_TRUE(part.closed);
   ASSERT_EQ(part.said.size(), 3u);
   EXPECT_EQ(part.said[1].text, "GPU 0");

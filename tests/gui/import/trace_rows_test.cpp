@@ -18,10 +18,10 @@ TraceEvent event(std::int64_t begin, std::int64_t length) { return {.begin = beg
 TEST(TraceRows, NestedSlicesGoDeeper) {
   const TrackRows made = rowsOfAll({event(110, 5), event(100, 50), event(112, 2), event(120, 30), event(150, 10)});
   ASSERT_EQ(made.rows.size(), 3u);
-  EXPECT_THAT(made.rows[0].start, testing::ElementsAre(0, 50000));
-  EXPECT_THAT(made.rows[1].start, testing::ElementsAre(10000, 20000));
-  EXPECT_THAT(made.rows[1].end, testing::ElementsAre(15000, 50000));
-  EXPECT_THAT(made.rows[2].span, testing::ElementsAre(1002));
+  EXPECT_THAT(made.rows[0].slices->start, testing::ElementsAre(0, 50000));
+  EXPECT_THAT(made.rows[1].slices->start, testing::ElementsAre(10000, 20000));
+  EXPECT_THAT(made.rows[1].slices->end, testing::ElementsAre(15000, 50000));
+  EXPECT_THAT(made.rows[2].slices->span, testing::ElementsAre(1002));
   EXPECT_EQ(made.event[2], 2u);
 }
 
@@ -30,8 +30,8 @@ TEST(TraceRows, BeginsFindTheirEnds) {
       {event(100, kOpened), event(110, kOpened), event(120, kCloses), event(130, kCloses), event(140, kCloses), event(150, kOpened)});
   EXPECT_EQ(made.malformed, 2);
   ASSERT_EQ(made.rows.size(), 2u);
-  EXPECT_THAT(made.rows[0].end, testing::ElementsAre(30000));
-  EXPECT_THAT(made.rows[1].end, testing::ElementsAre(20000));
+  EXPECT_THAT(made.rows[0].slices->end, testing::ElementsAre(30000));
+  EXPECT_THAT(made.rows[1].slices->end, testing::ElementsAre(20000));
 }
 
 TEST(TraceRows, WhatTheClockCannotHoldIsMalformed) {
@@ -49,8 +49,8 @@ TEST(TraceRows, RowsNeverOverlap) {
     const TrackRows made = rowsOfAll(events);
     std::size_t slices = 0;
     for (const SliceRow& row : made.rows) {
-      slices += row.start.size();
-      for (std::size_t at = 1; at < row.start.size(); ++at) ASSERT_LE(row.end[at - 1], row.start[at]);
+      slices += row.slices->start.size();
+      for (std::size_t at = 1; at < row.slices->start.size(); ++at) ASSERT_LE(row.slices->end[at - 1], row.slices->start[at]);
     }
     EXPECT_EQ(slices, made.event.size());
   }

@@ -86,7 +86,7 @@ TEST_F(SeeJourney, TheCriticalPathAndTheBubbleByCause) {
   why->links()->choose(3);
   const auto selected = window_.timelinePage()->view()->selected();
   ASSERT_TRUE(selected.has_value());
-  const std::uint32_t span = window_.timelinePage()->view()->core().row(selected->row).span[selected->position];
+  const std::uint32_t span = window_.timelinePage()->view()->core().row(selected->row).spanOf(selected->position);
   EXPECT_EQ(window_.session()->plan()->critical.links[3].span, span);
   picture("critical_path");
 }

@@ -12,7 +12,7 @@ TEST(PlanTables, FiguresOfAStep) {
   EXPECT_EQ(table.rows[0][0].text, "Step time");
   EXPECT_FALSE(table.rows[0][1].text.isEmpty());
   EXPECT_TRUE(table.rows[1][1].text.contains(" to "));
-  EXPECT_EQ(table.rows[8][1].text, "yes");
+  EXPECT_EQ(table.rows[10][1].text, "yes");
 }
 
 TEST(PlanTables, ASliceNamesItsTask) {

@@ -37,7 +37,7 @@ TEST_F(Memory, WhatWasMeasuredIsALineAndItsErrorABand) {
                     .all = {sim::SimTime(0), simulated_->result.step_time},
                     .measured = MemoryCurve({level}),
                     .measured_name = "measured",
-                    .band = 0.2});
+                    .band = {.share = 0.2, .name = "band"}});
   const QImage now = view_.grab().toImage();
   const QColor line = themeOf(view_.palette()).text;
   EXPECT_GT(test::pixelsOf(now, line), test::pixelsOf(before, line) + 600);

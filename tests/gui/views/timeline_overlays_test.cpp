@@ -16,7 +16,7 @@ TEST(TimelineOverlays, ACounterFillsAsMuchAsItsValue) {
   image.fill(Qt::white);
   QPainter painter(&image);
   const Theme theme = themeOf(lightPalette());
-  const Counter counter{.device = sim::DeviceId(0), .name = "a", .time = {0, 50}, .value = {1, 2}, .most = 2};
+  const Counter counter{.name = "a", .time = {0, 50}, .value = {1, 2}, .most = 2};
   paintCounter(painter, {0, 0, 100, 20}, counter, {{sim::SimTime(0), sim::SimTime(100)}, {100}}, theme);
   painter.end();
   EXPECT_EQ(test::pixelsOf(image, theme.band), 50 * 10);  // half of the first half
@@ -27,8 +27,8 @@ TEST(TimelineOverlays, KeysFollowAFlow) {
   TimelineView view;
   view.resize(900, 500);
   view.setTimeline(std::make_shared<TimelineCore>(simulated->result.timeline), taskNames(simulated->result.timeline.spans));
-  view.setExtras({simulated, &simulated->counters}, {simulated, &simulated->flows});
-  const Flow flow = simulated->flows[1];
+  view.setExtras({simulated, &simulated->picture.counters}, {simulated, &simulated->picture.flows});
+  const Flow flow = simulated->picture.flows[1];
   view.select(view.core().find(flow.from));
   const QImage selected = view.grab().toImage();
   QTest::keyClick(&view, Qt::Key_BracketRight);

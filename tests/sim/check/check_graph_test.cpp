@@ -31,6 +31,8 @@ std::vector<ParallelPlan> many_plans() {
           plan.schedule = varied ? "gpipe" : "1f1b";
           plan.cluster.hardware.overlaps_communication = varied;
           plans.push_back(plan);
+          plan.offload_optimizer = true;
+          plans.push_back(plan);
         }
   for (const DeviceMesh mesh : {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2}, DeviceMesh{.pipeline = 2, .tensor = 2}})
     for (const std::int32_t zero : {0, 3}) {
@@ -45,6 +47,7 @@ std::vector<ParallelPlan> many_plans() {
         plans.back().zero_stage = zero;
         plans.back().recompute = zero == 2 ? Recompute::Full : Recompute::None;
         plans.back().sequence_parallel = zero == 3 && mesh.tensor > 1;
+        plans.back().offload_optimizer = zero == 1;
       }
   plans.push_back(tiny_plan({.data = 2, .pipeline = 4}));
   plans.back().model = testing::tiny_llama();

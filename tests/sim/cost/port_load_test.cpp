@@ -17,7 +17,7 @@ TEST(PortLoad, RisesAndEndsAtNothing) {
     SCOPED_TRACE(testing::describe(plan));
     const testing::Step step = testing::simulated_step(plan, Fold::Symmetric);
     const ModelGraph model = make_model_graph(plan);
-    const std::vector<LoadSample> loads = port_loads({model, plan, step.graph, step.timeline, step.dependencies.span_of});
+    const std::vector<LoadSample> loads = port_loads({model, plan, step.graph, step.timeline, step.dependencies});
     for (std::size_t at = 0; at < loads.size(); ++at) {
       EXPECT_GE(loads[at].load, 0);
       EXPECT_LE(loads[at].load, 1);
@@ -37,14 +37,15 @@ TEST(PortLoad, OfOneTransferIsItsShare) {
     const testing::Step step = testing::simulated_step(plan, Fold::Symmetric);
     const ModelGraph model = make_model_graph(plan);
     const CostModel costs(model, plan);
-    std::vector<std::int64_t> one(step.dependencies.span_of.size(), -1);
-    for (std::size_t task = 0; task < one.size(); ++task) {
+    Dependencies one = step.dependencies;
+    std::fill(one.span_of.begin(), one.span_of.end(), -1);
+    for (std::size_t task = 0; task < one.span_of.size(); ++task) {
       const Task& moved = step.graph.tasks()[task];
       const Span& span = step.timeline.spans[static_cast<std::size_t>(step.dependencies.span_of[task])];
       if (!is_communication(moved.key.operation) || span.end <= span.start) continue;
-      one[task] = step.dependencies.span_of[task];
+      one.span_of[task] = step.dependencies.span_of[task];
       const std::vector<LoadSample> loads = port_loads({model, plan, step.graph, step.timeline, one});
-      one[task] = -1;
+      one.span_of[task] = -1;
       if (loads.empty()) continue;  // it uses another link
       ASSERT_EQ(loads.size(), 2u);
       EXPECT_EQ(loads[0].time, span.start);

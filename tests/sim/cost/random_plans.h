@@ -90,6 +90,7 @@ class PlanGenerator {
     plan.accumulation = one_of({Accumulation::ReduceLast, Accumulation::ReduceEach});
     plan.recompute = one_of({Recompute::None, Recompute::Full});
     plan.sequence_parallel = mesh.tensor > 1 && coin();
+    plan.offload_optimizer = one_of({false, false, true});
     if (kind == DeviceKind::Gpu) {
       plan.cluster.hardware = small_gpu();
       plan.workload.precision = one_of({Precision::Bf16, Precision::Fp32});
@@ -114,7 +115,7 @@ inline std::string describe(const ParallelPlan& plan) {
          " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule + " zero" +
          std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
-         (plan.reshard_after_forward ? " reshard" : "") + " unit" + std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
+         (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") + " unit" + std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

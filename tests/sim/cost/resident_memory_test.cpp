@@ -39,6 +39,23 @@ TEST(ClosedForm, ZeroMemoryPerPrecisionIsExact) {
   EXPECT_EQ(resident(0, Precision::Bf16), Bytes(16 * kElements));
 }
 
+// Ren et al., ZeRO-Offload, USENIX ATC 2021: 2 Ψ of weights stay on the device; on the host 12 Ψ / N of states, gradients and weights on their way.
+TEST(ClosedForm, AnOffloadedOptimizerLeavesTheDevice) {
+  ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});
+  plan.offload_optimizer = true;
+  plan.zero_stage = 2;
+  plan.workload.precision = Precision::Bf16;
+  const StageElements elements{.all = kElements, .owned = kElements / kRanks};
+  EXPECT_EQ(total(resident_memory(plan, elements)), Bytes(2 * kElements + 2 * kElements / kRanks));
+  EXPECT_EQ(host_memory(plan, elements), Bytes((12 + 2 + 2) * kElements / kRanks));
+  plan.workload.precision = Precision::Fp32;   // the masters go up themselves
+  EXPECT_EQ(host_memory(plan, elements), Bytes((8 + 4 + 4) * kElements / kRanks));
+  plan.zero_stage = 0;
+  EXPECT_EQ(host_memory(plan, elements), Bytes((8 + 4 + 4) * kElements));
+  plan.offload_optimizer = false;
+  EXPECT_EQ(host_memory(plan, elements), Bytes(0));
+}
+
 TEST(ResidentMemory, SgdKeepsOneMoment) {
   EXPECT_EQ(resident(0, Precision::Fp32, OptimizerKind::Sgd), Bytes(12 * kElements));
   EXPECT_EQ(resident(0, Precision::Bf16, OptimizerKind::Sgd), Bytes(12 * kElements));

@@ -33,6 +33,21 @@ TEST(Simulate, AProgramThatDoesNotOverlapShowsItsReduction) {
   EXPECT_EQ(shown.devices[0].busy, hidden.devices[0].busy);
 }
 
+TEST(Simulate, AnOffloadedOptimizerTakesMemoryFromTheDeviceAndTimeOfTheStep) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.zero_stage = 2;
+  const SimulationResult here = simulated(plan);
+  plan.offload_optimizer = true;
+  const SimulationResult there = simulated(plan);
+  EXPECT_LT(there.peak_memory, here.peak_memory);
+  EXPECT_GT(there.step_time, here.step_time);
+  EXPECT_EQ(here.host_memory, Bytes(0));
+  EXPECT_EQ(there.host_memory, there.devices[0].host_memory * 4);   // four ranks on the node
+  plan.cluster.hardware.node_memory = there.host_memory - Bytes(1);
+  EXPECT_FALSE(simulated(plan).fits);
+}
+
 TEST(Simulate, FoldedEqualsUnfolded) {
   for (const DeviceKind kind : kKinds) {
     testing::PlanGenerator generator(7);

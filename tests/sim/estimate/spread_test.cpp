@@ -20,5 +20,13 @@ TEST(Spread, AStepWaitsForTheSlowestDevice) {
   for (double devices = 2; devices < 1e5; devices *= 2) EXPECT_LT(slowest_device(devices / 2, behavior), slowest_device(devices, behavior));
 }
 
+TEST(Spread, ATenthOfCasesIsAboveTheRange) {
+  EXPECT_NEAR(chance_above({50, 72}, 72), 0.1, 1e-4);
+  EXPECT_NEAR(chance_above({50, 72}, 50), 0.9, 1e-4);
+  EXPECT_NEAR(chance_above({50, 72}, 60), 0.5, 1e-9);
+  EXPECT_EQ(chance_above({0, 0}, 60), 0);
+  EXPECT_EQ(chance_above({70, 70}, 60), 1);
+}
+
 }  // namespace
 }  // namespace sim

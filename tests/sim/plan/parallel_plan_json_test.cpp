@@ -13,6 +13,7 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
   ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);
   plan.predictions = Predictions{Seconds(0.25), Bytes(1 << 20), plan_hash(plan)};
   plan.training.learning_rate = 1.25e-4;
+  plan.offload_optimizer = true;
   plan.layers_per_unit = 2;
   plan.mesh = {.data = 4, .pipeline = 2, .tensor = 1, .reshard = 2};
   plan.cluster.devices = 8;
@@ -32,6 +33,15 @@ TEST(PlanFile, HashCoversTheGraphAndNotTheTraining) {
   EXPECT_NE(other, before);
   plan.layers_per_unit = 2;
   EXPECT_NE(plan_hash(plan), other);
+}
+
+TEST(PlanFile, WhereTheOptimizerLiesIsPartOfTheHashAndAbsentOtherwise) {
+  ParallelPlan plan = testing::tiny_plan();
+  EXPECT_FALSE(to_json(plan).contains("offload_optimizer"));
+  const std::string before = plan_hash(plan);
+  plan.offload_optimizer = true;
+  EXPECT_NE(plan_hash(plan), before);
+  EXPECT_EQ(differences(testing::tiny_plan(), plan).layout, std::vector<std::string>{"/offload_optimizer: null before, true now"});
 }
 
 TEST(PlanFile, RefusesAnotherFormatAndBrokenFields) {

@@ -130,6 +130,36 @@ TEST(Lower, OptimizerShardsGatherTheirWeights) {
   EXPECT_EQ(count(lowered(plan), Phase::Step, Operation::AllGather), 1);
 }
 
+// What becomes of one bucket on the way to new weights.
+std::vector<std::string> way_of_a_bucket(const ParallelPlan& plan) {
+  std::vector<std::string> texts;
+  for (const Task& task : rank_slice(lowered(plan), plan, Rank(0)))
+    if (task.key.phase >= Phase::Gradients && task.bucket == BucketIndex(0)) texts.push_back(kind_text(task.key) + " " + std::string(kStreamNames[static_cast<std::size_t>(task.stream)]));
+  return texts;
+}
+
+TEST(Lower, AnOffloadedOptimizerTakesGradientsAndGivesWeights) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 2;
+  plan.offload_optimizer = true;
+  EXPECT_THAT(way_of_a_bucket(plan), ElementsAre("gradients.reduce_scatter.data reduce", "gradients.copy_to_host to_host", "step.host_update host",
+                                                 "step.copy_to_device to_device", "step.all_gather.data gather"));
+  plan.zero_stage = 3;
+  EXPECT_THAT(way_of_a_bucket(plan).back(), "step.copy_to_device to_device");
+}
+
+TEST(Lower, GradientsGoToTheHostBesideTheBackwardOfTheLayersBelow) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.offload_optimizer = true;
+  plan.bucket_size = Bytes(1);   // a bucket a parameter
+  const std::vector<Task> slice = rank_slice(lowered(plan), plan, Rank(0));
+  const auto of = [](Operation operation) { return [=](const Task& task) { return task.key.operation == operation; }; };
+  const auto first_copy = std::find_if(slice.begin(), slice.end(), of(Operation::CopyToHost));
+  ASSERT_NE(first_copy, slice.end());
+  EXPECT_GT(std::count_if(first_copy, slice.end(), [](const Task& task) { return task.key.phase == Phase::Backward; }), 6);
+  EXPECT_EQ(std::count_if(slice.begin(), slice.end(), of(Operation::CopyToHost)), std::count_if(slice.begin(), slice.end(), of(Operation::HostUpdate)));
+}
+
 TEST(Lower, SendsMeetReceives) {
   for (const Fold& fold : {Fold::Symmetric, Fold::None}) {
     const ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);

@@ -1,0 +1,15 @@
+// Memory of the host beside a device: what an offloaded optimizer lies in. Pinned where the device is a GPU, so that copies run beside its work.
+// Elsewhere it is no tensor memory of LibTorch's allocator, which stands for the device on a CPU: predictions count the two apart.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace executor {
+
+struct HostBufferForm {
+  c10::Device device = c10::kCPU;   // that it stands beside
+  at::ScalarType type = at::kFloat;
+};
+at::Tensor host_buffer(std::int64_t elements, const HostBufferForm& form);   // flat, of zeros
+
+}  // namespace executor

@@ -1,0 +1,23 @@
+// How far the simulated memory of a device may be off: the interval that holds four of five measured ones. Its width is what such predictions
+// missed before; on a GPU it reaches up by what lies beside the tensors, which is estimated (memory_beside). Used by all that shows a peak.
+#pragma once
+
+#include <string_view>
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/timeline/timeline.h"
+
+namespace sim {
+
+struct MemoryInterval {
+  double half_width = 0;   // of what tensors occupy, relative to it
+  Bytes beside{};          // more that there may be
+  std::string_view basis;  // what the width rests on, for people
+  Bytes low(Bytes occupied) const;
+  Bytes high(Bytes occupied) const;
+  double chance_above(Bytes occupied, Bytes limit) const;  // that a device which should hold `occupied` needs more than `limit`
+};
+
+MemoryInterval memory_interval(const ParallelPlan& plan, const MemoryBreakdown& at_peak);
+
+}  // namespace sim

@@ -1,0 +1,81 @@
+// Assignments of a Python recipe (`config.parallelism.tensor_parallel_degree = 4`, `ParallelismConfig(tensor_parallel_degree=4)`) or of a TOML file.
+// Nothing is evaluated: a value is a literal, or the name that stands there.
+#include <algorithm>
+#include <cctype>
+
+#include "sim/recipe/settings.h"
+
+namespace sim {
+namespace {
+
+bool is_path_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
+
+class AssignmentScanner {
+ public:
+  AssignmentScanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  RecipeSettings all() && {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size());
+      else if (c == '"' || c == '\'') read_text();
+      else if (is_path_character(c)) read_name();
+      else ++at_;
+    }
+    return std::move(settings_);
+  }
+
+ private:
+  std::string read_path() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (is_path_character(text_[at_]) || (at_ == begin && text_[at_] == '-'))) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  void skip_spaces() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+  std::string read_text() {
+    const char quote = text_[at_];
+    const bool triple = text_.substr(at_, 3) == std::string(3, quote);
+    const std::size_t begin = at_ + (triple ? 3 : 1);
+    const std::size_t end = std::min(text_.find(triple ? std::string(3, quote) : std::string(1, quote), begin), text_.size());
+    at_ = std::min(end + (triple ? 3 : 1), text_.size());
+    return std::string(text_.substr(std::min(begin, end), end - std::min(begin, end)));
+  }
+  std::string read_list() {
+    const std::size_t begin = at_;
+    for (int depth = 0; at_ < text_.size();) {
+      const char c = text_[at_++];
+      depth += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  std::string read_value() {
+    skip_spaces();
+    const char c = at_ < text_.size() ? text_[at_] : '\n';
+    if (c == '"' || c == '\'') return read_text();
+    if (c == '[' || c == '(') return read_list();
+    const std::string word = read_path();
+    return word == "True" ? "true" : word == "False" ? "false" : word;
+  }
+  void read_name() {
+    const std::string name = read_path();
+    skip_spaces();
+    if (at_ >= text_.size() || text_[at_] != '=' || text_.substr(at_, 2) == "==") return;
+    ++at_;
+    settings_.push_back({name, read_value()});
+    if (settings_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 assignments", "give one recipe"}});
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  std::size_t at_ = 0;
+  RecipeSettings settings_;
+};
+
+}  // namespace
+
+RecipeSettings read_assignments(std::string_view text, const std::string& file) { return AssignmentScanner(text, file).all(); }
+
+}  // namespace sim

@@ -1,0 +1,167 @@
+#include "sim/recipe/draft.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace sim {
+namespace {
+
+constexpr std::int64_t kLargestNumber = 1'000'000'000'000'000;
+
+std::optional<double> number_in(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+// The file knows best.
+std::int64_t stated(Draft& draft, std::optional<std::int64_t> in_file, std::int64_t given, const std::string& option) {
+  if (in_file && given != 0 && *in_file != given)
+    draft.notes.push_back({option, fmt::format("is {}, and the file says {}: that is taken", given, *in_file), "change the file"});
+  return in_file.value_or(given);
+}
+
+void settle_data_degree(Draft& draft) {
+  DeviceMesh& mesh = draft.plan.mesh;
+  const std::int64_t devices = draft.plan.cluster.devices, others = std::int64_t{mesh.tensor} * mesh.pipeline * mesh.context;
+  if (draft.processes && *draft.processes != devices)
+    draft.wrong.push_back({"", fmt::format("starts {} processes, and the cluster has {} devices", *draft.processes, devices), "give --devices to match"});
+  if (devices % others != 0)
+    return draft.wrong.push_back({"", fmt::format("tensor {} x pipeline {} x context {} = {} does not divide the cluster's {} devices", mesh.tensor, mesh.pipeline, mesh.context, others, devices),
+                                  "give the cluster that this is for, with --devices"});
+  mesh.data = static_cast<std::int32_t>(devices / others);
+}
+
+void settle_sharding(Draft& draft) {
+  if (!draft.shard && !draft.replicate) return;
+  DeviceMesh& mesh = draft.plan.mesh;
+  const std::int64_t copies = std::max<std::int64_t>(1, draft.replicate.value_or(1));
+  const std::int64_t shard = draft.shard.value_or(1) < 1 ? mesh.data / copies : draft.shard.value_or(1);
+  if (copies > mesh.data || shard != mesh.data / copies || mesh.data % copies != 0)
+    return draft.wrong.push_back({"", fmt::format("replicate {} x shard {} are not the {} data ranks that are left of {} devices", copies, shard, mesh.data, draft.plan.cluster.devices),
+                                  "give the cluster that this is for, with --devices"});
+  const bool cuts = shard * mesh.context > 1;
+  draft.plan.zero_stage = cuts ? 3 : 0;
+  mesh.replicas = cuts ? static_cast<std::int32_t>(copies) : 1;
+}
+
+void settle_batch(Draft& draft, const RecipeContext& context) {
+  ParallelPlan& plan = draft.plan;
+  const std::int64_t data = plan.mesh.data;
+  const auto sane = [&](std::int64_t number) { return std::clamp<std::int64_t>(number, 0, kMostSamples); };
+  plan.workload.sequence = sane(stated(draft, draft.sequence, context.sequence, "--sequence"));
+  std::int64_t global = sane(stated(draft, draft.global_batch, context.global_batch, "--global-batch"));
+  std::int64_t micro = sane(stated(draft, draft.microbatch, context.microbatch, "--microbatch"));
+  const std::int64_t steps = sane(draft.accumulation_steps.value_or(0));
+  if (micro == 0 && steps > 0) micro = global / (steps * data);
+  if (micro == 0) {
+    micro = 1;
+    draft.notes.push_back({"--microbatch", "is neither given nor in the file: taken as 1 sample", "give --microbatch"});
+  }
+  if (global == 0 && steps > 0) global = sane(static_cast<std::int64_t>(std::min(1e15, static_cast<double>(micro) * static_cast<double>(steps) * static_cast<double>(data))));
+  if (plan.workload.sequence == 0) draft.wrong.push_back({"--sequence", "is not in the file", "give --sequence, tokens a sample"});
+  if (global == 0) draft.wrong.push_back({"--global-batch", "is not in the file", "give --global-batch, samples a step"});
+  if (global > 0 && steps > 0 && static_cast<double>(micro) * static_cast<double>(steps) * static_cast<double>(data) != static_cast<double>(global))
+    draft.wrong.push_back({"", fmt::format("microbatch {} x {} accumulation steps x {} data ranks are not the global batch of {}", micro, steps, data, global), "correct one of them"});
+  plan.workload.global_batch = std::max<std::int64_t>(1, global);
+  plan.microbatch_size = micro;
+}
+
+void settle_cut(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
+  if (parts > plan.model.layers)
+    return draft.wrong.push_back({"", fmt::format("{} stages x {} chunks are more than the model's {} blocks", plan.mesh.pipeline, plan.chunks, plan.model.layers), "use fewer"});
+  if (draft.blocks.empty()) {
+    plan.cut = even_cut(plan.model.layers, {.stages = plan.mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
+    return;
+  }
+  const std::int64_t sum = std::accumulate(draft.blocks.begin(), draft.blocks.end(), std::int64_t{0});
+  if (std::ssize(draft.blocks) != parts || sum != plan.model.layers)
+    return draft.wrong.push_back({"", fmt::format("cuts {} blocks into {} parts, and the model has {} for {}", sum, draft.blocks.size(), plan.model.layers, parts), "correct the cut"});
+  std::int64_t next = 1;
+  for (const std::int64_t blocks : draft.blocks) {
+    plan.cut.first.push_back(LayerIndex(plan.cut.first.empty() ? 0 : static_cast<std::int32_t>(next)));
+    next += blocks;
+  }
+}
+
+}  // namespace
+
+std::int64_t Value::integer() const {
+  const std::optional<double> number = number_in(setting_.value);
+  if (number && *number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kLargestNumber)) return static_cast<std::int64_t>(*number);
+  wrong(fmt::format("is '{}', which is no whole number", setting_.value), "write the number itself");
+  return 0;
+}
+
+double Value::number(double most) const {
+  if (const std::optional<double> number = number_in(setting_.value); number && *number >= 0 && *number <= most) return *number;
+  wrong(fmt::format("is '{}', which is no number from 0 to {}", setting_.value, most), "write the number itself");
+  return 0;
+}
+
+bool Value::boolean() const {
+  std::string text = setting_.value;
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (text == "true" || text == "yes" || text == "1") return true;
+  if (text != "false" && text != "no" && text != "0" && text != "null" && text != "none")
+    wrong(fmt::format("is '{}', which is neither true nor false", setting_.value), "write true or false");
+  return false;
+}
+
+std::int32_t Value::degree() const {
+  const std::int64_t number = integer();
+  if (number >= 1 && number <= 1'000'000) return static_cast<std::int32_t>(number);
+  wrong(fmt::format("is {}, and degrees are 1 to 1000000", number), "write a degree");
+  return 1;
+}
+
+std::size_t Value::choice(std::span<const std::string_view> names) const {
+  const auto found = std::find(names.begin(), names.end(), setting_.value);
+  if (found != names.end()) return static_cast<std::size_t>(std::distance(names.begin(), found));
+  wrong(fmt::format("is '{}', which no plan says", setting_.value), fmt::format("use one of {}", fmt::join(names, ", ")));
+  return 0;
+}
+
+void Value::must_be(std::int64_t expected) const {
+  if (const std::int64_t number = integer(); number != expected)
+    wrong(fmt::format("is {}, and the model has {}", number, expected), "give the config.json of the network that this trains");
+}
+
+void Value::wrong(std::string problem, std::string remedy) const { draft_.wrong.push_back({setting_.key, std::move(problem), std::move(remedy)}); }
+void Value::note(std::string problem, std::string remedy) const { draft_.notes.push_back({setting_.key, std::move(problem), std::move(remedy)}); }
+
+Written written(std::int64_t value) { return std::to_string(value); }
+Written written_number(double value) { return fmt::format("{}", value); }
+Written written_flag(bool set) { return written_if(set, "true"); }
+Written written_if(bool holds, std::string value) { return holds ? Written(std::move(value)) : std::nullopt; }
+
+std::vector<std::int64_t> blocks_of(const ParallelPlan& plan) {
+  std::vector<std::int64_t> blocks;
+  for (std::size_t part = 0; part < plan.cut.first.size(); ++part) {
+    const std::int64_t begin = std::max<std::int64_t>(1, plan.cut.first[part].value());
+    blocks.push_back((part + 1 < plan.cut.first.size() ? plan.cut.first[part + 1].value() : plan.model.layers + 1) - begin);
+  }
+  return blocks;
+}
+
+std::int64_t elements_of_bucket(const ParallelPlan& plan) { return std::max<std::int64_t>(1, plan.bucket_size.value() / bytes_per_gradient(plan).value()); }
+
+void complete_draft(Draft& draft, const RecipeContext& context) {
+  settle_data_degree(draft);
+  settle_sharding(draft);
+  settle_batch(draft, context);
+  settle_cut(draft);
+  draft.plan.accumulation = draft.reduces_each.value_or(false) && draft.plan.num_microbatches() > 1 ? Accumulation::ReduceEach : Accumulation::ReduceLast;
+  if (draft.bucket_elements) draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * bytes_per_gradient(draft.plan);
+  if (draft.wrong.empty()) draft.wrong = violations(draft.plan);
+}
+
+}  // namespace sim

@@ -1,0 +1,60 @@
+#include "sim/recipe/recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/units/text_file.h"
+
+namespace sim {
+namespace {
+
+constexpr const Program* kPrograms[] = {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan, &kPipelineOrder};
+
+RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::vector<Violation>& notes) {
+  RecipeHead head{fmt::format("Written by Meshwright for {} {} from plan {}", program.title, program.version, plan_hash(plan)), {}};
+  for (const Violation& note : notes) head.remarks.push_back(fmt::format("{}; {}", located(note), note.remedy));
+  return head;
+}
+
+}  // namespace
+
+void Judgement::refuse(bool when, std::string where, std::string problem, std::string remedy) {
+  if (when) refused.push_back({std::move(where), std::move(problem), std::move(remedy)});
+}
+void Judgement::note(bool when, std::string where, std::string problem, std::string remedy) {
+  if (when) notes.push_back({std::move(where), std::move(problem), std::move(remedy)});
+}
+
+std::span<const Program* const> all_programs() { return kPrograms; }
+
+const Program* find_program(std::string_view name) {
+  const auto row = std::find_if(std::begin(kPrograms), std::end(kPrograms), [&](const Program* program) { return program->name == name; });
+  return row == std::end(kPrograms) ? nullptr : *row;
+}
+
+Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
+  Judgement judgement;
+  program.judge(plan, judgement);
+  Recipe recipe{std::move(judgement.refused), std::move(judgement.notes), {}};
+  if (!recipe.refused.empty()) return recipe;
+  RecipeSettings settings;
+  for (const Field& field : program.fields)
+    if (field.write != nullptr)
+      if (const Written value = field.write(plan)) settings.push_back({std::string(field.key), *value});
+  recipe.files = program.files(head_of(program, plan, recipe.notes), settings, plan);
+  return recipe;
+}
+
+Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder) {
+  Recipe recipe = make_recipe(program, plan);
+  if (!recipe.refused.empty()) throw InputError(fmt::format("{} cannot say this plan", program.title), recipe.refused);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw InputError(folder, {{"", error.message(), "give a folder that can be made"}});
+  for (const RecipeFile& file : recipe.files) save_text_file(file.text, folder + "/" + file.name);
+  return recipe;
+}
+
+}  // namespace sim

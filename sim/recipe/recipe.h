@@ -1,0 +1,35 @@
+// A plan leaves for, and comes from, the programs that people train with. Used by `meshwright export --to`, `meshwright import` and the window.
+// An export carries the whole layout or is refused; whatever else differs there is said. An import never leaves a key out unsaid.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/recipe/program.h"
+
+namespace sim {
+
+std::span<const Program* const> all_programs();
+const Program* find_program(std::string_view name);   // null when there is none
+
+struct Recipe {
+  std::vector<Violation> refused;   // where: a JSON pointer into the plan; with any, there are no files
+  std::vector<Violation> notes;
+  std::vector<RecipeFile> files;
+};
+Recipe make_recipe(const Program& program, const ParallelPlan& plan);
+// Into a folder, which is made. Throws InputError, naming the plan's file: all that is refused; or what the disk says.
+Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder);
+
+struct ImportedPlan {
+  ParallelPlan plan;
+  const Program* program = nullptr;
+  std::vector<Violation> notes;     // where: a key of the file
+};
+const Program* program_of(std::string_view text);     // by what stands in it; null: of none
+// Throws InputError: no known program, values that cannot be, a network that is another than the model, and all rules of a plan.
+ImportedPlan import_recipe(const std::string& path, const RecipeContext& context);
+
+}  // namespace sim

@@ -1,0 +1,43 @@
+// What a program's configuration says, whatever its syntax: names with values, in the order of the file. Four forms are written and read:
+// arguments of a shell line, JSON, YAML, and Python's assignments (TOML's too). Used by the rows of programs.h; knows no plan.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/input_error.h"
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+// Nested names are joined by dots. A value is as Python and JSON write it: true, 4, 0.95, [1, 2]; text stands without quotes.
+struct RecipeSetting {
+  std::string key, value;
+};
+using RecipeSettings = std::vector<RecipeSetting>;
+
+inline constexpr Bytes kLargestRecipe{1 << 20};      // no one writes more by hand: refused before it is parsed
+inline constexpr std::size_t kMostSettings = 10'000;
+
+bool is_literal(std::string_view value);    // stands without quotes: a number, a truth value, a list
+std::string leaf_of(std::string_view key);  // behind the last dot
+
+// `remarks`: lines of the head, as comments. JSON has none: there they stand under "_meshwright", which nobody reads.
+struct RecipeHead {
+  std::string title;                   // what wrote this, and for what
+  std::vector<std::string> remarks;
+};
+std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, const std::string& command);
+std::string json_text(const RecipeHead& head, const RecipeSettings& settings);
+std::string yaml_text(const RecipeHead& head, const RecipeSettings& settings);
+std::string comment_lines(const RecipeHead& head);
+
+// Each throws sim::InputError naming `file`: no such syntax, too deep, more than kMostSettings.
+// Shell: options of any command, variables that the text itself sets are put in. Python: `a.b = 4`, `Section(b=4)`, `[a]` and `b = 4`.
+RecipeSettings read_shell(std::string_view text, const std::string& file);
+RecipeSettings read_json(std::string_view text, const std::string& file);
+RecipeSettings read_yaml(const std::string& text, const std::string& file);
+RecipeSettings read_assignments(std::string_view text, const std::string& file);
+
+}  // namespace sim

@@ -1,0 +1,48 @@
+"""`export --to` and `import`: a plan goes to another program's configuration and comes back; what cannot be said is said."""
+import json
+
+import program
+
+GIVEN = ["--model", program.MODEL, "--cluster", "h100-80gb-sxm", "--devices", "4"]
+
+
+class ThereAndBack(program.ProgramTest):
+    def leave(self, to, *more, plan=None, expect=0):
+        return self.document("export", plan or self.make_plan(*more), "--to", to, "-o", self.folder / to, expect=expect)
+
+    def test_every_program_and_back(self):
+        for to, more in (("megatron", []), ("deepspeed", []), ("accelerate", ["--sequence", 128, "--global-batch", 16, "--microbatch", 2]), ("torchtitan", [])):
+            plan = self.make_plan("--fix", "pipeline=1", "--fix", "tensor=1", "--fix", "context=1", "--fix", "zero=3", "--fix", "microbatch=2", "--fp32-gradients")
+            left = self.leave(to, plan=plan)
+            self.assertTrue(left["version"] and left["notes"] is not None)
+            given = [*GIVEN, *more] if to != "deepspeed" else [*GIVEN, "--sequence", 128]
+            back = self.document("import", left["files"][0], *given, "-o", self.folder / "back.json")
+            self.assertEqual(back["program"], to)
+            before, now = json.loads(plan.read_text()), json.loads((self.folder / "back.json").read_text())
+            for key in ("mesh", "cut", "zero_stage", "microbatch_size", "microbatches"):
+                self.assertEqual(before[key], now[key], f"{to} {key}")
+            self.assertIn("step time", self.run_program("simulate", self.folder / "back.json").stdout)
+
+    def test_what_cannot_be_said_is_refused_all_at_once(self):
+        plan = self.make_plan("--fix", "pipeline=2", "--fix", "tensor=2", "--fix", "sequence_parallel=true")
+        error = self.leave("deepspeed", plan=plan, expect=30)["error"]
+        self.assertEqual([one["where"] for one in error["violations"]], ["/mesh/pipeline", "/sequence_parallel"])
+        self.assertFalse((self.folder / "deepspeed").exists())
+
+    def test_usage(self):
+        self.assertIn("megatron", self.run_program("export", "x", "--to", "horovod", "-o", "y", expect=2).stderr)
+        self.assertIn("torchtitan 0.3.0, plan.py", self.run_program("export", "--help").stdout)
+
+    def test_the_order_is_that_of_simulate(self):
+        plan = self.make_plan("--fix", "pipeline=2", "--fix", "schedule=zb-1p")
+        self.leave("csv", plan=plan)
+        self.run_program("simulate", plan, "--write-order", self.folder / "order.csv")
+        self.assertEqual((self.folder / "order.csv").read_text(), (self.folder / "csv/pipeline_order.csv").read_text())
+
+    def test_other_files_are_refused(self):
+        done = self.run_program("import", program.MODEL, *GIVEN, "-o", self.folder / "x.json", expect=30)
+        self.assertIn("is no configuration of Megatron-LM, DeepSpeed, Accelerate, torchtitan", done.stderr)
+
+
+if __name__ == "__main__":
+    program.main()

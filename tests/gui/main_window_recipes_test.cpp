@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+
+#include <QTest>
+
+#include "gui/command_palette.h"
+#include "gui/main_window.h"
+#include "gui/message_bar.h"
+#include "gui/question_panel.h"
+#include "gui/run_page.h"
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+using testing::HasSubstr;
+
+bool showsExample(MainWindow& window) {
+  window.session()->show(test::examplePlan(), Session::Origin::Chosen);
+  return QTest::qWaitFor([&] { return window.session()->plan() != nullptr; });
+}
+
+TEST(MainWindowRecipes, EveryProgramHasAnActionAndStandsOnTheRunPage) {
+  MainWindow window;
+  ASSERT_NE(window.runPage()->exportButton()->menu(), nullptr);
+  EXPECT_EQ(window.runPage()->exportButton()->menu()->actions().size(), static_cast<qsizetype>(sim::all_programs().size()));
+  for (QAction* action : window.runPage()->exportButton()->menu()->actions()) EXPECT_TRUE(window.actions().all().contains(action));
+}
+
+TEST(MainWindowRecipes, WhatIsLeftOutAndWhatIsRefusedIsTold) {
+  MainWindow window;
+  const QTemporaryDir folder;
+  window.exportPlan(sim::kMegatron, folder.filePath("m"));
+  EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("no plan"));
+  ASSERT_TRUE(showsExample(window));
+  window.exportPlan(sim::kMegatron, folder.filePath("m"));
+  EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("pretrain.sh"));
+  EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("data, tokenizer and the number of iterations"));
+  EXPECT_TRUE(QFile::exists(folder.filePath("m/pretrain.sh")));
+  window.exportPlan(sim::kDeepSpeed, folder.filePath("d"));
+  EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("PipelineModule"));
+  EXPECT_FALSE(QFile::exists(folder.filePath("d")));
+}
+
+TEST(MainWindowRecipes, AFileOfAnotherProgramIsReadForTheModelAndClusterOfTheForm) {
+  MainWindow window;
+  const QTemporaryDir folder;
+  ASSERT_TRUE(showsExample(window));
+  window.exportPlan(sim::kMegatron, folder.path());
+  PlanQuestion question = window.question()->question();
+  question.model.clear();
+  window.question()->setQuestion(question);
+  window.open(folder.filePath("pretrain.sh"));
+  EXPECT_THAT(window.message()->text().toStdString(), HasSubstr("no model is chosen"));
+  question.model = "profiles/models/tiny-gpt2.json";
+  question.cluster = "a100-80gb-sxm";
+  question.devices = 4;
+  question.global_batch = 8;
+  question.sequence = 64;
+  window.question()->setQuestion(question);
+  window.open(folder.filePath("pretrain.sh"));
+  ASSERT_TRUE(window.session()->wanted().has_value());
+  EXPECT_EQ(window.session()->wanted()->mesh, test::examplePlan().mesh);
+}
+
+}  // namespace
+}  // namespace gui

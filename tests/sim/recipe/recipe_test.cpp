@@ -1,0 +1,129 @@
+// What leaves comes back: over the plans that the planner emits, for every program. Every difference was announced when the plan left.
+#include <fmt/format.h>
+
+#include "planner/search_space.h"
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+bool was_announced(const std::string& difference, const std::vector<Violation>& notes) {
+  return std::any_of(notes.begin(), notes.end(), [&](const Violation& note) {
+    return !note.where.empty() && (difference.starts_with(note.where + ":") || difference.starts_with(note.where + "/"));
+  });
+}
+
+std::string unannounced(const Program& program, const ParallelPlan& plan, const std::string& folder) {
+  const Recipe recipe = export_recipe(program, plan, folder);
+  const ParallelPlan now = import_recipe(folder + "/" + std::string(program.file), testing::context_of(plan)).plan;
+  const PlanDifferences found = differences(plan, now);
+  std::string text;
+  for (const auto* list : {&found.layout, &found.training})
+    for (const std::string& difference : *list)
+      if (!was_announced(difference, recipe.notes)) text += difference + "\n";
+  return text;
+}
+
+planner::SearchRequest request_for(ModelConfig model) {
+  planner::SearchRequest request;
+  request.model = std::move(model);
+  request.cluster = load_cluster("h100-80gb-sxm", DeviceCount{16});
+  request.workload = {.sequence = 64, .global_batch = 32, .precision = Precision::Bf16, .fp32_gradients = true};
+  return request;
+}
+
+struct Counted {
+  std::int64_t carried = 0, refused = 0;
+};
+
+Counted expect_round_trips(const Program& program, const planner::SearchRequest& request, std::size_t stride) {
+  const std::string folder = testing::recipe_folder() + "/" + std::string(program.name);
+  Counted counted;
+  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
+  for (std::size_t at = 0; at < candidates.size(); at += stride) {
+    const ParallelPlan plan = planner::make_plan(request, candidates[at]);
+    if (!violations(plan).empty()) continue;
+    if (!make_recipe(program, plan).refused.empty()) {
+      ++counted.refused;
+      continue;
+    }
+    ++counted.carried;
+    if (const std::string lost = unannounced(program, plan, folder); !lost.empty()) {
+      ADD_FAILURE() << program.name << " " << planner::to_text(candidates[at]) << "\n" << lost;
+      break;   // the first is enough to read
+    }
+  }
+  return counted;
+}
+
+ModelConfig with_experts() {
+  ModelConfig model = testing::tiny_llama();
+  model.model_type = "mixtral";
+  model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160};
+  return model;
+}
+
+TEST(Recipe, WhatThePlannerEmitsComesBack) {
+  for (const Program* program : all_programs())
+    for (const ModelConfig& model : {testing::tiny_gpt2(), testing::tiny_llama(), with_experts()})
+      if (!program->marks.empty()) {
+        const Counted counted = expect_round_trips(*program, request_for(model), 7);
+        EXPECT_GE(counted.carried, 5) << program->name;
+        EXPECT_GE(counted.refused, 5) << program->name;
+      }
+}
+
+TEST(Recipe, AnotherPrecisionComesBackOrWasAnnounced) {
+  for (const Precision precision : {Precision::Fp32, Precision::Fp16, Precision::Bf16})
+    for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan}) {
+      planner::SearchRequest request = request_for(testing::tiny_llama());
+      request.workload.precision = precision;
+      request.workload.fp32_gradients = false;
+      request.vocabulary_multiple = 256;
+      request.training.seed = 7;
+      request.training.decay_steps = 1000;
+      request.training.learning_rate = 1.25e-4;
+      expect_round_trips(*program, request, 97);
+    }
+}
+
+// The comparison above can fail: a plan that was changed on the way is told.
+TEST(Recipe, AChangeOnTheWayIsSeen) {
+  const std::string folder = testing::recipe_folder() + "/planted";
+  ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2, .tensor = 2});
+  plan.zero_stage = 1;
+  EXPECT_EQ(unannounced(kMegatron, plan, folder), "");
+  Program planted = kMegatron;
+  std::vector<Field> fields(planted.fields.begin(), planted.fields.end());
+  std::erase_if(fields, [](const Field& field) { return field.key == "use-distributed-optimizer"; });
+  planted.fields = fields;
+  EXPECT_THAT(unannounced(planted, plan, folder), HasSubstr("/zero_stage"));
+}
+
+TEST(Recipe, RefusalsComeAllAtOnceAndLeaveNoFile) {
+  ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2, .tensor = 2});
+  plan.sequence_parallel = true;
+  plan.workload.precision = Precision::Fp64;
+  const Recipe recipe = make_recipe(kDeepSpeed, plan);
+  EXPECT_THAT(recipe.refused, SizeIs(3));
+  EXPECT_THAT(recipe.files, IsEmpty());
+  for (const Violation& violation : recipe.refused) EXPECT_FALSE(violation.remedy.empty());
+  EXPECT_THROW(export_recipe(kDeepSpeed, plan, testing::recipe_folder() + "/none"), InputError);
+}
+
+TEST(Recipe, EachSaysForWhichReleaseItIs) {
+  for (const Program* program : all_programs()) {
+    const ParallelPlan plan = testing::gpu_plan({.data = 8});
+    const std::string text = testing::main_text(*program, plan);
+    EXPECT_TRUE(program == &kPipelineOrder || text.find(fmt::format("{} {}", program->title, program->version)) != std::string::npos) << text;
+    EXPECT_EQ(find_program(program->name), program);
+  }
+  EXPECT_EQ(find_program("horovod"), nullptr);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,21 @@
+#include "sim/recipe/settings.h"
+
+#include <gmock/gmock.h>
+
+namespace sim {
+namespace {
+
+TEST(Settings, KnowsWhatStandsWithoutQuotes) {
+  for (const char* literal : {"4", "-1", "0.95", "3e-4", "true", "[1, 2]"}) EXPECT_TRUE(is_literal(literal)) << literal;
+  for (const char* text : {"no", "bf16", "", "inf", "nan", "4 GiB", "0x"}) EXPECT_FALSE(is_literal(text)) << text;
+}
+
+TEST(Settings, LeafIsBehindTheLastDot) {
+  EXPECT_EQ(leaf_of("a.b.c"), "c");
+  EXPECT_EQ(leaf_of("c"), "c");
+}
+
+TEST(Settings, HeadIsComments) { EXPECT_EQ(comment_lines({"title", {"one", "two"}}), "# title\n# - one\n# - two\n"); }
+
+}  // namespace
+}  // namespace sim

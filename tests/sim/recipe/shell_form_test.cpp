@@ -1,0 +1,29 @@
+#include <gmock/gmock.h>
+
+#include "sim/recipe/settings.h"
+
+namespace sim {
+namespace {
+
+std::string shell_settings(const std::string& text) {
+  std::string all;
+  for (const RecipeSetting& setting : read_shell(text, "x.sh")) all += setting.key + "=" + setting.value + " ";
+  return all;
+}
+
+TEST(ShellForm, OptionsOfOneLine) { EXPECT_EQ(shell_settings("torchrun pretrain.py --a 4 --flag --b=5 --c 'x y'"), "a=4 flag=true b=5 c=x y "); }
+
+TEST(ShellForm, ScriptsAsPeopleWriteThem) {
+  EXPECT_EQ(shell_settings("#!/bin/bash\nTP=4   # tensor\nPP=${SIZE}\nARGS=(\n  --tensor-model-parallel-size ${TP} \n  --swiglu\n)\nMORE=\"x\"\n"
+                           "python a.py ${ARGS[@]} \\\n  --pipeline-model-parallel-size $PP --lr -1e-4"),
+            "tensor-model-parallel-size=4 swiglu=true pipeline-model-parallel-size=${SIZE} lr=-1e-4 ");
+}
+
+TEST(ShellForm, WhatIsWrittenIsReadAgain) {
+  const RecipeSettings settings = {{"layout", "Et*2|(t|)*3L"}, {"flag", "true"}, {"lr", "0.0003"}};
+  const std::string text = shell_text({"t", {}}, settings, "run.py");
+  EXPECT_EQ(shell_settings(text), "layout=Et*2|(t|)*3L flag=true lr=0.0003 ");
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,54 @@
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+RecipeContext llama_over(std::int32_t devices) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+}
+
+TEST(Torchtitan, SaysModulesOfEachPart) {
+  ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2});
+  plan.cut.first = {LayerIndex(0), LayerIndex(4)};
+  const std::string text = testing::main_text(kTorchtitan, plan);
+  EXPECT_THAT(text, AllOf(HasSubstr("[[\"tok_embeddings\", \"layers.0\", \"layers.1\", \"layers.2\"], [\"layers.3\", \"norm\", \"lm_head\"]]"), HasSubstr("pipeline_parallel_schedule = \"1F1B\""),
+                          HasSubstr("local_batch_size = 16"), HasSubstr("data_parallel_replicate_degree = 2"), HasSubstr("activation_checkpoint = None")));
+}
+
+TEST(Torchtitan, AnOrderWithoutANameGoesAsCsv) {
+  ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2});
+  plan.schedule = "zb-1p";
+  const Recipe recipe = make_recipe(kTorchtitan, plan);
+  ASSERT_EQ(recipe.files.size(), 2u);
+  EXPECT_EQ(recipe.files[1].text, order_csv(plan));
+  EXPECT_THAT(recipe.files[0].text, AllOf(HasSubstr("\"PipelineScheduleSingle\""), HasSubstr("schedule_csv = \"pipeline_order.csv\"")));
+  plan = testing::gpu_plan({.data = 1, .pipeline = 2});
+  plan.schedule = "v-half", plan.chunks = 2, plan.cut = even_cut(4, plan.pipeline_shape());
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("v-half places chunks like a V"));
+}
+
+TEST(Torchtitan, OldTomlAndCommandLinesBecomePlans) {
+  const ImportedPlan toml = testing::imported("[training]\nlocal_batch_size = 2\nseq_len = 32\n[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 2\n", llama_over(8));
+  EXPECT_EQ(toml.plan.mesh, (DeviceMesh{.data = 4, .pipeline = 1, .tensor = 2}));
+  EXPECT_EQ(toml.plan.zero_stage, 3);
+  EXPECT_TRUE(toml.plan.sequence_parallel);
+  const ImportedPlan command = testing::imported("torchrun train.py --parallelism.pipeline_parallel_degree 2 --parallelism.pipeline_parallel_schedule Interleaved1F1B --training.local_batch_size=8 --training.seq_len 32", llama_over(4));
+  EXPECT_EQ(command.plan.chunks, 2);
+  EXPECT_THAT(blocks_of(command.plan), ElementsAre(1, 1, 1, 1));
+}
+
+TEST(Torchtitan, RefusesWithTheNumbersOfItsMesh) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 2, .expert = 4});
+  plan.model = testing::tiny_llama();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160};
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), AllOf(HasSubstr("dp_shard x cp x tp = 2 is not efsdp x ep for ep 4"), HasSubstr("expert 4 with tensor 2")));
+  plan.zero_stage = 1;
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/zero_stage"));
+}
+
+}  // namespace
+}  // namespace sim
