@@ -77,7 +77,7 @@ void declare_plan(CLI::App& app, Values& values) {
                                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command->add_option("--fix", values.fixed, "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, "
+  command->add_option("--fix", values.fixed, "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, reshard_ranks, "
                                              "sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule")->expected(1)->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")

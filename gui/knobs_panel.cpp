@@ -42,6 +42,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       microbatch_(knob(this, {1, 4096}, "microbatch")),
       zero_(knob(this, {0, 3}, "zero")),
       unit_(knob(this, {1, 1024}, "unit")),
+      near_(knob(this, {1, 4096}, "near")),
       schedule_(new QComboBox(this)),
       recompute_(new QComboBox(this)),
       sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
@@ -56,9 +57,10 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   }
   for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
   unit_->setToolTip(tr("Of ZeRO 3: blocks that are gathered, freed and reduced together"));
+  near_->setToolTip(tr("Of ZeRO 3: so many neighbouring ranks keep the weights among them from forward to backward; 1: all shards are gathered again"));
   build();
   const auto turn = [this] { Q_EMIT turned(knobs()); };
-  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_}) connect(box, &QSpinBox::valueChanged, this, turn);
+  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_, near_}) connect(box, &QSpinBox::valueChanged, this, turn);
   for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
   for (QCheckBox* box : {sequence_parallel_, offload_optimizer_, offload_activations_}) connect(box, &QCheckBox::toggled, this, turn);
   connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
@@ -80,6 +82,7 @@ void KnobsPanel::build() {
   form->addRow(tr("Microbatch"), microbatch_);
   form->addRow(tr("ZeRO stage"), zero_);
   form->addRow(tr("Layers a unit"), unit_);
+  form->addRow(tr("Kept after forward"), near_);
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
   form->addRow(offload_optimizer_);
@@ -98,14 +101,15 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   const QSignalBlocker blockers[] = {
       QSignalBlocker(tensor_), QSignalBlocker(pipeline_), QSignalBlocker(chunks_),    QSignalBlocker(microbatch_),
       QSignalBlocker(zero_),   QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_),
-      QSignalBlocker(offload_optimizer_), QSignalBlocker(offload_activations_), QSignalBlocker(unit_)};
+      QSignalBlocker(offload_optimizer_), QSignalBlocker(offload_activations_), QSignalBlocker(unit_), QSignalBlocker(near_)};
   tensor_->setValue(at.tensor);
   pipeline_->setValue(at.pipeline);
   chunks_->setValue(at.chunks);
   microbatch_->setValue(static_cast<int>(at.microbatch));
   zero_->setValue(at.zero_stage);
   unit_->setValue(at.layers_per_unit);
-  unit_->setEnabled(at.zero_stage == 3);
+  near_->setValue(at.reshard_ranks);
+  for (QSpinBox* box : {unit_, near_}) box->setEnabled(at.zero_stage == 3);
   schedule_->setCurrentText(QString::fromStdString(at.schedule));
   recompute_->setCurrentIndex(static_cast<int>(at.recompute));
   sequence_parallel_->setChecked(at.sequence_parallel);
@@ -123,6 +127,7 @@ Knobs KnobsPanel::knobs() const {
           .microbatch = microbatch_->value(),
           .zero_stage = zero_->value(),
           .layers_per_unit = unit_->value(),
+          .reshard_ranks = near_->value(),
           .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),
           .sequence_parallel = sequence_parallel_->isChecked(),
           .offload_optimizer = offload_optimizer_->isChecked(),

@@ -50,7 +50,7 @@ class Evaluator {
   using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool, sim::ContextAlgorithm>;   // microbatch, sequence parallel, recompute, offload, split backward
   using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::vector<sim::LayerIndex>>;  // chunks, last stage of the model, layers of a unit of stage 3, cut
   using WeightsKey = std::tuple<CutKey, std::int32_t, bool>;                    // ZeRO stage, offload
-  using StepKey = std::tuple<CutKey, std::int32_t, bool, bool>;                 // ZeRO stage, sequence parallel, offload
+  using StepKey = std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;   // ZeRO stage, sequence parallel, offload, ranks after forward
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;         // schedule, chunks, microbatches
 
   void turn_to(const PlanCandidate& candidate);  // plan_ becomes the candidate

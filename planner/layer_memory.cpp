@@ -120,11 +120,14 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                          .by_layer = std::vector<Bytes>(model.layers.size()),
                          .gradients_begin = std::vector<Bytes>(model.layers.size()),
                          .gradients_end = std::vector<Bytes>(model.layers.size()),
+                         .of_all_shards = std::vector<Bytes>(model.layers.size()),
                          .first_bucket = std::vector<Bytes>(model.layers.size())};
     sim::add_step_data(weights.resident, plan);
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
-      Bytes& first = weights.first_bucket[sim::unit_of(plan, bucket.ready_after).begin.position()];
+      const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();
+      if (!bucket.expert) weights.of_all_shards[unit] += sim::bytes_per_element(plan.workload.precision) * bucket.elements;
+      Bytes& first = weights.first_bucket[unit];
       const bool is_first = first == Bytes{} && !bucket.tied;
       for (const sim::BucketSlot& slot : bucket.slots) {
         const Bytes bytes = sim::bytes_per_element(plan.workload.precision) * slot.elements;

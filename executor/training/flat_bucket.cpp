@@ -70,6 +70,13 @@ void FlatBucket::release_weights() {
   if (plan_.shards_weights) resize_storage(weights_, 0);
 }
 
+void FlatBucket::keep_weights(Part part) {
+  const std::int64_t size = layout_.elements / part.ranks;
+  kept_ = at::empty({size}, plan_.options);
+  kept_.copy_(weights_.narrow(0, part.rank * size, size));
+}
+at::Tensor FlatBucket::take_kept() { return std::exchange(kept_, {}); }
+
 void FlatBucket::start_gradients() {
   if (filling_) return;
   filling_ = true;
@@ -139,7 +146,7 @@ at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
 
 FlatBucket::Bytes FlatBucket::bytes() const {
   const auto of = [](const at::Tensor& tensor) { return sim::Bytes(tensor.defined() ? static_cast<std::int64_t>(tensor.storage().nbytes()) : 0); };
-  Bytes held{.weights = of(weights_) + of(weight_shard_), .gradients = of(gradients_) + of(reduced_) + of(summed_), .host = of(host_gradients_) + of(host_weights_)};
+  Bytes held{.weights = of(weights_) + of(weight_shard_) + of(kept_), .gradients = of(gradients_) + of(reduced_) + of(summed_), .host = of(host_gradients_) + of(host_weights_)};
   sim::Bytes& state = plan_.offloads_optimizer ? held.host : held.optimizer;
   state += of(master_);
   for (const at::Tensor& moment : moments_) state += of(moment);

@@ -174,6 +174,8 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Backward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
       {Forward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
       {Backward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
+      {Forward, AllGather, Axis::Reshard, &TaskRunner::gather_from_neighbours},
+      {Backward, AllGather, Axis::Reshard, &TaskRunner::gather_from_neighbours},
       {Forward, Reshard, Axis::None, &TaskRunner::reshard},
       {Backward, Reshard, Axis::None, &TaskRunner::reshard},
       {Gradients, AllReduce, Axis::Data, &TaskRunner::reduce_gradients},
@@ -331,8 +333,23 @@ void TaskRunner::gather_for_layer(const sim::Task& task) {
   communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
 }
 
+// Each has kept a part since the last forward.
+void TaskRunner::gather_from_neighbours(const sim::Task& task) {
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  if (options_.mutation == Mutation::StaleWeights && bucket.has_whole_weights()) return;
+  const at::Tensor kept = bucket.take_kept();
+  bucket.take_weights();
+  communicators_.of(task.key.group).all_gather(bucket.weights(), kept, task.key)->wait();
+  lend(kept, DeviceStream::Gather);
+}
+
 void TaskRunner::reshard(const sim::Task& task) {
-  if (options_.mutation != Mutation::StaleWeights) parameters_.bucket(task.bucket).release_weights();
+  if (options_.mutation == Mutation::StaleWeights) return;
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  const std::int64_t data = plan_.mesh.coordinate(communicators_.rank()).data + (options_.mutation == Mutation::OtherPart ? 1 : 0);
+  if (task.key.phase == sim::Phase::Forward && sim::elements_after_forward(plan_, bucket.layout()) > 0)
+    bucket.keep_weights({.rank = data % plan_.mesh.reshard, .ranks = plan_.mesh.reshard});
+  bucket.release_weights();
 }
 
 bool TaskRunner::is_unreduced_by_mutation(const sim::Task& task) const {

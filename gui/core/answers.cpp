@@ -178,7 +178,15 @@ Answer reshard(const SimulatedPlan& now, Cancelled cancelled) {
       addVariant(variants, now, fmt::format("zero=3, reshard={}, prefetch={}", after, prefetch), [&](sim::ParallelPlan& plan) {
         plan.zero_stage = 3;
         plan.reshard_after_forward = after;
+        plan.mesh.reshard = 1;
         plan.prefetch = prefetch;
+      });
+  for (std::int32_t ranks = 2; ranks < now.plan.mesh.shards(); ranks *= 2)   // FSDP2's integer: a node, mostly
+    if (now.plan.mesh.shards() % ranks == 0)
+      addVariant(variants, now, fmt::format("zero=3, reshard_ranks={}", ranks), [&](sim::ParallelPlan& plan) {
+        plan.zero_stage = 3;
+        plan.reshard_after_forward = true;
+        plan.mesh.reshard = ranks;
       });
   return bestOf(now, std::move(variants), cancelled);
 }

@@ -12,6 +12,7 @@ Knobs knobsOf(const sim::ParallelPlan& plan) {
           .microbatch = plan.microbatch_size,
           .zero_stage = plan.zero_stage,
           .layers_per_unit = plan.layers_per_unit,
+          .reshard_ranks = plan.mesh.reshard,
           .recompute = plan.recompute,
           .sequence_parallel = plan.sequence_parallel,
           .offload_optimizer = plan.offload_optimizer,
@@ -31,6 +32,7 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   plan.microbatch_size = knobs.microbatch;
   plan.zero_stage = knobs.zero_stage;
   plan.layers_per_unit = knobs.layers_per_unit;
+  plan.mesh.reshard = knobs.reshard_ranks;
   plan.recompute = knobs.recompute;
   plan.sequence_parallel = knobs.sequence_parallel;
   plan.offload_optimizer = knobs.offload_optimizer;

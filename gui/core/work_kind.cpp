@@ -66,6 +66,7 @@ WorkKind kindOf(const sim::TaskKey& key) {
       case sim::MeshAxis::Expert: return WorkKind::Exchange;
       case sim::MeshAxis::Data:
       case sim::MeshAxis::ExpertData:
+      case sim::MeshAxis::Reshard:
       case sim::MeshAxis::Replica: return WorkKind::Data;
       case sim::MeshAxis::World: return WorkKind::World;
       default: return WorkKind::Pipeline;

@@ -402,7 +402,7 @@ TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
 
 bool is_gathering(const TaskKey& key) {
   const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward;
-  return of_layer && ((key.operation == Operation::AllGather && (key.group == MeshAxis::Data || key.group == MeshAxis::ExpertData)) || key.operation == Operation::Reshard);
+  return of_layer && ((key.operation == Operation::AllGather && (key.group == MeshAxis::Data || key.group == MeshAxis::ExpertData || key.group == MeshAxis::Reshard)) || key.operation == Operation::Reshard);
 }
 
 }  // namespace sim

@@ -38,7 +38,7 @@ constexpr bool begins_core(const TaskKey& key) { return key.phase == Phase::Back
 constexpr bool ends_core(const TaskKey& key) { return key.phase == Phase::Backward ? !is_output(key.operation) : !is_input(key.operation); }
 constexpr bool is_feed_forward(Segment segment) { return segment == Segment::Mlp || segment == Segment::Experts; }
 
-constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData; }
+constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData || axis == MeshAxis::Reshard; }
 
 // Only sequence parallelism has tasks of them in a backward.
 bool is_residual(Operation operation) { return operation == Operation::AttentionResidual || operation == Operation::MlpResidual; }
@@ -74,8 +74,7 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
-    effect.free_at_end(MemoryCategory::GatheredUnits,
-                       bytes_of(graph.buckets()[task.key.stage.position()][task.bucket.position()].elements));
+    reshard(effect, task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
   else if (task.key.phase == Phase::Backward) {
     backward(effect, task.key);
     begin_gradients(effect, task.key, graph);
@@ -204,6 +203,12 @@ void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const Ta
     if (bucket.shards > 1 && gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
 }
 
+// After forward neighbours may keep a part each, until they gather it again.
+void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const {
+  if (key.phase == Phase::Forward) effect.take(MemoryCategory::GatheredUnits, bytes_of(elements_after_forward(plan_, bucket)));
+  effect.free_at_end(MemoryCategory::GatheredUnits, bytes_of(bucket.elements));
+}
+
 // A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
 Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) const {
   if (plan_.cluster.hardware.kind != DeviceKind::Cpu) return {};
@@ -234,6 +239,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
+      if (task.key.group == MeshAxis::Reshard) effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
       return;
     case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;

@@ -44,6 +44,7 @@ class MemoryEffects {
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
   bool recomputes_blocks() const { return plan_.recompute == Recompute::Full; }

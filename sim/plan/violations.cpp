@@ -35,6 +35,9 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
   const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;   // degrees as written go beyond 64 bits
   rules.must(mesh.replicas >= 1 && copies % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < copies), "/mesh/replicas",
              fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, copies), "use a divisor of the data degree, below it");
+  const std::int64_t shards = copies / std::max(mesh.replicas, 1);
+  rules.must(mesh.reshard >= 1 && shards % std::max(mesh.reshard, 1) == 0 && (mesh.reshard == 1 || mesh.reshard < shards), "/mesh/reshard",
+             fmt::format("{} ranks after forward do not divide {} shards", mesh.reshard, shards), "use a divisor of the shards, below them");
   rules.must(product == plan.cluster.devices, "/mesh",
              fmt::format("{} = {:.0f} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
              "make the product equal to the number of devices");
@@ -167,7 +170,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.reshard < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
   check_context(plan, rules);

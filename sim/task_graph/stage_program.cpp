@@ -27,7 +27,7 @@ class Writer {
  public:
   Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
       : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage),
-        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody),
+        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody), near_(buckets.size()),
         on_host_(buckets.size(), kNobody) {
     cache_pieces();
     handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
@@ -82,6 +82,7 @@ class Writer {
   ByLayerKind<LayerPieces> pieces_;
   std::vector<std::vector<std::int32_t>> buckets_by_layer_;
   std::vector<std::int32_t> held_;       // by bucket: the gather that filled it, or kNobody
+  std::vector<bool> near_;               // by bucket: neighbours have kept it among them since a forward
   std::int32_t chain_ = kNobody;         // the task that made what the next piece reads
   std::array<std::vector<std::int32_t>, 2> handed_;
   std::int32_t last_compute_ = kNobody;  // of the whole stage
@@ -169,8 +170,9 @@ void Writer::gather(const Visit& visit, std::int32_t after) {
               .stream = Stream::Gather, .bucket = BucketIndex(bucket),
               .payload = element * buckets_[static_cast<std::size_t>(bucket)].elements};
     task.key.layer = visit.unit;
-    task.key.group = axis_of(buckets_[static_cast<std::size_t>(bucket)]);
+    task.key.group = near_[static_cast<std::size_t>(bucket)] ? MeshAxis::Reshard : axis_of(buckets_[static_cast<std::size_t>(bucket)]);
     task.key.sequence = bucket;
+    near_[static_cast<std::size_t>(bucket)] = false;
     held_[static_cast<std::size_t>(bucket)] = emit(task, {after});
   }
 }
@@ -191,6 +193,7 @@ void Writer::reshard(const std::vector<Visit>& visits, std::size_t at) {
     task.key.sequence = bucket;
     emit(task, {});
     held_[static_cast<std::size_t>(bucket)] = kNobody;
+    near_[static_cast<std::size_t>(bucket)] = visit.action.kind == ActionKind::Forward && elements_after_forward(plan_, buckets_[static_cast<std::size_t>(bucket)]) > 0;
   }
 }
 

@@ -125,6 +125,14 @@ std::vector<Composition> of_wrapping() {
       {.name = "C2_units_of_2_ring", .mesh = {.context = 2}, .layers_per_unit = 2},
       {.name = "D2E2_units_of_2", .mesh = {.data = 2, .expert = 2}, .layers_per_unit = 2, .experts = even()},
       {.name = "D2_units_of_8_experts", .mesh = {.data = 2}, .layers_per_unit = 8, .experts = even()},
+      {.name = "D4_near_2", .mesh = {.data = 4, .reshard = 2}},   // neighbours keep the weights after forward
+      {.name = "D4_near_2_reduce_each", .mesh = {.data = 4, .reshard = 2}, .accumulation = kEach},
+      {.name = "D4_near_2_units_of_3_recompute_bf16", .mesh = {.data = 4, .reshard = 2}, .recompute = Full, .precision = Bf16, .layers_per_unit = 3},
+      {.name = "D2C2_near_2_ring", .mesh = {.data = 2, .context = 2, .reshard = 2}},
+      {.name = "D4E2_near_2", .mesh = {.data = 4, .expert = 2, .reshard = 2}, .experts = even()},
+      {.name = "D4T2_near_2_sequence", .mesh = {.data = 4, .tensor = 2, .reshard = 2}, .sequence_parallel = true},
+      {.name = "D4P2_near_2_1f1b", .mesh = {.data = 4, .pipeline = 2, .reshard = 2}},
+      {.name = "D4P2_near_2_zbv", .mesh = {.data = 4, .pipeline = 2, .reshard = 2}, .schedule = "zbv", .chunks = 2},
   };
 }
 

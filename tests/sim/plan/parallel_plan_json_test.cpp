@@ -16,6 +16,8 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
   plan.offload_optimizer = plan.offload_activations = true;
   plan.recompute = Recompute::Full;
   plan.layers_per_unit = 2;
+  plan.mesh = {.data = 4, .pipeline = 2, .tensor = 1, .reshard = 2};
+  plan.cluster.devices = 8;
   const Json json = to_json(plan);
   const ParallelPlan read = plan_from_json(json, "plan.json");
   EXPECT_EQ(to_json(read).dump(), json.dump());

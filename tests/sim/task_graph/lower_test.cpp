@@ -92,6 +92,17 @@ TEST(Lower, BlocksOfAUnitComeAndGoTogether) {
   EXPECT_EQ(count(graph, Phase::Gradients, Operation::ReduceScatter), 4);
 }
 
+// Forward leaves a part with each of two neighbours, who gather it for the backward; the next forward gathers from all.
+TEST(Lower, WhatNeighboursKeepIsGatheredFromThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1, .reshard = 2});
+  plan.zero_stage = 3;
+  ASSERT_TRUE(violations(plan).empty());
+  for (const MicrobatchIndex microbatch : {MicrobatchIndex(0), MicrobatchIndex(1)})
+    EXPECT_THAT(kinds(lowered(plan), plan, microbatch, LayerIndex(2)),
+                ::testing::IsSupersetOf({"forward.all_gather.data", "forward.reshard", "backward.all_gather.reshard", "backward.reshard"}));
+  EXPECT_EQ(count(lowered(plan), Phase::Backward, Operation::AllGather), 5 * plan.num_microbatches());   // the head is still there
+}
+
 TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
