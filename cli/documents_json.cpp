@@ -49,7 +49,7 @@ Json shape_json(const sim::ParallelPlan& plan) {
   return {{"data", plan.mesh.data}, {"expert", plan.mesh.expert}, {"context", plan.mesh.context}, {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
           {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
           {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel}, {"offload_optimizer", plan.offload_optimizer},
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel}, {"offload_optimizer", plan.offload_optimizer}, {"offload_activations", plan.offload_activations},
           {"plan_hash", sim::plan_hash(plan)}};
 }
 

@@ -77,13 +77,13 @@ void declare_plan(CLI::App& app, Values& values) {
                                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command->add_option("--fix", values.fixed, "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, "
-                                             "sequence_parallel, recompute, offload_optimizer, microbatch, schedule")->expected(1)->take_all();
+  command->add_option("--fix", values.fixed, "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, reshard_ranks, "
+                                             "sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule")->expected(1)->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(CLI::PositiveNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
-  command->add_flag("--offload", values.plan.offload, "Plans with the optimizer on the host compete, too; without it they come where no other fits");
+  command->add_flag("--offload", values.plan.offload, "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
   declare_training(command, values.plan);
   add_output(command, values.plan.output, "Plan file to write");
 }

@@ -18,17 +18,29 @@ constexpr std::size_t kShownOfFront = 8;
 
 std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
 
-// "3 kept": gathered weights stay until the backward. "3 by 4": in units of 4 layers. "3 of 8": shards of 8 ranks, replicated.
+// "3 kept": gathered weights stay until the backward; "3 near 8": among 8 neighbours. "3 by 4": in units of 4 layers.
 std::string zero_name(const sim::ParallelPlan& plan) {
-  return std::to_string(plan.zero_stage) + (plan.zero_stage == 3 && !plan.reshard_after_forward ? " kept" : "") +
-         (plan.zero_stage == 3 && plan.layers_per_unit > 1 ? fmt::format(" by {}", plan.layers_per_unit) : "") +
-         (plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : "");
+  std::string name = std::to_string(plan.zero_stage);
+  if (plan.zero_stage < 3) return name;
+  if (!plan.reshard_after_forward) name += " kept";
+  if (plan.mesh.reshard > 1) name += fmt::format(" near {}", plan.mesh.reshard);
+  if (plan.layers_per_unit > 1) name += fmt::format(" by {}", plan.layers_per_unit);
+  return name;
 }
+
+// " of 8": shards of 8 ranks, replicated.
+std::string replicas_name(const sim::ParallelPlan& plan) { return plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : ""; }
 
 // "4 ring".
 std::string context_name(const sim::ParallelPlan& plan) {
   if (plan.mesh.context == 1) return "-";
   return fmt::format("{} {}", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
+}
+
+// What lies on the host.
+std::string host_name(const sim::ParallelPlan& plan) {
+  if (!plan.offload_activations) return plan.offload_optimizer ? "optimizer" : "-";
+  return plan.offload_optimizer ? "optimizer, inputs" : "inputs";
 }
 
 // Columns that stand behind "data" where some plan has such ranks.
@@ -40,8 +52,7 @@ struct RareColumn {
 constexpr RareColumn kRareColumns[] = {
     {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; }, [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
-    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer; },
-     [](const sim::ParallelPlan& plan) { return std::string(plan.offload_optimizer ? "optimizer" : "-"); }},
+    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer || plan.offload_activations; }, host_name},
 };
 constexpr std::ptrdiff_t kBehindData = 2;
 
@@ -63,7 +74,7 @@ Row cells(std::size_t number, const planner::RankedPlan& ranked) {
   const sim::ParallelPlan& plan = ranked.plan;
   const std::string schedule = plan.mesh.pipeline == 1 ? "-" : plan.schedule + (plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "");
   return {std::to_string(number), std::to_string(plan.mesh.data), std::to_string(plan.mesh.tensor), std::to_string(plan.mesh.pipeline), schedule,
-          fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size), zero_name(plan), recompute_name(plan),
+          fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size), zero_name(plan) + replicas_name(plan), recompute_name(plan),
           plan.sequence_parallel ? "yes" : "no", sim::to_text(sim::to_seconds(ranked.result.step_time)),
           fmt::format("{:.0f}", ranked.result.tokens_per_second), sim::percent(ranked.result.mfu), sim::percent(ranked.result.bubble),
           sim::to_text(ranked.result.peak_memory), ranked.why_not_best};
@@ -130,8 +141,8 @@ std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", plan.mesh.expert) : "";
   return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}{}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
                      plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
-                     plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute_name(plan),
-                     plan.offload_optimizer ? ", optimizer on the host" : "");
+                     plan.num_microbatches(), plan.microbatch_size, zero_name(plan), recompute_name(plan),
+                     host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan));
 }
 
 }  // namespace cli

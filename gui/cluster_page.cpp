@@ -13,6 +13,8 @@
 namespace gui {
 namespace {
 
+constexpr int kMostRanks = 32768;  // a box of a pixel or two is no map any more, and costs as much
+
 struct Scale {
   double least = 0, most = 0;
   double share(double value) const { return most > least ? (value - least) / (most - least) : 0.5; }
@@ -77,6 +79,7 @@ void ClusterPage::setPlan(const SharedPlan& plan) {
 
 void ClusterPage::refresh() {
   if (!plan_) return;
+  if (plan_->plan.mesh.ranks() > kMostRanks) return showNoMap();
   const RankMetric& metric = allRankMetrics()[static_cast<std::size_t>(metrics_->currentIndex())];
   RankPicture picture{.share = {}, .text = {}, .load = plan_->load, .plan = plan_};
   picture.most_load = mostOf(picture.load);
@@ -92,6 +95,14 @@ void ClusterPage::refresh() {
   mesh_->setPicture(
       {[picture](const QRectF& area) { return meshBoxes(picture, area); }, tr("Mesh: a row a stage"), name + ' ' + least, most});
   rank_->setText(tr("Click a rank; double click or Enter shows its timeline"));
+}
+
+void ClusterPage::showNoMap() {
+  for (BoxView* view : {machines_, mesh_}) {
+    view->setEmptyText(tr("%L1 ranks are more than can be told apart here (%L2); the Timeline and Memory pages show each group of equal ranks").arg(plan_->plan.mesh.ranks()).arg(kMostRanks));
+    view->setPicture({});
+  }
+  rank_->setText({});
 }
 
 void ClusterPage::choose(int rank) {

@@ -29,6 +29,7 @@ class ClusterPage : public QWidget {
  private:
   void build();
   void refresh();
+  void showNoMap();
   void choose(int rank);
 
   SharedPlan plan_;

@@ -42,10 +42,12 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       microbatch_(knob(this, {1, 4096}, "microbatch")),
       zero_(knob(this, {0, 3}, "zero")),
       unit_(knob(this, {1, 1024}, "unit")),
+      near_(knob(this, {1, 4096}, "near")),
       schedule_(new QComboBox(this)),
       recompute_(new QComboBox(this)),
       sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
       offload_optimizer_(new QCheckBox(tr("optimizer on the host"), this)),
+      offload_activations_(new QCheckBox(tr("inputs of blocks on the host"), this)),
       cut_(new CutView(this)),
       data_(new QLabel(this)),
       effect_(new QLabel(this)) {
@@ -55,11 +57,12 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   }
   for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
   unit_->setToolTip(tr("Of ZeRO 3: blocks that are gathered, freed and reduced together"));
+  near_->setToolTip(tr("Of ZeRO 3: so many neighbouring ranks keep the weights among them from forward to backward; 1: all shards are gathered again"));
   build();
   const auto turn = [this] { Q_EMIT turned(knobs()); };
-  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_}) connect(box, &QSpinBox::valueChanged, this, turn);
+  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_, near_}) connect(box, &QSpinBox::valueChanged, this, turn);
   for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
-  for (QCheckBox* box : {sequence_parallel_, offload_optimizer_}) connect(box, &QCheckBox::toggled, this, turn);
+  for (QCheckBox* box : {sequence_parallel_, offload_optimizer_, offload_activations_}) connect(box, &QCheckBox::toggled, this, turn);
   connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
   setEnabled(false);
   effect_->setText(tr("Find or open a plan to edit it."));
@@ -72,15 +75,18 @@ void KnobsPanel::build() {
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->addRow(tr("Tensor"), tensor_);
   form->addRow(tr("Pipeline"), pipeline_);
+  data_->setWordWrap(true);
   form->addRow(tr("Data"), data_);
   form->addRow(tr("Schedule"), schedule_);
   form->addRow(tr("Chunks"), chunks_);
   form->addRow(tr("Microbatch"), microbatch_);
   form->addRow(tr("ZeRO stage"), zero_);
   form->addRow(tr("Layers a unit"), unit_);
+  form->addRow(tr("Kept after forward"), near_);
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
   form->addRow(offload_optimizer_);
+  form->addRow(offload_activations_);
   form->addRow(tr("Stage cut"), cut_);
   effect_->setWordWrap(true);
   effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
@@ -95,20 +101,22 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   const QSignalBlocker blockers[] = {
       QSignalBlocker(tensor_), QSignalBlocker(pipeline_), QSignalBlocker(chunks_),    QSignalBlocker(microbatch_),
       QSignalBlocker(zero_),   QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_),
-      QSignalBlocker(offload_optimizer_), QSignalBlocker(unit_)};
+      QSignalBlocker(offload_optimizer_), QSignalBlocker(offload_activations_), QSignalBlocker(unit_), QSignalBlocker(near_)};
   tensor_->setValue(at.tensor);
   pipeline_->setValue(at.pipeline);
   chunks_->setValue(at.chunks);
   microbatch_->setValue(static_cast<int>(at.microbatch));
   zero_->setValue(at.zero_stage);
   unit_->setValue(at.layers_per_unit);
-  unit_->setEnabled(at.zero_stage == 3);
+  near_->setValue(at.reshard_ranks);
+  for (QSpinBox* box : {unit_, near_}) box->setEnabled(at.zero_stage == 3);
   schedule_->setCurrentText(QString::fromStdString(at.schedule));
   recompute_->setCurrentIndex(static_cast<int>(at.recompute));
   sequence_parallel_->setChecked(at.sequence_parallel);
   offload_optimizer_->setChecked(at.offload_optimizer);
+  offload_activations_->setChecked(at.offload_activations);
   cut_->setPlan(plan);
-  data_->setText(tr("%1  (of %2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
+  data_->setText(tr("%L1  (of %L2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
 }
 
 Knobs KnobsPanel::knobs() const {
@@ -119,9 +127,11 @@ Knobs KnobsPanel::knobs() const {
           .microbatch = microbatch_->value(),
           .zero_stage = zero_->value(),
           .layers_per_unit = unit_->value(),
+          .reshard_ranks = near_->value(),
           .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),
           .sequence_parallel = sequence_parallel_->isChecked(),
-          .offload_optimizer = offload_optimizer_->isChecked()};
+          .offload_optimizer = offload_optimizer_->isChecked(),
+          .offload_activations = offload_activations_->isChecked()};
 }
 
 void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
@@ -134,7 +144,7 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
                      "<table cellspacing=4><tr><td>%1</td><td align=right><b>%2</b></td><td>%3</td></tr><tr><td>%4</td><td "
                      "align=right><b>%5</b></td><td>%6</td></tr></table>")
                      .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
-  if (now->plan.offload_optimizer) text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
+  if (result.host_memory > sim::Bytes(0)) text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
   if (!result.host_fits)
     text += inWarning(tr("Does not fit into the memory of the host."));
   else if (!result.fits)

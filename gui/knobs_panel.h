@@ -31,10 +31,10 @@ class KnobsPanel : public QWidget {
 
  private:
   void build();
-  QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_, *unit_;
+  QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_, *unit_, *near_;
   QComboBox *schedule_, *recompute_;
   QCheckBox* sequence_parallel_;
-  QCheckBox* offload_optimizer_;
+  QCheckBox *offload_optimizer_, *offload_activations_;
   CutView* cut_;
   QLabel *data_, *effect_;
 };

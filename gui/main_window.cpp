@@ -7,6 +7,7 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QMimeData>
+#include <QRegularExpression>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
@@ -228,8 +229,7 @@ void MainWindow::edit(const sim::ParallelPlan& plan) {
 
 void MainWindow::tell(const Message& message) { message_->tell(message); }
 
-template <class Action>
-void MainWindow::attempt(Action&& action) {
+void MainWindow::attempt(const std::function<void()>& action) {
   try {
     action();
   } catch (...) {
@@ -298,53 +298,6 @@ void MainWindow::dropEvent(QDropEvent* event) {
   openAll(paths);
 }
 
-// The picture or table of the page that a person is in; where that is none, the page's main one.
-template <class Widget>
-Widget* MainWindow::focused() const {
-  const QWidget* page = pages_->currentWidget();
-  for (QWidget* at = focusWidget(); at != nullptr && page->isAncestorOf(at); at = at->parentWidget())
-    if (auto* found = qobject_cast<Widget*>(at)) return found;
-  return nullptr;
-}
-
-View* MainWindow::shownView() const {
-  if (View* chosen = focused<View>()) return chosen;
-  QWidget* page = pages_->currentWidget();
-  if (page == plan_page_) return plan_page_->isEstimateShown() ? plan_page_->estimate()->scatter() : plan_page_->scatter();
-  if (page == run_page_) return run_page_->timeline();
-  if (page == memory_page_) return memory_page_->view();
-  if (page == cluster_page_) return cluster_page_->machines();
-  if (page == compare_page_) return compare_page_->shownView();
-  if (page == trace_page_) return trace_page_->view();
-  return timeline_page_->view();
-}
-
-TablePanel* MainWindow::shownTable() const {
-  if (TablePanel* chosen = focused<TablePanel>()) return chosen;
-  QWidget* page = pages_->currentWidget();
-  if (page == memory_page_) return memory_page_->alive();
-  if (page == compare_page_) return compare_page_->errors();
-  if (page == trace_page_) return trace_page_->statistics();
-  if (page == answers_page_) return answers_page_->table();
-  if (page == plan_page_) return plan_page_->isEstimateShown() ? plan_page_->estimate()->table() : plan_page_->table();
-  return timeline_page_->figures();
-}
-
-void MainWindow::exportPicture(const QString& path) {
-  attempt([&] { savePicture(*shownView(), path); });
-}
-void MainWindow::exportTable(const QString& path) {
-  attempt([&] { saveTable(shownTable()->visibleTable(), path); });
-}
-void MainWindow::saveShownPlan(const QString& path) {
-  attempt([&] {
-    if (!session_.plan()) return tell({tr("There is no plan to save."), tr("choose one on the Plan page first")});
-    sim::save_plan(session_.plan()->plan, path.toStdString());
-  });
-}
-void MainWindow::saveShownView(const QString& path) {
-  attempt([&] { saveView(pages_->currentWidget() == trace_page_ ? trace_page_->viewState() : timeline_page_->viewState(), path.toStdString()); });
-}
 bool MainWindow::isWorking() const {
   const QList<BackgroundJob*> jobs = findChildren<BackgroundJob*>();
   return session_.isWorking() || std::any_of(jobs.begin(), jobs.end(), [](const BackgroundJob* job) { return job->isRunning(); });
@@ -362,7 +315,7 @@ void MainWindow::pictureWhenReady(const QString& path) {
 void MainWindow::writeBeside(const QString& path, std::function<void()> write) {
   writing_.start([this, path, write = std::move(write)](const std::atomic<bool>&) -> BackgroundJob::Finish {
     write();
-    return [this, path] { statusBar()->showMessage(tr("%1 is written.").arg(path)); };
+    return [this, path] { tellWritten(path); };
   });
 }
 
@@ -396,6 +349,8 @@ void MainWindow::choose(Dialog kind, const QString& title, const QString& filter
                       : kind == Dialog::Open ? QFileDialog::ExistingFile
                                              : QFileDialog::AnyFile);
   dialog->setAcceptMode(kind == Dialog::Save ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
+  static const QRegularExpression ending(QStringLiteral("\\*\\.(\\w+)"));  // of a name that is typed without one
+  if (kind == Dialog::Save) dialog->setDefaultSuffix(ending.match(filter).captured(1));
   connect(dialog, &QFileDialog::fileSelected, this, then);
   dialog->open();
 }

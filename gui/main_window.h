@@ -93,13 +93,14 @@ class MainWindow : public QMainWindow {
   void addRecipeActions();
   void addViewActions();
   void addThemes(const QString& menu);
+  void showKeys();
   void turn(const Knobs& knobs);
   void edit(const sim::ParallelPlan& plan);  // undoable
   void openOne(const QString& path, FileKind kind);
   void importPlan(const QString& recipe);  // of another program, for the model and the cluster of the form
   void tell(const Message& message);
-  template <class Action>
-  void attempt(Action&& action);  // what it throws is told
+  void attempt(const std::function<void()>& action);  // what it throws is told
+  void tellWritten(const QString& path);
   void writeBeside(const QString& path, std::function<void()> write);
   enum class Dialog { Open, Folder, Save };
   void choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then);

@@ -1,9 +1,11 @@
 #include <QAction>
 #include <QActionGroup>
 #include <QLineEdit>
-#include <QMessageBox>
 #include <QSettings>
 #include <QTabWidget>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/command_palette.h"
 #include "gui/compare_page.h"
@@ -118,15 +120,25 @@ void MainWindow::addViewActions() {
   connect(places, &QAction::toggled, this, &chooseKeyPlaces);
   actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
   actions_.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { commands_->open(); });
-  actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {
-    auto* box = new QMessageBox(
-        QMessageBox::NoIcon, tr("Keys"),
-        tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, . , next and previous slice, [ ] along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, with Shift it moves.</p>") +
-            actions_.keyList(),
-        QMessageBox::Close, this);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->open();
-  });
+  actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] { showKeys(); });
+}
+
+// Scrolls: there are more keys than lines on a small screen.
+void MainWindow::showKeys() {
+  auto* dialog = new QDialog(this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Keys"));
+  auto* text = new QTextBrowser(dialog);
+  text->setAccessibleName(tr("Keys"));
+  text->setFrameShape(QFrame::NoFrame);
+  text->setHtml(
+      tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, . , next and previous slice, [ ] along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, with Shift it moves.</p>") +
+      actions_.keyList());
+  auto* column = new QVBoxLayout(dialog);
+  column->setContentsMargins(4, 4, 4, 4);
+  column->addWidget(text);
+  dialog->resize(std::min(560, width()), std::min(680, height() - 40));
+  dialog->open();
 }
 
 }  // namespace gui

@@ -41,6 +41,7 @@ void MemoryPage::build() {
   head->addWidget(label);
   head->addWidget(devices_);
   head->addStretch(1);
+  moment_->setToolTip(tr("Click a moment in the picture; P: the peak"));
   moment_->setMinimumWidth(1);  // on a small screen the window does not grow for it
   head->addWidget(moment_);
   auto* body = new QSplitter(Qt::Horizontal, this);
@@ -118,7 +119,7 @@ void MemoryPage::showMoment(sim::SimTime time) {
     const Table table = alive(device, time);
     return [this, table] { alive_->setTable(table); };
   });
-  const QString moment = tr("at %1 of %2 (P: the peak)").arg(timeCell(time).text, timeCell(length_).text);
+  const QString moment = tr("at %1 of %2").arg(timeCell(time).text, timeCell(length_).text);
   moment_->setText(source_.note.isEmpty() ? moment : source_.note + QStringLiteral("   ") + moment);
 }
 

@@ -61,6 +61,7 @@ QWidget* PlanPage::result() {
   foot->setContentsMargins(0, 0, 10, 0);
   auto* run = new QPushButton(tr("&Run the chosen plan…"), all);
   run->setToolTip(tr("Start it here, or take the command or script for another machine (Ctrl+6)"));
+  run->setDefault(true);
   connect(run, &QPushButton::clicked, this, &PlanPage::runWanted);
   foot->addWidget(proof_, 1);
   foot->addWidget(run, 0, Qt::AlignVCenter);

@@ -24,7 +24,7 @@ namespace {
 
 // The folder, or the next of its name that holds no run yet: runs/gui, runs/gui-2, ... No run is lost for another.
 QString freeFolder(const QString& folder) {
-  static const QRegularExpression counted(QStringLiteral("-\\d+$"));
+  static const QRegularExpression counted(QStringLiteral("-\\d{1,2}$"));
   QString free = folder;
   for (int number = 2; QFile::exists(free + QStringLiteral("/plan.json")); ++number) free = QString(folder).remove(counted) + '-' + QString::number(number);
   return free;
@@ -39,6 +39,7 @@ RunPage::RunPage(QWidget* parent)
       command_(new QLineEdit(this)),
       launcher_(new QComboBox(this)),
       steps_(new QSpinBox(this)),
+      example_(new QPushButton(tr("Take an e&xample"), this)),
       start_(new QPushButton(tr("&Start"), this)),
       stop_(new QPushButton(tr("S&top"), this)),
       resume_(new QPushButton(tr("&Resume"), this)),
@@ -86,10 +87,9 @@ QWidget* RunPage::form() {
   auto* data_line = new QHBoxLayout;
   data_line->addWidget(data_, 1);
   data_line->addWidget(browse);
-  auto* example = new QPushButton(tr("Take an e&xample"), this);
-  example->setToolTip(tr("A text that came with the program: enough to see a run"));
-  connect(example, &QPushButton::clicked, this, &RunPage::exampleWanted);
-  data_line->addWidget(example);
+  example_->setToolTip(tr("A text that came with the program: enough to see a run"));
+  connect(example_, &QPushButton::clicked, this, &RunPage::exampleWanted);
+  data_line->addWidget(example_);
   auto* data_label = new QLabel(tr("&Data"), this);
   data_label->setBuddy(data_);
   form->addRow(data_label, data_line);
@@ -196,6 +196,8 @@ void RunPage::refreshButtons() {
   resume_->setEnabled(process_.canResume());
   export_->setEnabled(plan_.has_value());
   compare_->setEnabled(!alive && !process_.steps().empty());
+  QPushButton* const next = compare_->isEnabled() ? compare_ : start_->isEnabled() ? start_ : plan_ && !alive ? example_ : nullptr;
+  for (QPushButton* button : {example_, start_, compare_}) button->setDefault(button == next);  // stands out
 }
 
 QString RunPage::stateText() const {

@@ -66,7 +66,7 @@ class RunPage : public QWidget {
   QLineEdit *data_, *folder_, *command_;
   QComboBox* launcher_;
   QSpinBox* steps_;
-  QPushButton *start_, *stop_, *resume_, *compare_, *export_;
+  QPushButton *example_, *start_, *stop_, *resume_, *compare_, *export_;
   QLabel* state_;
   LineView *loss_, *speed_, *memory_;
   TimelineView* timeline_;

@@ -7,7 +7,6 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-
 namespace gui {
 
 StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout), model_(new QLabel(this)), devices_(new QLabel(this)) {
@@ -32,7 +31,8 @@ StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayo
   const QDir folder(QString::fromStdString(modelsFolder()));
   for (const QString& file : folder.entryList({QStringLiteral("*.json")}, QDir::Files, QDir::Name))
     examples->addAction(file.chopped(5), this, [this, path = folder.filePath(file)] { Q_EMIT exampleChosen(path); });
-  addStep(QString(), tr("No model at hand? These came with the program."), tr("Take an example"))->setMenu(examples);
+  examples_ = addStep(QString(), tr("No model at hand? These came with the program."), tr("Take an example"));
+  examples_->setMenu(examples);
   column_->addWidget(model_);
   connect(addStep(tr("Say what it trains on"), tr("Choose a cluster and the number of devices at the left; to train here, let this machine be measured once."),
                   tr("Measure this machine")),
@@ -53,6 +53,8 @@ void StartPanel::setQuestion(const PlanQuestion& question) {
   devices_->setVisible(!question.model.empty() && !question.cluster.empty());
   devices_->setText(QStringLiteral("✓ <b>%L1 × %2</b>").arg(question.devices).arg(nameOf(question.cluster)));
   plan_->setEnabled(!question.model.empty());
+  plan_->setDefault(!question.model.empty());  // the next step stands out
+  examples_->setDefault(question.model.empty());
 }
 
 // Without a title: more about the step before. Without a button: what comes later.

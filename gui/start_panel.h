@@ -29,7 +29,7 @@ class StartPanel : public QWidget {
 
   QVBoxLayout* column_;
   QLabel *model_, *devices_;  // what was chosen
-  QPushButton* plan_ = nullptr;
+  QPushButton *plan_ = nullptr, *examples_ = nullptr;
   int steps_ = 0;
 };
 

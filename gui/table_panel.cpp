@@ -128,7 +128,16 @@ void TablePanel::arrangeColumns() {
   view_->horizontalHeader()->setSortIndicatorShown(true);
   const int columns = model_->columnCount();
   for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column), kWidest));
-  if (stretched_ >= 0 && stretched_ < columns) view_->horizontalHeader()->setSectionResizeMode(stretched_, QHeaderView::Stretch);
+  fitStretched();
+}
+
+void TablePanel::fitStretched() {
+  constexpr int kLeast = 140;
+  QHeaderView* header = view_->horizontalHeader();
+  if (stretched_ < 0 || stretched_ >= header->count()) return;
+  const bool has_room = view_->viewport()->width() - header->length() + header->sectionSize(stretched_) >= kLeast;
+  header->setSectionResizeMode(stretched_, has_room ? QHeaderView::Stretch : QHeaderView::Interactive);
+  if (!has_room) header->resizeSection(stretched_, kLeast);
 }
 
 }  // namespace gui

@@ -34,8 +34,12 @@ class TablePanel : public QWidget {
   void rowOpened(int position);  // double click, Enter
   void filterChanged();
 
+ protected:
+  void resizeEvent(QResizeEvent*) override { fitStretched(); }
+
  private:
   void updateCount();
+  void fitStretched();  // what is left, but never too little to read
   void arrangeColumns();
   int stretched_ = -1;
   bool filtering_ = false;  // until the model has done it

@@ -80,7 +80,8 @@ void TimelinePage::build() {
   body->addWidget(view_);
   body->addWidget(side);
   body->setSizes({680, 350});
-  body->setStretchFactor(0, 1);
+  body->setStretchFactor(0, 3);  // both give way on a small screen
+  body->setStretchFactor(1, 1);
   auto* all = new QSplitter(Qt::Vertical, this);
   all->addWidget(body);
   all->addWidget(explanation_);
@@ -219,6 +220,7 @@ void TimelinePage::showRank(sim::Rank rank) {
 void TimelinePage::nextMatch() {
   if (matches_.empty()) return;
   view_->select(view_->core().find(matches_[match_]));
+  found_->setText(tr("match %L1 of %L2").arg(match_ + 1).arg(matches_.size()));
   match_ = (match_ + 1) % matches_.size();
 }
 

@@ -183,6 +183,7 @@ void TracePage::setViewState(const ViewState& state) {
 void TracePage::nextMatch() {
   if (matches_.empty()) return;
   view_->select(view_->core().find(matches_[match_]));
+  found_->setText(tr("match %L1 of %L2").arg(match_ + 1).arg(matches_.size()));
   match_ = (match_ + 1) % matches_.size();
 }
 

@@ -37,7 +37,9 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
 }
 
 void Evaluator::turn_to(const PlanCandidate& candidate) {
+  plan_.mesh.reshard = 1;
   begin_mesh(candidate.mesh);
+  plan_.mesh.reshard = candidate.reshard_ranks;
   plan_.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
   plan_.context_algorithm = candidate.context_algorithm;
   plan_.chunks = candidate.chunks;
@@ -48,6 +50,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.sequence_parallel = candidate.sequence_parallel;
   plan_.recompute = candidate.recompute;
   plan_.offload_optimizer = candidate.offload_optimizer;
+  plan_.offload_activations = candidate.offload_activations;
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
@@ -83,7 +86,7 @@ const std::vector<StageWeights>& Evaluator::weights() {
 }
 
 const std::vector<StageStepPrices>& Evaluator::steps() {
-  const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, plan_.offload_optimizer});
+  const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, plan_.offload_optimizer, plan_.mesh.reshard});
   if (is_new) entry->second = Pricer(model_, plan_, devices()).steps();
   return entry->second;
 }

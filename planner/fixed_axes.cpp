@@ -64,9 +64,11 @@ constexpr Axis kAxes[] = {
     {"zero", [](const std::string& t, FixedAxes& a) { return read_zero(t, a.zero); }, "0, 1, 2, 3"},
     {"reshard", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.reshard); }, "true, false"},
     {"layers_per_unit", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.layers_per_unit); }, kDegree},
+    {"reshard_ranks", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.reshard_ranks); }, kDegree},
     {"sequence_parallel", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.sequence_parallel); }, "true, false"},
     {"recompute", [](const std::string& t, FixedAxes& a) { return read_name(t, sim::kRecomputeNames, a.recompute); }, "none, selective, full"},
     {"offload_optimizer", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.offload_optimizer); }, "true, false"},
+    {"offload_activations", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.offload_activations); }, "true, false"},
     {"schedule", [](const std::string& t, FixedAxes& a) { return read_schedule(t, a.schedule); }, ""},
 };
 

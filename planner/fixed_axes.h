@@ -10,13 +10,13 @@
 
 namespace planner {
 
-// Axes that can be fixed: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, sequence_parallel, recompute, offload_optimizer, microbatch, schedule.
+// Axes that can be fixed: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, reshard_ranks, sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule.
 using Fixed = std::map<std::string, std::string>;
 
 struct FixedAxes {
-  std::optional<std::int32_t> data, context, expert, tensor, pipeline, replicas, chunks, zero, microbatch, layers_per_unit;
+  std::optional<std::int32_t> data, context, expert, tensor, pipeline, replicas, chunks, zero, microbatch, layers_per_unit, reshard_ranks;
   std::optional<sim::ContextAlgorithm> context_algorithm;
-  std::optional<bool> sequence_parallel, reshard, offload_optimizer;
+  std::optional<bool> sequence_parallel, reshard, offload_optimizer, offload_activations;
   std::optional<sim::Recompute> recompute;
   std::optional<std::string> schedule;
 };

@@ -73,15 +73,22 @@ class Templates {
   void follow(Walk& walk, LayerIndex layer, Phase phase, const std::vector<sim::Piece>& pieces) const {
     for (const sim::Piece& piece : pieces) walk.add(memory_.effect(task(layer, phase, piece), device_));
   }
+  bool is_block(LayerIndex layer) const { return layer != LayerIndex(0) && layer != model_.head(); }
+  // To the host and back; with nothing between the copy and what it waits for, or what waits for it.
+  void move_input(Walk& walk, LayerIndex layer, Phase phase) const {
+    const sim::Operation operation = phase == Phase::Forward ? sim::Operation::CopyToHost : sim::Operation::CopyToDevice;
+    follow(walk, layer, phase, {{.operation = operation, .payload = received()}});
+  }
   LayerMemory forward(LayerIndex layer) const {
     Walk walk;
     follow(walk, layer, Phase::Forward, forward_pieces(model_, plan_, layer));
+    if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Forward);
     return walk.memory();
   }
   LayerMemory backward(LayerIndex layer) const {
     Walk walk;
-    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
-    if (is_block && plan_.recompute == sim::Recompute::Full) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
+    if (is_block(layer) && plan_.recompute == sim::Recompute::Full) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
     follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
     return walk.memory();
   }
@@ -113,11 +120,14 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                          .by_layer = std::vector<Bytes>(model.layers.size()),
                          .gradients_begin = std::vector<Bytes>(model.layers.size()),
                          .gradients_end = std::vector<Bytes>(model.layers.size()),
+                         .of_all_shards = std::vector<Bytes>(model.layers.size()),
                          .first_bucket = std::vector<Bytes>(model.layers.size())};
     sim::add_step_data(weights.resident, plan);
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
-      Bytes& first = weights.first_bucket[sim::unit_of(plan, bucket.ready_after).begin.position()];
+      const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();
+      if (!bucket.expert) weights.of_all_shards[unit] += sim::bytes_per_element(plan.workload.precision) * bucket.elements;
+      Bytes& first = weights.first_bucket[unit];
       const bool is_first = first == Bytes{} && !bucket.tied;
       for (const sim::BucketSlot& slot : bucket.slots) {
         const Bytes bytes = sim::bytes_per_element(plan.workload.precision) * slot.elements;

@@ -25,6 +25,7 @@ struct ActionMemory {
 // Which run of the chunk an action is: the first takes what stays for the step (gradients, kept units), the last frees it.
 struct Run {
   bool first = false, last = false;
+  bool near = false;  // neighbours keep the weights since a forward
 };
 
 class StageWalk {
@@ -37,16 +38,18 @@ class StageWalk {
         weights_(weights),
         stage_(stage),
         gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
+        keeps_near_(gathers_ && plan.reshard_after_forward && plan.mesh.reshard > 1),
         frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
  private:
   struct Chunk {
-    std::array<ActionMemory, 2> forward;                  // [is first]
-    std::array<std::array<ActionMemory, 2>, 2> backward;  // [is first][is last]
-    std::array<ActionMemory, 2> weight;                   // [is last]
-    std::array<std::int64_t, 3> done{};                   // by kind
+    std::array<std::array<ActionMemory, 2>, 2> forward;                  // [is first][is near]
+    std::array<std::array<std::array<ActionMemory, 2>, 2>, 2> backward;  // [is first][is last][is near]
+    std::array<ActionMemory, 2> weight;                                  // [is last]
+    std::array<std::int64_t, 3> done{};                                  // by kind
+    bool near = false;
   };
   Chunk chunk(sim::ChunkIndex index) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
@@ -63,6 +66,11 @@ class StageWalk {
   Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the unit before computes
     return gathers_ && plan_.reshard_after_forward ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()] : Bytes{};
   }
+  // What neighbours keep of a unit; none is counted of a chunk's first and last, which may stay gathered from one action to the next.
+  Bytes kept(LayerRange unit, LayerRange chunk) const {
+    if (!keeps_near_ || unit.begin <= chunk.begin || unit.end >= chunk.end) return {};
+    return weights_.of_all_shards[unit.begin.position()] / std::int64_t{plan_.mesh.reshard};
+  }
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_.by_layer.size(); }
 
   const sim::ModelGraph& model_;
@@ -71,7 +79,7 @@ class StageWalk {
   const ActivationMemory& activations_;
   const StageWeights& weights_;
   sim::StageIndex stage_;
-  bool gathers_, frees_gradients_;
+  bool gathers_, keeps_near_, frees_gradients_;
 };
 
 const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
@@ -106,6 +114,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     const bool opens = layer == (forward ? low : high), closes = layer == (forward ? high : low), is_last = layer == all.last_layer;
     const bool in_last_unit = low <= all.last_layer && all.last_layer <= high;
     const Bytes gathered = weight ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
+    if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
     if (run.first && forward && opens && keeps_units) alive += weights;
     if (run.first && kind == ActionKind::Backward && frees_gradients_) alive += weights_.gradients_begin[layer.position()];
     const Bytes peak = alive + memory(layer, kind).peak + gathered;  // below what was alive at first: weight gradients only free
@@ -114,6 +123,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     else
       all.peak = std::max(all.peak, peak);
     alive += memory(layer, kind).change;
+    if (forward && closes) alive += kept(unit, range);
     if (run.last && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
     if (run.last && !forward && completes && frees_gradients_) alive -= weights_.gradients_end[layer.position()];
     if (is_last) break;
@@ -125,8 +135,10 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
 StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
   Chunk chunk;
   for (const bool first : {false, true}) {
-    chunk.forward[first] = action(index, ActionKind::Forward, {.first = first});
-    for (const bool last : {false, true}) chunk.backward[first][last] = action(index, ActionKind::Backward, {.first = first, .last = last});
+    for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false}) {
+      chunk.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near});
+      for (const bool last : {false, true}) chunk.backward[first][last][near] = action(index, ActionKind::Backward, {.first = first, .last = last, .near = near});
+    }
     if (plan_.splits_backward()) chunk.weight[first] = action(index, ActionKind::Weight, {.last = first});
   }
   return chunk;
@@ -135,9 +147,9 @@ StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
 const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const {
   const Chunk& chunk = chunks[action.chunk.position()];
   const std::int64_t done = chunk.done[static_cast<std::size_t>(action.kind)];
-  if (action.kind == ActionKind::Forward) return chunk.forward[done == 0];
+  if (action.kind == ActionKind::Forward) return chunk.forward[done == 0][chunk.near];
   if (action.kind == ActionKind::Weight) return chunk.weight[done + 1 == microbatches_];
-  return chunk.backward[done == 0][done + 1 == microbatches_];
+  return chunk.backward[done == 0][done + 1 == microbatches_][chunk.near];
 }
 
 Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
@@ -148,6 +160,7 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
     const ActionMemory& now = next(chunks, order[at]);
     Chunk& chunk = chunks[order[at].chunk.position()];
     ++chunk.done[static_cast<std::size_t>(order[at].kind)];
+    if (order[at].kind != ActionKind::Weight) chunk.near = keeps_near_ && order[at].kind == ActionKind::Forward;
     Bytes next_unit{};
     if (gathers_ && at + 1 < order.size() && order[at + 1].kind != ActionKind::Weight) {
       const LayerIndex next_layer = next(chunks, order[at + 1]).first_layer;

@@ -12,6 +12,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.vocabulary_multiple = request.vocabulary_multiple;
   plan.training = request.training;
   plan.mesh = candidate.mesh;
+  plan.mesh.reshard = candidate.reshard_ranks;
   plan.context_algorithm = candidate.context_algorithm;
   plan.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
   plan.chunks = candidate.chunks;
@@ -22,6 +23,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.sequence_parallel = candidate.sequence_parallel;
   plan.recompute = candidate.recompute;
   plan.offload_optimizer = candidate.offload_optimizer;
+  plan.offload_activations = candidate.offload_activations;
   plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
   return plan;
 }
@@ -40,9 +42,11 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
           {"zero", std::to_string(candidate.zero_stage)},
           {"reshard", candidate.reshard ? "true" : "false"},
           {"layers_per_unit", std::to_string(candidate.layers_per_unit)},
+          {"reshard_ranks", std::to_string(candidate.reshard_ranks)},
           {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
           {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])},
-          {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"}};
+          {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"},
+          {"offload_activations", candidate.offload_activations ? "true" : "false"}};
 }
 
 std::string to_text(const PlanCandidate& candidate) {

@@ -21,9 +21,10 @@ struct PlanCandidate {
   std::int32_t zero_stage = 0;
   bool reshard = true;
   std::int32_t layers_per_unit = 1;
+  std::int32_t reshard_ranks = 1;  // of the plan's mesh: not of the candidate's, whose prices it shares
   bool sequence_parallel = false;
   sim::Recompute recompute = sim::Recompute::None;
-  bool offload_optimizer = false;
+  bool offload_optimizer = false, offload_activations = false;
   bool operator==(const PlanCandidate&) const = default;
 };
 

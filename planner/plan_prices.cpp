@@ -147,6 +147,9 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   if (strategy.shards_parameters) {
     prices.forward_gather = task(Phase::Forward, Operation::AllGather, axis);
     prices.backward_gather = task(Phase::Backward, Operation::AllGather, axis);
+    prices.stays_near = sim::elements_after_forward(plan_, bucket) > 0;
+    if (prices.stays_near) prices.near_forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Reshard);
+    if (prices.stays_near) prices.near_backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Reshard);
   } else if (strategy.shards_optimizer) {
     prices.weights_gather = task(Phase::Step, Operation::AllGather, axis);
   }

@@ -23,7 +23,8 @@ struct BucketPrice {
   sim::ChunkIndex chunk;
   bool tied = false;
   bool shared = false;  // by several ranks: reduced, gathered
-  sim::SimTime forward_gather{}, backward_gather{};  // stage 3: of its weights
+  bool stays_near = false;  // after forward: among neighbours, who gather it for less
+  sim::SimTime forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
   sim::SimTime reduce{}, replica_sum{}, update{};     // replica_sum: of what is left of the gradients, over the replicas
   sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
   sim::SimTime weights_gather{};  // stages 1 and 2: after the update

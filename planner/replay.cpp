@@ -18,6 +18,11 @@ SimTime time_of(const LayerPrice& price, ActionKind kind) {
   return kind == ActionKind::Forward ? price.forward : kind == ActionKind::Backward ? price.backward : price.weight;
 }
 
+SimTime gather_time(const BucketPrice& price, ActionKind kind, bool near) {
+  if (near) return kind == ActionKind::Forward ? price.near_forward_gather : price.near_backward_gather;
+  return kind == ActionKind::Forward ? price.forward_gather : price.backward_gather;
+}
+
 class Replay {
  public:
   Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders);
@@ -48,8 +53,8 @@ class Replay {
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
-  std::optional<Visit> visit_after(const ReplayStage& stage, const Visit& visit) const;
-  std::optional<Visit> unit_after(const ReplayStage& stage, Visit visit) const;
+  std::optional<Visit> next_action(const ReplayStage& stage) const;  // its first visit
+  std::int32_t left_in_unit(const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
   void copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after);
@@ -151,31 +156,33 @@ Replay::Visit Replay::first_visit(const ReplayStage& stage, const StageAction& a
   return {.layer = forward ? layers.begin : LayerIndex(layers.end.value() - 1), .kind = action.kind, .chunk = action.chunk.value()};
 }
 
-std::optional<Replay::Visit> Replay::visit_after(const ReplayStage& stage, const Visit& visit) const {
-  const sim::LayerRange& layers = stage.chunks[static_cast<std::size_t>(visit.chunk)].layers;
-  const LayerIndex next(visit.layer.value() + (visit.kind == ActionKind::Forward ? 1 : -1));
-  if (layers.begin <= next && next < layers.end) return Visit{.layer = next, .kind = visit.kind, .chunk = visit.chunk};
+std::optional<Replay::Visit> Replay::next_action(const ReplayStage& stage) const {
   if (stage.next + 1 == stage.order->size()) return std::nullopt;
   return first_visit(stage, (*stage.order)[stage.next + 1]);
 }
 
-// The first visit of the next unit that is gathered.
-std::optional<Replay::Visit> Replay::unit_after(const ReplayStage& stage, Visit visit) const {
+// Visits of its action that a unit has left, this one included.
+std::int32_t Replay::left_in_unit(const Visit& visit) const {
+  if (plan_.layers_per_unit == 1 || visit.kind == ActionKind::Weight) return 1;
   const sim::LayerRange unit = sim::unit_of(plan_, visit.layer);
-  if (visit.kind == ActionKind::Forward) visit.layer = LayerIndex(unit.end.value() - 1);
-  if (visit.kind == ActionKind::Backward) visit.layer = unit.begin;
-  return visit_after(stage, visit);
+  return visit.kind == ActionKind::Forward ? unit.end.value() - visit.layer.value() : visit.layer.value() - unit.begin.value() + 1;
 }
 
 void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
+  const std::optional<Visit> beyond = next_action(stage);
   Visit visit = first_visit(stage, action);
-  for (std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value(); left > 0; --left) {
-    const std::optional<Visit> next = visit_after(stage, visit);
+  std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value();
+  const auto after = [&](std::int32_t visits) {
+    if (visits >= left) return beyond;
+    return std::optional(Visit{.layer = LayerIndex(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits)), .kind = visit.kind, .chunk = visit.chunk});
+  };
+  for (; left > 0; --left) {
+    const std::optional<Visit> next = after(1);
     SimTime gathered{};
     if (gathers_) {
       gathered = gather(stage, visit);
-      if (const std::optional<Visit> coming = unit_after(stage, visit); plan_.prefetch && coming) gather(stage, *coming);
+      if (const std::optional<Visit> coming = after(left_in_unit(visit)); plan_.prefetch && coming) gather(stage, *coming);
     }
     const LayerPrice& layer = price(stage, visit.layer);
     if (visit.kind == ActionKind::Backward) perform(stage, Stream::Compute, gathered, layer.recompute);
@@ -195,9 +202,8 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   SimTime all{};
   for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
     SimTime& there = stage.gathered[bucket];
-    if (there == kNotYet)
-      there = perform(stage, Stream::Gather, stage.computed,
-                      visit.kind == ActionKind::Forward ? prices[bucket].forward_gather : prices[bucket].backward_gather);
+    if (there == kNotYet) there = perform(stage, Stream::Gather, stage.computed, gather_time(prices[bucket], visit.kind, stage.near[bucket]));
+    stage.near[bucket] = false;
     all = std::max(all, there);
   }
   return all;
@@ -212,7 +218,10 @@ void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) 
     return chunk.buckets_of[static_cast<std::size_t>(of.layer.value() - chunk.layers.begin.value())];
   };
   for (const std::size_t bucket : buckets(visit))
-    if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) stage.gathered[bucket] = kNotYet;
+    if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) {
+      stage.gathered[bucket] = kNotYet;
+      stage.near[bucket] = visit.kind == ActionKind::Forward && prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].stays_near;
+    }
 }
 
 void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer) {

@@ -61,6 +61,7 @@ ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelP
   stage.index = index.value();
   stage.order = &orders[index.position()];
   if (gathers) stage.gathered.assign(buckets.size(), kNotYet);
+  if (gathers) stage.near.assign(buckets.size(), false);
   if (plan.offload_optimizer) stage.on_host.assign(buckets.size(), kNotYet);
   for (sim::ChunkIndex at{0}; at.value() < plan.chunks; ++at) {
     ReplayChunk chunk = make_chunk(model, plan, prices.layers[index.position()], plan.layers(index, at));

@@ -34,6 +34,7 @@ struct ReplayStage {
   sim::SimTime computed{};             // when its last computation ended: what may be exchanged since
   std::vector<ReplayChunk> chunks;
   std::vector<sim::SimTime> gathered;  // stage 3, by bucket: since when it is there
+  std::vector<bool> near;              // and whether neighbours have it among them
   std::vector<sim::SimTime> on_host;   // an offloaded optimizer, by bucket: since when its gradients are there
 };
 

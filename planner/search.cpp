@@ -243,7 +243,7 @@ SearchResult Search::run() {
 SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
   SearchResult result = Search(request, progress, cancel).run();
   const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
-  const bool has_asked = request.offload || request.fixed.count("offload_optimizer") > 0;
+  const bool has_asked = request.offload || request.fixed.count("offload_optimizer") + request.fixed.count("offload_activations") > 0;
   const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;   // a CPU rank's host is itself
   if (!result.ranked.empty() || is_canceled || has_asked || !has_host) return result;
   SearchRequest with_host = request;

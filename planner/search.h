@@ -24,7 +24,7 @@ struct SearchRequest {
   Fixed fixed;
   std::int32_t top = 5;
   bool runnable_only = false;
-  bool offload = false;                    // plans whose optimizer lies on the host compete from the start; else only where no other is feasible
+  bool offload = false;                    // plans that use the host's memory compete from the start; else only where no other is feasible
   std::int64_t vocabulary_multiple = 128;
   sim::TrainingSettings training;
 };

@@ -32,6 +32,18 @@ std::string nearest_schedule(sim::PipelineShape shape) {
   return "";
 }
 
+// Each of them, once for each value that it may have on the axis.
+template <class Value, class Values>
+void vary(std::vector<PlanCandidate>& all, Value PlanCandidate::*axis, Values values) {
+  std::vector<PlanCandidate> varied;
+  for (const PlanCandidate& one : all)
+    for (const Value value : values(one)) {
+      varied.push_back(one);
+      varied.back().*axis = value;
+    }
+  all = std::move(varied);
+}
+
 class Enumerator {
  public:
   explicit Enumerator(const SearchRequest& request)
@@ -55,7 +67,9 @@ class Enumerator {
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes() const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
-  std::vector<bool> offloads() const;
+  std::vector<bool> host_optimizers() const;
+  std::vector<bool> host_inputs(const PlanCandidate& candidate) const;
+  std::vector<std::int32_t> reshard_sizes(const PlanCandidate& candidate) const;
   std::vector<std::int32_t> unit_sizes(const Shape& shape, std::int32_t zero_stage) const;
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
   void exclude_sequence_parallel();
@@ -170,14 +184,31 @@ std::vector<sim::Recompute> Enumerator::recomputes() const {
   return request_.model.attention_dropout > 0 ? std::vector{None, Selective, Full} : std::vector{None, Full};
 }
 
-std::vector<bool> Enumerator::offloads() const {
+std::vector<bool> Enumerator::host_optimizers() const {
   if (fixed_.offload_optimizer) return {*fixed_.offload_optimizer};
   return request_.offload ? std::vector{false, true} : std::vector{false};
+}
+
+// Inputs that wait for their backward are those of recomputed blocks; where they go the optimizer goes first, which moves less for more.
+std::vector<bool> Enumerator::host_inputs(const PlanCandidate& candidate) const {
+  const bool possible = candidate.recompute == sim::Recompute::Full;
+  if (fixed_.offload_activations) return *fixed_.offload_activations && !possible ? std::vector<bool>{} : std::vector{*fixed_.offload_activations};
+  return request_.offload && possible && candidate.offload_optimizer ? std::vector{false, true} : std::vector{false};
 }
 
 std::vector<bool> Enumerator::reshards(std::int32_t zero_stage) const {
   if (zero_stage < 3) return {true};
   return fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false};
+}
+
+// All shards, or those of a node.
+std::vector<std::int32_t> Enumerator::reshard_sizes(const PlanCandidate& candidate) const {
+  const sim::DeviceMesh& mesh = candidate.mesh;
+  if (candidate.zero_stage < 3 || !candidate.reshard) return {1};
+  if (fixed_.reshard_ranks) return {*fixed_.reshard_ranks};
+  const std::int32_t near = request_.cluster.devices_per_node() / mesh.tensor;
+  const bool fills_node = near > 1 && near * mesh.tensor == request_.cluster.devices_per_node() && near < mesh.shards() && mesh.shards() % near == 0;
+  return fills_node ? std::vector{1, near} : std::vector{1};
 }
 
 std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_t zero_stage) const {
@@ -191,24 +222,18 @@ std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_
   return sizes;
 }
 
+// All of them, an axis after the other: the last turns fastest.
 void Enumerator::add_options(const Shape& shape) {
-  for (const std::int32_t stage : zero_stages(shape.mesh))
-    for (const bool reshard : reshards(stage))
-      for (const std::int32_t unit : unit_sizes(shape, stage))
-        for (const bool sequence_parallel : sequence_parallel_options(shape.mesh))
-          for (const sim::Recompute recompute : recomputes())
-            for (const bool offload : offloads())
-              space_.candidates.push_back({.mesh = shape.mesh,
-                                           .context_algorithm = shape.algorithm,
-                                           .schedule = shape.schedule,
-                                           .chunks = shape.chunks,
-                                           .microbatch = shape.microbatch,
-                                           .zero_stage = stage,
-                                           .reshard = reshard,
-                                           .layers_per_unit = unit,
-                                           .sequence_parallel = sequence_parallel,
-                                           .recompute = recompute,
-                                           .offload_optimizer = offload});
+  std::vector<PlanCandidate> all{{.mesh = shape.mesh, .context_algorithm = shape.algorithm, .schedule = shape.schedule, .chunks = shape.chunks, .microbatch = shape.microbatch}};
+  vary(all, &PlanCandidate::zero_stage, [&](const PlanCandidate&) { return zero_stages(shape.mesh); });
+  vary(all, &PlanCandidate::reshard, [&](const PlanCandidate& at) { return reshards(at.zero_stage); });
+  vary(all, &PlanCandidate::reshard_ranks, [&](const PlanCandidate& at) { return reshard_sizes(at); });
+  vary(all, &PlanCandidate::layers_per_unit, [&](const PlanCandidate& at) { return unit_sizes(shape, at.zero_stage); });
+  vary(all, &PlanCandidate::sequence_parallel, [&](const PlanCandidate&) { return sequence_parallel_options(shape.mesh); });
+  vary(all, &PlanCandidate::recompute, [&](const PlanCandidate&) { return recomputes(); });
+  vary(all, &PlanCandidate::offload_optimizer, [&](const PlanCandidate&) { return host_optimizers(); });
+  vary(all, &PlanCandidate::offload_activations, [&](const PlanCandidate& at) { return host_inputs(at); });
+  space_.candidates.insert(space_.candidates.end(), all.begin(), all.end());
 }
 
 // Asked for, but possible on no mesh.

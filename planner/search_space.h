@@ -10,11 +10,13 @@
 //   T == 1                     no sequence parallelism: there is no group to split the sequence over
 //   D x C == 1                 ZeRO stage 0: there is nobody to share with
 //   stage < 3                  resharding, wrapping: only stage 3 gathers
+//   stage 3, reshards          after forward all shards, or those of a node: of another number the time lies between
 //   replicas                   ZeRO stage 0: nothing is sharded that they could hold twice; the sum's algorithm is priced anyway
 //   units of 1e8 parameters or more (of a tensor rank)   twice as many layers a unit: the least that FairScale's and FSDP's size-based wrapping makes a
 //                              unit, beyond it the time of a gather is that of its bytes; below, units of 1, 2, 4, ... blocks of a chunk
 //   no attention dropout       recompute=selective: a fused kernel keeps no scores to compute again
-//   request.offload is false   the optimizer on the host: it pays where nothing else fits, and search() asks again then
+//   request.offload is false   anything on the host: it pays where nothing else fits, and search() asks again then
+//   the optimizer stays        inputs of blocks on the host: the optimizer moves fewer bytes for more room
 // An axis that is fixed is taken at its word.
 #pragma once
 

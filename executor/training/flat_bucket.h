@@ -49,6 +49,9 @@ class FlatBucket {
   at::Tensor weight_shard() const;  // own_shard(), always there
   void take_weights();
   void release_weights();
+  struct Part { std::int64_t rank = 0, ranks = 1; };
+  void keep_weights(Part part);   // a copy of one of so many equal parts of them, from forward to backward
+  at::Tensor take_kept();         // it is given up
   bool has_whole_weights() const { return weights_.storage().nbytes() > 0; }
 
   const at::Tensor& gradients() const { return gradients_; }  // whole; backward adds to it
@@ -85,6 +88,7 @@ class FlatBucket {
   sim::Bucket layout_;
   BucketPlan plan_;
   at::Tensor weights_, weight_shard_;        // weight_shard_: own memory when weights are sharded
+  at::Tensor kept_;                          // since a forward; mostly undefined
   at::Tensor gradients_, reduced_, summed_;  // reduced_: own memory when gradients are sharded
   at::Tensor master_;                        // of stepped(), beside 16-bit weights
   std::vector<at::Tensor> moments_;

@@ -1,4 +1,4 @@
-// Memory of the host beside a device: what an offloaded optimizer lies in. Pinned where the device is a GPU, so that copies run beside its work.
+// Memory of the host beside a device: what an offloaded optimizer and the inputs of blocks lie in. Pinned where the device is a GPU, so that copies run beside its work.
 // Elsewhere it is no tensor memory of LibTorch's allocator, which stands for the device on a CPU: predictions count the two apart.
 #pragma once
 
@@ -10,6 +10,6 @@ struct HostBufferForm {
   c10::Device device = c10::kCPU;   // that it stands beside
   at::ScalarType type = at::kFloat;
 };
-at::Tensor host_buffer(std::int64_t elements, const HostBufferForm& form);   // flat, of zeros
+at::Tensor host_buffer(at::IntArrayRef sizes, const HostBufferForm& form);   // not initialised
 
 }  // namespace executor

@@ -38,6 +38,7 @@ enum class Mutation : std::uint8_t {
   IgnoredChoice,         // experts: what they put out says nothing to the router
   StrayRows,             // experts: rows are given back to the tokens from the last one on
   WrongExpertGroup,      // experts: their gradients are summed over all data ranks, which hold others, too
+  OtherPart,             // after forward this rank keeps the part of the weights that its neighbour should
   MissingWait,           // on a device: reductions start without waiting for the gradients that they reduce
   HostAhead,             // on a device: the host steps an offloaded optimizer without waiting for its gradients
 };
@@ -70,8 +71,9 @@ inline constexpr std::string_view kMutationNames[] = {"none",
                                                        "ignored_choice",
                                                        "stray_rows",
                                                        "wrong_expert_group",
-                                                       "missing_wait",
-                                                       "host_ahead"};
+                                                      "other_part",
+                                                      "missing_wait",
+                                                      "host_ahead"};
 
 constexpr std::optional<Mutation> find_mutation(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kMutationNames); ++at)

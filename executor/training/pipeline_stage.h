@@ -39,6 +39,7 @@ class PipelineStage {
   at::Tensor take_flow() { return std::exchange(flow_, {}).value; }  // to be sent on
   void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
   at::Tensor& partial() { return partial_; }
+  at::Tensor& block_input(const sim::TaskKey& key) { return block_activations(key).input; }  // of a block that is recomputed, between its forward and that
   Exchange exchange(const sim::TaskKey& key);  // what a task over context ranks moves
 
   // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts].

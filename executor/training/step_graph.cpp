@@ -56,7 +56,8 @@ Why memory_moves(const Occasion& at) {
   return fmt::format("zero_stage {} gives the memory of whole gradients back in each step", at.plan.zero_stage);
 }
 
-Why host_takes_gradients(const Occasion& at) {
+Why host_takes_part(const Occasion& at) {
+  if (at.plan.offload_activations) return "the host takes inputs of blocks and gives them back";
   if (!at.plan.offload_optimizer) return std::nullopt;
   return "the host takes gradients while others are computed";
 }
@@ -71,7 +72,7 @@ constexpr auto kForbids = std::to_array<Rule>({
     {"/workload/precision", scale_of_the_host, "train in bf16, or leave --cuda-graphs out"},
     {"/mesh", talks_inside, "leave --cuda-graphs out, or let each rank compute all of a step before it talks"},
     {"/model/num_experts", rows_are_counted, "leave --cuda-graphs out"},
-    {"/offload_optimizer", host_takes_gradients, "keep the optimizer on the device, or leave --cuda-graphs out"},
+    {"/offload_optimizer", host_takes_part, "keep all on the device, or leave --cuda-graphs out"},
     {"/zero_stage", memory_moves, "use zero_stage 0 or 1, or leave --cuda-graphs out"},
 });
 

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "executor/training/host_buffer.h"
+
 namespace executor {
 namespace {
 
@@ -172,6 +174,8 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Backward, AllGather, Axis::Data, &TaskRunner::gather_for_layer},
       {Forward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
       {Backward, AllGather, Axis::ExpertData, &TaskRunner::gather_for_layer},
+      {Forward, AllGather, Axis::Reshard, &TaskRunner::gather_from_neighbours},
+      {Backward, AllGather, Axis::Reshard, &TaskRunner::gather_from_neighbours},
       {Forward, Reshard, Axis::None, &TaskRunner::reshard},
       {Backward, Reshard, Axis::None, &TaskRunner::reshard},
       {Gradients, AllReduce, Axis::Data, &TaskRunner::reduce_gradients},
@@ -186,6 +190,8 @@ TaskRunner::Perform TaskRunner::find(const sim::TaskKey& key) {
       {Step, AllReduce, Axis::World, &TaskRunner::sum_over_world},
       {Step, Update, Axis::None, &TaskRunner::update},
       {Gradients, CopyToHost, Axis::None, &TaskRunner::copy_to_host},
+      {Forward, CopyToHost, Axis::None, &TaskRunner::keep_on_host},
+      {Backward, CopyToDevice, Axis::None, &TaskRunner::bring_back},
       {Step, HostUpdate, Axis::None, &TaskRunner::update},
       {Step, CopyToDevice, Axis::None, &TaskRunner::copy_to_device},
       {Step, AllGather, Axis::Data, &TaskRunner::gather_after_update},
@@ -327,8 +333,23 @@ void TaskRunner::gather_for_layer(const sim::Task& task) {
   communicators_.of(task.key.group).all_gather(bucket.weights(), bucket.weight_shard(), task.key)->wait();
 }
 
+// Each has kept a part since the last forward.
+void TaskRunner::gather_from_neighbours(const sim::Task& task) {
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  if (options_.mutation == Mutation::StaleWeights && bucket.has_whole_weights()) return;
+  const at::Tensor kept = bucket.take_kept();
+  bucket.take_weights();
+  communicators_.of(task.key.group).all_gather(bucket.weights(), kept, task.key)->wait();
+  lend(kept, DeviceStream::Gather);
+}
+
 void TaskRunner::reshard(const sim::Task& task) {
-  if (options_.mutation != Mutation::StaleWeights) parameters_.bucket(task.bucket).release_weights();
+  if (options_.mutation == Mutation::StaleWeights) return;
+  FlatBucket& bucket = parameters_.bucket(task.bucket);
+  const std::int64_t data = plan_.mesh.coordinate(communicators_.rank()).data + (options_.mutation == Mutation::OtherPart ? 1 : 0);
+  if (task.key.phase == sim::Phase::Forward && sim::elements_after_forward(plan_, bucket.layout()) > 0)
+    bucket.keep_weights({.rank = data % plan_.mesh.reshard, .ranks = plan_.mesh.reshard});
+  bucket.release_weights();
 }
 
 bool TaskRunner::is_unreduced_by_mutation(const sim::Task& task) const {
@@ -380,6 +401,24 @@ void TaskRunner::update(const sim::Task& task) { optimizer_.update(parameters_.b
 // Read by the host, which waits for the copies (DeviceStream::Host): nothing of a step is under way when the next one writes there.
 void TaskRunner::copy_to_host(const sim::Task& task) { parameters_.bucket(task.bucket).copy_gradients_to_host(); }
 void TaskRunner::copy_to_device(const sim::Task& task) { parameters_.bucket(task.bucket).copy_weights_to_device(); }
+
+// The input of a block that is recomputed, to the host and back beside other work: each end lives until the other stream has read it.
+void TaskRunner::keep_on_host(const sim::Task& task) {
+  take_back();
+  at::Tensor& input = stage_.block_input(task.key);
+  const at::Tensor there = host_buffer(input.sizes(), {.device = parameters_.device(), .type = input.scalar_type()});
+  there.copy_(input, /*non_blocking=*/true);
+  lend(std::exchange(input, there), DeviceStream::ToHost);
+}
+
+void TaskRunner::bring_back(const sim::Task& task) {
+  take_back();
+  at::Tensor& input = stage_.block_input(task.key);
+  const at::Tensor here = at::empty(input.sizes(), input.options().pinned_memory(false).device(parameters_.device()));
+  here.copy_(input, /*non_blocking=*/true);
+  lend(std::exchange(input, here), DeviceStream::ToDevice);
+  if (streams_.are_concurrent()) received_.push_back(here);
+}
 
 void TaskRunner::gather_after_update(const sim::Task& task) {
   if (options_.mutation == Mutation::StaleWeights) return;

@@ -62,6 +62,7 @@ class TaskRunner {
   void send(const sim::Task& task);
   void exchange_tokens(const sim::Task& task);
   void gather_for_layer(const sim::Task& task);
+  void gather_from_neighbours(const sim::Task& task);
   void reshard(const sim::Task& task);
   void reduce_gradients(const sim::Task& task);
   void scatter_gradients(const sim::Task& task);
@@ -72,6 +73,8 @@ class TaskRunner {
   void update(const sim::Task& task);
   void copy_to_host(const sim::Task& task);
   void copy_to_device(const sim::Task& task);
+  void keep_on_host(const sim::Task& task);
+  void bring_back(const sim::Task& task);
   void gather_after_update(const sim::Task& task);
 
   sim::Rank neighbour(const sim::Task& task) const;

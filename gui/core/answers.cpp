@@ -138,12 +138,17 @@ Answer dataDegree(const SimulatedPlan& now, Cancelled cancelled) {
 // ZeRO-Offload: gradients go down, the host steps, new weights come up.
 Answer offload(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
-  for (const bool on_host : {false, true}) {
-    addVariant(variants, now, fmt::format("offload_optimizer={}", on_host), [&](sim::ParallelPlan& plan) { plan.offload_optimizer = on_host; });
-    if (!cancelled) simulateVariant(variants.back());
-    variants.back().is_now = now.plan.offload_optimizer == on_host;
+  addVariant(variants, now, "offload_optimizer=false", [](sim::ParallelPlan& plan) { plan.offload_optimizer = plan.offload_activations = false; });
+  addVariant(variants, now, "offload_optimizer=true", [](sim::ParallelPlan& plan) { plan.offload_optimizer = true, plan.offload_activations = false; });
+  addVariant(variants, now, "offload_optimizer=true, offload_activations=true, recompute=full", [](sim::ParallelPlan& plan) {
+    plan.offload_optimizer = plan.offload_activations = true;
+    plan.recompute = sim::Recompute::Full;
+  });
+  for (Variant& variant : variants) {
+    if (!cancelled) simulateVariant(variant);
+    variant.is_now = sim::plan_hash(variant.plan) == sim::plan_hash(now.plan);
   }
-  const Variant &here = variants.front(), &there = variants.back();
+  const Variant &here = variants[0], &there = variants[1];
   return {.sentence = there.fits ? "On the host: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory."
                                  : "On the host it would not fit either: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory.",
           .arguments = {timeText(there.step_time), timeText(here.step_time), sim::to_text(there.peak_memory), sim::to_text(here.peak_memory), sim::to_text(there.host_memory)},
@@ -173,7 +178,15 @@ Answer reshard(const SimulatedPlan& now, Cancelled cancelled) {
       addVariant(variants, now, fmt::format("zero=3, reshard={}, prefetch={}", after, prefetch), [&](sim::ParallelPlan& plan) {
         plan.zero_stage = 3;
         plan.reshard_after_forward = after;
+        plan.mesh.reshard = 1;
         plan.prefetch = prefetch;
+      });
+  for (std::int32_t ranks = 2; ranks < now.plan.mesh.shards(); ranks *= 2)   // FSDP2's integer: a node, mostly
+    if (now.plan.mesh.shards() % ranks == 0)
+      addVariant(variants, now, fmt::format("zero=3, reshard_ranks={}", ranks), [&](sim::ParallelPlan& plan) {
+        plan.zero_stage = 3;
+        plan.reshard_after_forward = true;
+        plan.mesh.reshard = ranks;
       });
   return bestOf(now, std::move(variants), cancelled);
 }

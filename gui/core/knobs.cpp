@@ -12,9 +12,11 @@ Knobs knobsOf(const sim::ParallelPlan& plan) {
           .microbatch = plan.microbatch_size,
           .zero_stage = plan.zero_stage,
           .layers_per_unit = plan.layers_per_unit,
+          .reshard_ranks = plan.mesh.reshard,
           .recompute = plan.recompute,
           .sequence_parallel = plan.sequence_parallel,
-          .offload_optimizer = plan.offload_optimizer};
+          .offload_optimizer = plan.offload_optimizer,
+          .offload_activations = plan.offload_activations};
 }
 
 sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
@@ -30,9 +32,11 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   plan.microbatch_size = knobs.microbatch;
   plan.zero_stage = knobs.zero_stage;
   plan.layers_per_unit = knobs.layers_per_unit;
+  plan.mesh.reshard = knobs.reshard_ranks;
   plan.recompute = knobs.recompute;
   plan.sequence_parallel = knobs.sequence_parallel;
   plan.offload_optimizer = knobs.offload_optimizer;
+  plan.offload_activations = knobs.offload_activations;
   plan.predictions.reset();
   const bool cuttable = static_cast<std::int64_t>(knobs.pipeline) * knobs.chunks <= plan.model.layers;
   if (!same_parts && cuttable) plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());

@@ -66,6 +66,7 @@ WorkKind kindOf(const sim::TaskKey& key) {
       case sim::MeshAxis::Expert: return WorkKind::Exchange;
       case sim::MeshAxis::Data:
       case sim::MeshAxis::ExpertData:
+      case sim::MeshAxis::Reshard:
       case sim::MeshAxis::Replica: return WorkKind::Data;
       case sim::MeshAxis::World: return WorkKind::World;
       default: return WorkKind::Pipeline;
@@ -90,7 +91,7 @@ WorkKind kindOfRatio(double ratio) {
 
 std::string shortName(const sim::TaskKey& key) {
   const std::string microbatch = key.microbatch.exists() ? std::to_string(key.microbatch.value()) : "";
-  if (!sim::is_communication(key.operation) && key.microbatch.exists()) {
+  if (!sim::moves_data(key.operation) && key.microbatch.exists()) {
     const char* letter = key.phase == sim::Phase::Forward ? "F" : key.phase == sim::Phase::Backward ? "B" : key.phase == sim::Phase::Weight ? "W" : "r";
     return letter + microbatch;
   }

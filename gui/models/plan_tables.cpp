@@ -17,6 +17,8 @@ Cell indexCell(Index index) {
   return {index.exists() ? QString::number(index.value()) : QStringLiteral("–"), {}};
 }
 
+Cell grouped(std::int64_t count) { return {QStringLiteral("%L1").arg(count), static_cast<qlonglong>(count)}; }
+
 }  // namespace
 
 QString categoryName(sim::MemoryCategory category) { return nameText(sim::kMemoryCategoryNames[static_cast<std::size_t>(category)]); }
@@ -42,8 +44,8 @@ Table figuresTable(const SimulatedPlan& simulated) {
                 {{words("Memory of a device"), {}}, bytesCell(limit)},
                 {{words("Chance to run out of it"), {}}, shareCell(memory.chance_above(result.peak_memory, limit))},
                 {{words("Fits"), {}}, {result.fits ? words("yes") : words("no"), 0}},
-                {{words("Devices"), {}}, countCell(simulated.plan.mesh.ranks())},
-                {{words("Tasks"), {}}, countCell(result.num_tasks)}};
+                {{words("Devices"), {}}, grouped(simulated.plan.mesh.ranks())},
+                {{words("Tasks"), {}}, grouped(result.num_tasks)}};
   return table;
 }
 

@@ -32,7 +32,7 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
           {plan.mesh.pipeline == 1 ? QStringLiteral("–") : textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()), {}},
           countCell(plan.microbatch_size),
           countCell(plan.zero_stage),
-          {recompute, {}},
+          {plan.offload_optimizer ? recompute + QStringLiteral(", ") + tr("optimizer on the host") : recompute, {}},
           {plan.sequence_parallel ? tr("yes") : tr("no"), {}},
           shareCell(result.mfu),
           shareCell(result.bubble),

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
+#include <utility>
 
 #include "gui/core/ramp.h"
 #include "gui/views/theme.h"
@@ -32,6 +33,7 @@ void paintBox(QPainter& painter, const Box& box, const Theme& theme) {
 
 void BoxView::setPicture(BoxPicture picture) {
   picture_ = std::move(picture);
+  laid_out_ = QSize();
   update();
 }
 
@@ -49,8 +51,9 @@ QString BoxView::current() const {
   return {};
 }
 
-std::vector<Box> BoxView::boxesAt(const QSize& size) const {
-  return picture_.layout ? picture_.layout(QRectF(12, kHead, size.width() - 24, size.height() - kHead - 10)) : std::vector<Box>();
+const std::vector<Box>& BoxView::boxesAt(const QSize& size) const {
+  if (std::exchange(laid_out_, size) != size) boxes_ = picture_.layout ? picture_.layout(QRectF(12, kHead, size.width() - 24, size.height() - kHead - 10)) : std::vector<Box>();
+  return boxes_;
 }
 
 void BoxView::paintPicture(QPainter& painter, const QSize& size) {
@@ -58,7 +61,7 @@ void BoxView::paintPicture(QPainter& painter, const QSize& size) {
   painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
   if (!picture_.layout) {
     painter.setPen(theme.faint);
-    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)"));
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, empty_text_);
     return;
   }
   for (const Box& box : boxesAt(size)) {

@@ -30,6 +30,7 @@ class BoxView : public View {
  public:
   using View::View;
   void setPicture(BoxPicture picture);
+  void setEmptyText(const QString& text) { empty_text_ = text; }  // what stands where there is no picture
   void choose(int rank);
   int chosen() const { return chosen_; }
   QPointF centerOf(int rank) const;
@@ -47,11 +48,14 @@ class BoxView : public View {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
-  std::vector<Box> boxesAt(const QSize& size) const;
+  const std::vector<Box>& boxesAt(const QSize& size) const;
   int rankAt(const QPointF& position) const;
   void paintScale(QPainter& painter, const QSize& size) const;
 
   BoxPicture picture_;
+  mutable std::vector<Box> boxes_;  // as last laid out: a thousand machines take their time
+  mutable QSize laid_out_;
+  QString empty_text_ = tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)");
   int chosen_ = -1;
 };
 

@@ -52,12 +52,15 @@ ChartArea paintAxes(QPainter& painter, const QRectF& area, const Axes& axes, con
   painter.fillRect(area, theme.background);
   const ChartArea chart{area.adjusted(kLeft, kTop, -kRight, -kBottom), axes.x.extent, axes.y.extent};
   paintVerticalScale(painter, chart.plot, axes.y, theme);
+  double free = area.left();  // where the label before ends
   for (const double tick : roundTicks(axes.x.extent, static_cast<int>(chart.plot.width() / 90))) {
-    const double x = chart.at({tick, 0}).x();
+    const double x = chart.at({tick, 0}).x(), half = painter.fontMetrics().horizontalAdvance(axes.x.label(tick)) / 2.0;
     painter.setPen(theme.grid);
     painter.drawLine(QPointF(x, chart.plot.top()), QPointF(x, chart.plot.bottom()));
     painter.setPen(theme.faint);
+    if (x - half < free + 6) continue;
     painter.drawText(QRectF(x - 60, chart.plot.bottom() + 5, 120, 18), Qt::AlignCenter, axes.x.label(tick));
+    free = x + half;
   }
   painter.setPen(theme.faint);
   painter.drawLine(chart.plot.bottomLeft(), chart.plot.bottomRight());
@@ -65,17 +68,42 @@ ChartArea paintAxes(QPainter& painter, const QRectF& area, const Axes& axes, con
   return chart;
 }
 
-void paintLegend(QPainter& painter, const QPointF& top_left, const std::vector<LegendEntry>& entries, const Theme& theme) {
-  double x = top_left.x();
+namespace {
+
+// Calls `place` with each entry's left edge and line.
+template <class Place>
+int placeEntries(const QFontMetricsF& metrics, double width, const std::vector<LegendEntry>& entries, Place&& place) {
+  constexpr double kBox = 17, kBetween = 27;
+  double x = 0;
+  int line = 0;
   for (const LegendEntry& entry : entries) {
-    const QRectF box(x, top_left.y() + 3, 12, 12);
+    const double own = metrics.horizontalAdvance(entry.name);
+    if (x > 0 && x + kBox + own > width) {
+      x = 0;
+      ++line;
+    }
+    place(entry, x, line);
+    x += own + kBetween;
+  }
+  return line + 1;
+}
+
+}  // namespace
+
+int legendLines(const QFontMetricsF& metrics, double width, const std::vector<LegendEntry>& entries) {
+  return placeEntries(metrics, width, entries, [](const LegendEntry&, double, int) {});
+}
+
+void paintLegend(QPainter& painter, const QRectF& room, const std::vector<LegendEntry>& entries, const Theme& theme) {
+  const QFontMetricsF metrics(painter.font(), painter.device());
+  placeEntries(metrics, room.width(), entries, [&](const LegendEntry& entry, double x, int line) {
+    const QPointF at = room.topLeft() + QPointF(x, line * kLegendLine);
+    const QRectF box(at + QPointF(0, 3), QSizeF(12, 12));
     painter.fillRect(box, entry.color);
     if (entry.pattern.style() != Qt::NoBrush) painter.fillRect(box, entry.pattern);
     painter.setPen(theme.text);
-    const double width = painter.fontMetrics().horizontalAdvance(entry.name);
-    painter.drawText(QRectF(x + 17, top_left.y(), width + 4, 18), Qt::AlignLeft | Qt::AlignVCenter, entry.name);
-    x += width + 27;
-  }
+    painter.drawText(QRectF(at + QPointF(17, 0), QSizeF(metrics.horizontalAdvance(entry.name) + 4, 18)), Qt::AlignLeft | Qt::AlignVCenter, entry.name);
+  });
 }
 
 }  // namespace gui

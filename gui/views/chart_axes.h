@@ -40,6 +40,9 @@ struct LegendEntry {
   QColor color;
   QBrush pattern = Qt::NoBrush;
 };
-void paintLegend(QPainter& painter, const QPointF& top_left, const std::vector<LegendEntry>& entries, const Theme& theme);
+inline constexpr int kLegendLine = 20;
+// On as many lines as the room is wide for; what lies below the first may be painted over the room's lower edge.
+void paintLegend(QPainter& painter, const QRectF& room, const std::vector<LegendEntry>& entries, const Theme& theme);
+int legendLines(const QFontMetricsF& metrics, double width, const std::vector<LegendEntry>& entries);
 
 }  // namespace gui

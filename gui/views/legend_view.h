@@ -1,4 +1,4 @@
-// The colors of the timeline with their names, on one line. Used above every timeline.
+// The colors of the timeline with their names, on as many lines as they need. Used above every timeline.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,12 @@ class LegendView : public View {
   void setKinds(std::vector<WorkKind> kinds);  // else those of a plan
   void paintPicture(QPainter& painter, const QSize& size) override;
 
+ protected:
+  void resizeEvent(QResizeEvent*) override { fitHeight(); }
+  void showEvent(QShowEvent*) override { fitHeight(); }
+
  private:
+  void fitHeight();
   std::vector<WorkKind> kinds_;
 };
 

@@ -79,7 +79,8 @@ QString MemoryView::current() const {
 }
 
 QRectF MemoryView::plot(const QSize& size) const {
-  return QRectF(86, 34, std::max(10, size.width() - 106), std::max(10, size.height() - 66));
+  const int above = 14 + kLegendLine * legendLines(QFontMetricsF(font()), size.width() - 20, memoryLegend(picture_, {}));
+  return QRectF(86, above, std::max(10, size.width() - 106), std::max(10, size.height() - above - 32));
 }
 
 double MemoryView::xOf(sim::SimTime time) const {
@@ -173,9 +174,8 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
   if (picture_.limit > sim::Bytes(0) && limit >= area.top()) {
     painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
     painter.drawLine(QPointF(area.left(), limit), QPointF(area.right(), limit));
-    painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight,
-                     (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1"))
-                         .arg(amountText(picture_.limit)));
+    const QString text = (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1")).arg(amountText(picture_.limit));
+    painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight, text);
     painter.drawText(QRectF(area.left() + 6, limit - 19, area.width(), 18), Qt::AlignLeft, chanceText(picture_.band));
   }
   if (moment_) {
@@ -188,8 +188,9 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
     const QString text = tr("peak %1").arg(amountText(peak.memory));
     const double y = y_of(peak.memory), width = painter.fontMetrics().horizontalAdvance(text) + 10;
     painter.setPen(QPen(theme.text, 1.5));
-    painter.drawLine(QPointF(x, y - 8), QPointF(x, y));
-    const QRectF words(std::clamp(x - width / 2, area.left(), area.right() - width), y - 27, width, 18);
+    const bool below = picture_.limit > sim::Bytes(0) && limit > area.top() && y - limit < 30;  // there stands the limit, in words
+    painter.drawLine(QPointF(x, y), QPointF(x, below ? y + 8 : y - 8));
+    const QRectF words(std::clamp(x - width / 2, area.left(), area.right() - width), below ? y + 8 : y - 27, width, 18);
     painter.fillRect(words, theme.background);
     painter.drawText(words, Qt::AlignCenter, text);
   }
@@ -214,7 +215,7 @@ void MemoryView::paintPicture(QPainter& painter, const QSize& size) {
   paintMarks(painter, area, axis, theme);
   painter.restore();
   paintTimes(painter, area, theme);
-  paintLegend(painter, {10, 6}, memoryLegend(picture_, theme.text), theme);
+  paintLegend(painter, QRectF(10, 6, size.width() - 20, 20), memoryLegend(picture_, theme.text), theme);
 }
 
 void MemoryView::mousePressEvent(QMouseEvent* event) {

@@ -35,6 +35,9 @@ int nodesInARow(int nodes, const QRectF& area) {
   return best;
 }
 
+// Of names as large as `needed`, one each `step`: every how many have room.
+int everyWithRoom(double step, double needed) { return static_cast<int>(std::ceil(needed / std::max(step, 1.0))); }
+
 struct NodeRoom {
   QRectF area;  // uplink above, frame below
   sim::NodeIndex node;
@@ -96,19 +99,21 @@ std::vector<Box> machineBoxes(const RankPicture& ranks, const QRectF& area) {
 }
 
 std::vector<Box> meshBoxes(const RankPicture& ranks, const QRectF& area) {
-  constexpr double kNames = 64, kHighest = 56, kWidest = 150;
+  constexpr double kNames = 64, kLine = 16, kHighest = 56, kWidest = 150;
   const sim::DeviceMesh& mesh = ranks.plan->plan.mesh;
   const double step = std::min(kWidest, (area.width() - kNames) / (mesh.copies() * mesh.tensor));
   const double height = std::min(kHighest, (area.height() - 20) / mesh.pipeline);
   std::vector<Box> boxes;
   const double sample = mesh.context * mesh.tensor * step;
-  for (int data = 0; data < mesh.data; ++data)
-    boxes.push_back({.area = {area.left() + kNames + data * sample, area.top(), sample, 18},
+  const double name = std::max(sample, kNames);  // where they are many, every second or third has room
+  for (int data = 0; data < mesh.data; data += everyWithRoom(sample, name))
+    boxes.push_back({.area = {area.left() + kNames + (data + 0.5) * sample - name / 2, area.top(), name, 18},
                      .text = worded("data %1").arg(data),
                      .framed = false});
   for (int stage = 0; stage < mesh.pipeline; ++stage) {
     const double top = area.top() + 20 + stage * height;
-    boxes.push_back({.area = {area.left(), top, kNames, height}, .text = worded("stage %1").arg(stage), .framed = false});
+    if (stage % everyWithRoom(height, kLine) == 0)
+      boxes.push_back({.area = {area.left(), top + (height - std::max(height, kLine)) / 2, kNames, std::max(height, kLine)}, .text = worded("stage %1").arg(stage), .framed = false});
     for (int at = 0; at < mesh.copies() * mesh.tensor; ++at) {
       const bool ends_group = (at + 1) % mesh.tensor == 0;
       const double gap = std::min(ends_group ? 4.0 : 1.0, step / 4);

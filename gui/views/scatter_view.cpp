@@ -138,7 +138,10 @@ void ScatterView::paintPicture(QPainter& painter, const QSize& size) {
   paintInterval(painter, chart, theme);
   paintPoints(painter, chart, theme);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  paintLegend(painter, {chart.plot.right() - 240, 6}, {{tr("Pareto front"), theme.accent}, {tr("other plans"), theme.faint}}, theme);
+  const double behind_title = 24 + painter.fontMetrics().horizontalAdvance(axes().y.title), left = std::max(behind_title, chart.plot.right() - 240);
+  std::vector<LegendEntry> entries = {{tr("Pareto front"), theme.accent}, {tr("other plans"), theme.faint}};
+  if (legendLines(QFontMetricsF(painter.font()), size.width() - left, entries) > 1) entries.pop_back();
+  paintLegend(painter, QRectF(left, 6, size.width() - left, 20), entries, theme);
 }
 
 int ScatterView::nearest(const QPointF& pixel) const {

@@ -18,7 +18,8 @@ class GatherWatch {
         findings_(findings),
         buckets_(checked.graph.buckets()[checked.graph.devices()[device.position()].stage.position()]),
         gathered_by_(buckets_.size()),
-        times_(buckets_.size(), 0) {}
+        times_(buckets_.size(), 0),
+        near_(buckets_.size()) {}
 
   void watch() {
     for (const TaskId id : checked_.graph.issue_order(device_)) {
@@ -40,7 +41,7 @@ class GatherWatch {
 
   static bool uses_weights(const TaskKey& key) {
     const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute;
-    return of_layer && !is_communication(key.operation);
+    return of_layer && !moves_data(key.operation);
   }
 
   void see_gathering(TaskId id, const Task& task) {
@@ -49,11 +50,15 @@ class GatherWatch {
     if (task.key.operation == Operation::Reshard) {
       if (!gathered.exists()) tell(task, "frees what is not gathered");
       gathered = TaskId::none();
+      near_[task.bucket.position()] = task.key.phase == Phase::Forward && checked_.plan.mesh.reshard > 1 && !buckets_[task.bucket.position()].expert;
       return;
     }
     if (gathered.exists()) tell(task, "gathers what is there already");
     const Bytes whole = bytes_per_element(checked_.plan.workload.precision) * buckets_[task.bucket.position()].elements;
     if (task.payload != whole) tell(task, fmt::format("carries {} B instead of {} B", task.payload.value(), whole.value()));
+    if ((task.key.group == MeshAxis::Reshard) != near_[task.bucket.position()])
+      tell(task, near_[task.bucket.position()] ? "gathers from everybody what its neighbours have" : "gathers what its neighbours do not have");
+    near_[task.bucket.position()] = false;
     gathered = id;
     ++times_[task.bucket.position()];
   }
@@ -87,6 +92,7 @@ class GatherWatch {
   const std::vector<Bucket>& buckets_;
   std::vector<TaskId> gathered_by_;
   std::vector<std::int32_t> times_;
+  std::vector<bool> near_;  // neighbours have it among them
 };
 
 }  // namespace

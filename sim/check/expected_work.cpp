@@ -75,6 +75,9 @@ class StageWork {
   void ask_experts(TaskKey key);
   void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
   void transfer(TaskKey key, Operation operation);
+  Bytes stream() const { return plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_; }
+  bool waits_on_host(LayerIndex layer) const { return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head(); }
+  std::size_t copy_input(TaskKey key, Operation operation, Positions after);
   void arrive(MicrobatchIndex m, TaskKey key, LayerIndex from);
   void forward(MicrobatchIndex m, ChunkIndex c);
   void backward(MicrobatchIndex m, ChunkIndex c);
@@ -94,6 +97,7 @@ class StageWork {
   Bytes element_, gradient_, hidden_;
   std::vector<ExpectedTask> tasks_;
   Positions last_;                                                                      // the end of the current chain
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;   // inputs of blocks, to the host
   std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
   Positions reduced_, gradients_done_;                                                  // what the norm waits for
   std::map<std::size_t, Positions> final_;                                              // by bucket: what completes its gradients
@@ -202,7 +206,12 @@ void StageWork::attend(TaskKey key) {
 void StageWork::transfer(TaskKey key, Operation operation) {
   key.operation = operation;
   key.group = MeshAxis::Pipeline;
-  chain(key, plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_);
+  chain(key, stream());
+}
+
+std::size_t StageWork::copy_input(TaskKey key, Operation operation, Positions after) {
+  key.operation = operation;
+  return add(key, stream(), std::move(after));
 }
 
 void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
@@ -213,6 +222,7 @@ void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     say(forward_words(layer), at(m, c, layer, Phase::Forward));
     forwards_[{m, layer}] = last_.front();
+    if (waits_on_host(layer)) copied_[{m, layer}] = copy_input(at(m, c, layer, Phase::Forward), Operation::CopyToHost, last_);
   }
   if (last != model_.head() && !is_mine(LayerIndex(last.value() + 1))) transfer(at(m, c, last, Phase::Forward), Operation::Send);
 }
@@ -228,6 +238,7 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
     if (plan_.recompute == Recompute::Full && is_block) {
       const Positions gradient = std::move(last_);  // does not hold up recomputing
       last_ = {forwards_.at({m, layer})};
+      if (waits_on_host(layer)) last_.push_back(copy_input(at(m, c, layer, Phase::Backward), Operation::CopyToDevice, {copied_.at({m, layer})}));
       say(kBlockAgain, at(m, c, layer, Phase::Recompute));
       last_.insert(last_.end(), gradient.begin(), gradient.end());
     }
@@ -391,7 +402,7 @@ TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
 
 bool is_gathering(const TaskKey& key) {
   const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward;
-  return of_layer && ((key.operation == Operation::AllGather && (key.group == MeshAxis::Data || key.group == MeshAxis::ExpertData)) || key.operation == Operation::Reshard);
+  return of_layer && ((key.operation == Operation::AllGather && (key.group == MeshAxis::Data || key.group == MeshAxis::ExpertData || key.group == MeshAxis::Reshard)) || key.operation == Operation::Reshard);
 }
 
 }  // namespace sim

@@ -22,7 +22,7 @@ std::int32_t channels_of(const HardwareProfile& hardware) {
 
 std::int32_t communicators_of(const DeviceMesh& mesh) {
   std::int32_t count = 0;
-  for (const std::int32_t degree : {mesh.ranks(), mesh.shards(), mesh.replicas, mesh.tensor, mesh.context, mesh.expert, mesh.pipeline}) count += degree > 1;
+  for (const std::int32_t degree : {mesh.ranks(), mesh.shards(), mesh.replicas, mesh.tensor, mesh.context, mesh.expert, mesh.reshard, mesh.pipeline}) count += degree > 1;
   return count;   // of the last: the ranks that hold a tied embedding
 }
 

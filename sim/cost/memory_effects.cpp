@@ -38,7 +38,7 @@ constexpr bool begins_core(const TaskKey& key) { return key.phase == Phase::Back
 constexpr bool ends_core(const TaskKey& key) { return key.phase == Phase::Backward ? !is_output(key.operation) : !is_input(key.operation); }
 constexpr bool is_feed_forward(Segment segment) { return segment == Segment::Mlp || segment == Segment::Experts; }
 
-constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData; }
+constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData || axis == MeshAxis::Reshard; }
 
 // Only sequence parallelism has tasks of them in a backward.
 bool is_residual(Operation operation) { return operation == Operation::AttentionResidual || operation == Operation::MlpResidual; }
@@ -69,11 +69,12 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
-  if (is_communication(task.key.operation))
+  if (is_host_copy(task.key.operation))
+    move_input(effect, task);
+  else if (is_communication(task.key.operation))
     communicate(effect, task, graph);
   else if (task.key.operation == Operation::Reshard)
-    effect.free_at_end(MemoryCategory::GatheredUnits,
-                       bytes_of(graph.buckets()[task.key.stage.position()][task.bucket.position()].elements));
+    reshard(effect, task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
   else if (task.key.phase == Phase::Backward) {
     backward(effect, task.key);
     begin_gradients(effect, task.key, graph);
@@ -84,6 +85,12 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
   }
   return std::move(effect).finish();
+}
+
+// The input of a block, to the host and back; what the optimizer copies stays where it is.
+void MemoryEffects::move_input(Writer& effect, const Task& task) const {
+  if (task.key.phase == Phase::Forward) effect.free_at_end(kActivations, task.payload);
+  if (task.key.phase == Phase::Backward) effect.take(kActivations, task.payload);
 }
 
 // A block that is recomputed keeps its input alone: what the forward makes besides is gone when it ends.
@@ -196,6 +203,12 @@ void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const Ta
     if (bucket.shards > 1 && gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
 }
 
+// After forward neighbours may keep a part each, until they gather it again.
+void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const {
+  if (key.phase == Phase::Forward) effect.take(MemoryCategory::GatheredUnits, bytes_of(elements_after_forward(plan_, bucket)));
+  effect.free_at_end(MemoryCategory::GatheredUnits, bytes_of(bucket.elements));
+}
+
 // A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
 Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) const {
   if (plan_.cluster.hardware.kind != DeviceKind::Cpu) return {};
@@ -226,6 +239,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
+      if (task.key.group == MeshAxis::Reshard) effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
       return;
     case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;
@@ -235,7 +249,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
 Bytes MemoryEffects::block_keeps(LayerKind kind) const {
   const SegmentMemory& attention = memory_of(Segment::Attention);
   const SegmentMemory& mlp = memory_of(kind == LayerKind::ExpertBlock ? Segment::Experts : Segment::Mlp);
-  if (recomputes_blocks()) return mlp.stream;
+  if (recomputes_blocks()) return plan_.offload_activations ? Bytes{} : mlp.stream;
   return attention.kept + attention.statistics + mlp.kept + mlp.statistics + mlp.stream * 2;
 }
 

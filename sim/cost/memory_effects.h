@@ -37,12 +37,14 @@ class MemoryEffects {
 
  private:
   class Writer;
+  void move_input(Writer& effect, const Task& task) const;
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
   void part_back(Writer& effect, const TaskKey& key, const SegmentMemory& memory) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
   bool recomputes_blocks() const { return plan_.recompute == Recompute::Full; }

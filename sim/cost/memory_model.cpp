@@ -51,6 +51,20 @@ struct MemoryModel::State {
             .payload = task.payload};
   }
 
+  // Of blocks whose forward is done and whose backward is not.
+  std::int64_t most_inputs_on_host(StageIndex stage) const {
+    std::int64_t alive = 0, most = 0;
+    for (const StageAction& action : plan.offload_activations ? plan.order(stage) : std::vector<StageAction>{}) {
+      if (action.kind == ActionKind::Weight) continue;
+      const LayerRange range = plan.layers(stage, action.chunk);
+      std::int64_t blocks = range.end.value() - range.begin.value();
+      blocks -= (range.begin == LayerIndex(0) ? 1 : 0) + (range.end > model.head() ? 1 : 0);
+      alive += action.kind == ActionKind::Forward ? blocks : -blocks;
+      most = std::max(most, alive);
+    }
+    return most;
+  }
+
   const ModelGraph& model;
   const ParallelPlan& plan;
   MemoryEffects effects;
@@ -67,8 +81,10 @@ MemoryBreakdown MemoryModel::resident(StageIndex stage) const {
 }
 
 Bytes MemoryModel::on_host(StageIndex stage) const {
-  if (!state_->plan.offload_optimizer) return {};
-  return host_memory(state_->plan, stage_elements(state_->plan, make_buckets(state_->model, state_->plan, stage)));
+  const ParallelPlan& plan = state_->plan;
+  Bytes optimizer{};
+  if (plan.offload_optimizer) optimizer = host_memory(plan, stage_elements(plan, make_buckets(state_->model, plan, stage)));
+  return optimizer + state_->effects.memory_of(Segment::Mlp).stream * state_->most_inputs_on_host(stage);
 }
 
 const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph) const {

@@ -17,6 +17,7 @@ Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
     case MeshAxis::Data: return {member.value() - at.data % mesh.shards() * mesh.tensor, mesh.tensor, mesh.shards()};
     case MeshAxis::Replica:
       return {member.value() - at.data / mesh.shards() * mesh.shards() * mesh.tensor, mesh.shards() * mesh.tensor, mesh.replicas};
+    case MeshAxis::Reshard: return {member.value() - at.data % mesh.reshard * mesh.tensor, mesh.tensor, mesh.reshard};
     case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
     case MeshAxis::Expert: return {member.value() - at.data % mesh.expert * mesh.tensor, mesh.tensor, mesh.expert};
     case MeshAxis::ExpertData:
@@ -45,7 +46,7 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
 bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
   const auto is_whole = [&](std::int64_t block) { return block % per_node == 0 || per_node % block == 0; };
   const std::int64_t tensor = mesh.tensor;
-  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.expert) &&
+  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.expert) && is_whole(tensor * mesh.reshard) &&
                                          is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
 }
 

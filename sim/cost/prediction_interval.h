@@ -17,6 +17,6 @@ struct PredictionInterval {
 };
 
 PredictionInterval prediction_interval(const Cluster& cluster);   // of plans in forms that the published runs have
-PredictionInterval prediction_interval(const ParallelPlan& plan); // wider where no run of its form was fitted: context ranks, experts
+PredictionInterval prediction_interval(const ParallelPlan& plan); // wider where no run of its form was fitted: context ranks, experts, a host's memory
 
 }  // namespace sim

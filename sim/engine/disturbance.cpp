@@ -83,8 +83,8 @@ Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan) {
     known = apart.data.size() + apart.tensor.size();
     add_neighbors(apart, plan);
   }
-  // Groups of shards differ in which replicas they hold, those of experts in which experts: every one of them stands alone.
-  if (plan.mesh.shards() != plan.mesh.copies() || plan.mesh.expert > 1)
+  // Groups of shards differ in which replicas they hold, those of experts in which experts, neighbours after forward in which neighbours: every one of them stands alone.
+  if (plan.mesh.shards() != plan.mesh.copies() || plan.mesh.expert > 1 || plan.mesh.reshard > 1)
     return {{.all_apart = true, .apart = {}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
   return {{.all_apart = false, .apart = {apart.data.begin(), apart.data.end()}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
 }

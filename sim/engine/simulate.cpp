@@ -130,7 +130,7 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   std::vector<Bytes> on_host;
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) on_host.push_back(memory_model.on_host(stage));
   result.devices = device_results(graph, run, memory, on_host);
-  if (plan.offload_optimizer) result.host_memory = fullest_host(on_host, plan);
+  if (plan.offload_optimizer || plan.offload_activations) result.host_memory = fullest_host(on_host, plan);
   summarize_devices(result);
   summarize_work(result, model, plan);
   result.host_fits = host_fits(result, plan.cluster);

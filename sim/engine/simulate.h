@@ -18,7 +18,7 @@ struct DeviceResult {              // of one graph device (a stage when folded)
   std::int32_t multiplicity = 1;
   MemoryBreakdown at_peak{};       // what the peak is made of
   Bytes peak_memory{};
-  Bytes host_memory{};             // beside it, on the host of one rank: an offloaded optimizer
+  Bytes host_memory{};             // beside it, on the host of one rank: what is offloaded
   SimTime busy{};                  // compute stream
   SimTime idle{};                  // compute stream: step - busy
   SimTime communication{};         // all communication streams

@@ -22,6 +22,7 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
     const bool is_end = there.stage.value() == 0 || there.stage.value() == pipeline - 1;
     const bool belongs = axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||
                          (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
+                         (axis == MeshAxis::Reshard && same_stage && same_tensor && here.data / reshard == there.data / reshard) ||
                          (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
                          (axis == MeshAxis::Expert && same_stage && same_tensor && here.data / expert == there.data / expert) ||
                          (axis == MeshAxis::ExpertData && same_stage && same_tensor && here.data % expert == there.data % expert) ||

@@ -2,7 +2,7 @@
 //
 // The N = D x C ranks that differ in data and context alone hold the same weights: they share gradients and ZeRO's shards. C of them share a sample,
 // each with a part of its tokens. With replicas R > 1 (HSDP) they are R copies of S = N / R shards: shards are neighbours, and replicas sum what
-// is left of a shard. Experts are dealt out to E neighbours of the N ranks: N / E ranks hold the same ones.
+// is left of a shard. FSDP's integer reshard_after_forward: W neighbours (a divisor of S) keep the weights among them from forward to backward. Experts are dealt out to E neighbours of the N ranks: N / E ranks hold the same ones.
 //
 //   rank = (stage * N + data) * T + tensor            N = 2, P = 2, T = 2:   stage 0: 0 1 | 2 3    stage 1: 4 5 | 6 7
 #pragma once
@@ -17,8 +17,9 @@ namespace sim {
 
 // Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas. Context: parts of a sample.
 // Expert: ranks that share the experts of a layer. ExpertData: those that hold the same ones.
-enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World, Replica, Context, Expert, ExpertData };
-inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world", "replica", "context", "expert", "expert_data"};
+// Reshard: ranks that keep weights among them after forward.
+enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World, Replica, Context, Expert, ExpertData, Reshard };
+inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world", "replica", "context", "expert", "expert_data", "reshard"};
 
 struct MeshCoordinate {
   std::int32_t data = 0;   // among the ranks of the same weights, of which C neighbours share samples: see data_rank and context_rank
@@ -34,6 +35,7 @@ struct DeviceMesh {
   std::int32_t replicas = 1;   // divides copies()
   std::int32_t context = 1;
   std::int32_t expert = 1;     // divides copies()
+  std::int32_t reshard = 1;    // divides shards(); 1: after forward nobody but the shard's owner has it
 
   std::int32_t copies() const { return data * context; }   // ranks of the same weights
   std::int32_t expert_copies() const { return copies() / expert; }

@@ -95,6 +95,7 @@ struct ParallelPlan {
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
   bool offload_optimizer = false;                // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
+  bool offload_activations = false;              // inputs of recomputed blocks wait on the host for their backward (FairScale's checkpoint_wrapper, offload_to_cpu)
   TrainingSettings training;
   std::optional<Predictions> predictions;
 

@@ -49,6 +49,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["mesh"] = {{"data", plan.mesh.data}, {"pipeline", plan.mesh.pipeline}, {"tensor", plan.mesh.tensor}};
   if (plan.mesh.replicas > 1) json["mesh"]["replicas"] = plan.mesh.replicas;
   if (plan.mesh.expert > 1) json["mesh"]["expert"] = plan.mesh.expert;
+  if (plan.mesh.reshard > 1) json["mesh"]["reshard"] = plan.mesh.reshard;
   if (plan.mesh.context > 1) {
     json["mesh"]["context"] = plan.mesh.context;
     json["context_algorithm"] = name_of(plan.context_algorithm, kContextAlgorithmNames);
@@ -69,6 +70,7 @@ Json priced_json(const ParallelPlan& plan) {
   json["sequence_parallel"] = plan.sequence_parallel;
   json["recompute"] = name_of(plan.recompute, kRecomputeNames);
   if (plan.offload_optimizer) json["offload_optimizer"] = true;
+  if (plan.offload_activations) json["offload_activations"] = true;
   return json;
 }
 
@@ -124,6 +126,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.mesh.replicas = static_cast<std::int32_t>(mesh.integer("replicas", 1, degrees));
   plan.mesh.context = static_cast<std::int32_t>(mesh.integer("context", 1, degrees));
   plan.mesh.expert = static_cast<std::int32_t>(mesh.integer("expert", 1, degrees));
+  plan.mesh.reshard = static_cast<std::int32_t>(mesh.integer("reshard", 1, degrees));
   plan.context_algorithm = static_cast<ContextAlgorithm>(json.choice("context_algorithm", kContextAlgorithmNames, 0));
   plan.vocabulary_multiple = json.integer("vocabulary_multiple", 128, {1, kMostVocabularyMultiple});
   plan.schedule = json.text("schedule", "1f1b");
@@ -140,6 +143,7 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.sequence_parallel = json.boolean("sequence_parallel", false);
   plan.recompute = static_cast<Recompute>(json.choice("recompute", kRecomputeNames, 0));
   plan.offload_optimizer = json.boolean("offload_optimizer", false);
+  plan.offload_activations = json.boolean("offload_activations", false);
 }
 
 }  // namespace

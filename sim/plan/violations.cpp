@@ -35,6 +35,9 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
   const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;   // degrees as written go beyond 64 bits
   rules.must(mesh.replicas >= 1 && copies % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < copies), "/mesh/replicas",
              fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, copies), "use a divisor of the data degree, below it");
+  const std::int64_t shards = copies / std::max(mesh.replicas, 1);
+  rules.must(mesh.reshard >= 1 && shards % std::max(mesh.reshard, 1) == 0 && (mesh.reshard == 1 || mesh.reshard < shards), "/mesh/reshard",
+             fmt::format("{} ranks after forward do not divide {} shards", mesh.reshard, shards), "use a divisor of the shards, below them");
   rules.must(product == plan.cluster.devices, "/mesh",
              fmt::format("{} = {:.0f} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
              "make the product equal to the number of devices");
@@ -151,6 +154,9 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.accumulation == Accumulation::ReduceLast || !plan.splits_backward(), "/accumulation",
              fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later", plan.schedule),
              "use reduce_last, or 1f1b");
+  rules.must(!plan.offload_activations || plan.recompute == Recompute::Full, "/offload_activations",
+             fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
+             "use recompute full, or leave it out");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   rules.must(!plan.workload.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/workload/fp32_gradients",
              "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");
@@ -164,7 +170,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.reshard < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
   check_context(plan, rules);

@@ -44,6 +44,7 @@ constexpr Field kAccelerateFields[] = {
      }},
     {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps", [](const ParallelPlan& p) { return deepspeed_number(p, p.num_microbatches()); }, [](const Value& v, Draft& d) { d.accumulation_steps = v.integer(); }},
     {"deepspeed_config.gradient_clipping", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), fmt::format("{}", p.training.gradient_clip)); }, [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
+    {"deepspeed_config.offload_optimizer_device", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
     {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, known_there},
     {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, known_there},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
@@ -60,7 +61,10 @@ constexpr Field kAccelerateFields[] = {
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
     {"fsdp_config.fsdp_state_dict_type", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "SHARDED_STATE_DICT"); }, known_there},
     {"fsdp_config.fsdp_offload_params", "fsdp_config.offload_params", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "false"); },
-     [](const Value& v, Draft&) { if (v.boolean()) v.note("offloads parameters and optimizer state to the host, which this plan does not", "mind memory and time"); }},
+     [](const Value& v, Draft& d) {
+       d.plan.offload_optimizer = v.boolean();
+       if (v.boolean()) v.note("offloads parameters, too, which a plan does not", "mind memory and time");
+     }},
     {"parallelism_config.parallelism_config_dp_replicate_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.replicas); }, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     {"parallelism_config.parallelism_config_dp_shard_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.data / p.mesh.replicas); }, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
     {"parallelism_config.parallelism_config_tp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.tensor); }, [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }},
@@ -89,7 +93,9 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.replicas > 1 && (!by_fsdp || mesh.data % mesh.replicas != 0 || mesh.data == mesh.replicas), "/mesh/replicas", fmt::format("{} replicas of stage {} over {} data ranks", mesh.replicas, plan.zero_stage, mesh.data),
                    "plan with --fix replicas=1, or zero=3 and replicas that divide the data degree");
   judgement.refuse(plan.workload.precision == Precision::Fp64, "/workload/precision", "there is no setting for fp64", "plan with --precision bf16, fp16 or fp32");
+  judgement.refuse(plan.offload_optimizer && !is_by_deepspeed(plan), "/offload_optimizer", "FSDP offloads parameters with the optimizer, or nothing", "plan with --fix zero=1 or zero=2, or offload_optimizer=false");
   note_the_trainer(plan, judgement);
+  note_units(plan, judgement);
   judgement.note(plan.workload.precision == Precision::Tf32, "/workload/precision", "tf32 is of the program", "set torch.backends.cuda.matmul.allow_tf32");
   judgement.note(plan.recompute == Recompute::Selective || (plan.recompute == Recompute::Full && !by_fsdp), "/recompute", fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
                  plan.recompute == Recompute::Full ? "use gradient_checkpointing=True" : "a fused attention kernel needs none; otherwise use recompute=full");

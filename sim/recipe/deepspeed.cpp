@@ -69,6 +69,9 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.stage3_max_reuse_distance", "", [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.reshard_after_forward ? "0" : std::to_string(kFar)); },
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.integer() < kFar; }},
     {"zero_optimization.mics_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.integer(); }},   // of releases before 0.19
+    {"zero_optimization.offload_optimizer.device", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "cpu"); }, read_offload},
+    {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); }, known},
+    {"zero_optimization.offload_param.device", "", nullptr, [](const Value& v, Draft&) { if (v.text() != "none") v.note("offloads parameters, too, which a plan does not", "mind memory and time"); }},
     {"tensor_parallel.autotp_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.tensor > 1, std::to_string(p.mesh.tensor)); }, [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.text() == "0" ? 1 : v.degree(); }},
     {"sequence_parallel_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.context > 1, std::to_string(p.mesh.context)); },
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll; }},
@@ -88,6 +91,8 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.replicas > 1, "/mesh/replicas", fmt::format("{} replicas of {} shards: MiCS, which had them, was removed", mesh.replicas, mesh.shards()), "plan with --fix replicas=1, or export to Accelerate or torchtitan");
   judgement.refuse(precision == Precision::Fp64 || precision == Precision::Tf32, "/workload/precision", fmt::format("there is no setting for {}", kPrecisionNames[static_cast<std::size_t>(precision)]), "plan with --precision bf16, fp16 or fp32");
   judgement.refuse(mesh.tensor > 1 && mesh.context > 1, "/mesh/context", fmt::format("AutoTP {} and Ulysses {} do not go together", mesh.tensor, mesh.context), "plan with --fix context=1 or tensor=1");
+  judgement.refuse(plan.offload_optimizer && plan.zero_stage == 0, "/offload_optimizer", "the optimizer goes to the host under ZeRO alone", "plan with --fix zero=1");
+  note_units(plan, judgement);
   const bool several = plan.num_microbatches() > 1;
   judgement.note(several && (plan.zero_stage >= 2) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
                  plan.zero_stage >= 2 ? "gradients are reduced with every microbatch there, in the plan with the last" : "gradients are reduced with the last microbatch there, in the plan with each", "simulate the plan imported again");

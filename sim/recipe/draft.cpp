@@ -138,6 +138,13 @@ void Value::must_be(std::int64_t expected) const {
 void Value::wrong(std::string problem, std::string remedy) const { draft_.wrong.push_back({setting_.key, std::move(problem), std::move(remedy)}); }
 void Value::note(std::string problem, std::string remedy) const { draft_.notes.push_back({setting_.key, std::move(problem), std::move(remedy)}); }
 
+void read_offload(const Value& value, Draft& draft) {
+  constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
+  const std::size_t place = value.choice(kPlaces);
+  draft.plan.offload_optimizer = place != 0;
+  if (place == 2) value.note("is nvme: a plan has the host's memory", "mind the time of the disk");
+}
+
 Written written(std::int64_t value) { return std::to_string(value); }
 Written written_number(double value) { return fmt::format("{}", value); }
 Written written_flag(bool set) { return written_if(set, "true"); }

@@ -62,6 +62,8 @@ struct Field {
   void (*read)(const Value&, Draft&);
 };
 
+void read_offload(const Value& value, Draft& draft);          // where the optimizer is: cpu, none; anything else is told
+
 Written written(std::int64_t value);
 Written written_number(double value);
 Written written_flag(bool set);                               // "true", or nothing

@@ -154,6 +154,10 @@ constexpr Field kMegatronFields[] = {
     {"recompute-method", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "uniform"); }, of_the_model},
     {"recompute-num-layers", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "1"); },
      [](const Value& v, Draft&) { if (v.text() != "1") v.note(fmt::format("is {}: a plan recomputes every layer, one by one", v.text()), "use 1"); }},
+    {"optimizer-cpu-offload", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); }, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
+    {"optimizer-offload-fraction", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "1.0"); },
+     [](const Value& v, Draft&) { if (v.number() != 1) v.note(fmt::format("is {}: a plan offloads all of the optimizer, or nothing", v.text()), "use 1.0"); }},
+    {"use-precision-aware-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); }, of_the_model},   // the offload asks for it
     {"optimizer", "", [](const ParallelPlan& p) { return Written(p.workload.optimizer == OptimizerKind::Sgd ? "sgd" : "adam"); },
      [](const Value& v, Draft& d) { d.plan.workload.optimizer = v.text() == "sgd" ? OptimizerKind::Sgd : OptimizerKind::AdamW; }},
     {"lr", "", training_number<&TrainingSettings::learning_rate>, read_training_number<&TrainingSettings::learning_rate>},
@@ -189,6 +193,8 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with another context degree");
   judgement.refuse(plan.zero_stage == 3 && !plan.reshard_after_forward, "/reshard_after_forward", "optim_grads_params frees weights after the forward", "plan with --fix reshard=true");
   judgement.refuse(plan.zero_stage == 0 && mesh.replicas > 1, "/mesh/replicas", fmt::format("{} replicas need an optimizer that is cut", mesh.replicas), "plan with --fix zero=1");
+  judgement.refuse(plan.offload_optimizer && plan.zero_stage != 1, "/offload_optimizer", fmt::format("the optimizer on the host goes with the distributed optimizer, not with stage {}", plan.zero_stage), "plan with --fix zero=1");
+  note_units(plan, judgement);
   const bool several = plan.num_microbatches() > 1;
   judgement.note(several && uses_fsdp(plan) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
                  uses_fsdp(plan) ? "gradients are reduced with every microbatch there, in the plan with the last" : "gradients are reduced with the last microbatch there, in the plan with each", "simulate the plan imported again");

@@ -19,6 +19,9 @@ class Judgement {
   std::vector<Violation> refused, notes;
 };
 
+// What FSDP and its likes do in their own way: a unit is one layer there.
+void note_units(const ParallelPlan& plan, Judgement& judgement);
+
 struct RecipeFile {
   std::string name, text;
 };

@@ -18,6 +18,12 @@ RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::
   return head;
 }
 
+// Inputs of blocks on the host are a wrapper in the program, in every one of them.
+void judge_host(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  if (&program == &kPipelineOrder) return;   // an order says nothing else either
+  judgement.refuse(plan.offload_activations, "/offload_activations", fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title), "plan with --fix offload_activations=false");
+}
+
 }  // namespace
 
 void Judgement::refuse(bool when, std::string where, std::string problem, std::string remedy) {
@@ -25,6 +31,10 @@ void Judgement::refuse(bool when, std::string where, std::string problem, std::s
 }
 void Judgement::note(bool when, std::string where, std::string problem, std::string remedy) {
   if (when) notes.push_back({std::move(where), std::move(problem), std::move(remedy)});
+}
+
+void note_units(const ParallelPlan& plan, Judgement& judgement) {
+  judgement.note(plan.layers_per_unit > 1, "/layers_per_unit", fmt::format("layers are gathered one by one there, in the plan {} together", plan.layers_per_unit), "plan with --fix layers_per_unit=1, or wrap them so in the program");
 }
 
 std::span<const Program* const> all_programs() { return kPrograms; }
@@ -37,6 +47,7 @@ const Program* find_program(std::string_view name) {
 Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
   Judgement judgement;
   program.judge(plan, judgement);
+  judge_host(program, plan, judgement);
   Recipe recipe{std::move(judgement.refused), std::move(judgement.notes), {}};
   if (!recipe.refused.empty()) return recipe;
   RecipeSettings settings;

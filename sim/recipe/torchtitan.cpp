@@ -18,7 +18,7 @@ constexpr std::string_view kReshards[] = {"always", "never", "default"};
 struct BaseRecipe {
   std::string_view model_type, module, function;
 };
-constexpr BaseRecipe kBaseRecipes[] = {{"llama", "llama3", "llama3_debugmodel"}, {"deepseek_v3", "deepseek_v3", "deepseek_v3_debugmodel"}, {"qwen3_moe", "qwen3", "qwen3_moe_debug"}};
+constexpr BaseRecipe kBaseRecipes[] = {{"llama", "llama3", "llama3_8b"}, {"deepseek_v3", "deepseek_v3", "deepseek_v3_16b"}, {"qwen3_moe", "qwen3", "qwen3_30b_a3b"}};
 
 const NamedSchedule* named_schedule(const ParallelPlan& plan) {
   const auto row = std::find_if(std::begin(kNamedSchedules), std::end(kNamedSchedules), [&](const NamedSchedule& one) { return one.ours == plan.schedule; });
@@ -91,6 +91,11 @@ constexpr Field kTorchtitanFields[] = {
     {"parallelism.module_fqns_per_model_part", "module_fqns_per_model_part pipeline_parallel_module_fqns_per_model_part", [](const ParallelPlan& p) { return of_stages(p, modules_text(p)); }, read_modules},
     {"parallelism.context_parallel_degree", "context_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.context); }, [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllGather; }},
     {"parallelism.expert_parallel_degree", "expert_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.expert); }, [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
+    {"training.enable_cpu_offload", "enable_cpu_offload", nullptr,
+     [](const Value& v, Draft& d) {
+       d.plan.offload_optimizer = v.boolean();
+       if (v.boolean()) v.note("offloads parameters, too, which a plan does not", "mind memory and time");
+     }},
     {"activation_checkpoint", "", [](const ParallelPlan& p) { return Written(p.recompute == Recompute::Full ? "FullAC.Config()" : "None"); },
      [](const Value& v, Draft& d) {
        d.plan.recompute = v.text().starts_with("FullAC") ? Recompute::Full : Recompute::None;
@@ -116,6 +121,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   refuse_meshes(plan, judgement);
   judgement.refuse(goes_as_csv(plan) && plan.placement() == ChunkPlacement::V, "/schedule", fmt::format("{} places chunks like a V, which torchtitan does for ZBVZeroBubble alone", plan.schedule), "plan with --fix schedule=zbv or interleaved");
   judgement.refuse(precision != Precision::Bf16 && precision != Precision::Fp32, "/workload/precision", fmt::format("there is no setting for {}", kPrecisionNames[static_cast<std::size_t>(precision)]), "plan with --precision bf16 or fp32");
+  judgement.refuse(plan.offload_optimizer, "/offload_optimizer", "torchtitan offloads parameters with the optimizer, or nothing", "plan with --fix offload_optimizer=false, or export to DeepSpeed");
+  note_units(plan, judgement);
   judgement.note(goes_as_csv(plan), "/schedule", fmt::format("{} has no name there: its order stands in {}", plan.schedule, kPipelineOrder.file), "keep the file beside the recipe");
   judgement.note(goes_as_csv(plan), "/order", "stands in the plan when it comes back", "nothing to do");
   judgement.note(plan.schedule == "zbv" || plan.schedule == "interleaved", "/schedule", fmt::format("{} is performed in PyTorch's own order", plan.schedule), "export to csv for this plan's");

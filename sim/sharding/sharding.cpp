@@ -107,6 +107,11 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
   return {LayerIndex(begin), LayerIndex(std::min(begin + plan.layers_per_unit, end))};
 }
 
+std::int64_t elements_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
+  const bool keeps = sharding_strategy(plan).shards_parameters && plan.reshard_after_forward && plan.mesh.reshard > 1 && !bucket.expert;
+  return keeps ? bucket.elements / plan.mesh.reshard : 0;
+}
+
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   const bool by_unit = sharding_strategy(plan).shards_parameters;
   BucketFiller filler(plan, {.one_bucket_a_unit = by_unit}), experts(plan, {.one_bucket_a_unit = by_unit, .expert = true});

@@ -58,6 +58,9 @@ bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 // Embedding and head are a unit each, as torchtitan wraps them: FSDP's root unit would keep both gathered for the whole step.
 LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer);
 
+// Elements of a bucket that a rank keeps from a forward to the next gather of it (mesh.reshard); else none.
+std::int64_t elements_after_forward(const ParallelPlan& plan, const Bucket& bucket);
+
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
 // a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a unit (and one of its experts).
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);

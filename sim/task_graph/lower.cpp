@@ -112,13 +112,14 @@ void Lowering::connect_pipeline() {
 }
 
 // A group whose members are one device is inside it; the embedding and world groups span stages in any case.
-// Experts: all ranks are folded, or each stands alone (fold_of). Ranks that share a sample are folded, or stand apart, together (fold_of).
+// Experts, neighbours after forward: all ranks are folded, or each stands alone (fold_of). Ranks that share a sample are folded, or stand apart, together (fold_of).
 bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
   switch (key.group) {
     case MeshAxis::Data:
     case MeshAxis::Replica: return data_.size() > 1 && is_communication(key.operation);
     case MeshAxis::ExpertData: return data_.size() > 1;
     case MeshAxis::Expert:
+    case MeshAxis::Reshard:
     case MeshAxis::Context: return data_[at.data].size == 1 && is_communication(key.operation);
     case MeshAxis::Tensor: return tensor_.size() > 1 && is_communication(key.operation);
     case MeshAxis::Embedding:
@@ -141,6 +142,7 @@ void Lowering::join_collectives() {
       if (axis == MeshAxis::Replica) first.data %= shards();
       if (axis == MeshAxis::Context) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.context);
       if (axis == MeshAxis::Expert) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.expert);
+      if (axis == MeshAxis::Reshard) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.reshard);
       if (axis == MeshAxis::ExpertData) first.data %= static_cast<std::size_t>(plan_.mesh.expert);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);

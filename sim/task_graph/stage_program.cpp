@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "sim/schedule/schedule.h"
@@ -26,7 +27,7 @@ class Writer {
  public:
   Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
       : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage),
-        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody),
+        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody), near_(buckets.size()),
         on_host_(buckets.size(), kNobody) {
     cache_pieces();
     handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
@@ -54,10 +55,14 @@ class Writer {
   std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
   void gather(const Visit& visit, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
+  Bytes stream_bytes() const;
   Task transfer(const Visit& visit, Operation operation) const;
   void receive(const Visit& visit);
   void send(const Visit& visit);
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
+  bool has_input_on_host(const Visit& visit) const { return plan_.offload_activations && !pieces_of(visit.layer).recompute.empty(); }
+  void keep_on_host(const Visit& visit);
+  void fetch(const Visit& visit, std::int32_t after);
   void reduce_ready(const Visit& visit);
   std::int32_t reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after);
   void finish_bucket(std::int32_t index, std::int32_t reduced);
@@ -77,10 +82,13 @@ class Writer {
   ByLayerKind<LayerPieces> pieces_;
   std::vector<std::vector<std::int32_t>> buckets_by_layer_;
   std::vector<std::int32_t> held_;       // by bucket: the gather that filled it, or kNobody
+  std::vector<bool> near_;               // by bucket: neighbours have kept it among them since a forward
   std::int32_t chain_ = kNobody;         // the task that made what the next piece reads
   std::array<std::vector<std::int32_t>, 2> handed_;
   std::int32_t last_compute_ = kNobody;  // of the whole stage
   std::int32_t last_reduce_ = kNobody;
+  struct Input { std::int32_t copied = kNobody, fetched = kNobody; };
+  std::map<std::pair<LayerIndex, MicrobatchIndex>, Input> inputs_;   // of blocks, while they wait on the host
   std::vector<std::int32_t> on_host_;    // by bucket, where the optimizer is: the copy of its gradients
 };
 
@@ -162,8 +170,9 @@ void Writer::gather(const Visit& visit, std::int32_t after) {
               .stream = Stream::Gather, .bucket = BucketIndex(bucket),
               .payload = element * buckets_[static_cast<std::size_t>(bucket)].elements};
     task.key.layer = visit.unit;
-    task.key.group = axis_of(buckets_[static_cast<std::size_t>(bucket)]);
+    task.key.group = near_[static_cast<std::size_t>(bucket)] ? MeshAxis::Reshard : axis_of(buckets_[static_cast<std::size_t>(bucket)]);
     task.key.sequence = bucket;
+    near_[static_cast<std::size_t>(bucket)] = false;
     held_[static_cast<std::size_t>(bucket)] = emit(task, {after});
   }
 }
@@ -184,6 +193,7 @@ void Writer::reshard(const std::vector<Visit>& visits, std::size_t at) {
     task.key.sequence = bucket;
     emit(task, {});
     held_[static_cast<std::size_t>(bucket)] = kNobody;
+    near_[static_cast<std::size_t>(bucket)] = visit.action.kind == ActionKind::Forward && elements_after_forward(plan_, buckets_[static_cast<std::size_t>(bucket)]) > 0;
   }
 }
 
@@ -197,11 +207,16 @@ std::int32_t& Writer::handed(const Visit& visit) {
   return handed_[visit.action.kind == ActionKind::Forward ? 0 : 1][visit.action.microbatch.position()];
 }
 
-Task Writer::transfer(const Visit& visit, Operation operation) const {
+// Of one rank and microbatch.
+Bytes Writer::stream_bytes() const {
   const Bytes hidden = bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * model_.config.hidden);
+  return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
+}
+
+Task Writer::transfer(const Visit& visit, Operation operation) const {
   Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, operation),
             .stream = operation == Operation::Send ? Stream::Send : Stream::Receive,
-            .payload = plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden};
+            .payload = stream_bytes()};
   task.key.group = MeshAxis::Pipeline;
   return task;
 }
@@ -276,6 +291,19 @@ void Writer::copy_to_host(std::int32_t index, std::int32_t after) {
   on_host_[static_cast<std::size_t>(index)] = emit(copy, {after});
 }
 
+// A block's input leaves when its forward has read it, and comes back beside the backward before its own.
+void Writer::keep_on_host(const Visit& visit) {
+  const Task copy{.key = key(visit, Phase::Forward, Operation::CopyToHost), .stream = Stream::ToHost, .payload = stream_bytes()};
+  inputs_[{visit.layer, visit.action.microbatch}].copied = emit(copy, {last_compute_});
+}
+
+void Writer::fetch(const Visit& visit, std::int32_t after) {
+  const auto input = inputs_.find({visit.layer, visit.action.microbatch});
+  if (visit.action.kind != ActionKind::Backward || input == inputs_.end() || input->second.fetched != kNobody) return;
+  const Task copy{.key = key(visit, Phase::Backward, Operation::CopyToDevice), .stream = Stream::ToDevice, .payload = stream_bytes()};
+  input->second.fetched = emit(copy, {input->second.copied, after});
+}
+
 void Writer::reduce_ready(const Visit& visit) {
   if (visit.action.kind != completes_gradients_) return;
   if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
@@ -293,6 +321,8 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   if (visit.opens) receive(visit);
   gather(visit, last_compute_);
   if (const std::size_t next = next_unit(visits, at); plan_.prefetch && next < visits.size()) gather(visits[next], last_compute_);
+  fetch(visit, last_compute_);
+  if (plan_.prefetch && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();
   const LayerPieces& pieces = pieces_of(visit.layer);
   if (visit.action.kind == ActionKind::Forward) run(visit, Phase::Forward, pieces.forward);
@@ -308,6 +338,12 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   }
   for (const std::int32_t bucket : visit.gathered)
     program_.edges.emplace_back(held_[static_cast<std::size_t>(bucket)], static_cast<std::int32_t>(first));
+  if (visit.action.kind == ActionKind::Forward && has_input_on_host(visit)) keep_on_host(visit);
+  if (visit.action.kind == ActionKind::Backward && has_input_on_host(visit)) {
+    const auto input = inputs_.find({visit.layer, visit.action.microbatch});
+    program_.edges.emplace_back(input->second.fetched, static_cast<std::int32_t>(first));
+    inputs_.erase(input);
+  }
   if (visit.closes) send(visit);
   reshard(visits, at);
   reduce_ready(visit);

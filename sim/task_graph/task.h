@@ -38,6 +38,7 @@ inline constexpr std::string_view kOperationNames[] = {
     "all_reduce", "reduce_scatter", "all_gather", "send", "receive", "all_to_all", "ring_hop"};
 constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
 constexpr bool is_host_copy(Operation operation) { return operation == Operation::CopyToHost || operation == Operation::CopyToDevice; }
+constexpr bool moves_data(Operation operation) { return is_communication(operation) || is_host_copy(operation); }
 
 // Equal for the same piece of work in the simulation, in the graph slice of a rank, and in a recorded trace.
 // Fields that do not apply are none(). `sequence` tells apart what would be equal otherwise (buckets, repeated sums).

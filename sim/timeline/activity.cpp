@@ -9,7 +9,7 @@ StepActivity activity_of(std::span<const Span> spans) {
   std::vector<Intervals::Interval> computing, communicating;
   for (const Span& span : spans) {
     sums.kinds[kind_text(span.key)] += span.end - span.start;
-    const bool communicates = is_communication(span.key.operation);
+    const bool communicates = moves_data(span.key.operation);
     (communicates ? communicating : computing).push_back({span.start, span.end});
     if (!communicates) sums.computing += span.end - span.start;
   }

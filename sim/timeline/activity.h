@@ -12,7 +12,7 @@ namespace sim {
 
 struct StepActivity {
   std::map<std::string, SimTime> kinds;  // kind_text -> sum of its spans, as they are: a communication's waiting included
-  SimTime computing{};                   // sum of the spans that are no communication
+  SimTime computing{};                   // sum of the spans that are no communication and no copy to or from the host
   SimTime busy{};                        // time in which something computes
   SimTime communicating{};               // time in which something communicates
   SimTime hidden{};                      // of it, while something computes

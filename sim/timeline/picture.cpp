@@ -12,7 +12,7 @@ namespace sim {
 namespace {
 
 char letter_of(const TaskKey& key) {
-  if (is_communication(key.operation)) return '=';
+  if (moves_data(key.operation)) return '=';
   switch (key.phase) {
     case Phase::Forward: return 'F';
     case Phase::Backward: return 'B';
@@ -63,7 +63,7 @@ std::string picture_text(const Timeline& timeline, Columns columns) {
     Line line(width, end);
     for (const bool communicates : {true, false})  // computing is painted over communication that it hides
       for (const Span& span : row.spans)
-        if (is_communication(span.key.operation) == communicates) line.paint(span);
+        if ((moves_data(span.key.operation) || is_of_host(span.stream)) == communicates) line.paint(span);
     indent = row.label.size() + 3;
     text += row.label + " | " + line.text() + "\n";
   }

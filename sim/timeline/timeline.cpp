@@ -11,7 +11,7 @@ namespace {
 
 // Forward or backward work of a microbatch; recomputing belongs to the backward that needs it.
 bool is_action(const Span& span) {
-  const bool computes = !is_communication(span.key.operation) && span.key.operation != Operation::Reshard;
+  const bool computes = !moves_data(span.key.operation) && span.key.operation != Operation::Reshard;
   return computes && span.key.phase != Phase::Gradients && span.key.phase != Phase::Step;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QLabel>
 
 #include "gui/core/rank_metrics.h"
@@ -23,6 +24,26 @@ TEST(ClusterPage, ChoosesTheSameRankInBothPicturesUnderEveryMetric) {
     EXPECT_TRUE(page.rank()->text().contains(QStringLiteral("rank %1").arg(metric % 4)));
     page.grab();
   }
+}
+
+// A million boxes of less than a pixel would take minutes; what is said instead names the pages that help.
+TEST(ClusterPage, SaysThatThereAreTooManyRanksForAMap) {
+  sim::ParallelPlan plan = test::examplePlan();
+  plan.cluster = sim::load_cluster("a100-80gb-sxm", sim::DeviceCount{1 << 20});
+  plan.workload.global_batch = 1 << 20;
+  plan.mesh = {.data = 1 << 19, .pipeline = 2, .tensor = 1};
+  ClusterPage page;
+  page.resize(900, 600);
+  page.setPlan(test::exampleSimulation());
+  page.grab();
+  page.setPlan(simulatePlan(plan));
+  QElapsedTimer time;
+  time.start();
+  page.grab();
+  EXPECT_LT(time.elapsed(), 500);
+  EXPECT_EQ(page.machines()->centerOf(1), QPointF());
+  page.setPlan(test::exampleSimulation());
+  EXPECT_NE(page.machines()->centerOf(1), QPointF());
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ TEST(KnobsPanel, LayersOfAUnitAreAKnobOfZero3) {
     plan.zero_stage = stage;
     plan.layers_per_unit = 2;
     panel.setPlan(plan);
-    EXPECT_EQ(panel.findChild<QSpinBox*>("unit")->isEnabled(), stage == 3);
+    for (const char* name : {"unit", "near"}) EXPECT_EQ(panel.findChild<QSpinBox*>(name)->isEnabled(), stage == 3);
     EXPECT_EQ(panel.knobs().layers_per_unit, 2);
   }
 }

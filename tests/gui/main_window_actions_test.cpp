@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <QDialog>
+#include <QTextEdit>
 #include <set>
 
 #include "gui/main_window.h"
@@ -22,6 +24,18 @@ TEST(MainWindowActions, PagesTurnByKey) {
   for (QAction* action : window.actions().all())
     if (action->shortcut() == QKeySequence("Ctrl+3")) action->trigger();
   EXPECT_EQ(window.pages()->currentIndex(), 2);
+}
+
+TEST(MainWindowActions, TheListOfKeysFitsASmallScreen) {
+  MainWindow window;
+  window.resize(960, 540);
+  window.show();
+  for (QAction* action : window.actions().all())
+    if (action->shortcut() == QKeySequence("?")) action->trigger();
+  const auto* keys = window.findChild<QDialog*>();
+  ASSERT_NE(keys, nullptr);
+  EXPECT_LE(keys->height(), 540);
+  EXPECT_TRUE(keys->findChild<QTextEdit*>()->toPlainText().contains("Ctrl+Shift+P"));
 }
 
 }  // namespace

@@ -66,22 +66,5 @@ TEST(MainWindow, DarkIsKeptForTheNextStart) {
   EXPECT_GT(QApplication::palette().color(QPalette::Base).lightness(), 200);
 }
 
-TEST(MainWindow, TheTableWithTheFocusIsExported) {
-  MainWindow window;
-  window.show();
-  window.pages()->setCurrentWidget(window.timelinePage());
-  window.session()->show(test::examplePlan(), Session::Origin::Chosen);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
-  const QTemporaryDir folder;
-  const auto exported = [&](const QString& name) {
-    window.exportTable(folder.filePath(name));
-    QFile file(folder.filePath(name));
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  };
-  EXPECT_TRUE(exported("main.csv").startsWith("Figure"));
-  window.timelinePage()->explanation()->bubble()->view()->setFocus();
-  EXPECT_TRUE(exported("chosen.csv").startsWith("Of the step"));
-}
-
 }  // namespace
 }  // namespace gui

@@ -49,6 +49,27 @@ TEST(RunPage, TheScriptOfAnotherLauncherStandsBelow) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return page.words().contains("the script of srun"); }, 5000)) << page.words().toStdString();
 }
 
+// A second start takes the next folder: the run before is not lost, and nobody has to name one.
+TEST(RunPage, StartsInAFolderThatIsFree) {
+  const QTemporaryDir folder;
+  RunPage page;
+  page.setPlan(test::examplePlan());  // of GPUs: it is refused before anything starts
+  const auto startedIn = [&](const QString& wanted) {
+    page.setRequest({.data = "t.bin", .folder = wanted, .steps = 1});
+    page.start();
+    return page.request().folder;
+  };
+  const QString first = folder.filePath("run");
+  EXPECT_EQ(startedIn(first), first);
+  for (const char* taken : {"run", "run-2"}) {
+    QDir(folder.path()).mkdir(taken);
+    QFile plan(folder.filePath(taken) + "/plan.json");
+    ASSERT_TRUE(plan.open(QIODevice::WriteOnly));
+  }
+  EXPECT_EQ(startedIn(first), folder.filePath("run-3"));
+  EXPECT_EQ(startedIn(folder.filePath("run-2")), folder.filePath("run-3"));
+}
+
 TEST(RunPage, HoldsItsRequest) {
   RunPage page;
   page.setRequest({.data = "t.bin", .folder = "/tmp/x", .steps = 7});

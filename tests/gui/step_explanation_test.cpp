@@ -37,6 +37,7 @@ TEST(StepExplanation, ARangeAddsUpByKind) {
   EXPECT_EQ(sum, spans);
   explanation.addUp({sim::SimTime(0), plan->result.step_time / 50});
   EXPECT_TRUE(QTest::qWaitFor([&] { return explanation.range()->table().rows.size() < all; }, 5000));
+  EXPECT_EQ(explanation.currentWidget(), explanation.range());  // what was asked for stands in front
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <QTableView>
+
 namespace gui {
 namespace {
 
@@ -27,6 +29,25 @@ TEST_F(Panel, FiltersAndSaysWhatIsVisible) {
   EXPECT_THAT(panel_.visibleRows(), testing::ElementsAre(false, true, false));
   EXPECT_EQ(panel_.visibleTable().rows.size(), 1u);
   EXPECT_EQ(panel_.table().rows.size(), 3u);
+}
+
+TEST(TablePanel, TheColumnThatTakesTheRestStaysReadable) {
+  TablePanel panel("Numbers", TablePanel::Filter::Hidden);
+  panel.setStretchedColumn(0);
+  panel.show();
+  std::vector<Cell> row = {{"a name that says much", {}}};
+  QStringList headers = {"Name"};
+  for (int column = 0; column < 6; ++column) {
+    row.push_back({"1,000,000 ms", 1});
+    headers << "A number";
+  }
+  panel.setTable({headers, {row}, {}});
+  for (const int width : {1400, 300, 1400}) {
+    panel.resize(width, 200);
+    QCoreApplication::processEvents();
+    EXPECT_GE(panel.view()->columnWidth(0), 120) << width;
+  }
+  EXPECT_GT(panel.view()->columnWidth(0), 300);
 }
 
 }  // namespace

@@ -78,6 +78,11 @@ std::vector<Composition> of_data_tensor_and_pipeline() {
       {.name = "D2_offload_reduce_each", .mesh = {.data = 2}, .accumulation = kEach, .offload_optimizer = true},
       {.name = "D2_offload_bf16", .mesh = {.data = 2}, .precision = Bf16, .offload_optimizer = true},
       {.name = "P2_offload_interleaved", .mesh = {.pipeline = 2}, .schedule = "interleaved", .chunks = 2, .offload_optimizer = true},
+      {.name = "D2_offload_inputs_recompute", .mesh = {.data = 2}, .recompute = Full, .offload_activations = true},
+      {.name = "P2_offload_all_recompute_bf16", .mesh = {.pipeline = 2}, .recompute = Full, .precision = Bf16, .offload_optimizer = true, .offload_activations = true},
+      {.name = "P2_offload_inputs_zbv_recompute", .mesh = {.pipeline = 2}, .schedule = "zbv", .chunks = 2, .recompute = Full, .offload_activations = true},
+      {.name = "T2_offload_inputs_sequence_recompute", .mesh = {.tensor = 2}, .recompute = Full, .sequence_parallel = true, .offload_activations = true},
+      {.name = "D2P2_offload_all_recompute", .mesh = {.data = 2, .pipeline = 2}, .recompute = Full, .offload_optimizer = true, .offload_activations = true},
       {.name = "T2_offload_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .offload_optimizer = true},
       {.name = "D2P2_offload_zb1p", .mesh = {.data = 2, .pipeline = 2}, .schedule = "zb-1p", .offload_optimizer = true},
       {.name = "D4R2", .mesh = {.data = 4, .replicas = 2}},
@@ -120,6 +125,14 @@ std::vector<Composition> of_wrapping() {
       {.name = "C2_units_of_2_ring", .mesh = {.context = 2}, .layers_per_unit = 2},
       {.name = "D2E2_units_of_2", .mesh = {.data = 2, .expert = 2}, .layers_per_unit = 2, .experts = even()},
       {.name = "D2_units_of_8_experts", .mesh = {.data = 2}, .layers_per_unit = 8, .experts = even()},
+      {.name = "D4_near_2", .mesh = {.data = 4, .reshard = 2}},   // neighbours keep the weights after forward
+      {.name = "D4_near_2_reduce_each", .mesh = {.data = 4, .reshard = 2}, .accumulation = kEach},
+      {.name = "D4_near_2_units_of_3_recompute_bf16", .mesh = {.data = 4, .reshard = 2}, .recompute = Full, .precision = Bf16, .layers_per_unit = 3},
+      {.name = "D2C2_near_2_ring", .mesh = {.data = 2, .context = 2, .reshard = 2}},
+      {.name = "D4E2_near_2", .mesh = {.data = 4, .expert = 2, .reshard = 2}, .experts = even()},
+      {.name = "D4T2_near_2_sequence", .mesh = {.data = 4, .tensor = 2, .reshard = 2}, .sequence_parallel = true},
+      {.name = "D4P2_near_2_1f1b", .mesh = {.data = 4, .pipeline = 2, .reshard = 2}},
+      {.name = "D4P2_near_2_zbv", .mesh = {.data = 4, .pipeline = 2, .reshard = 2}, .schedule = "zbv", .chunks = 2},
   };
 }
 
@@ -256,6 +269,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.workload.precision = composition.precision;
   plan.workload.fp32_gradients = composition.fp32_gradients;
   plan.offload_optimizer = composition.offload_optimizer;
+  plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
   plan.layers_per_unit = composition.layers_per_unit;

@@ -22,7 +22,7 @@ struct Composition {
   bool sequence_parallel = false;
   sim::Precision precision = sim::Precision::Fp32;
   bool fp32_gradients = false;
-  bool offload_optimizer = false;
+  bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
   bool latent = false;                           // the model is tiny_deepseek()

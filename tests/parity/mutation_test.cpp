@@ -125,5 +125,10 @@ TEST(ReplicaMutations, MissingReplicaSum) {
     expect_caught_bitwise(with_zero(tiny_plan(tiny_gpt2(), {.data = 4, .replicas = 2}), stage), Mutation::MissingReplicaSum);
 }
 
+TEST(ReshardMutations, OtherPart) {
+  if (num_ranks() != 4) GTEST_SKIP() << "needs 4 ranks";
+  expect_caught_bitwise(with_zero(tiny_plan(tiny_gpt2(), {.data = 4, .reshard = 2}), 3), Mutation::OtherPart);
+}
+
 }  // namespace
 }  // namespace parity

@@ -102,7 +102,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.zero_stage = 0;
   plan.accumulation = sim::Accumulation::ReduceLast;
   plan.recompute = sim::Recompute::None;
-  plan.offload_optimizer = false;
+  plan.offload_optimizer = plan.offload_activations = false;
   plan.sequence_parallel = false;
   return with_schedule(std::move(plan), "1f1b", 1);
 }

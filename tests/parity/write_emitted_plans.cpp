@@ -48,7 +48,7 @@ std::string name_of(const sim::ParallelPlan& plan) {
   const std::string experts = plan.mesh.expert > 1 ? fmt::format("e{}", plan.mesh.expert) : "";
   const std::string context =
       plan.mesh.context == 1 ? "" : fmt::format("c{}_{}_", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
-  const std::string units = plan.layers_per_unit == 1 ? "" : fmt::format("_units{}", plan.layers_per_unit);
+  const std::string units = (plan.layers_per_unit == 1 ? "" : fmt::format("_units{}", plan.layers_per_unit)) + (plan.mesh.reshard == 1 ? "" : fmt::format("_near{}", plan.mesh.reshard));
   return fmt::format("{}{}_{}d{}{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", context, plan.mesh.data, experts, plan.mesh.replicas,
                      plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks, plan.num_microbatches(), plan.microbatch_size, plan.zero_stage,
                      plan.reshard_after_forward ? "" : "_kept", units, plan.sequence_parallel ? "_sequence" : "",

@@ -16,6 +16,7 @@ TEST(FixedAxes, ReadsEveryAxis) {
                                           {"zero", "3"},
                                           {"reshard", "false"},
                                           {"layers_per_unit", "4"},
+                                          {"reshard_ranks", "8"},
                                           {"sequence_parallel", "true"},
                                           {"recompute", "full"},
                                           {"schedule", "interleaved"}});
@@ -27,6 +28,7 @@ TEST(FixedAxes, ReadsEveryAxis) {
   EXPECT_EQ(axes.zero, 3);
   EXPECT_EQ(axes.reshard, false);
   EXPECT_EQ(axes.layers_per_unit, 4);
+  EXPECT_EQ(axes.reshard_ranks, 8);
   EXPECT_EQ(axes.sequence_parallel, true);
   EXPECT_EQ(axes.recompute, sim::Recompute::Full);
   EXPECT_EQ(axes.schedule, "interleaved");

@@ -29,7 +29,8 @@ bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int
   return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.copies() == 1 && c.zero_stage > 0) ||
          (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
          (c.mesh.context > 1 && request.workload.sequence / c.mesh.context < kLeastContextTokens) ||
-         (c.zero_stage < 3 && (!c.reshard || c.layers_per_unit > 1)) || c.layers_per_unit > most_layers_per_unit(request, c) || (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
+         (c.zero_stage < 3 && (!c.reshard || c.layers_per_unit > 1 || c.reshard_ranks > 1)) ||
+         (c.reshard_ranks > 1 && (!c.reshard || c.reshard_ranks * c.mesh.tensor != request.cluster.devices_per_node())) || c.layers_per_unit > most_layers_per_unit(request, c) || (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
 }
 
@@ -53,6 +54,7 @@ void for_all_combinations(const SearchRequest& request, Visit all) {
             for (c.microbatch = 1; c.microbatch <= request.workload.global_batch; ++c.microbatch)
               for (c.zero_stage = 0; c.zero_stage <= 3; ++c.zero_stage)
                 for (const bool reshard : {true, false})
+                for (c.reshard_ranks = 1; c.reshard_ranks <= devices; ++c.reshard_ranks)
                 for (c.layers_per_unit = 1; c.layers_per_unit <= request.model.layers; c.layers_per_unit *= 2)
                   for (const bool sequence_parallel : {true, false})
                     for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full}) {

@@ -74,13 +74,22 @@ void copy_late(const at::Tensor& from, const at::Tensor& to) {
   to.fill_(std::numeric_limits<double>::quiet_NaN());
 }
 
-void host_waits(const StreamOrder::Clock& until) {
-  order().host_waits(until);
-  std::erase_if(late_copies(), [](const LateCopy& late) {
-    const bool arrives = order().has_waited(late.stream, late.clock);
+template <class HasSeen>
+void deliver(const HasSeen& has_seen) {
+  std::erase_if(late_copies(), [&](const LateCopy& late) {
+    const bool arrives = has_seen(late);
     if (arrives) late.to.copy_(late.numbers);
     return arrives;
   });
+}
+void host_waits(const StreamOrder::Clock& until) {
+  order().host_waits(until);
+  deliver([](const LateCopy& late) { return order().has_waited(late.stream, late.clock); });
+}
+// Copies back are behind those that brought it.
+void deliver_to_stream() {
+  const StreamOrder::Clock seen = order().record(current_stream);
+  deliver([&](const LateCopy& late) { return seen[late.stream] >= late.clock[late.stream]; });
 }
 
 struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
@@ -152,6 +161,7 @@ void use(const at::Tensor& tensor, StreamOrder::Use how) {
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
   use(from, StreamOrder::Use::Read);
   use(to, StreamOrder::Use::Write);
+  if (!from.is_privateuseone()) deliver_to_stream();
   if (non_blocking && !to.is_privateuseone() && at::isFloatingType(to.scalar_type()) && inside_operator == 0) {
     record_copy(from, to);
     copy_late(from, to);

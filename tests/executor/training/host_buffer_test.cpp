@@ -9,11 +9,10 @@
 namespace executor {
 namespace {
 
-TEST(HostBuffer, IsOnTheHostZeroAndWritable) {
+TEST(HostBuffer, IsOnTheHostAndWritable) {
   for (const c10::Device device : {c10::Device(c10::kCPU), checked_device()}) {
-    const at::Tensor buffer = host_buffer(100, {.device = device, .type = at::kBFloat16});
+    const at::Tensor buffer = host_buffer({10, 10}, {.device = device, .type = at::kBFloat16});
     EXPECT_TRUE(buffer.is_cpu());
-    EXPECT_EQ(buffer.sum().item<double>(), 0.0);
     buffer.fill_(2.0);
     EXPECT_EQ(buffer.sum().item<double>(), 200.0);
   }
@@ -23,7 +22,7 @@ TEST(HostBuffer, IsOnTheHostZeroAndWritable) {
 TEST(HostBuffer, IsNotCountedWithTheDevice) {
   install_counting_allocator();
   const sim::Bytes before = alive_bytes();
-  const at::Tensor buffer = host_buffer(1 << 16, {});
+  const at::Tensor buffer = host_buffer({1 << 16}, {});
   EXPECT_EQ(alive_bytes(), before);
 }
 

@@ -48,11 +48,12 @@ TEST(Answers, ThePlanAsItIsIsAmongTheVariantsWithItsOwnFigures) {
 
 TEST(Answers, TheOptimizerOnTheHostIsSimulated) {
   const Answer answer = answerTo("optimizer lay on the host", test::exampleSimulation());
-  ASSERT_EQ(answer.variants.size(), 2u);
+  ASSERT_EQ(answer.variants.size(), 3u);
   EXPECT_TRUE(answer.variants[0].is_now);
   EXPECT_LT(answer.variants[1].peak_memory, answer.variants[0].peak_memory);
   EXPECT_GT(answer.variants[1].step_time, answer.variants[0].step_time);
   EXPECT_GT(answer.variants[1].host_memory, sim::Bytes(0));
+  EXPECT_GT(answer.variants[2].host_memory, answer.variants[1].host_memory);
 }
 
 TEST(Answers, PartsOfThePeakAreThePeak) {

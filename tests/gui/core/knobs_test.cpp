@@ -15,17 +15,19 @@ TEST(Knobs, ReadBackFromThePlan) {
 
 TEST(Knobs, TheOptimizerGoesToTheHost) {
   Knobs knobs = knobsOf(test::examplePlan());
-  knobs.offload_optimizer = true;
+  knobs.offload_optimizer = knobs.offload_activations = true;
   EXPECT_TRUE(turned(test::examplePlan(), knobs).offload_optimizer);
+  EXPECT_TRUE(turned(test::examplePlan(), knobs).offload_activations);
 }
 
 TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
   Knobs knobs = knobsOf(test::examplePlan());
   knobs.pipeline = 1;
-  knobs.layers_per_unit = 2;
+  knobs.layers_per_unit = knobs.reshard_ranks = 2;
   const sim::ParallelPlan plan = turned(test::examplePlan(), knobs);
   EXPECT_EQ(plan.mesh.data, 4);
   EXPECT_EQ(plan.layers_per_unit, 2);
+  EXPECT_EQ(plan.mesh.reshard, 2);
   EXPECT_EQ(plan.cut.first.size(), 1u);
   EXPECT_THAT(sim::violations(plan), testing::IsEmpty());
 }

@@ -102,7 +102,7 @@ MadeView line() {
 }
 MadeView legend() {
   auto view = std::make_unique<LegendView>();
-  view->resize(1200, 26);
+  view->resize(1300, 26);
   return view;
 }
 MadeView scatter() {

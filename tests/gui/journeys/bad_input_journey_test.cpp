@@ -59,5 +59,36 @@ TEST_F(BadInputJourney, ABrokenPlan) {
   isTold("plan.json");
 }
 
+TEST_F(BadInputJourney, ALimitWithoutItsUnit) {
+  PlanQuestion question = window_.question()->question();
+  question.model = "profiles/models/tiny-gpt2.json";
+  question.memory_limit = "70";
+  window_.question()->setQuestion(question);
+  window_.plan();
+  isTold("70");
+  EXPECT_TRUE(window_.message()->text().contains("GiB")) << window_.message()->text().toStdString();
+}
+
+TEST_F(BadInputJourney, NothingAtAll) {
+  QDir(folder_.path()).mkdir("empty");
+  for (const QString& path : {file("empty.json", ""), file("empty.pickle", ""), file("view.json", "{\"format\": \"meshwright.view/1\"}"), folder_.filePath("empty"), file("zip.zip", "PK")}) {
+    window_.message()->hide();
+    window_.open(path);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window_.message()->text().contains("What helps"); }, 5000)) << path.toStdString();
+  }
+}
+
+// A trace and a plan that is cut anywhere: a message or a picture, never an end of the program.
+TEST_F(BadInputJourney, APlanThatIsCutInHalf) {
+  sim::save_plan(cli::test::simulated_plan(), folder_.filePath("whole.json").toStdString());
+  std::ifstream whole(folder_.filePath("whole.json").toStdString());
+  const std::string text((std::istreambuf_iterator<char>(whole)), {});
+  for (const std::size_t part : {1, 3, 7}) {
+    window_.message()->hide();
+    window_.open(file("cut.json", text.substr(0, text.size() * part / 8)));
+    isTold("What helps");
+  }
+}
+
 }  // namespace
 }  // namespace gui::test

@@ -160,6 +160,27 @@ TEST_F(StormJourney, TabReachesEveryControlOfThePage) {
   EXPECT_EQ(missed.join('\n').toStdString(), "");
 }
 
+// While it searches: other sizes, other themes, another question; the last one is answered.
+TEST_F(StormJourney, ResizedAndRecoloredWhileItSearches) {
+  PlanQuestion question = window_.question()->question();
+  question.model = "profiles/models/gpt3-175b.json";
+  question.cluster = "h100-80gb-sxm";
+  question.devices = 256;
+  question.global_batch = 512;
+  question.sequence = 2048;
+  window_.question()->setQuestion(question);
+  window_.plan();
+  for (int times = 0; times < 12; ++times) {
+    window_.resize(700 + 90 * times, 500 + 40 * times);
+    window_.findChild<QAction*>(times % 2 == 0 ? "dark" : "contrast")->toggle();
+    QTest::qWait(5);
+  }
+  for (const char* theme : {"dark", "contrast"}) window_.findChild<QAction*>(theme)->setChecked(false);
+  planGpt2();
+  EXPECT_EQ(window_.planPage()->candidates().front().plan.plan.cluster.devices, 16);
+  isUsable();
+}
+
 // With a screen reader: whatever takes the focus says what it is.
 TEST_F(StormJourney, EveryControlHasAName) {
   planGpt2();

@@ -18,5 +18,16 @@ TEST(LegendView, ShowsEveryColor) {
   for (const WorkKindLook& look : allWorkKinds()) EXPECT_GT(test::pixelsOf(image, colorOf(look.color)), 20) << look.name;
 }
 
+TEST(LegendView, TakesASecondLineWhereItIsNarrow) {
+  LegendView view;
+  view.resize(2000, 26);
+  view.show();
+  EXPECT_EQ(view.height(), 26);
+  view.resize(500, 26);
+  EXPECT_GT(view.height(), 26);
+  const QImage image = view.grab().toImage();
+  for (const WorkKind kind : planWorkKinds()) EXPECT_GT(test::pixelsOf(image, colorOf(lookOf(kind).color)), 20) << lookOf(kind).name;
+}
+
 }  // namespace
 }  // namespace gui

@@ -52,6 +52,23 @@ TEST(RankLayouts, ContextRanksStandUnderTheirDataIndex) {
   EXPECT_GT(ranks[2].area.top(), ranks[1].area.bottom());
 }
 
+TEST(RankLayouts, NamesOfManyColumnsDoNotMeet) {
+  sim::ParallelPlan plan = test::examplePlan();
+  plan.cluster = sim::load_cluster("a100-80gb-sxm", sim::DeviceCount{64});
+  plan.workload.global_batch = 64;
+  plan.mesh = {.data = 32, .pipeline = 2, .tensor = 1};
+  double free = 0;
+  int names = 0;
+  for (const Box& box : meshBoxes(pictureOf(plan), {0, 0, 600, 200})) {
+    if (!box.text.startsWith("data")) continue;
+    EXPECT_GE(box.area.left(), free);
+    EXPECT_GE(box.area.width(), 50);
+    free = box.area.right() - 1;
+    ++names;
+  }
+  EXPECT_GT(names, 0);
+}
+
 TEST(RankLayouts, AStageIsARowOfTheMesh) {
   const std::vector<Box> ranks = cells(meshBoxes(pictureOf(test::examplePlan()), {0, 0, 600, 200}));
   EXPECT_EQ(ranks[0].area.top(), ranks[1].area.top());  // data ranks of stage 0

@@ -46,6 +46,15 @@ TEST(CheckGathers, HalfTheWeights) {
   EXPECT_THAT(parts.findings(), says("m0.l2.forward.all_gather.data"));
 }
 
+TEST(CheckGathers, NeighboursDoNotHaveTheWeights) {
+  GraphParts parts(zero3_plan());
+  parts.task("m0.l2.backward.all_gather.data").key.group = MeshAxis::Reshard;
+  EXPECT_THAT(parts.findings(), says("gathers what its neighbours do not have"));
+  GraphParts kept(zero3_plan());
+  kept.plan.mesh.reshard = 2;
+  EXPECT_THAT(kept.findings(), says("gathers from everybody what its neighbours have"));
+}
+
 TEST(CheckGathers, KeptWeightsAreGatheredOnce) {
   GraphParts parts(zero3_plan());
   parts.plan.reshard_after_forward = false;

@@ -32,6 +32,7 @@ std::vector<ParallelPlan> many_plans() {
           plan.cluster.hardware.overlaps_communication = varied;
           plans.push_back(plan);
           plan.offload_optimizer = true;
+          plan.offload_activations = varied;
           plans.push_back(plan);
         }
   for (const DeviceMesh mesh : {DeviceMesh{.pipeline = 2}, DeviceMesh{.data = 2, .pipeline = 2}, DeviceMesh{.pipeline = 2, .tensor = 2}})
@@ -48,6 +49,7 @@ std::vector<ParallelPlan> many_plans() {
         plans.back().recompute = zero == 2 ? Recompute::Full : Recompute::None;
         plans.back().sequence_parallel = zero == 3 && mesh.tensor > 1;
         plans.back().offload_optimizer = zero == 1;
+        plans.back().offload_activations = zero == 2;
       }
   plans.push_back(tiny_plan({.data = 2, .pipeline = 4}));
   plans.back().model = testing::tiny_llama();

@@ -15,7 +15,7 @@ ParallelPlan plan_on(DeviceMesh mesh, std::int32_t devices_per_node) {
   return plan;
 }
 
-constexpr DeviceMesh kMeshes[] = {{1, 1, 1}, {4, 2, 2}, {2, 4, 1}, {3, 2, 2}, {8, 1, 4}, {1, 8, 1}, {5, 1, 3}, {4, 2, 2, 2}, {8, 1, 1, 2}};
+constexpr DeviceMesh kMeshes[] = {{1, 1, 1}, {4, 2, 2}, {2, 4, 1}, {3, 2, 2}, {8, 1, 4}, {1, 8, 1}, {5, 1, 3}, {4, 2, 2, 2}, {8, 1, 1, 2}, {8, 2, 2, 1, 1, 1, 4}};
 
 TEST(Placement, GroupsAreThoseOfTheMesh) {
   for (const DeviceMesh& mesh : kMeshes)
@@ -23,7 +23,7 @@ TEST(Placement, GroupsAreThoseOfTheMesh) {
       const ParallelPlan plan = plan_on(mesh, per_node);
       const Placement placement(plan);
       for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank)
-        for (const MeshAxis axis : {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Pipeline, MeshAxis::World, MeshAxis::Replica}) {
+        for (const MeshAxis axis : {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Pipeline, MeshAxis::World, MeshAxis::Replica, MeshAxis::Reshard}) {
           const std::vector<Rank> members = mesh.group(rank, axis);
           const auto near = std::count_if(members.begin(), members.end(),
                                           [&](Rank member) { return plan.cluster.node_of(member) == plan.cluster.node_of(rank); });

@@ -62,6 +62,7 @@ class PlanGenerator {
     DeviceMesh mesh{.data = one_of({1, 2, 4}), .pipeline = one_of({1, 2, 4}), .tensor = one_of({1, 2})};
     mesh.context = one_of({1, 1, 2, 4});
     if (mesh.copies() >= 4) mesh.replicas = one_of({1, 2});
+    if (mesh.shards() >= 4) mesh.reshard = one_of({1, 2});
     ParallelPlan plan = tiny_plan(mesh);
     plan.context_algorithm = one_of({ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll});
     if (coin()) plan.model = tiny_llama();
@@ -90,6 +91,7 @@ class PlanGenerator {
     plan.recompute = one_of({Recompute::None, Recompute::Full});
     plan.sequence_parallel = mesh.tensor > 1 && coin();
     plan.offload_optimizer = one_of({false, false, true});
+    plan.offload_activations = plan.recompute == Recompute::Full && plan.microbatch_size == 1;
     if (kind == DeviceKind::Gpu) {
       plan.cluster.hardware = small_gpu();
       plan.workload.precision = one_of({Precision::Bf16, Precision::Fp32});
@@ -114,7 +116,7 @@ inline std::string describe(const ParallelPlan& plan) {
          " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule + " zero" +
          std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
-         (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") + " unit" + std::to_string(plan.layers_per_unit) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
+         (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") + (plan.offload_activations ? " inputs" : "") + " unit" + std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

@@ -48,6 +48,19 @@ TEST(Simulate, AnOffloadedOptimizerTakesMemoryFromTheDeviceAndTimeOfTheStep) {
   EXPECT_FALSE(simulated(plan).fits);
 }
 
+TEST(Simulate, InputsOnTheHostLeaveRoomForMoreMicrobatches) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.schedule = "gpipe";
+  plan.recompute = Recompute::Full;
+  const SimulationResult here = simulated(plan);
+  plan.offload_activations = true;
+  const SimulationResult there = simulated(plan);
+  EXPECT_LT(there.peak_memory, here.peak_memory);
+  const Bytes input = bytes_per_element(plan.workload.precision) * (plan.microbatch_size * plan.workload.sequence * plan.model.hidden);
+  EXPECT_EQ(there.devices[0].host_memory, input * (2 * plan.num_microbatches()));   // two blocks a stage, of all microbatches at once
+}
+
 TEST(Simulate, FoldedEqualsUnfolded) {
   for (const DeviceKind kind : kKinds) {
     testing::PlanGenerator generator(7);

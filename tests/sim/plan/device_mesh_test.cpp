@@ -34,6 +34,12 @@ TEST(DeviceMesh, ReplicasCutTheDataRanks) {
   EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Replica), ElementsAre(Rank(1), Rank(5)));
 }
 
+TEST(DeviceMesh, NeighboursKeepWeightsAfterForward) {
+  const DeviceMesh mesh{.data = 8, .pipeline = 1, .tensor = 2, .replicas = 2, .reshard = 2};
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Data), ElementsAre(Rank(1), Rank(3), Rank(5), Rank(7)));
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Reshard), ElementsAre(Rank(5), Rank(7)));
+}
+
 // D = 2, C = 2, P = 2, T = 2: context ranks are the next neighbours after tensor ranks, and hold the same weights as data ranks do.
 TEST(DeviceMesh, ContextRanksShareASample) {
   const DeviceMesh mesh{.data = 2, .pipeline = 2, .tensor = 2, .context = 2};

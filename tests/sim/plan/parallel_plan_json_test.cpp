@@ -13,8 +13,11 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
   ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);
   plan.predictions = Predictions{Seconds(0.25), Bytes(1 << 20), plan_hash(plan)};
   plan.training.learning_rate = 1.25e-4;
-  plan.offload_optimizer = true;
+  plan.offload_optimizer = plan.offload_activations = true;
+  plan.recompute = Recompute::Full;
   plan.layers_per_unit = 2;
+  plan.mesh = {.data = 4, .pipeline = 2, .tensor = 1, .reshard = 2};
+  plan.cluster.devices = 8;
   const Json json = to_json(plan);
   const ParallelPlan read = plan_from_json(json, "plan.json");
   EXPECT_EQ(to_json(read).dump(), json.dump());

@@ -82,6 +82,14 @@ TEST(Violations, WiderGradientsNeedSixteenBits) {
   EXPECT_THAT(violations(plan), broken("/workload/fp32_gradients", "already"));
 }
 
+TEST(Violations, InputsGoToTheHostOfRecomputedBlocksAlone) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.offload_activations = true;
+  EXPECT_THAT(violations(plan), broken("/offload_activations", "recompute none"));
+  plan.recompute = Recompute::Full;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+}
+
 TEST(Violations, BatchMustDivide) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 1})), broken("/microbatch_size", "global batch 8 is not divisible"));
 }

@@ -33,6 +33,18 @@ TEST(DeepSpeed, ContradictionsAreTold) {
               AllOf(HasSubstr("microbatch 3 x 2 accumulation steps x 4 data ranks are not the global batch of 16"), HasSubstr("zero_optimization.stage: is 5")));
 }
 
+TEST(DeepSpeed, TheOptimizerGoesToTheHostAndBack) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.offload_optimizer = true;
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_optimizer"));
+  plan.zero_stage = 2;
+  const std::string text = testing::main_text(kDeepSpeed, plan);
+  EXPECT_THAT(text, HasSubstr("\"device\": \"cpu\""));
+  EXPECT_TRUE(testing::imported(text, testing::context_of(plan)).plan.offload_optimizer);
+  plan.offload_activations = true;
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_activations"));
+}
+
 TEST(DeepSpeed, HasNoStages) {
   ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2}, 2);
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("interleaved"), HasSubstr("--fix pipeline=1")));

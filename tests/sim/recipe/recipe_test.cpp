@@ -33,6 +33,7 @@ planner::SearchRequest request_for(ModelConfig model) {
   request.model = std::move(model);
   request.cluster = load_cluster("h100-80gb-sxm", DeviceCount{16});
   request.workload = {.sequence = 64, .global_batch = 32, .precision = Precision::Bf16, .fp32_gradients = true};
+  request.offload = true;
   return request;
 }
 

@@ -46,6 +46,24 @@ TEST(Lower, RecomputeRunsTheBlockAgainBeforeItsBackward) {
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(5)), ElementsAre("forward.head", "backward.head"));
 }
 
+TEST(Lower, InputsOfBlocksGoToTheHostAndComeBackBeforeTheyAreNeeded) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.recompute = Recompute::Full;
+  plan.offload_activations = true;
+  plan.prefetch = false;
+  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
+              ElementsAre("forward.attention", "forward.mlp", "forward.copy_to_host", "backward.copy_to_device", "recompute.attention", "recompute.mlp", "backward.mlp",
+                          "backward.attention"));
+  plan.prefetch = true;   // beside the backward of the layer above
+  const TaskGraph graph = lowered(plan);
+  const std::vector<Task> slice = rank_slice(graph, plan, Rank(0));
+  const auto back = std::find_if(slice.begin(), slice.end(), [](const Task& task) {
+    return task.key.operation == Operation::CopyToDevice && task.key.layer == LayerIndex(1) && task.key.microbatch == MicrobatchIndex(0);
+  });
+  ASSERT_NE(back, slice.end());
+  EXPECT_EQ(std::next(back)->key.layer, LayerIndex(2));
+}
+
 TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
@@ -72,6 +90,17 @@ TEST(Lower, BlocksOfAUnitComeAndGoTogether) {
   EXPECT_THAT(order, ElementsAre("all_gather0", "all_gather1", "embedding0", "reshard0", "all_gather3", "attention1", "attention2", "reshard1", "all_gather5", "all_gather5",
                                  "attention3", "attention4", "reshard3", "head5"));   // the head reads the embedding, too
   EXPECT_EQ(count(graph, Phase::Gradients, Operation::ReduceScatter), 4);
+}
+
+// Forward leaves a part with each of two neighbours, who gather it for the backward; the next forward gathers from all.
+TEST(Lower, WhatNeighboursKeepIsGatheredFromThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 1, .tensor = 1, .reshard = 2});
+  plan.zero_stage = 3;
+  ASSERT_TRUE(violations(plan).empty());
+  for (const MicrobatchIndex microbatch : {MicrobatchIndex(0), MicrobatchIndex(1)})
+    EXPECT_THAT(kinds(lowered(plan), plan, microbatch, LayerIndex(2)),
+                ::testing::IsSupersetOf({"forward.all_gather.data", "forward.reshard", "backward.all_gather.reshard", "backward.reshard"}));
+  EXPECT_EQ(count(lowered(plan), Phase::Backward, Operation::AllGather), 5 * plan.num_microbatches());   // the head is still there
 }
 
 TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {

@@ -110,7 +110,7 @@ TEST(TraceJson, WrongContentIsNamedWithItsPlace) {
   const std::string text = text_of(full_trace());
   EXPECT_THAT(problem_of(replaced(text, "s0.c0.m0.l1.forward.attention", "s0.c0.m0.l1.forward.attendance")),
               ::testing::AllOf(HasSubstr("/traceEvents/"), HasSubstr("args.key"), HasSubstr("attendance")));
-  EXPECT_THAT(problem_of(replaced(text, "\"stream\":0", "\"stream\":7")), HasSubstr("args.stream"));
+  EXPECT_THAT(problem_of(replaced(text, "\"stream\":0", "\"stream\":10")), HasSubstr("args.stream"));
   EXPECT_THAT(problem_of(replaced(text, "\"stream\":0", "\"stream\":true")), HasSubstr("args.stream"));
   EXPECT_THAT(problem_of(replaced(text, "\"dur\":10.000", "\"dur\":-10.000")), HasSubstr("dur"));
   EXPECT_THAT(problem_of(replaced(text, "\"dur\":18.999", "\"dur\":1e9")), HasSubstr("dur"));

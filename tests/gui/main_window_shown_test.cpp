@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+
+#include <QFileDialog>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/main_window.h"
+#include "gui/message_bar.h"
+#include "gui/step_explanation.h"
+#include "gui/table_panel.h"
+#include "gui/timeline_page.h"
+#include "tests/gui/example_plans.h"
+
+namespace gui {
+namespace {
+
+TEST(MainWindowShown, TheTableWithTheFocusIsExported) {
+  MainWindow window;
+  window.show();
+  window.pages()->setCurrentWidget(window.timelinePage());
+  window.session()->show(test::examplePlan(), Session::Origin::Chosen);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  const QTemporaryDir folder;
+  const auto exported = [&](const QString& name) {
+    window.exportTable(folder.filePath(name));
+    QFile file(folder.filePath(name));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  };
+  EXPECT_TRUE(exported("main.csv").startsWith("Figure"));
+  window.timelinePage()->explanation()->bubble()->view()->setFocus();
+  EXPECT_TRUE(exported("chosen.csv").startsWith("Of the step"));
+}
+
+// Where nothing can be written each says so and what helps; nothing is lost, and the next folder works.
+TEST(MainWindowShown, WhatCannotBeWrittenIsTold) {
+  MainWindow window;
+  window.session()->show(test::examplePlan(), Session::Origin::Chosen);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  const QTemporaryDir folder;
+  const std::pair<const char*, void (MainWindow::*)(const QString&)> kAll[] = {{"a.png", &MainWindow::exportPicture},
+                                                                              {"a.svg", &MainWindow::exportPicture},
+                                                                              {"a.pdf", &MainWindow::exportPicture},
+                                                                              {"a.csv", &MainWindow::exportTable},
+                                                                              {"plan.json", &MainWindow::saveShownPlan},
+                                                                              {"view.json", &MainWindow::saveShownView}};
+  for (const auto& [name, save] : kAll) {
+    window.message()->hide();
+    (window.*save)(QStringLiteral("/no/such/folder/") + name);
+    EXPECT_TRUE(window.message()->text().contains("What helps")) << name << ": " << window.message()->text().toStdString();
+    window.message()->hide();
+    (window.*save)(folder.filePath(name));
+    EXPECT_TRUE(window.message()->text().isEmpty()) << name << ": " << window.message()->text().toStdString();
+    EXPECT_TRUE(window.statusBar()->currentMessage().contains(name));
+    EXPECT_TRUE(QFile::exists(folder.filePath(name))) << name;
+  }
+}
+
+TEST(MainWindowShown, ANameWithoutAnEndingGetsOne) {
+  MainWindow window;
+  for (QAction* action : window.actions().all())
+    if (action->shortcut() == QKeySequence("Ctrl+E")) action->trigger();
+  auto* dialog = window.findChild<QFileDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_EQ(dialog->defaultSuffix(), "png");
+  dialog->close();
+}
+
+}  // namespace
+}  // namespace gui
