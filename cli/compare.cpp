@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
 #include "cli/commands.h"
 #include "cli/comparison_text.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
+#include "cli/outputs.h"
+#include "cli/timeline_file.h"
 #include "sim/engine/simulate.h"
 #include "sim/timeline/comparison.h"
 #include "sim/timeline/measured_timeline.h"
@@ -16,16 +20,41 @@ void price_by(sim::ParallelPlan& plan, const std::string& cluster) {
 }
 
 // Rank by rank, as the measured one is.
-std::string pictures(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::Timeline& measured, sim::Columns columns) {
-  const sim::Timeline simulated = sim::simulate(model, plan, sim::Detail::Timeline, sim::Fold::None).timeline;
-  return "\nSimulated\n" + sim::picture_text(simulated, columns) + "Measured (the median step)\n" + sim::picture_text(measured, columns) +
-         "F forward, B backward, r recompute, = communication, s step, . idle\n";
+struct BothSteps {
+  sim::TaskGraph graph;
+  sim::Timeline simulated;
+  sim::MedianStep measured;
+};
+
+BothSteps both_steps(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<sim::RankTrace>& traces, sim::WarmUp warm_up) {
+  BothSteps both{.graph = sim::lower(model, plan, sim::Fold::None), .simulated = {}, .measured = sim::median_step(plan, traces, warm_up)};
+  both.simulated = sim::simulate(model, plan, both.graph, sim::Detail::Timeline).timeline;
+  return both;
+}
+
+std::string pictures(const BothSteps& both, sim::Columns columns) {
+  return "\nSimulated\n" + sim::picture_text(both.simulated, columns) + "Measured (the median step)\n" +
+         sim::picture_text(both.measured.timeline, columns) + "F forward, B backward, r recompute, = communication, s step, . idle\n";
+}
+
+void write_both(const CompareOptions& options, const sim::ModelGraph& model, const sim::ParallelPlan& plan, const BothSteps& both) {
+  sim::write_timelines({simulated_timeline("simulated: " + options.run, model, plan, both.graph, both.simulated),
+                        {fmt::format("measured, step {}: {}", both.measured.number, options.run), both.measured.timeline}},
+                       options.timeline);
+}
+
+// What is read, so that nothing of it is written over.
+std::vector<std::string> files_of(const CompareOptions& options, const sim::ParallelPlan& plan) {
+  std::vector<std::string> files = {options.run + "/plan.json"};
+  for (sim::Rank rank(0); rank.value() < plan.mesh.ranks(); ++rank) files.push_back(options.run + "/" + sim::trace_file_name(rank));
+  return files;
 }
 
 }  // namespace
 
 int run(const CompareOptions& options, const Console& console) {
   sim::ParallelPlan plan = sim::load_plan(options.run + "/plan.json");
+  require_output(options.timeline, files_of(options, plan));
   const std::vector<sim::RankTrace> traces = sim::read_run_traces(options.run);
   sim::require_traces_of(plan, traces, options.run);
   price_by(plan, options.cluster);
@@ -35,7 +64,14 @@ int run(const CompareOptions& options, const Console& console) {
   const sim::WarmUp warm_up{options.warm_up};
   const sim::Comparison comparison = sim::compare(graph, plan, simulated.timeline, traces, warm_up);
   std::string text = comparison_text(comparison, console);
-  if (options.text) text += pictures(model, plan, sim::median_step(plan, traces, warm_up).timeline, sim::Columns{options.columns});
+  if (options.text || !options.timeline.empty()) {
+    const BothSteps both = both_steps(model, plan, traces, warm_up);
+    if (options.text) text += pictures(both, sim::Columns{options.columns});
+    if (!options.timeline.empty()) {
+      write_both(options, model, plan, both);
+      text += fmt::format("\nBoth timelines: {} (opens in ui.perfetto.dev)\n", options.timeline);
+    }
+  }
   console.result(text, [&] { return comparison_document(comparison); });
   return kSuccess;
 }

@@ -120,7 +120,7 @@ void declare_simulate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "simulate", "Simulate one step of a plan: time, utilization, bubble, memory",
                                   "meshwright simulate plan.json --text --timeline timeline.json");
   command->add_option("plan", values.simulate.plan, "Plan file")->required();
-  command->add_option("--timeline", values.simulate.timeline, "Chrome trace to write; opens in ui.perfetto.dev");
+  command->add_option("--timeline", values.simulate.timeline, "Trace to write, with flows and counters, for ui.perfetto.dev: .perfetto-trace (any size), else Chrome JSON");
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
   command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
@@ -165,6 +165,7 @@ void declare_compare(CLI::App& app, Values& values) {
   command->add_option("run", values.compare.run, "Run folder")->required();
   command->add_option("--cluster", values.compare.cluster, "Simulate with this profile (a calibrated one) in place of the plan's");
   command->add_flag("--text", values.compare.text, "Draw both timelines");
+  command->add_option("--timeline", values.compare.timeline, "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON");
   command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")->check(CLI::NonNegativeNumber)->capture_default_str();
 }

@@ -74,6 +74,7 @@ struct ExportOptions {
 
 struct CompareOptions {
   std::string run, cluster;                  // cluster: priced by it instead of the plan's own; empty: the plan's
+  std::string timeline;                      // both steps in one file; empty: none
   std::int64_t warm_up = 1;
   bool text = false;
   std::int32_t columns = 100;

@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
 #include "cli/simulation_text.h"
+#include "cli/timeline_file.h"
 #include "cli/training_run.h"
 #include "sim/check/checkers.h"
 #include "sim/engine/simulate.h"
@@ -45,7 +46,6 @@ void take_order(sim::ParallelPlan& plan, const std::string& file) {
 }
 
 void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const sim::SimulationResult& result) {
-  if (!options.timeline.empty()) sim::write_chrome_trace(result.timeline, "simulated: " + options.plan, options.timeline);
   if (!options.write_order.empty()) sim::save_text_file(fmt::format("{}\n", fmt::join(sim::order_rows(plan.order_table()), "\n")), options.write_order);
   if (options.write_plan.empty()) return;
   plan.predictions = sim::Predictions{sim::to_seconds(result.undisturbed_step_time), result.peak_memory, sim::plan_hash(plan)};
@@ -67,6 +67,8 @@ int run(const SimulateOptions& options, const Console& console) {
       sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary, disturbances);
   if (!disturbances.none()) result.undisturbed_step_time = sim::simulate(model, plan).step_time;
   if (options.check) check(model, plan, graph, result.timeline);
+  if (!options.timeline.empty())
+    sim::write_timelines({simulated_timeline("simulated: " + options.plan, model, plan, graph, result.timeline)}, options.timeline);
   write_files(options, plan, result);
   std::string text = simulation_text(plan, result, console);
   if (options.text) text += "\n" + sim::picture_text(result.timeline, sim::Columns{options.columns});

@@ -59,6 +59,7 @@ void AnswersPage::build() {
 
 void AnswersPage::setPlan(const SharedPlan& plan) {
   plan_ = plan;
+  if (questions_->currentRow() < 0) sentence_->setText(tr("Click a question: the simulator answers it for the plan shown."));
   if (isVisible())
     ask(questions_->currentRow());
   else

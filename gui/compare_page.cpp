@@ -89,7 +89,7 @@ QLayout* ComparePage::head() {
     auto* label = new QLabel(QString::fromLatin1(letter), this);
     label->setBuddy(box);
     box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    box->setMinimumContentsLength(12);
+    box->setMinimumContentsLength(8);
     box->setEnabled(false);
     line->addWidget(label);
     line->addWidget(box, 1);
@@ -98,6 +98,10 @@ QLayout* ComparePage::head() {
   right_side_->setAccessibleName(tr("Right side of the comparison"));
   calibrate_->setEnabled(false);
   calibrate_->setToolTip(tr("Corrects the hardware profile by this run, then searches again with it"));
+  auto* open = new QPushButton(tr("&Open a run…"), this);
+  open->setToolTip(tr("Adds a run folder, its measured step and its simulation (Ctrl+Shift+O)"));
+  connect(open, &QPushButton::clicked, this, &ComparePage::runWanted);
+  line->addWidget(open);
   line->addWidget(calibrate_);
   return line;
 }
@@ -144,6 +148,8 @@ void ComparePage::build() {
 
 void ComparePage::link() {
   const std::vector<TimelineView*> views = {left_, right_, overlay_, difference_};
+  for (const auto& [view, name] : {std::pair(left_, tr("Timeline of A")), {right_, tr("Timeline of B")}, {overlay_, tr("Timelines of A and B, overlaid")}, {difference_, tr("Timeline of the differences")}})
+    view->setAccessibleName(name);
   for (TimelineView* view : views) {
     view->setEmptyText(tr("Open a run folder to see it here"));
     for (TimelineView* other : views)

@@ -49,6 +49,7 @@ class ComparePage : public QWidget {
 
  Q_SIGNALS:
   void calibrationWanted(const gui::SharedRun& run);
+  void runWanted();  // to be chosen
 
  private:
   struct Shown;

@@ -40,7 +40,6 @@
 #include "gui/views/scatter_view.h"
 #include "gui/views/theme.h"
 #include "gui/views/timeline_view.h"
-#include "sim/timeline/trace.h"
 
 namespace gui {
 namespace {
@@ -51,6 +50,7 @@ constexpr int kStateVersion = 1;
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent),
+      writing_(this),
       commands_(new CommandPalette(actions_.all(), this)),
       pages_(new QTabWidget(this)),
       message_(new MessageBar(this)),
@@ -149,6 +149,7 @@ void MainWindow::linkSession() {
     refused_ = true;
   });
   connect(&session_, &Session::failed, this, &MainWindow::tell);
+  connect(&writing_, &BackgroundJob::failed, this, &MainWindow::tell);
 }
 
 // What was opened, run or calibrated.
@@ -257,6 +258,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
     case FileKind::Trace: return session_.openTrace({path.toStdString()});
     case FileKind::Bundle: return session_.openBundle(path);
     case FileKind::View:
+      if (pages_->currentWidget() == trace_page_) return trace_page_->setViewState(loadView(path.toStdString()));
       timeline_page_->setViewState(loadView(path.toStdString()));
       return pages_->setCurrentWidget(timeline_page_);
     case FileKind::Snapshot: return session_.openSnapshot(path.toStdString());
@@ -339,7 +341,7 @@ void MainWindow::saveShownPlan(const QString& path) {
   });
 }
 void MainWindow::saveShownView(const QString& path) {
-  attempt([&] { saveView(timeline_page_->viewState(), path.toStdString()); });
+  attempt([&] { saveView(pages_->currentWidget() == trace_page_ ? trace_page_->viewState() : timeline_page_->viewState(), path.toStdString()); });
 }
 bool MainWindow::isWorking() const {
   const QList<BackgroundJob*> jobs = findChildren<BackgroundJob*>();
@@ -354,11 +356,18 @@ void MainWindow::pictureWhenReady(const QString& path) {
   });
 }
 
-void MainWindow::exportTrace(const QString& path) {
-  attempt([&] {
-    if (!session_.plan()) return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
-    const SimulatedPlan& plan = *session_.plan();
-    sim::write_chrome_trace(plan.shown().devices.unfolded(plan.result.timeline), "simulated: " + summaryOf(plan.plan), path.toStdString());
+// Millions of slices take seconds: written beside the window's thread.
+void MainWindow::exportTimeline(const QString& path) {
+  std::vector<ComparedSide> steps;
+  if (const SharedComparison& compared = compare_page_->comparison(); compared && pages_->currentWidget() == compare_page_)
+    steps = {compared->left, compared->right};
+  else if (session_.plan())
+    steps = {simulatedSide(session_.plan())}, steps.front().name.insert(0, "simulated: ");
+  else
+    return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
+  writing_.start([this, steps, path](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    saveTimelines(steps, path);
+    return [this, path] { statusBar()->showMessage(tr("%1 is written.").arg(path)); };
   });
 }
 

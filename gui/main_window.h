@@ -6,6 +6,7 @@
 #include <QUndoStack>
 
 #include "gui/actions.h"
+#include "gui/background_job.h"
 #include "gui/core/file_kind.h"
 #include "gui/core/knobs.h"
 #include "gui/session.h"
@@ -47,7 +48,7 @@ class MainWindow : public QMainWindow {
   void exportTable(const QString& path);
   bool isWorking() const;  // something is asked for and not shown yet
   void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
-  void exportTrace(const QString& path);
+  void exportTimeline(const QString& path);  // of the plan; on the Compare page of both steps
   void exportBundle(const QString& path);  // of the run that is compared
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
@@ -102,6 +103,7 @@ class MainWindow : public QMainWindow {
 
   Session session_;
   ToolProcess tools_;
+  BackgroundJob writing_;
   QUndoStack undo_;
   Actions actions_{this};
   CommandPalette* commands_;

@@ -6,6 +6,7 @@
 #include <QTabWidget>
 
 #include "gui/command_palette.h"
+#include "gui/compare_page.h"
 #include "gui/main_window.h"
 #include "gui/memory_page.h"
 #include "gui/message_bar.h"
@@ -13,6 +14,8 @@
 #include "gui/question_panel.h"
 #include "gui/table_panel.h"
 #include "gui/timeline_page.h"
+#include "gui/trace_page.h"
+#include "gui/views/key_places.h"
 #include "gui/views/theme.h"
 #include "gui/views/timeline_view.h"
 #include "gui/views/translation.h"
@@ -26,8 +29,9 @@ void MainWindow::addFileActions() {
            tr("JSON, snapshots (*.json *.json.gz *.pickle *.pkl *.zip);;All files (*)"), &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
-  actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
-               [this] { choose(Dialog::Folder, tr("Open a run folder"), QString(), &MainWindow::open); });
+  QAction* run = actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
+                              [this] { choose(Dialog::Folder, tr("Open a run folder"), QString(), &MainWindow::open); });
+  connect(compare_page_, &ComparePage::runWanted, run, &QAction::trigger);
   actions_.add({file, tr("&Save the plan…"), QKeySequence::Save},
                [this] { choose(Dialog::Save, tr("Save the plan"), tr("Plan (*.json)"), &MainWindow::saveShownPlan); });
   actions_.add({file, tr("Save the &view of the timeline…"), tr("Ctrl+Shift+S")},
@@ -37,8 +41,9 @@ void MainWindow::addFileActions() {
   });
   actions_.add({file, tr("Export the &table…"), tr("Ctrl+Shift+E")},
                [this] { choose(Dialog::Save, tr("Export the table"), tr("CSV (*.csv)"), &MainWindow::exportTable); });
-  actions_.add({file, tr("Export a &Chrome trace…"), tr("Ctrl+T")},
-               [this] { choose(Dialog::Save, tr("Export a Chrome trace"), tr("Chrome trace (*.json)"), &MainWindow::exportTrace); });
+  actions_.add({file, tr("Export the time&line…"), tr("Ctrl+T")}, [this] {
+    choose(Dialog::Save, tr("Export the timeline"), tr("Perfetto (*.perfetto-trace);;Chrome trace (*.json)"), &MainWindow::exportTimeline);
+  });
   actions_.add({file, tr("Export the run as a &bundle…"), tr("Ctrl+B")},
                [this] { choose(Dialog::Save, tr("Export the run as a bundle"), tr("Bundle (*.zip)"), &MainWindow::exportBundle); });
   actions_.add({file, tr("&Quit"), tr("Ctrl+Q")}, [this] { close(); });
@@ -86,10 +91,12 @@ void MainWindow::addViewActions() {
   QAction* matching = actions_.add({view, tr("Only ranks with what is searched for"), tr("Ctrl+Shift+F")}, [] {});
   matching->setCheckable(true);
   connect(matching, &QAction::toggled, timeline_page_, &TimelinePage::showMatching);
+  connect(matching, &QAction::toggled, trace_page_, &TracePage::showMatching);
   QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
   flows->setCheckable(true);
   connect(flows, &QAction::toggled, timeline_page_->view(), &TimelineView::showAllFlows);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
+    if (pages_->currentWidget() == trace_page_) return trace_page_->searchLine()->setFocus();
     pages_->setCurrentWidget(timeline_page_);
     timeline_page_->searchLine()->setFocus();
   });
@@ -102,12 +109,16 @@ void MainWindow::addViewActions() {
   chinese->setCheckable(true);
   chinese->setChecked(wantsChinese());
   connect(chinese, &QAction::toggled, this, &chooseChinese);
+  QAction* places = actions_.add({view, tr("&Keys by their place (AZERTY, Dvorak)"), tr("Ctrl+Shift+W")}, [] {});
+  places->setCheckable(true);
+  places->setChecked(wantsKeyPlaces());
+  connect(places, &QAction::toggled, this, &chooseKeyPlaces);
   actions_.add({view, tr("&Close the message"), tr("Shift+Esc")}, [this] { message_->hide(); });
   actions_.add({tr("&Help"), tr("&All commands…"), tr("Ctrl+Shift+P")}, [this] { commands_->open(); });
   actions_.add({tr("&Help"), tr("&Keys"), tr("?")}, [this] {
     auto* box = new QMessageBox(
         QMessageBox::NoIcon, tr("Keys"),
-        tr("<p>In a timeline: W S zoom, A D move, F fit, . , next and previous slice, [ ] along a flow, M mark, P pin, wheel zoom, drag to measure.</p>") +
+        tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, . , next and previous slice, [ ] along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, with Shift it moves.</p>") +
             actions_.keyList(),
         QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);

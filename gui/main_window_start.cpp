@@ -20,6 +20,7 @@ void MainWindow::linkStart() {
   start->setQuestion(question_->question());
   connect(start, &StartPanel::planWanted, this, &MainWindow::plan);
   connect(run_page_, &RunPage::dataWanted, this, [this] { choose(Dialog::Open, tr("Choose a text or a token file"), QString(), &MainWindow::useData); });
+  connect(run_page_, &RunPage::exampleWanted, this, [this] { useData(QString::fromStdString(exampleText())); });
   connect(&tools_, &ToolProcess::failed, this, [this](const Message& message) {
     statusBar()->clearMessage();
     tell(message);

@@ -8,8 +8,10 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QSpinBox>
 #include <QSplitter>
+#include <QStandardPaths>
 
 #include "gui/models/cells.h"
 #include "gui/path_edit.h"
@@ -17,6 +19,17 @@
 #include "gui/views/timeline_view.h"
 
 namespace gui {
+namespace {
+
+// The folder, or the next of its name that holds no run yet: runs/gui, runs/gui-2, ... No run is lost for another.
+QString freeFolder(const QString& folder) {
+  static const QRegularExpression counted(QStringLiteral("-\\d+$"));
+  QString free = folder;
+  for (int number = 2; QFile::exists(free + QStringLiteral("/plan.json")); ++number) free = QString(folder).remove(counted) + '-' + QString::number(number);
+  return free;
+}
+
+}  // namespace
 
 RunPage::RunPage(QWidget* parent)
     : QWidget(parent),
@@ -36,7 +49,8 @@ RunPage::RunPage(QWidget* parent)
       timeline_(new TimelineView(this)),
       words_(new QPlainTextEdit(this)),
       drawing_(this) {
-  folder_->setText(QDir::current().filePath(QStringLiteral("runs/gui")));
+  const bool here = QFileInfo(QDir::currentPath()).isWritable();  // where a desktop starts programs it is often not
+  folder_->setText(QDir(here ? QDir::currentPath() : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)).filePath(QStringLiteral("runs/gui")));
   build();
   connect(launcher_, &QComboBox::activated, this, &RunPage::showScript);
   connect(&scripting_, &ToolProcess::failed, this, &RunPage::failed);
@@ -64,12 +78,16 @@ QWidget* RunPage::form() {
   command_->setReadOnly(true);
   command_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   command_->setAccessibleName(tr("Command to paste into a terminal"));
-  auto* browse = new QPushButton(tr("Choose a te&xt…"), this);
+  auto* browse = new QPushButton(tr("C&hoose a text…"), this);
   browse->setToolTip(tr("Choose a text or a token file"));
   connect(browse, &QPushButton::clicked, this, &RunPage::dataWanted);
   auto* data_line = new QHBoxLayout;
   data_line->addWidget(data_, 1);
   data_line->addWidget(browse);
+  auto* example = new QPushButton(tr("Take an e&xample"), this);
+  example->setToolTip(tr("A text that came with the program: enough to see a run"));
+  connect(example, &QPushButton::clicked, this, &RunPage::exampleWanted);
+  data_line->addWidget(example);
   auto* data_label = new QLabel(tr("&Data"), this);
   data_label->setBuddy(data_);
   form->addRow(data_label, data_line);
@@ -102,6 +120,8 @@ void RunPage::build() {
   charts->addWidget(speed_);
   charts->addWidget(memory_);
   auto* body = new QSplitter(Qt::Vertical, this);
+  timeline_->setAccessibleName(tr("Timeline of the run"));
+  words_->setAccessibleName(tr("What the run says"));
   timeline_->setEmptyText(tr("The steps of the run appear here; their tasks with every checkpoint"));
   body->addWidget(charts);
   body->addWidget(timeline_);
@@ -131,6 +151,7 @@ RunRequest RunPage::request() const { return {.data = data_->text(), .folder = f
 
 void RunPage::start() {
   script_.clear();
+  folder_->setText(freeFolder(folder_->text()));
   if (plan_) process_.start(*plan_, request());
 }
 

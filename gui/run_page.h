@@ -45,6 +45,7 @@ class RunPage : public QWidget {
  Q_SIGNALS:
   void failed(const gui::Message& message);
   void dataWanted();  // to be chosen
+  void exampleWanted();  // as data
   void compareRequested(const QString& folder);
 
  private:

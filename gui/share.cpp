@@ -7,8 +7,11 @@
 #include <QPainter>
 #include <QPdfWriter>
 #include <QSvgGenerator>
+#include <list>
+#include <utility>
 
 #include "gui/views/view.h"
+#include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
@@ -57,6 +60,14 @@ void savePdf(View& view, const QString& path) {
   view.paintPicture(painter, view.size());
 }
 
+std::vector<sim::LoadSample> loadsOf(const StepPicture& picture) {
+  std::vector<sim::LoadSample> samples;
+  for (const auto& [device, counter] : picture.counters)
+    for (std::size_t at = 0; counter->name == "link load" && at < counter->time.size(); ++at)
+      samples.push_back({device, sim::SimTime(counter->time[at]), counter->value[at]});
+  return samples;
+}
+
 }  // namespace
 
 void savePicture(View& view, const QString& path) {
@@ -70,5 +81,17 @@ void savePicture(View& view, const QString& path) {
 }
 
 void saveTable(const Table& table, const QString& path) { sim::save_text_file(csvOf(table).toStdString(), path.toStdString()); }
+
+void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) {
+  std::list<sim::Timeline> unfolded;  // of plans whose ranks are shown one by one
+  std::vector<sim::NamedTimeline> timelines;
+  for (const ComparedSide& step : steps) {
+    const bool by_rank = !step.measured && step.plan->every_rank;
+    if (by_rank) unfolded.push_back(step.plan->every_rank->devices.unfolded(step.timeline()));
+    timelines.push_back({step.name, by_rank ? std::as_const(unfolded.back()) : step.timeline(),
+                         step.measured ? std::vector<sim::LoadSample>() : loadsOf(step.plan->shown())});
+  }
+  sim::write_timelines(timelines, path.toStdString());
+}
 
 }  // namespace gui

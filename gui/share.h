@@ -1,8 +1,11 @@
-// Journey 9: a view as PNG, SVG or PDF through its own paint code, a table as CSV. Throws sim::InputError when the disk refuses.
+// Journey 9: a view as PNG, SVG or PDF through its own paint code, a table as CSV, timelines as traces. Throws sim::InputError when the disk refuses.
 #pragma once
 
 #include <QString>
 
+#include <vector>
+
+#include "gui/core/compared_steps.h"
 #include "gui/models/table_item_model.h"
 
 namespace gui {
@@ -11,5 +14,7 @@ class View;
 
 void savePicture(View& view, const QString& path);  // by the name's ending: .png (twice the size), .svg, .pdf
 void saveTable(const Table& table, const QString& path);
+// Steps for other viewers, in one file, with what links carry: Perfetto's format or Chrome's, by the name's ending. On any thread.
+void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path);
 
 }  // namespace gui

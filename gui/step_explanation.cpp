@@ -54,10 +54,12 @@ void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table t
   spans_.assign(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(table.rows.size()));
   setTabText(indexOf(found_), spans.empty() ? tr("Found") : tr("Found (%L1)").arg(spans.size()));
   found_->setTable(std::move(table));
+  if (!spans.empty()) setCurrentWidget(found_);
 }
 
 void StepExplanation::addUp(TimeRange range) {
   if (!plan_) return;
+  if (range != plan_->picture.core->range()) setCurrentWidget(range_);  // what was measured is what a person wants to read
   adding_.start([this, plan = plan_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const KindNumbers kinds = kindNumbers(plan->result.timeline);
     const Table table = statisticsTable(statisticsOf(*plan->shown().core, range, kinds.of_span), kinds.names);

@@ -41,6 +41,7 @@ TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
   view_->setAccessibleName(title);
   arrange(view_);
   filter_->setPlaceholderText(tr("Filter: words, or column:word"));
+  filter_->setAccessibleName(tr("Filter: %1").arg(title));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(280);
   filter_->setVisible(filter == Filter::Shown);

@@ -58,7 +58,9 @@ TimelinePage::TimelinePage(QWidget* parent)
 
 void TimelinePage::build() {
   search_->setPlaceholderText(tr("Search tasks: backward.*l3 (Enter: next)"));
+  search_->setAccessibleName(tr("Search"));
   search_->setClearButtonEnabled(true);
+  search_->setMinimumWidth(180);
   search_->setMaximumWidth(280);
   grouping_->addItems({tr("by rank"), tr("by stage"), tr("by data axis"), tr("by tensor axis")});
   grouping_->setAccessibleName(tr("Order of the ranks"));

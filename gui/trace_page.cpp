@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QRegularExpression>
 #include <QSplitter>
+#include <algorithm>
 
 #include "gui/models/cells.h"
 #include "gui/models/trace_tables.h"
@@ -28,14 +29,23 @@ TracePage::TracePage(QWidget* parent)
   build();
   connect(view_, &TimelineView::sliceSelected, this, &TracePage::showEvent);
   connect(view_, &TimelineView::rangeMeasured, this, &TracePage::addUp);
+  connect(view_, &TimelineView::pinWanted, this, [this](std::size_t device) {
+    const auto position = static_cast<std::int32_t>(device);
+    if (!state_.pinned.erase(position)) state_.pinned.insert(position);
+    orderDevices();
+  });
   connect(search_, &QLineEdit::textChanged, this, &TracePage::search);
   connect(search_, &QLineEdit::returnPressed, this, &TracePage::nextMatch);
 }
 
 void TracePage::build() {
+  view_->setEmptyText(tr("Open traces of torch.profiler (Ctrl+O), or drop them on the window, one a rank"));
+  view_->setAccessibleName(tr("Timeline of the traces"));
+  search_->setAccessibleName(tr("Search"));
   legend_->setKinds({WorkKind::Host, WorkKind::Kernel, WorkKind::Copy, WorkKind::Data, WorkKind::Pipeline});
   search_->setPlaceholderText(tr("Search names: nccl.*Reduce (Enter: next)"));
   search_->setClearButtonEnabled(true);
+  search_->setMinimumWidth(180);
   search_->setMaximumWidth(280);
   summary_->setWordWrap(true);
   auto* head = new QHBoxLayout;
@@ -88,6 +98,7 @@ void TracePage::setTrace(const SharedTrace& trace) {
   trace_ = trace;
   view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return trace->nameOf(span); });
   summary_->setText(summaryText());
+  orderDevices();
   event_->setTable(membersTable({{tr("Click one").toStdString(), ""}}));
   search(search_->text());
   addUp(trace->core.range());
@@ -110,13 +121,60 @@ void TracePage::search(const QString& pattern) {
   match_ = 0;
   const QRegularExpression expression(pattern, QRegularExpression::CaseInsensitiveOption);
   found_->setText(expression.isValid() ? QString() : tr("no valid pattern: %1").arg(expression.errorString()));
-  if (pattern.isEmpty() || !trace_ || !expression.isValid()) return view_->setMatches(std::nullopt);
+  if (pattern.isEmpty() || !trace_ || !expression.isValid()) {
+    view_->setMatches(std::nullopt);
+    return orderDevices();
+  }
   std::vector<bool> matches(trace_->names.size());
   for (std::size_t name = 0; name < matches.size(); ++name) matches[name] = expression.match(textOf(trace_->names[name])).hasMatch();
   for (std::uint32_t span = 0; span < trace_->name.size(); ++span)
     if (matches[trace_->name[span]]) matches_.push_back(span);
   found_->setText(matches_.size() == 1 ? tr("1 match") : tr("%L1 matches").arg(matches_.size()));
   view_->setMatches(matches_);
+  orderDevices();
+}
+
+std::vector<bool> TracePage::devicesThatMatch() const {
+  std::vector<bool> matching;
+  for (const SliceRow& row : trace_->core.rows()) {
+    if (row.opens_device || matching.empty()) matching.push_back(matches_.empty());
+    if (matching.back()) continue;
+    matching.back() = std::any_of(row.slices->span.begin(), row.slices->span.end(), [this](std::uint32_t span) { return std::binary_search(matches_.begin(), matches_.end(), span); });
+  }
+  return matching;
+}
+
+void TracePage::orderDevices() {
+  if (!trace_) return;
+  const std::vector<bool> shown = only_matching_ ? devicesThatMatch() : std::vector<bool>();
+  const auto num_devices = static_cast<std::size_t>(std::count_if(trace_->core.rows().begin(), trace_->core.rows().end(), [](const SliceRow& row) { return row.opens_device; }));
+  std::vector<std::size_t> order;
+  for (std::size_t device = 0; device < num_devices; ++device)
+    if (shown.empty() || shown[device]) order.push_back(device);
+  const auto pinned = std::stable_partition(order.begin(), order.end(), [this](std::size_t device) { return state_.pinned.contains(static_cast<std::int32_t>(device)); });
+  const auto num_pinned = static_cast<std::size_t>(pinned - order.begin());
+  view_->setDeviceOrder(std::move(order), num_pinned);
+}
+
+void TracePage::showMatching(bool only) {
+  only_matching_ = only;
+  orderDevices();
+}
+
+ViewState TracePage::viewState() const {
+  ViewState state = state_;
+  state.shown = view_->shown();
+  state.marks = view_->marks();
+  state.search = search_->text().toStdString();
+  return state;
+}
+
+void TracePage::setViewState(const ViewState& state) {
+  state_ = state;
+  search_->setText(QString::fromStdString(state.search));
+  orderDevices();
+  view_->setMarks(state.marks);
+  if (state.shown.length() > sim::SimTime(0)) view_->setShown(state.shown);
 }
 
 void TracePage::nextMatch() {

@@ -130,6 +130,9 @@ std::vector<sim::Violation> layout_violations(const LayoutRequest& request) {
   if (request.cluster.devices < 1) found.push_back({"/cluster/devices", "is below 1", "correct it"});
   if (request.global_batch < 1) found.push_back({"--global-batch", fmt::format("is {}", request.global_batch), "give at least 1"});
   if (request.network.sequence < 1) found.push_back({"--sequence", fmt::format("is {}", request.network.sequence), "give at least 1"});
+  if (request.network.positions > 0 && request.network.sequence > request.network.positions)
+    found.push_back({"--sequence", fmt::format("sequence {} exceeds the model's {} positions", request.network.sequence, request.network.positions),
+                     fmt::format("use a sequence of at most {}", request.network.positions)});
   return found;
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "gui/core/device_part.h"
-#include "sim/cost/cost_model.h"
-#include "sim/cost/placement.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -27,45 +25,15 @@ Counter finished(Counter counter) {
   return counter;
 }
 
-Counter memoryOf(const SimulatedStep& step, sim::DeviceId device) {
+Counter memoryOf(const sim::SimulatedStep& step, sim::DeviceId device) {
   Counter counter{.name = "memory", .time = {}, .value = {}, .text = memoryText};
   for (const sim::MemorySample& sample : partOf(step.timeline.memory, device))
     addMoment(counter, sample.time.count(), static_cast<double>(sim::total(sample.alive).value()));
   return finished(std::move(counter));
 }
 
-struct LoadChange {
-  std::int64_t time;
-  double load;
-};
-
-// What the device's port carries: a task that has its share for itself takes it for its duration; squeezed by others it takes less for
-// longer, evenly as far as this row knows.
-std::vector<std::vector<LoadChange>> portChanges(const SimulatedStep& step) {
-  const sim::CostModel costs(step.model, step.plan);
-  const sim::Placement placement(step.plan);
-  std::vector<std::vector<LoadChange>> changes(step.graph.devices().size());
-  for (std::size_t task = 0; task < step.span_of.size(); ++task) {
-    const sim::Task& moved = step.graph.tasks()[task];
-    if (!sim::is_communication(moved.key.operation) || step.span_of[task] < 0) continue;
-    const sim::Span& span = step.timeline.spans[static_cast<std::size_t>(step.span_of[task])];
-    if (span.end <= span.start) continue;
-    const sim::TaskCost& cost = costs.cost(moved, step.graph);
-    for (std::size_t at = 0; at < cost.num_uses; ++at) {
-      if (cost.uses[at].link != placement.port(step.graph.devices()[moved.device.position()].representative)) continue;
-      const auto length = static_cast<double>((span.end - span.start).count());
-      const double load = cost.uses[at].share * std::min(1.0, static_cast<double>(cost.duration.count()) / length);
-      changes[moved.device.position()].push_back({span.start.count(), load});
-      changes[moved.device.position()].push_back({span.end.count(), -load});
-    }
-  }
-  for (std::vector<LoadChange>& of_device : changes)
-    std::stable_sort(of_device.begin(), of_device.end(), [](const LoadChange& a, const LoadChange& b) { return a.time < b.time; });
-  return changes;
-}
-
 // Share of a window that the device computes; windows are small against the step, large against a task.
-Counter utilizationOf(const SimulatedStep& step, sim::DeviceId device, sim::SimTime end) {
+Counter utilizationOf(const sim::SimulatedStep& step, sim::DeviceId device, sim::SimTime end) {
   constexpr std::int64_t kWindows = 200;
   const std::int64_t window = end.count() / kWindows + 1;
   std::vector<std::int64_t> busy(kWindows);
@@ -83,10 +51,9 @@ Counter utilizationOf(const SimulatedStep& step, sim::DeviceId device, sim::SimT
   return finished(std::move(counter));
 }
 
-Counter loadOf(const std::vector<LoadChange>& changes) {
+Counter loadOf(std::span<const sim::LoadSample> samples) {
   Counter counter{.name = "link load", .time = {}, .value = {}, .text = loadText};
-  double load = 0;
-  for (const auto& [time, change] : changes) addMoment(counter, time, std::clamp(load += change, 0.0, 1.0));
+  for (const sim::LoadSample& sample : samples) addMoment(counter, sample.time.count(), sample.load);
   return finished(std::move(counter));
 }
 
@@ -99,8 +66,8 @@ double Counter::highest(TimeRange range) const {
   return highest;
 }
 
-std::vector<CounterRow> countersOf(const SimulatedStep& step) {
-  const std::vector<std::vector<LoadChange>> changes = portChanges(step);
+std::vector<CounterRow> countersOf(const sim::SimulatedStep& step) {
+  const std::vector<sim::LoadSample> loads = sim::port_loads(step);
   sim::SimTime end{};
   for (const sim::Span& span : step.timeline.spans) end = std::max(end, span.end);
   std::vector<CounterRow> counters;
@@ -108,7 +75,7 @@ std::vector<CounterRow> countersOf(const SimulatedStep& step) {
     const auto add = [&](Counter counter) { counters.push_back({device, std::make_shared<Counter>(std::move(counter))}); };
     add(utilizationOf(step, device, end));
     add(memoryOf(step, device));
-    if (!changes[device.position()].empty()) add(loadOf(changes[device.position()]));
+    if (const std::span<const sim::LoadSample> load = partOf(loads, device); !load.empty()) add(loadOf(load));
   }
   return counters;
 }

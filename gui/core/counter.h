@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "gui/core/time_axis.h"
-#include "sim/plan/parallel_plan.h"
-#include "sim/task_graph/task_graph.h"
-#include "sim/timeline/timeline.h"
+#include "sim/cost/port_load.h"
 
 namespace gui {
 
@@ -27,13 +25,6 @@ struct CounterRow {
   sim::DeviceId device;
   std::shared_ptr<const Counter> counter;  // ranks that do the same share one
 };
-struct SimulatedStep {
-  const sim::ModelGraph& model;
-  const sim::ParallelPlan& plan;
-  const sim::TaskGraph& graph;
-  const sim::Timeline& timeline;
-  const std::vector<std::int64_t>& span_of;  // by task: its span; -1: none (sim::Dependencies)
-};
-std::vector<CounterRow> countersOf(const SimulatedStep& step);  // by device
+std::vector<CounterRow> countersOf(const sim::SimulatedStep& step);  // by device
 
 }  // namespace gui

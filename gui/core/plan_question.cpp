@@ -67,5 +67,6 @@ std::vector<std::string> knownClusters() { return namesIn({"hardware", "clusters
 std::vector<std::string> knownSoftware() { return namesIn({"software"}); }
 
 std::string modelsFolder() { return MESHWRIGHT_PROFILES_DIR "/models"; }
+std::string exampleText() { return MESHWRIGHT_PROFILES_DIR "/published/rows.json"; }
 
 }  // namespace gui

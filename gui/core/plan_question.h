@@ -32,5 +32,6 @@ std::int32_t devicesOf(const std::string& cluster, std::int32_t asked);
 std::vector<std::string> knownClusters();  // names in profiles/hardware and profiles/clusters, sorted
 std::vector<std::string> knownSoftware();  // names in profiles/software, sorted
 std::string modelsFolder();                // where example configs lie
+std::string exampleText();                 // a file to train on: what is known of published runs
 
 }  // namespace gui

@@ -11,7 +11,7 @@ namespace gui {
 struct SliceStatistics {
   std::uint32_t name = 0;  // as the caller numbers them
   std::int64_t slices = 0;
-  sim::SimTime total{}, shortest{}, longest{};
+  sim::SimTime total{}, shortest{}, p99{}, longest{};  // p99: the shortest that 99 of 100 do not exceed
 };
 // Largest total first; names without a slice are left out. Rows that repeat others do not count.
 std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange range, const std::vector<std::uint32_t>& name_of_span);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/timeline/chrome_events.h"
+#include "sim/timeline/tracks.h"
 #include "sim/timeline/rows.h"
 
 namespace gui {
@@ -146,12 +146,27 @@ void TimelineCore::paint(RowIndex row, const TimeAxis& axis, std::span<std::uint
   walk(row, axis, [&](const Run& run) { std::fill(line.begin() + run.left, line.begin() + run.right, lookOf(run.kind).color.value); });
 }
 
-std::optional<Slice> TimelineCore::at(RowIndex row, double x, const TimeAxis& axis) const {
-  std::optional<Slice> found;
+std::optional<Run> TimelineCore::under(RowIndex row, double x, const TimeAxis& axis) const {
+  std::optional<Run> found;
   walk(row, axis, [&](const Run& run) {
-    if (x >= run.left && x < run.right) found = Slice{row, run.slice};
+    if (x >= run.left && x < run.right) found = run;
   });
   return found;
+}
+
+std::optional<Slice> TimelineCore::at(RowIndex row, double x, const TimeAxis& axis) const {
+  const std::optional<Run> run = under(row, x, axis);
+  return run ? std::optional(Slice{row, run->slice}) : std::nullopt;
+}
+
+std::optional<sim::SimTime> TimelineCore::nearestEdge(RowIndex row, sim::SimTime time) const {
+  std::optional<sim::SimTime> best;
+  for (const std::vector<std::int64_t>* edges : {&rows_[row.value].slices->start, &rows_[row.value].slices->end}) {
+    const auto behind = std::lower_bound(edges->begin(), edges->end(), time.count());
+    for (const auto edge : {behind, behind - (behind != edges->begin())})
+      if (edge != edges->end() && (!best || std::abs(*edge - time.count()) < std::abs((*best - time).count()))) best = sim::SimTime(*edge);
+  }
+  return best;
 }
 
 std::optional<Slice> TimelineCore::find(std::uint32_t span) const {

@@ -13,13 +13,14 @@ QString told(const char* text) { return QCoreApplication::translate("TraceTables
 
 Table statisticsTable(const std::vector<SliceStatistics>& statistics, const std::vector<std::string>& names) {
   Table table;
-  table.headers = {told("Name"), told("Slices"), told("Total"), told("Mean"), told("Shortest"), told("Longest")};
+  table.headers = {told("Name"), told("Slices"), told("Total"), told("Mean"), told("Shortest"), told("p99"), told("Longest")};
   for (const SliceStatistics& one : statistics)
     table.rows.push_back({{textOf(names[one.name]), {}},
                           countCell(one.slices),
                           timeCell(one.total),
                           timeCell(one.total / one.slices),
                           timeCell(one.shortest),
+                          timeCell(one.p99),
                           timeCell(one.longest)});
   return table;
 }

@@ -6,6 +6,7 @@
 #include <QProxyStyle>
 #include <QStyleOption>
 
+#include "gui/views/accessible_view.h"
 #include "gui/views/theme.h"
 
 namespace gui {
@@ -53,6 +54,7 @@ void styleApplication() {
   QFont font = QApplication::font();
   font.setPointSizeF(9.5);
   QApplication::setFont(font);
+  installAccessibleViews();
 }
 
 }  // namespace gui

@@ -39,7 +39,14 @@ void BoxView::choose(int rank) {
   if (rank == chosen_) return;
   chosen_ = rank;
   update();
+  tellCurrent();
   Q_EMIT rankChosen(rank);
+}
+
+QString BoxView::current() const {
+  for (const Box& box : boxesAt(size()))
+    if (box.rank >= 0 && box.rank == chosen_) return box.tip;
+  return {};
 }
 
 std::vector<Box> BoxView::boxesAt(const QSize& size) const {

@@ -33,6 +33,7 @@ class BoxView : public View {
   void choose(int rank);
   int chosen() const { return chosen_; }
   QPointF centerOf(int rank) const;
+  QString current() const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  Q_SIGNALS:

@@ -28,6 +28,10 @@ void CutView::setPlan(const sim::ParallelPlan& plan) {
   update();
 }
 
+QString CutView::current() const {
+  return chosen_ == 0 ? QString() : tr("boundary %1, in front of unit %2").arg(chosen_).arg((dragging_ ? to_ : first_[chosen_]).value());
+}
+
 double CutView::xOf(sim::LayerIndex layer) const { return static_cast<double>(width()) * layer.value() / layers_; }
 
 void CutView::paintPicture(QPainter& painter, const QSize& size) {

@@ -15,6 +15,7 @@ class CutView : public View {
   explicit CutView(QWidget* parent = nullptr);
   void setPlan(const sim::ParallelPlan& plan);
   double xOf(sim::LayerIndex layer) const;  // of its left edge
+  QString current() const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  Q_SIGNALS:

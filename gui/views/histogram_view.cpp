@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/units/unit_text.h"
+
 namespace gui {
 namespace {
 
@@ -28,7 +30,14 @@ void HistogramView::setBins(std::vector<RatioBin> bins) {
 void HistogramView::choose(int bin) {
   chosen_ = bin;
   update();
+  tellCurrent();
   Q_EMIT binChosen(bin);
+}
+
+QString HistogramView::current() const {
+  if (chosen_ < 0) return {};
+  const RatioBin& bin = bins_[static_cast<std::size_t>(chosen_)];
+  return tr("%1: %L2 pairs, %3").arg(ratioLabel(std::log2(centerRatio(bin)))).arg(bin.pairs).arg(QString::fromStdString(sim::to_text(sim::to_seconds(bin.time))));
 }
 
 QRectF HistogramView::barOf(std::size_t bin) const {

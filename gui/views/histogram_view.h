@@ -18,6 +18,7 @@ class HistogramView : public View {
   void choose(int bin);  // -1: none
   int chosen() const { return chosen_; }
   QPointF centerOf(int bin) const;  // of its bar, as last painted
+  QString current() const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  Q_SIGNALS:

@@ -3,27 +3,33 @@
 #include <algorithm>
 
 namespace gui {
+namespace {
+
+QString numberText(double value) { return QStringLiteral("%L1").arg(value, 0, 'g', 5); }
+
+}  // namespace
 
 void LineView::setPoints(std::vector<QPointF> points) {
   points_ = std::move(points);
   update();
 }
 
+QString LineView::current() const {
+  return points_.empty() ? QString() : tr("%1 after step %2").arg(numberText(points_.back().y()), numberText(points_.back().x()));
+}
+
 void LineView::paintPicture(QPainter& painter, const QSize& size) {
   const Theme theme = themeOf(palette());
-  Extent x{0, 1}, y{0, 1};
-  if (!points_.empty()) {
-    const auto [low, high] =
-        std::minmax_element(points_.begin(), points_.end(), [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
-    x = {points_.front().x(), std::max(points_.back().x(), points_.front().x() + 1)};
-    y = padded({low->y(), high->y()});
-  }
-  const auto number = [](double value) { return QStringLiteral("%L1").arg(value, 0, 'g', 5); };
-  const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), {{tr("Step"), x, number}, {title_, y, number}}, theme);
-  if (points_.empty()) {
-    painter.drawText(chart.plot, Qt::AlignCenter, tr("Waiting for the first step"));
+  if (points_.empty()) {  // no axes: there is nothing yet that they could measure
+    painter.fillRect(QRect(QPoint(0, 0), size), theme.background);
+    painter.setPen(theme.faint);
+    painter.drawText(QRectF(8, 6, size.width() - 16, 18), Qt::AlignLeft | Qt::AlignVCenter, title_);
+    painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("A point a step, when a run goes on"));
     return;
   }
+  const auto [low, high] = std::minmax_element(points_.begin(), points_.end(), [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
+  const Extent x{points_.front().x(), std::max(points_.back().x(), points_.front().x() + 1)}, y = padded({low->y(), high->y()});
+  const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), {{tr("Step"), x, numberText}, {title_, y, numberText}}, theme);
   QPolygonF line;
   for (const QPointF& point : points_) line << chart.at(point);
   painter.setRenderHint(QPainter::Antialiasing);
@@ -32,7 +38,7 @@ void LineView::paintPicture(QPainter& painter, const QSize& size) {
   painter.setBrush(theme.accent);
   painter.drawEllipse(line.back(), 4, 4);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  painter.drawText(QRectF(size.width() - 220, 6, 200, 18), Qt::AlignRight | Qt::AlignVCenter, number(points_.back().y()));
+  painter.drawText(QRectF(size.width() - 220, 6, 200, 18), Qt::AlignRight | Qt::AlignVCenter, numberText(points_.back().y()));
 }
 
 }  // namespace gui

@@ -11,9 +11,10 @@ namespace gui {
 class LineView : public View {
   Q_OBJECT
  public:
-  explicit LineView(const QString& title, QWidget* parent = nullptr) : View(parent), title_(title) {}
+  explicit LineView(const QString& title, QWidget* parent = nullptr) : View(parent), title_(title) { setAccessibleName(title); }
   void setPoints(std::vector<QPointF> points);  // step, value; ascending
   std::size_t numPoints() const { return points_.size(); }
+  QString current() const override;  // the last point
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/views/key_places.h"
 #include "sim/units/unit_text.h"
 
 namespace gui {
@@ -68,7 +69,13 @@ void MemoryView::setShown(TimeRange range) {
 void MemoryView::chooseMoment(sim::SimTime time) {
   moment_ = time;
   update();
+  tellCurrent();
   Q_EMIT momentChosen(time);
+}
+
+QString MemoryView::current() const {
+  if (!moment_ || picture_.curve.empty()) return {};
+  return tr("%1 at %2").arg(amountText(sim::total(picture_.curve.at(*moment_))), QString::fromStdString(sim::to_text(sim::to_seconds(*moment_))));
 }
 
 QRectF MemoryView::plot(const QSize& size) const {
@@ -224,7 +231,7 @@ void MemoryView::wheelEvent(QWheelEvent* event) {
 
 void MemoryView::keyPressEvent(QKeyEvent* event) {
   const sim::SimTime tenth = shown_.length() / 10, middle = shown_.begin + shown_.length() / 2;
-  switch (event->key()) {
+  switch (keyOf(*event)) {
     case Qt::Key_A: return setShown(panned(shown_, -tenth, picture_.all));
     case Qt::Key_D: return setShown(panned(shown_, tenth, picture_.all));
     case Qt::Key_W: return setShown(zoomed(shown_, {middle, 0.7}, picture_.all));

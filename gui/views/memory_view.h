@@ -40,6 +40,7 @@ class MemoryView : public View {
   void chooseMoment(sim::SimTime time);
   std::optional<sim::SimTime> moment() const { return moment_; }
   double xOf(sim::SimTime time) const;
+  QString current() const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  Q_SIGNALS:

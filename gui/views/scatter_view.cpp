@@ -50,6 +50,13 @@ void ScatterView::setVisible(const std::vector<bool>& visible) {
 void ScatterView::choose(int position) {
   chosen_ = position < static_cast<int>(points_.size()) ? position : -1;
   update();
+  tellCurrent();
+}
+
+QString ScatterView::current() const {
+  if (chosen_ < 0) return {};
+  const QPointF value = points_[static_cast<std::size_t>(chosen_)].value;
+  return tr("%1, %2").arg(timeLabel(value.x()), unit_ == kMebi ? mibLabel(value.y()) : gibLabel(value.y()));
 }
 
 Axes ScatterView::axes() const {

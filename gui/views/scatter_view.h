@@ -32,6 +32,7 @@ class ScatterView : public View {
   void choose(int position);  // -1: none
   int chosen() const { return chosen_; }
   QPointF pointOf(int position) const;
+  QString current() const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  Q_SIGNALS:

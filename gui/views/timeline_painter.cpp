@@ -1,6 +1,5 @@
 #include "gui/views/timeline_painter.h"
 
-#include <QCoreApplication>
 #include <QPaintEngine>
 #include <QScrollBar>
 #include <algorithm>
@@ -179,8 +178,7 @@ void TimelinePainter::paintRowNames() {
       painter_.setPen(theme_.grid);
       painter_.drawLine(0, top - TimelineView::kGap / 2 - 1, size_.width(), top - TimelineView::kGap / 2 - 1);
       painter_.setPen(theme_.text);
-      QString device = slices.repeats ? TimelineView::tr("critical path") : QString::fromStdString(slices.device);
-      if (const QString stage = QStringLiteral("stage"); device.startsWith(stage)) device.replace(0, stage.size(), TimelineView::tr("stage"));
+      QString device = TimelineView::deviceText(slices);
       if (view_.isPinned(row)) device.prepend(QStringLiteral("\u25cf "));
       device = painter_.fontMetrics().elidedText(device, Qt::ElideRight, kDeviceWidth);
       painter_.drawText(QRect(left, top, kDeviceWidth, TimelineView::kRow - kSlim), Qt::AlignLeft | Qt::AlignVCenter, device);
@@ -189,7 +187,7 @@ void TimelinePainter::paintRowNames() {
     painter_.setPen(theme_.faint);
     const int width = TimelineView::kLabels - kLabelMargin + 2 - left;
     painter_.drawText(QRect(left, top, width, TimelineView::kRow - kSlim), Qt::AlignRight | Qt::AlignVCenter,
-                      painter_.fontMetrics().elidedText(QCoreApplication::translate("Sentence", slices.stream.c_str()), Qt::ElideRight, width));
+                      painter_.fontMetrics().elidedText(TimelineView::streamText(slices), Qt::ElideRight, width));
   }
 }
 

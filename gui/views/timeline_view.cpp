@@ -1,11 +1,9 @@
 #include "gui/views/timeline_view.h"
 
-#include <QKeyEvent>
+#include <QCoreApplication>
 #include <QLineEdit>
-#include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -18,6 +16,7 @@ TimelineView::TimelineView(QWidget* parent)
     : View(parent), empty_text_(tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)")), words_(new QLineEdit(this)), scroll_(new QScrollBar(Qt::Vertical, this)) {
   words_->hide();
   words_->setPlaceholderText(tr("Note; empty: none"));
+  words_->setAccessibleName(tr("Note"));
   connect(scroll_, &QScrollBar::valueChanged, this, [this] { update(); });
   setMinimumHeight(64);
   setAccessibleName(tr("Timeline"));
@@ -179,6 +178,7 @@ void TimelineView::select(std::optional<Slice> slice) {
     if (top < scroll_->value() || top + kRow > scroll_->value() + height() - kRuler) scroll_->setValue(top - (height() - kRuler) / 2);
   }
   update();
+  tellCurrent();
   Q_EMIT sliceSelected(slice ? static_cast<int>(core_->row(slice->row).spanOf(slice->position)) : -1);
 }
 
@@ -197,6 +197,15 @@ QPointF TimelineView::centerOf(const Slice& slice) const {
   return {kLabels + (times.toX(extent.begin) + times.toX(extent.end)) / 2, topOf(slice.row) + kRuler - scroll_->value() + kRow / 2.0 - 1};
 }
 
+QString TimelineView::deviceText(const SliceRow& row) {
+  if (row.repeats) return tr("critical path");
+  QString device = QString::fromStdString(row.device);
+  if (const QString stage = QStringLiteral("stage"); device.startsWith(stage)) device.replace(0, stage.size(), tr("stage"));
+  return device;
+}
+
+QString TimelineView::streamText(const SliceRow& row) { return QCoreApplication::translate("Sentence", row.stream.c_str()); }
+
 void TimelineView::paintPicture(QPainter& painter, const QSize& size) { TimelinePainter(*this, painter, size).paint(); }
 
 std::optional<RowIndex> TimelineView::rowAt(double y) const {
@@ -209,101 +218,6 @@ std::optional<RowIndex> TimelineView::rowAt(double y) const {
 std::optional<Slice> TimelineView::sliceAt(const QPointF& position) const {
   const std::optional<RowIndex> row = rowAt(position.y());
   return row && position.x() >= kLabels ? core_->at(*row, position.x() - kLabels, axis(size())) : std::nullopt;
-}
-
-void TimelineView::wheelEvent(QWheelEvent* event) {
-  const double notches = (event->angleDelta().y() + event->angleDelta().x()) / 120.0;
-  if (event->position().x() < kLabels) return scroll_->setValue(scroll_->value() - static_cast<int>(notches * 3 * kRow));
-  if (event->modifiers().testFlag(Qt::ShiftModifier))
-    return setShown(
-        panned(shown_, sim::SimTime(static_cast<std::int64_t>(-notches * 0.1 * static_cast<double>(shown_.length().count()))), whole_));
-  setShown(zoomed(shown_, {axis(size()).toTime(event->position().x() - kLabels), std::pow(0.8, notches)}, whole_));
-}
-
-void TimelineView::step(int by) {
-  if (!selected_) return;
-  if (const std::optional<Slice> next = core_->neighbor(*selected_, by)) select(next);
-}
-
-void TimelineView::hop(bool forward) {
-  if (!selected_) return;
-  const std::uint32_t span = core_->row(selected_->row).spanOf(selected_->position);
-  for (const Flow& flow : flows())
-    if ((forward ? flow.from : flow.to) == span) return select(core_->find(forward ? flow.to : flow.from));
-}
-
-// The selected slice, or, if that is what is shown, everything.
-void TimelineView::fit() {
-  if (!selected_) return setShown(whole_);
-  const TimeRange closer = around(core_->extent(*selected_), whole_);
-  setShown(closer == shown_ ? whole_ : closer);
-}
-
-void TimelineView::keyPressEvent(QKeyEvent* event) {
-  const sim::SimTime tenth = shown_.length() / 10;
-  const sim::SimTime middle = shown_.begin + shown_.length() / 2;
-  switch (event->key()) {
-    case Qt::Key_W: return setShown(zoomed(shown_, {middle, 0.7}, whole_));
-    case Qt::Key_S: return setShown(zoomed(shown_, {middle, 1 / 0.7}, whole_));
-    case Qt::Key_A: return setShown(panned(shown_, -tenth, whole_));
-    case Qt::Key_D: return setShown(panned(shown_, tenth, whole_));
-    case Qt::Key_F: return fit();
-    case Qt::Key_0: return setShown(whole_);
-    case Qt::Key_Period: return step(1);
-    case Qt::Key_Comma: return step(-1);
-    case Qt::Key_BracketRight: return hop(true);
-    case Qt::Key_BracketLeft: return hop(false);
-    case Qt::Key_Up: return scroll_->setValue(scroll_->value() - kRow);
-    case Qt::Key_Down: return scroll_->setValue(scroll_->value() + kRow);
-    case Qt::Key_M: return note(selected_ ? core_->extent(*selected_).begin : middle);
-    case Qt::Key_P:
-      if (selected_ && !core_->row(selected_->row).repeats) Q_EMIT pinWanted(deviceOf(selected_->row));
-      return;
-    case Qt::Key_Escape: return select(std::nullopt);
-    default: View::keyPressEvent(event);
-  }
-}
-
-// On a label: pins its device, or lets go of it.
-void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
-  const std::optional<RowIndex> row = rowAt(event->position().y());
-  if (row && event->position().x() < kLabels && !core_->row(*row).repeats) Q_EMIT pinWanted(deviceOf(*row));
-}
-
-void TimelineView::mousePressEvent(QMouseEvent* event) {
-  if (event->position().x() < kLabels) return;
-  if (const std::optional<std::size_t> mark = markAt(event->position())) return note(marks_[*mark].time);
-  drag_ = event->position();
-  measured_.reset();
-  update();
-}
-
-void TimelineView::mouseMoveEvent(QMouseEvent* event) {
-  const TimeAxis times = axis(size());
-  if (drag_ && event->buttons().testFlag(Qt::LeftButton) && std::abs(event->position().x() - drag_->x()) > 4) {
-    const auto [left, right] = std::minmax(drag_->x(), event->position().x());
-    measured_ = TimeRange{times.toTime(left - kLabels), times.toTime(right - kLabels)};
-    return update();
-  }
-  if (drag_ && event->buttons().testFlag(Qt::MiddleButton)) {
-    setShown(panned(shown_, times.toTime(drag_->x()) - times.toTime(event->position().x()), whole_));
-    drag_ = event->position();
-    return;
-  }
-  const std::optional<Slice> under = sliceAt(event->position());
-  if (under == hovered_) return;
-  hovered_ = under;
-  update();
-}
-
-void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
-  if (drag_ && !measured_ && event->button() == Qt::LeftButton) {
-    std::optional<Slice> slice = sliceAt(event->position());
-    if (slice && core_->row(slice->row).repeats) slice = core_->find(core_->row(slice->row).spanOf(slice->position));
-    select(slice);
-  }
-  if (drag_ && event->button() == Qt::LeftButton) Q_EMIT rangeMeasured(measured_.value_or(whole_));
-  drag_.reset();
 }
 
 }  // namespace gui

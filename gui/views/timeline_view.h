@@ -51,7 +51,12 @@ class TimelineView : public View {
   void select(std::optional<Slice> slice);
   std::optional<Slice> selected() const { return selected_; }
   void setMatches(std::optional<std::vector<std::uint32_t>> spans);  // ascending; others fade
+  static QString deviceText(const SliceRow& row);  // as its name stands beside the rows
+  static QString streamText(const SliceRow& row);
   QPointF centerOf(const Slice& slice) const;
+  std::optional<TimeRange> measured() const { return measured_; }
+  QString tipAt(const QPointF& position) const;  // what lies there
+  QString current() const override { return selected_ ? sentenceOf(*selected_) : QString(); }
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  Q_SIGNALS:
@@ -59,9 +64,10 @@ class TimelineView : public View {
   void rangeChanged(gui::TimeRange range);
   void marksChanged();
   void pinWanted(std::size_t device);
-  void rangeMeasured(gui::TimeRange range);  // by dragging; the whole: a click let go of it
+  void rangeMeasured(gui::TimeRange range);  // by dragging, from edge to edge where they are near; the whole: a click let go of it
 
  protected:
+  bool event(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -79,6 +85,10 @@ class TimelineView : public View {
   void step(int by);
   void hop(bool forward);  // along a flow
   void fit();
+  void pan(double share);  // of what is shown
+  void measure(std::optional<TimeRange> range);
+  sim::SimTime momentAt(const QPointF& position) const;
+  QString sentenceOf(const Slice& slice) const;
   void layoutRows();
   std::size_t deviceOf(RowIndex row) const;  // counted from the top of the core; the critical path is none
   bool isPinned(RowIndex row) const;
@@ -105,6 +115,7 @@ class TimelineView : public View {
   std::optional<std::vector<std::uint32_t>> matches_;
   std::optional<TimeRange> measured_;
   std::optional<QPointF> drag_;
+  bool pans_ = false;  // while it drags
   QScrollBar* scroll_;
 };
 

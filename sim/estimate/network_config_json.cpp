@@ -74,6 +74,7 @@ Network network_from_config(const Json& json, const std::string& file) {
   net.gated = family.gated;
   net.rms_norm = family.rms_norm;
   net.rotary = family.rotary;
+  if (!family.rotary) net.positions = size_of(config, {"n_positions", "max_position_embeddings"}, 0);   // of ALiBi no config says a number
   net.bias = family.bias;
   net.tied = config.boolean("tie_word_embeddings", family.tied);
   net.attention = attention_of(config, family);

@@ -53,6 +53,7 @@ struct Network {
   std::string architecture;  // convolutional networks
   std::int64_t layers = 0, hidden = 0, heads = 1, kv_heads = 1, head_dim = 0, ffn = 0, vocabulary = 0, sequence = 1;
   double effective_sequence = 1;  // tokens of a sample that are computed
+  std::int64_t positions = 0;     // rows of a learned table; 0: none, a sequence has no end
   bool gated = false, squared_relu = false, rms_norm = false, rotary = false, tied = false, bias = true;
   AttentionForm attention;
   std::optional<ExpertForm> experts;

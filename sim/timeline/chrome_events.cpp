@@ -1,9 +1,7 @@
 #include "sim/timeline/chrome_events.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <numeric>
 #include <set>
 
 namespace sim {
@@ -40,12 +38,6 @@ void append(fmt::memory_buffer& text, fmt::format_string<Arguments...> format, A
 
 }  // namespace
 
-Nanoseconds to_nanoseconds(SimTime time) {
-  const std::int64_t count = time.count();
-  const std::int64_t down = count / 1000 - (count % 1000 < 0 ? 1 : 0);  // floor
-  return Nanoseconds(down + (count - down * 1000 >= 500 ? 1 : 0));
-}
-
 std::string escape_json(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -56,23 +48,6 @@ std::string escape_json(std::string_view text) {
       escaped += c;
   }
   return escaped;
-}
-
-std::vector<std::int32_t> lanes_of(const std::vector<Span>& spans) {
-  std::vector<std::size_t> order(spans.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return spans[a].start < spans[b].start; });
-  std::array<std::vector<SimTime>, kNumStreams> free_at;
-  std::vector<std::int32_t> lanes(spans.size());
-  for (const std::size_t at : order) {
-    auto& stream = free_at[static_cast<std::size_t>(spans[at].stream)];
-    std::size_t lane = 0;
-    while (lane < stream.size() && stream[lane] > spans[at].start) ++lane;
-    if (lane == stream.size()) stream.emplace_back();
-    stream[lane] = spans[at].end;
-    lanes[at] = static_cast<std::int32_t>(lane);
-  }
-  return lanes;
 }
 
 ChromeRow row_of(std::int32_t process, const Span& span, std::int32_t lane) {
@@ -90,7 +65,7 @@ void ChromeEvents::name_process(std::int32_t process, std::string_view name) {
   append(text_, "{}", kComma);
 }
 
-void ChromeEvents::name_rows(std::int32_t process, const std::vector<Span>& spans, const std::vector<std::int32_t>& lanes) {
+void ChromeEvents::name_rows(std::int32_t process, std::span<const Span> spans, const std::vector<std::int32_t>& lanes) {
   std::set<std::pair<Stream, std::int32_t>> rows;
   for (std::size_t at = 0; at < spans.size(); ++at) rows.emplace(spans[at].stream, lanes[at]);
   for (const auto& [stream, lane] : rows) {
@@ -131,18 +106,6 @@ std::string ChromeEvents::finish(std::string_view tail) && {
   if (std::string_view(text_.data(), text_.size()).ends_with(kComma)) text_.resize(text_.size() - kComma.size());
   append(text_, "\n]{}}}\n", tail);
   return fmt::to_string(text_);
-}
-
-std::uint64_t flow_id(const TaskKey& key, std::int64_t step, PipelineLine line) {
-  if (key.operation != Operation::Send && key.operation != Operation::Receive) return 0;
-  // Both ends name the boundary by the layer in front of it.
-  const bool behind = (key.phase == Phase::Forward) == (key.operation == Operation::Receive);
-  const std::int32_t boundary = key.layer.value() - (behind ? 1 : 0);
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::int64_t part : {step, std::int64_t{boundary}, std::int64_t{key.microbatch.value()},
-                                  std::int64_t{key.phase == Phase::Forward}, std::int64_t{line.value}})
-    for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ ((static_cast<std::uint64_t>(part) >> shift) & 0xff)) * 0x100000001b3;
-  return (hash >> 12) | 1;  // exact as a double, never zero
 }
 
 }  // namespace sim

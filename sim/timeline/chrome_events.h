@@ -5,16 +5,15 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sim/timeline/timeline.h"
+#include "sim/timeline/tracks.h"
 
 namespace sim {
 
-using Nanoseconds = std::chrono::duration<std::int64_t, std::nano>;
-Nanoseconds to_nanoseconds(SimTime time);        // to nearest
 std::string escape_json(std::string_view text);  // quotes, backslashes, control characters
 
 struct ChromeRow {  // a line of the picture
@@ -26,8 +25,6 @@ struct ChromeSlice {
   Nanoseconds start{}, end{};
 };
 
-// Slices of one row must not overlap, or Perfetto drops them: gives each span of a stream the first lane that is free.
-std::vector<std::int32_t> lanes_of(const std::vector<Span>& spans);
 ChromeRow row_of(std::int32_t process, const Span& span, std::int32_t lane);
 inline constexpr std::int32_t kStepThread = 0;  // the row of the ProfilerStep slices
 
@@ -36,7 +33,7 @@ class ChromeEvents {
   // `head`: the members of the document before "traceEvents", with a comma at the end.
   explicit ChromeEvents(std::string_view head);
   void name_process(std::int32_t process, std::string_view name);
-  void name_rows(std::int32_t process, const std::vector<Span>& spans, const std::vector<std::int32_t>& lanes);
+  void name_rows(std::int32_t process, std::span<const Span> spans, const std::vector<std::int32_t>& lanes);
   // `arguments`: members of a JSON object.
   void slice(const ChromeSlice& slice, std::string_view name, std::string_view category, std::string_view arguments);
   void flow_start(const ChromeSlice& from, std::uint64_t id);
@@ -48,12 +45,5 @@ class ChromeEvents {
  private:
   fmt::memory_buffer text_;
 };
-
-// Names the transfer that a send and its receive share; `line` tells apart the pipelines of other data and tensor ranks.
-// Zero: the key is no transfer.
-struct PipelineLine {
-  std::int32_t value = 0;
-};
-std::uint64_t flow_id(const TaskKey& key, std::int64_t step, PipelineLine line);
 
 }  // namespace sim

@@ -1,4 +1,4 @@
-// A simulated timeline as a Chrome trace. Declared in trace.h. Collectives carry NCCL's kernel names, so that tools for real traces
+// Timelines as a Chrome trace. Declared in trace.h. Collectives carry NCCL's kernel names, so that tools for real traces
 // know them.
 #include <fmt/format.h>
 
@@ -26,66 +26,82 @@ std::string name_of(const TaskKey& key) {
   }
 }
 
-std::string process_name(const GraphDevice& device) {
-  std::string name = fmt::format("stage {}, rank {}", device.stage.value(), device.representative.value());
-  if (device.multiplicity > 1) name += fmt::format(" and {} like it", device.multiplicity - 1);
-  return name;
-}
+// One timeline among those of a file: its ranks are processes behind those of the ones before.
+struct ChromeTimeline {
+  const NamedTimeline& named;
+  std::string prefix;            // "simulated: " where there are several
+  std::int32_t first_process = 0;
+  std::int64_t number = 0;
+  std::int32_t process(DeviceId device) const { return first_process + named.timeline.devices[device.position()].representative.value(); }
+};
 
-// Unfolded, several pipelines run side by side: the position of a rank inside its stage names its own.
-PipelineLine line_of(const std::vector<GraphDevice>& devices, DeviceId device) {
-  std::int32_t line = 0;
-  for (std::size_t at = 0; at < device.position(); ++at) line += devices[at].stage == devices[device.position()].stage;
-  return {line};
-}
-
-void write_device(ChromeEvents& events, const Timeline& timeline, DeviceId device, std::span<const Span> row, SimTime end) {
-  const GraphDevice& known = timeline.devices[device.position()];
-  const std::int32_t process = known.representative.value();
-  const std::vector<Span> spans(row.begin(), row.end());
+void write_device(ChromeEvents& events, const ChromeTimeline& written, DeviceId device, std::span<const Span> spans, PipelineLine line) {
+  const std::int32_t process = written.process(device);
   const std::vector<std::int32_t> lanes = lanes_of(spans);
-  const PipelineLine line = line_of(timeline.devices, device);
-  events.name_process(process, process_name(known));
+  events.name_process(process, written.prefix + track_name(written.named.timeline.devices[device.position()]));
   events.name_rows(process, spans, lanes);
-  events.slice({{process, kStepThread}, Nanoseconds(0), to_nanoseconds(end)}, "ProfilerStep#0", "user_annotation", R"("step":0)");
   for (std::size_t at = 0; at < spans.size(); ++at) {
     const ChromeSlice slice{row_of(process, spans[at], lanes[at]), to_nanoseconds(spans[at].start), to_nanoseconds(spans[at].end)};
     const TaskKey& key = spans[at].key;
     events.slice(slice, name_of(key), "kernel",
                  fmt::format(R"("key":"{}","kind":"{}","step":0,"stream":{},"device":{})", to_text(key), kind_text(key),
                              static_cast<int>(spans[at].stream), process));
-    const std::uint64_t flow = flow_id(key, 0, line);
+    const std::uint64_t flow = flow_id(key, written.number, line);
     if (key.operation == Operation::Send) events.flow_start(slice, flow);
     if (key.operation == Operation::Receive) events.flow_end(slice, flow);
   }
 }
 
-void write_memory(ChromeEvents& events, const Timeline& timeline) {
-  for (const MemorySample& sample : timeline.memory) {
+void write_counters(ChromeEvents& events, const ChromeTimeline& written) {
+  for (const MemorySample& sample : written.named.timeline.memory) {
     std::string arguments;
     for (std::size_t at = 0; at < kNumMemoryCategories; ++at)
       arguments += fmt::format(R"({}"{}":{})", at > 0 ? "," : "", kMemoryCategoryNames[at], sample.alive[at].value());
-    const std::int32_t process = timeline.devices[sample.device.position()].representative.value();
-    events.counter({process, kStepThread}, to_nanoseconds(sample.time), "memory", arguments);
+    events.counter({written.process(sample.device), kStepThread}, to_nanoseconds(sample.time), "memory", arguments);
   }
+  for (const LoadSample& sample : written.named.link_load)
+    events.counter({written.process(sample.device), kStepThread}, to_nanoseconds(sample.time), "link load", fmt::format(R"("share":{})", sample.load));
+}
+
+std::int32_t ranks_of(const Timeline& timeline) {
+  std::int32_t ranks = 0;
+  for (const GraphDevice& device : timeline.devices) ranks += device.multiplicity;
+  return ranks;
+}
+
+void write_timeline(ChromeEvents& events, const ChromeTimeline& written) {
+  const Timeline& timeline = written.named.timeline;
+  SimTime end{};
+  for (const Span& span : timeline.spans) end = std::max(end, span.end);
+  const std::vector<DeviceRow> rows = device_rows(timeline);
+  const std::vector<PipelineLine> lines = pipeline_lines(timeline.devices);
+  for (DeviceId device(0); device.position() < rows.size(); ++device) {
+    write_device(events, written, device, rows[device.position()].spans, lines[device.position()]);
+    events.slice({{written.process(device), kStepThread}, Nanoseconds(0), to_nanoseconds(end)}, "ProfilerStep#0", "user_annotation", R"("step":0)");
+  }
+  write_counters(events, written);
 }
 
 }  // namespace
 
-void write_chrome_trace(const Timeline& timeline, const std::string& title, const std::string& path) {
-  SimTime end{};
+void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::string& path) {
   std::int32_t ranks = 0;
-  for (const Span& span : timeline.spans) end = std::max(end, span.end);
-  for (const GraphDevice& device : timeline.devices) ranks += device.multiplicity;
+  std::string title;
+  for (const NamedTimeline& named : timelines) {
+    ranks += ranks_of(named.timeline);
+    title += (title.empty() ? "" : ", ") + named.name;
+  }
   ChromeEvents events(fmt::format(R"("schemaVersion":1,"displayTimeUnit":"ms","traceName":"{}",
 "distributedInfo":{{"backend":"simulated","rank":0,"world_size":{}}},
 "meshwright":{{"format":"meshwright.timeline/1"}},
 )",
                                   escape_json(title), ranks));
-  const std::vector<DeviceRow> rows = device_rows(timeline);
-  for (DeviceId device(0); device.position() < rows.size(); ++device)
-    write_device(events, timeline, device, rows[device.position()].spans, end);
-  write_memory(events, timeline);
+  std::int32_t first_process = 0;
+  std::int64_t number = 0;
+  for (const NamedTimeline& named : timelines) {
+    write_timeline(events, {named, timelines.size() > 1 ? named.name + ": " : "", first_process, number++});
+    first_process += ranks_of(named.timeline);
+  }
   save_text_file(std::move(events).finish(""), path);
 }
 

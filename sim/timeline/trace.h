@@ -1,5 +1,5 @@
-// Trace files: Chrome trace-event JSON (opens in Perfetto and chrome://tracing), the task key in `args`.
-// The worker writes one a rank; `simulate --timeline` writes one for a simulation. Times on disk are whole nanoseconds:
+// Trace files: Chrome trace-event JSON (opens in Perfetto and chrome://tracing) or Perfetto's own format, the task key in the arguments.
+// The worker writes one a rank (JSON); `simulate --timeline`, `compare --timeline` and the window write timelines. Times on disk are whole nanoseconds:
 // both edges of a span are rounded, never its length.
 #pragma once
 
@@ -46,6 +46,20 @@ std::vector<RankTrace> read_run_traces(const std::string& run_folder);
 // Throws InputError unless every rank of the plan has a trace, recorded under that plan.
 void require_traces_of(const ParallelPlan& plan, const std::vector<RankTrace>& traces, const std::string& run_folder);
 
-void write_chrome_trace(const Timeline& timeline, const std::string& title, const std::string& path);  // with flows send -> receive
+// Timelines for other viewers, with flows send -> receive. Several stand in one file, to be held against each other.
+struct LoadSample {                    // what a device's port carries from `time` on, as a share of what it can
+  DeviceId device;
+  SimTime time{};
+  double load = 0;
+};
+struct NamedTimeline {
+  std::string name;                    // "simulated: plan.json"
+  const Timeline& timeline;
+  std::vector<LoadSample> link_load{}; // ordered by device, then time; may be empty
+};
+void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::string& path);
+void write_perfetto_trace(const std::vector<NamedTimeline>& timelines, const std::string& path);  // streams to the disk: any size
+// By the ending of the path: .perfetto-trace and .pftrace, else JSON. All three throw InputError naming the disk's reason.
+void write_timelines(const std::vector<NamedTimeline>& timelines, const std::string& path);
 
 }  // namespace sim

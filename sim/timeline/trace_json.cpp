@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "sim/timeline/chrome_events.h"
+#include "sim/timeline/tracks.h"
 #include "sim/timeline/trace.h"
 #include "sim/timeline/trace_records.h"
 #include "sim/units/input_error.h"

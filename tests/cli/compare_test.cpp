@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
 #include "tests/cli/simulated_run.h"
 
 namespace cli {
@@ -66,6 +67,22 @@ TEST(Compare, DrawsBothAndPricesByAnotherProfile) {
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_THAT(text, testing::ContainsRegex("Simulated\nrank 0 .*F"));
   EXPECT_THAT(text, testing::ContainsRegex("step +2 .*-[0-9.]+ %")) << "an H100 is faster than the A100 of the run";
+}
+
+TEST(Compare, WritesBothTimelinesIntoOneFile) {
+  CompareOptions written = compare_options(test::write_simulated_run(test::simulated_plan(), "written"));
+  for (const char* ending : {".json", ".perfetto-trace"}) {
+    written.timeline = written.run + "/both" + ending;
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(run(written, Console(Form::Text)), kSuccess);
+    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Both timelines: "));
+    const std::string trace = sim::load_text_file(written.timeline);
+    EXPECT_THAT(trace, HasSubstr("simulated: "));
+    EXPECT_THAT(trace, HasSubstr("measured, step 2: "));
+    EXPECT_THAT(trace, HasSubstr("link load"));
+  }
+  written.timeline = written.run + "/trace.0.json";
+  EXPECT_THROW(run(written, Console(Form::Text)), sim::InputError) << "it is read";
 }
 
 }  // namespace

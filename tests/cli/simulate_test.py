@@ -1,6 +1,7 @@
 """`simulate`: numbers, picture, Chrome trace, checkers."""
 import json
 
+import perfetto_file
 import program
 
 
@@ -17,6 +18,27 @@ class Simulate(program.ProgramTest):
         self.run_program("simulate", self.make_plan(), "--timeline", trace)
         events = json.loads(trace.read_text())["traceEvents"]
         self.assertTrue(any(event["ph"] == "X" for event in events))
+
+    def test_both_formats_of_a_timeline_say_the_same(self):
+        plan = self.make_plan("--fix", "pipeline=2", "--fix", "data=2", "--fix", "microbatch=2")
+        chrome, perfetto = self.folder / "t.json", self.folder / "t.perfetto-trace"
+        for path in chrome, perfetto:
+            self.run_program("simulate", plan, "--every-rank", "--timeline", path)
+        events = json.loads(chrome.read_text())["traceEvents"]
+        process = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        ticks = lambda event: round(event["ts"] * 1000)
+        drawn = sorted((process[event["pid"]], event["args"]["key"], ticks(event), ticks(event) + round(event["dur"] * 1000)) for event in events if event.get("cat") == "kernel")
+        read = perfetto_file.PerfettoFile(perfetto)
+        self.assertGreater(len(drawn), 100)
+        self.assertEqual(sorted((path[1], key, begin, end) for path, _, _, begin, end, key, _ in read.slices), drawn)
+        self.assertEqual(len(read.flows), sum(event["ph"] == "s" for event in events))
+        self.assertGreater(len(read.flows), 0)
+        for path, _, _, _, _, key, correlation in read.slices:
+            microbatch = key.split(".")[2]
+            self.assertEqual(correlation, None if microbatch == "m-" else int(microbatch.removeprefix("m")) + 1, key)
+        totals = sorted((process[event["pid"]], ticks(event), sum(event["args"].values())) for event in events if event["name"] == "memory")
+        self.assertEqual(sorted((path[1], time, value) for path, counts in read.counters.items() if path[2:] == ("memory",) for time, value in counts), totals)
+        self.assertTrue(any(path[-1] == "link load" for path in read.counters))
 
     def test_agrees_with_the_prediction_in_the_plan(self):
         plan = self.make_plan()

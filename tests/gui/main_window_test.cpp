@@ -42,7 +42,7 @@ TEST(MainWindow, SaysWhatIsMissingBeforeItSaves) {
   MainWindow window;
   window.saveShownPlan("/tmp/never");
   EXPECT_TRUE(window.message()->text().contains("no plan"));
-  window.exportTrace("/tmp/never");
+  window.exportTimeline("/tmp/never");
   EXPECT_TRUE(window.message()->text().contains("no timeline"));
 }
 

@@ -4,6 +4,8 @@
 
 #include "gui/views/line_view.h"
 #include "sim/units/input_error.h"
+#include "sim/units/text_file.h"
+#include "tests/gui/example_plans.h"
 
 namespace gui {
 namespace {
@@ -40,6 +42,21 @@ TEST_F(Shared, TablesAsCsv) {
   QFile file(folder_.filePath("t.csv"));
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   EXPECT_EQ(file.readAll(), "A\r\n1\r\n");
+}
+
+TEST_F(Shared, TimelinesByTheEndingOfTheName) {
+  const SharedPlan plan = test::exampleSimulation();
+  const auto written = [&](const char* name, const std::vector<ComparedSide>& steps) {
+    saveTimelines(steps, folder_.filePath(name));
+    return sim::load_text_file(folder_.filePath(name).toStdString());
+  };
+  EXPECT_THAT(written("t.json", {simulatedSide(plan)}), testing::HasSubstr("\"link load\""));
+  const std::string one = written("t.perfetto-trace", {simulatedSide(plan)});
+  const std::string two = written("t.perfetto-trace", {simulatedSide(plan), simulatedSide(plan)});
+  EXPECT_THAT(one, testing::StartsWith("\n"));
+  EXPECT_THAT(one, testing::HasSubstr(simulatedSide(plan).name));
+  EXPECT_GT(two.size(), one.size() * 3 / 2);
+  EXPECT_THROW(saveTimelines({simulatedSide(plan)}, "/no/such/folder/t"), sim::InputError);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ def names(path, array):
 
 
 # Everything that these say is a problem or a remedy, apart from a few pieces of syntax.
-SENTENCES = ["sim/plan/runnable.cpp", "sim/units/json_reader.cpp", "sim/units/json_file.cpp", "sim/units/text_file.cpp", "sim/model/model_config_json.cpp",
+SENTENCES = ["sim/plan/runnable.cpp", "sim/units/json_reader.cpp", "sim/units/json_file.cpp", "sim/units/text_file.cpp", "sim/units/output_file.cpp", "sim/model/model_config_json.cpp",
              "sim/cluster/cluster_json.cpp", "sim/timeline/comparison.cpp", "sim/schedule/shape_rules.cpp"]
 
 

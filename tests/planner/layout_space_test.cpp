@@ -49,5 +49,13 @@ TEST(LayoutSpace, FaultsAreListedTogether) {
   EXPECT_EQ(layout_violations(request).size(), 3u);
 }
 
+TEST(LayoutSpace, ASequenceEndsWithItsLearnedPositions) {
+  LayoutRequest request = expert_question();
+  request.network.positions = request.network.sequence;
+  EXPECT_TRUE(layout_violations(request).empty());
+  --request.network.positions;
+  EXPECT_EQ(layout_violations(request).size(), 1u);
+}
+
 }  // namespace
 }  // namespace planner

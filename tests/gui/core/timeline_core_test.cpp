@@ -86,6 +86,17 @@ TEST(TimelineCore, HitIsWhatIsPainted) {
   EXPECT_FALSE(core.at({0}, 30, axis).has_value());
 }
 
+TEST(TimelineCore, TheNearestEdgeIsABeginningOrAnEnd) {
+  const TimelineCore core = coreOf({{10, 20}, {50, 90}});
+  const auto nearest = [&](std::int64_t time) { return core.nearestEdge({0}, sim::SimTime(time)); };
+  EXPECT_EQ(nearest(0), sim::SimTime(10));
+  EXPECT_EQ(nearest(19), sim::SimTime(20));
+  EXPECT_EQ(nearest(34), sim::SimTime(20));
+  EXPECT_EQ(nearest(36), sim::SimTime(50));
+  EXPECT_EQ(nearest(1000), sim::SimTime(90));
+  EXPECT_FALSE(TimelineCore({SliceRow{}}).nearestEdge({0}, sim::SimTime(5)));
+}
+
 TEST(TimelineCore, ZoomedInItSeesOnlyWhatIsInRange) {
   const TimelineCore core = coreOf({{0, 100}, {200, 300}, {500, 1000}});
   const std::vector<gui::Run> runs = runsOf(core, {{SimTime(210), SimTime(290)}, {100}});

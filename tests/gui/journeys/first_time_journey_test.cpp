@@ -50,7 +50,7 @@ TEST_F(FirstTimeJourney, FromAnExampleToAComparedRun) {
   RunPage* run = window_.runPage();
   picture("first_4_run");
   run->setRequest({.data = {}, .folder = folder_.filePath("run"), .steps = 6});
-  window_.useData(QFileInfo("LICENSE").absoluteFilePath());
+  click(run, "Take an example");
   wait([&] { return !run->request().data.isEmpty(); });
   click(run, "Start");
   wait([&] { return !run->process()->isAlive() && !run->process()->steps().empty(); });

@@ -1,3 +1,6 @@
+#include "gui/compare_page.h"
+#include "sim/units/text_file.h"
+#include "tests/cli/simulated_run.h"
 #include "tests/gui/journeys/journey.h"
 
 namespace gui::test {
@@ -20,12 +23,32 @@ TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
     window_.exportTable(folder.filePath("table.csv"));
     EXPECT_GT(QFileInfo(folder.filePath("table.csv")).size(), 50);
   }
-  window_.exportTrace(folder.filePath("trace.json"));
-  EXPECT_GT(QFileInfo(folder.filePath("trace.json")).size(), 1000);
+  for (const char* name : {"trace.json", "trace.perfetto-trace"}) {
+    window_.exportTimeline(folder.filePath(name));
+    waitForAll();
+    EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
+  }
   window_.saveShownPlan(folder.filePath("plan.json"));
   EXPECT_EQ(sim::plan_hash(sim::load_plan(folder.filePath("plan.json").toStdString())), sim::plan_hash(window_.session()->plan()->plan));
   EXPECT_TRUE(window_.message()->isHidden());
   keep(QImage(folder.filePath("picture1.png")), "share");
+}
+
+// What the Compare page holds against each other goes out together.
+TEST_F(ShareJourney, BothStepsOfAComparison) {
+  window_.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_share")));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 30000));
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("both.perfetto-trace");
+  window_.exportTimeline(path);
+  waitForAll();
+  const std::string trace = sim::load_text_file(path.toStdString());
+  EXPECT_NE(trace.find(window_.comparePage()->comparison()->left.name), std::string::npos);
+  EXPECT_NE(trace.find(window_.comparePage()->comparison()->right.name), std::string::npos);
+  EXPECT_TRUE(window_.message()->isHidden());
+  window_.exportTimeline("/no/such/folder/t.json");
+  waitForAll();
+  EXPECT_TRUE(window_.message()->text().contains("cannot be written"));
 }
 
 TEST_F(ShareJourney, AFolderThatIsNotThereIsSaid) {

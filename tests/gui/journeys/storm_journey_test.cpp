@@ -1,3 +1,4 @@
+#include <QAccessible>
 #include <random>
 
 #include "gui/knobs_panel.h"
@@ -157,6 +158,20 @@ TEST_F(StormJourney, TabReachesEveryControlOfThePage) {
     if (widget->isVisible() && widget->isEnabled() && (widget->focusPolicy() & Qt::TabFocus) && widget->focusProxy() == nullptr && !reached.contains(widget))
       missed << QString::fromLatin1(widget->metaObject()->className()) + ' ' + widget->objectName() + ' ' + widget->accessibleName();
   EXPECT_EQ(missed.join('\n').toStdString(), "");
+}
+
+// With a screen reader: whatever takes the focus says what it is.
+TEST_F(StormJourney, EveryControlHasAName) {
+  planGpt2();
+  QStringList nameless;
+  for (QWidget* widget : window_.findChildren<QWidget*>()) {
+    if (!(widget->focusPolicy() & Qt::TabFocus) || widget->focusProxy() != nullptr || widget->window() != &window_) continue;
+    QAccessibleInterface* known = QAccessible::queryAccessibleInterface(widget);
+    if (known == nullptr || (known->text(QAccessible::Name).isEmpty() && known->text(QAccessible::Value).isEmpty()) || known->role() == QAccessible::Client)
+      nameless << QString::fromLatin1(widget->metaObject()->className()) + " in " + widget->parentWidget()->metaObject()->className();
+  }
+  nameless.removeDuplicates();
+  EXPECT_EQ(nameless.join('\n').toStdString(), "");
 }
 
 }  // namespace

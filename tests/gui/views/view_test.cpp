@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <QLoggingCategory>
 #include <QPainter>
 
 namespace gui {
@@ -17,6 +18,16 @@ TEST(View, TheScreenShowsThePicture) {
   view.resize(20, 10);
   EXPECT_EQ(view.grab().toImage().pixelColor(19, 9), QColor(Qt::red));
   EXPECT_EQ(view.focusPolicy(), Qt::StrongFocus);
+}
+
+// QT_LOGGING_RULES="meshwright.frames=true", as a person would set it.
+TEST(View, HowLongAFrameTookIsShownWhereItIsWanted) {
+  RedView view;
+  view.resize(200, 100);
+  QLoggingCategory::setFilterRules("meshwright.frames=true");
+  EXPECT_NE(view.grab().toImage().pixelColor(6, 80), QColor(Qt::red));
+  QLoggingCategory::setFilterRules({});
+  EXPECT_EQ(view.grab().toImage().pixelColor(6, 80), QColor(Qt::red));
 }
 
 }  // namespace

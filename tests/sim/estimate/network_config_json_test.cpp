@@ -49,6 +49,12 @@ TEST(NetworkConfig, WindowsAndLatentAttention) {
   EXPECT_NEAR(billions(oss), 20.9, 0.5);
 }
 
+TEST(NetworkConfig, OnlyLearnedPositionsEnd) {
+  EXPECT_EQ(network(R"({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257, "n_positions": 1024})").positions, 1024);
+  EXPECT_EQ(network(R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 8,
+    "max_position_embeddings": 4096})").positions, 0);
+}
+
 TEST(NetworkConfig, FaultsAreNamed) {
   EXPECT_THROW(network(R"({"model_type": "unheard of"})"), InputError);
   EXPECT_THROW(network(R"({"model_type": "llama", "hidden_size": 64})"), InputError);

@@ -13,11 +13,13 @@ using testing::TemporaryFolder;
 using testing::two_stages;
 using testing::us;
 
-std::string written(const Timeline& timeline) {
+std::string written(const std::vector<NamedTimeline>& timelines) {
   const TemporaryFolder folder;
-  write_chrome_trace(timeline, "a \"title\"", folder.file("t.json"));
+  write_chrome_trace(timelines, folder.file("t.json"));
   return content_of(folder.file("t.json"));
 }
+
+std::string written(const Timeline& timeline) { return written({{"a \"title\"", timeline}}); }
 
 struct Counts {
   int slices = 0, steps = 0, starts = 0, ends = 0, counters = 0;
@@ -55,6 +57,19 @@ TEST(ChromeTrace, JoinsEachSendWithItsReceive) {
   });
   EXPECT_EQ(starts.size(), 2u);
   EXPECT_EQ(starts, ends);
+}
+
+TEST(ChromeTrace, TwoTimelinesStandBesideEachOther) {
+  const Timeline timeline = two_stages();
+  const std::string text = written({{"simulated", timeline, {{DeviceId(1), us(5), 0.25}}}, {"measured", timeline}});
+  for (const char* process : {R"("pid":0,"tid":0,"args":{"name":"simulated: stage 0, rank 0"})", R"("pid":3,"tid":0,"args":{"name":"measured: stage 1, rank 1"})",
+                              R"("name":"link load","pid":1,"tid":0,"ts":5.000,"args":{"share":0.25})"})
+    EXPECT_THAT(text, ::testing::HasSubstr(process));
+  std::multiset<std::string> starts;
+  read_trace_records(text, "t.json", [&](const TracePlace&, const TraceRecord& record) {
+    if (record.find("ph") == std::string_view("s")) starts.emplace(*record.find("id"));
+  });
+  EXPECT_EQ(std::set<std::string>(starts.begin(), starts.end()).size(), 4u) << "no flow leads from one to the other";
 }
 
 TEST(ChromeTrace, NamesCollectivesAsNcclDoes) {
