@@ -69,6 +69,7 @@ MainWindow::MainWindow(QWidget* parent)
   linkFiles();
   linkPages();
   linkStart();
+  linkWork();
   addFileActions();
   addEditActions();
   addViewActions();
@@ -426,6 +427,7 @@ void MainWindow::keepState() const {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (keeps_state_) keepState();
+  keepWork();
   QMainWindow::closeEvent(event);
 }
 

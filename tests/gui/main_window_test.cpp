@@ -47,7 +47,6 @@ TEST(MainWindow, SaysWhatIsMissingBeforeItSaves) {
 }
 
 TEST(MainWindow, DarkIsKeptForTheNextStart) {
-  QStandardPaths::setTestModeEnabled(true);
   {
     MainWindow window;
     window.restoreLast();
