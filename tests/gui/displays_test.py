@@ -79,6 +79,7 @@ class Displays(unittest.TestCase):
                 said.append(line)
                 if line == "ready\n":
                     break
+            self.assertIn("ready\n", said, "".join(said))
             server.kill()
             self.assertEqual(window.wait(20), 1, "".join(said) + window.stdout.read())   # as Qt ends it: by no signal, with no core
         metrics = home / "run" / "metrics.ndjson"
