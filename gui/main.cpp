@@ -32,7 +32,10 @@ int main(int argc, char** argv) {
   parser.addOptions({devices, cluster, picture});
   parser.process(application);
   gui::MainWindow window;
+  const gui::DisplayGuard guard([&] { window.keepWork(); });
   window.restoreLast();
+  if (parser.positionalArguments().isEmpty() && !parser.isSet(picture)) window.restoreWork();
+  if (!parser.positionalArguments().isEmpty() && !parser.isSet(picture)) window.beginWork();
   gui::PlanQuestion question = window.question()->question();
   if (parser.isSet(devices)) question.devices = parser.value(devices).toInt();
   if (parser.isSet(cluster)) question.cluster = parser.value(cluster).toStdString();

@@ -70,6 +70,7 @@ MainWindow::MainWindow(QWidget* parent)
   linkFiles();
   linkPages();
   linkStart();
+  linkWork();
   addFileActions();
   addEditActions();
   addRecipeActions();
@@ -392,6 +393,7 @@ void MainWindow::keepState() const {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (keeps_state_) keepState();
+  keepWork();
   QMainWindow::closeEvent(event);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "gui/actions.h"
+#include "gui/autosave.h"
 #include "gui/background_job.h"
 #include "gui/core/file_kind.h"
 #include "gui/core/knobs.h"
@@ -57,6 +58,10 @@ class MainWindow : public QMainWindow {
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
   void keepState() const;
+  void restoreWork();  // question, plans, view of the last window; from now on they are kept
+  void beginWork();    // kept from now on, in place of the last window's
+  void keepWork();     // at once what is not written yet
+  void startAfresh();
   void findRunAgain(const QString& folder);
 
   Session* session() { return &session_; }
@@ -88,6 +93,9 @@ class MainWindow : public QMainWindow {
   void linkFiles();
   void linkPages();
   void linkStart();
+  void linkWork();
+  LastWork work() const;
+  void goOn(const LastWork& work);
   void addFileActions();
   void addEditActions();
   void addRecipeActions();
@@ -114,6 +122,7 @@ class MainWindow : public QMainWindow {
   ToolProcess tools_;
   BackgroundJob writing_;
   QUndoStack undo_;
+  Autosave work_{[this] { return work(); }, this};
   Actions actions_{this};
   CommandPalette* commands_;
   QTabWidget* pages_;

@@ -51,6 +51,7 @@ void MainWindow::addFileActions() {
   });
   actions_.add({file, tr("Export the run as a &bundle…"), tr("Ctrl+B")},
                [this] { choose(Dialog::Save, tr("Export the run as a bundle"), tr("Bundle (*.zip)"), &MainWindow::exportBundle); });
+  actions_.add({file, tr("Start &afresh"), tr("Ctrl+Shift+N")}, [this] { startAfresh(); });
   actions_.add({file, tr("&Quit"), tr("Ctrl+Q")}, [this] { close(); });
 }
 

@@ -80,7 +80,10 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   const auto tell = [this] { Q_EMIT changed(question()); };
   connect(model_, &QLineEdit::textChanged, this, tell);
   connect(cluster_, &QComboBox::currentTextChanged, this, tell);
-  connect(devices_, &QSpinBox::valueChanged, this, tell);
+  for (QSpinBox* number : {devices_, batch_, sequence_}) connect(number, &QSpinBox::valueChanged, this, tell);
+  for (QComboBox* choice : {software_, precision_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
+  connect(memory_limit_, &QLineEdit::textChanged, this, tell);
+  connect(runnable_, &QCheckBox::toggled, this, tell);
 }
 
 void QuestionPanel::buildForm() {

@@ -62,9 +62,9 @@ void savePdf(View& view, const QString& path) {
   view.paintPicture(painter, view.size());
 }
 
-std::vector<sim::LoadSample> loadsOf(const SimulatedPlan& plan) {
+std::vector<sim::LoadSample> loadsOf(const StepPicture& picture) {
   std::vector<sim::LoadSample> samples;
-  for (const auto& [device, counter] : plan.shown().counters)
+  for (const auto& [device, counter] : picture.counters)
     for (std::size_t at = 0; counter->name == "link load" && at < counter->time.size(); ++at)
       samples.push_back({device, sim::SimTime(counter->time[at]), counter->value[at]});
   return samples;
@@ -91,9 +91,9 @@ void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) 
     if (step.measured)
       timelines.push_back({step.name, step.timeline(), {}});
     else if (step.plan->every_rank)
-      timelines.push_back({step.name, unfolded.emplace_back(step.plan->every_rank->devices.unfolded(step.timeline())), loadsOf(*step.plan)});
+      timelines.push_back({step.name, unfolded.emplace_back(step.plan->every_rank->devices.unfolded(step.timeline())), loadsOf(step.plan->shown())});
     else
-      timelines.push_back({step.name, step.timeline(), loadsOf(*step.plan)});
+      timelines.push_back({step.name, step.timeline(), loadsOf(step.plan->shown())});
   sim::write_timelines(timelines, path.toStdString());
 }
 

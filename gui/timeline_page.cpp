@@ -48,9 +48,13 @@ TimelinePage::TimelinePage(QWidget* parent)
   connect(explanation_, &StepExplanation::spanChosen, this,
           [this](int span) { view_->select(view_->core().find(static_cast<std::uint32_t>(span))); });
   connect(view_, &TimelineView::pinWanted, this, &TimelinePage::pin);
+  connect(view_, &TimelineView::marksChanged, this, &TimelinePage::viewChanged);
+  connect(view_, &TimelineView::rangeChanged, this, &TimelinePage::viewChanged);
+  connect(search_, &QLineEdit::textChanged, this, &TimelinePage::viewChanged);
   connect(grouping_, &QComboBox::currentIndexChanged, this, [this](int group) {
     state_.group = static_cast<GroupBy>(group);
     orderDevices();
+    Q_EMIT viewChanged();
   });
   connect(search_, &QLineEdit::textChanged, this, &TimelinePage::search);
   connect(search_, &QLineEdit::returnPressed, this, &TimelinePage::nextMatch);
@@ -137,6 +141,7 @@ void TimelinePage::pin(std::size_t device) {
   const std::int32_t rank = plan_->shown().devices.devices()[device].device.representative.value();
   if (!state_.pinned.erase(rank)) state_.pinned.insert(rank);
   orderDevices();
+  Q_EMIT viewChanged();
 }
 
 ViewState TimelinePage::viewState() const {

@@ -37,6 +37,9 @@ class TimelinePage : public QWidget {
   QLineEdit* searchLine() const { return search_; }
   int numMatches() const { return static_cast<int>(matches_.size()); }
 
+ Q_SIGNALS:
+  void viewChanged();
+
  private:
   void build();
   void showSlice(int span);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QUndoCommand>
+#include <utility>
 
 #include "gui/session.h"
 
@@ -9,13 +10,19 @@ namespace gui {
 
 class TurnCommand : public QUndoCommand {
  public:
-  TurnCommand(Session& session, sim::ParallelPlan before, sim::ParallelPlan after);
+  enum class Turned { Now, Already };  // Already: by an earlier window
+  TurnCommand(Session& session, sim::ParallelPlan before, sim::ParallelPlan after, Turned turned = Turned::Now);
   void undo() override { session_.show(before_, Session::Origin::Turned); }
-  void redo() override { session_.show(after_, Session::Origin::Turned); }
+  void redo() override {
+    if (std::exchange(turned_, Turned::Now) == Turned::Now) session_.show(after_, Session::Origin::Turned);
+  }
+  const sim::ParallelPlan& before() const { return before_; }
+  const sim::ParallelPlan& after() const { return after_; }
 
  private:
   Session& session_;
   sim::ParallelPlan before_, after_;
+  Turned turned_;
 };
 
 }  // namespace gui

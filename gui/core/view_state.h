@@ -11,6 +11,7 @@
 #include "gui/core/time_axis.h"
 #include "sim/plan/device_mesh.h"
 #include "sim/task_graph/task_graph.h"
+#include "sim/units/json_fwd.h"
 
 namespace gui {
 
@@ -35,6 +36,8 @@ struct ViewState {
 // Devices from top to bottom: the pinned ones, then by their place on the axis, then by rank.
 std::vector<std::size_t> deviceOrder(std::span<const sim::GraphDevice> devices, const sim::DeviceMesh& mesh, const ViewState& state);
 
+sim::Json toJson(const ViewState& state);
+ViewState viewFromJson(const sim::Json& json, const std::string& file);  // throws sim::InputError
 void saveView(const ViewState& state, const std::string& path);  // throws sim::InputError
 ViewState loadView(const std::string& path);                     // throws sim::InputError
 

@@ -12,21 +12,19 @@ sim::SimTime timeOf(const sim::JsonReader& reader, const char* key) { return sim
 
 }  // namespace
 
-void saveView(const ViewState& state, const std::string& path) {
+sim::Json toJson(const ViewState& state) {
   sim::Json marks = sim::Json::array();
   for (const Mark& mark : state.marks) marks.push_back({{"time", exactText(mark.time)}, {"text", mark.text}});
-  sim::save_json_file({{"format", kFormat},
-                       {"shown", {{"begin", exactText(state.shown.begin)}, {"end", exactText(state.shown.end)}}},
-                       {"group_by", std::string(kGroupByNames[static_cast<std::size_t>(state.group)])},
-                       {"pinned", state.pinned},
-                       {"marks", marks},
-                       {"search", state.search}},
-                      path);
+  return {{"format", kFormat},
+          {"shown", {{"begin", exactText(state.shown.begin)}, {"end", exactText(state.shown.end)}}},
+          {"group_by", std::string(kGroupByNames[static_cast<std::size_t>(state.group)])},
+          {"pinned", state.pinned},
+          {"marks", marks},
+          {"search", state.search}};
 }
 
-ViewState loadView(const std::string& path) {
-  const sim::Json json = sim::load_json_file(path);
-  const sim::JsonReader reader(json, path);
+ViewState viewFromJson(const sim::Json& json, const std::string& file) {
+  const sim::JsonReader reader(json, file);
   if (reader.text("format") != kFormat) reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kFormat);
   ViewState state;
   const sim::JsonReader shown = reader.child("shown");
@@ -38,5 +36,8 @@ ViewState loadView(const std::string& path) {
   reader.finish();
   return state;
 }
+
+void saveView(const ViewState& state, const std::string& path) { sim::save_json_file(toJson(state), path); }
+ViewState loadView(const std::string& path) { return viewFromJson(sim::load_json_file(path), path); }
 
 }  // namespace gui

@@ -6,6 +6,7 @@ Starts a server of its own for each, which ends with the test. Servers that are 
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -49,17 +50,48 @@ class Displays(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("PASSED", done.stdout)
 
-    def test_x11_with_a_window_manager(self):
+    def serve_x11(self):
         read, write = os.pipe()
-        self.serve("Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24", "-nolisten", "tcp", "-noreset", pass_fds=[write])
+        server = self.serve("Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24", "-nolisten", "tcp", "-noreset", pass_fds=[write])
         os.close(write)
         with os.fdopen(read) as answer:
             number = answer.readline().strip()   # the whole line: the server ends where its newline is not taken
         self.wait_until_it_answers(f"/tmp/.X11-unix/X{number}")
-        self.environment["DISPLAY"] = ":" + number
+        self.environment |= {"DISPLAY": ":" + number, "QT_QPA_PLATFORM": "xcb"}
+        return server
+
+    def test_x11_with_a_window_manager(self):
+        self.serve_x11()
         self.serve("openbox", "--sm-disable")
         self.environment["MESHWRIGHT_HAS_WINDOW_MANAGER"] = "1"
         self.journeys("xcb")
+
+    def test_what_was_worked_on_outlives_the_display(self):
+        """The program ends by itself, what it started goes on, and the next window shows question, plan and run again."""
+        home = pathlib.Path(self.folder, "home")
+        home.mkdir()
+        self.environment["MESHWRIGHT_TEST_HOME"] = str(home)
+        server = self.serve_x11()
+        words = [PROGRAM, "--gtest_filter=LostDisplay.WorksUntilItGoes", "--gtest_brief=1"]
+        with subprocess.Popen(words, cwd=ROOT, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as window:
+            said = []
+            for line in window.stdout:
+                said.append(line)
+                if line == "ready\n":
+                    break
+            self.assertIn("ready\n", said, "".join(said))
+            server.kill()
+            self.assertEqual(window.wait(20), 1, "".join(said) + window.stdout.read())   # as Qt ends it: by no signal, with no core
+        metrics = home / "run" / "metrics.ndjson"
+        steps = len(metrics.read_text().splitlines())
+        run = int((home / "run.process").read_text().split()[0]) if (home / "run.process").exists() else 0
+        self.addCleanup(lambda: run and os.kill(run, signal.SIGKILL))
+        time.sleep(0.5)
+        self.assertGreater(len(metrics.read_text().splitlines()), steps, "the run ended with its window")
+        self.serve_x11()
+        done = subprocess.run([PROGRAM, "--gtest_filter=LostDisplay.ComesBack", "--gtest_brief=1"], cwd=ROOT, env=self.environment, text=True,
+                              capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_wayland(self):
         self.serve("weston", "--backend=headless-backend.so", "--socket=wayland-test", "--width=1920", "--height=1080", "--idle-time=0")

@@ -11,7 +11,9 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   QApplication application(argc, argv);
   gui::styleApplication();
-  const QTemporaryDir settings;  // nobody's own
-  QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
+  const QTemporaryDir nobodys;
+  const QString folder = qEnvironmentVariable("MESHWRIGHT_TEST_HOME", nobodys.path());  // where two windows follow each other
+  QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder);
+  qputenv("XDG_DATA_HOME", folder.toUtf8());
   return RUN_ALL_TESTS();
 }

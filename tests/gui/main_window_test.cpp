@@ -49,7 +49,6 @@ TEST(MainWindow, SaysWhatIsMissingBeforeItSaves) {
 }
 
 TEST(MainWindow, DarkIsKeptForTheNextStart) {
-  QStandardPaths::setTestModeEnabled(true);
   {
     MainWindow window;
     window.restoreLast();

@@ -36,7 +36,7 @@ TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   picture("timeline_zoomed");
   window_.timelinePage()->searchLine()->clear();
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->graph.devices().size() == 16; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
   trigger("Ctrl+D");
   QTest::qWait(10);
   picture("timeline_dark");
@@ -48,11 +48,11 @@ TEST_F(SeeJourney, RanksGroupedPinnedAndNotedAreKeptAsAFile) {
   choosePipelined(4);
   trigger("Ctrl+2");
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->graph.devices().size() == 16; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
   TimelinePage* page = window_.timelinePage();
   TimelineView* view = page->view();
   page->grouping()->setCurrentIndex(static_cast<int>(GroupBy::Data));
-  page->showDevice(sim::DeviceId(9));
+  page->showRank(sim::Rank(9));
   key(view, Qt::Key_P);
   EXPECT_EQ(view->deviceOrder().front(), 9u);
   key(view, Qt::Key_M);

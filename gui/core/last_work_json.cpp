@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "gui/core/last_work.h"
+#include "sim/units/json_reader.h"
+
+namespace gui {
+namespace {
+
+constexpr const char* kWorkFormat = "meshwright.work/1";
+constexpr std::size_t kMostPlans = 40;
+
+sim::Json jsonOf(const PlanQuestion& question) {
+  return {{"model", question.model},
+          {"cluster", question.cluster},
+          {"devices", question.devices},
+          {"software", question.software},
+          {"global_batch", question.global_batch},
+          {"sequence", question.sequence},
+          {"precision", question.precision},
+          {"memory_limit", question.memory_limit},
+          {"runnable_only", question.runnable_only}};
+}
+
+PlanQuestion questionFrom(const sim::JsonReader& json) {
+  return {.model = json.text("model"),
+          .cluster = json.text("cluster"),
+          .devices = static_cast<std::int32_t>(json.integer("devices", {}, {0, 1e9})),
+          .software = json.text("software"),
+          .global_batch = json.integer("global_batch", {}, {1, 1e9}),
+          .sequence = json.integer("sequence", {}, {1, 1e9}),
+          .precision = json.text("precision"),
+          .memory_limit = json.text("memory_limit"),
+          .runnable_only = json.boolean("runnable_only")};
+}
+
+struct Kept {
+  std::vector<const sim::ParallelPlan*> plans;
+  std::size_t shown = 0;
+};
+
+Kept keptOf(const LastWork& work) {
+  Kept kept;
+  const std::size_t end = std::min(work.plans.size(), work.shown + kMostPlans / 2), first = end - std::min(end, kMostPlans);
+  for (std::size_t at = first; at < end; ++at) {
+    if (!sim::violations(work.plans[at]).empty()) continue;
+    kept.plans.push_back(&work.plans[at]);
+    if (at <= work.shown) kept.shown = kept.plans.size() - 1;
+  }
+  return kept;
+}
+
+}  // namespace
+
+void saveWork(const LastWork& work, const std::string& path) {
+  const Kept kept = keptOf(work);
+  sim::Json plans = sim::Json::array();
+  for (const sim::ParallelPlan* plan : kept.plans) plans.push_back(sim::to_json(*plan));
+  sim::save_json_file({{"format", kWorkFormat}, {"question", jsonOf(work.question)}, {"shown", kept.shown}, {"view", toJson(work.view)}, {"plans", plans}}, path);
+}
+
+LastWork loadWork(const std::string& path) {
+  const sim::Json json = sim::load_json_file(path);
+  const sim::JsonReader reader(json, path);
+  if (reader.text("format") != kWorkFormat) reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kWorkFormat);
+  LastWork work;
+  work.question = questionFrom(reader.child("question"));
+  work.shown = static_cast<std::size_t>(reader.integer("shown"));
+  const std::vector<sim::JsonReader> plans = reader.children("plans");
+  if (work.shown >= std::max<std::size_t>(plans.size(), 1)) reader.violate("shown", "names a plan that is not there", "start afresh");
+  const sim::JsonReader view = reader.child("view");
+  reader.finish();
+  work.view = viewFromJson(view.json(), path);
+  for (const sim::JsonReader& plan : plans) work.plans.push_back(sim::plan_from_json(plan.json(), path));
+  return work;
+}
+
+}  // namespace gui

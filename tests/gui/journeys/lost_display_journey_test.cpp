@@ -1,0 +1,70 @@
+// Two windows that follow each other, with a display that goes away between them: displays_test.py takes it. Alone both are skipped.
+#include "gui/knobs_panel.h"
+#include "gui/run_page.h"
+#include "gui/views/application.h"
+#include "tests/gui/example_plans.h"
+#include "tests/gui/journeys/journey.h"
+
+namespace gui::test {
+namespace {
+
+class LostDisplay : public Journey {
+ protected:
+  void SetUp() override {
+    if (home_.isEmpty()) GTEST_SKIP() << "what outlives a display is tested by displays_test.py";
+  }
+  // A stand-in for `meshwright run` that goes on for a while.
+  QString standIn() const {
+    QFile file(home_ + "/stand_in");
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\nfor last; do :; done\nmkdir -p \"$last\"\nstep=0\nwhile [ $step -lt 600 ]; do\n  step=$((step + 1))\n"
+               "  echo \"{\\\"step\\\": $step, \\\"loss\\\": 3, \\\"tokens_per_second\\\": 9000}\" >> \"$last/metrics.ndjson\"\n  sleep 0.1\ndone\n");
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    return file.fileName();
+  }
+  RunProcess* run() { return window_.runPage()->process(); }
+  const QString home_ = qEnvironmentVariable("MESHWRIGHT_TEST_HOME");
+};
+
+TEST_F(LostDisplay, WorksUntilItGoes) {
+  const DisplayGuard guard([this] { window_.keepWork(); });
+  window_.restoreWork();
+  PlanQuestion question = window_.question()->question();
+  question.model = "profiles/models/gpt2.json";
+  question.global_batch = 24;
+  window_.question()->setQuestion(question);
+  window_.session()->show(runnablePlan(), Session::Origin::Chosen);
+  waitForPlan();
+  Knobs knobs = knobsOf(*window_.session()->wanted());
+  knobs.microbatch = 2;
+  Q_EMIT window_.knobs()->turned(knobs);
+  waitForPlan();
+  run()->setProgram(standIn());
+  window_.runPage()->setRequest({.data = "tokens.bin", .folder = home_ + "/run", .steps = 600});
+  window_.runPage()->start();
+  ASSERT_TRUE(QTest::qWaitFor([this] { return run()->steps().size() >= 2; }, 20000));
+  std::puts("ready");
+  std::fflush(stdout);
+  QTest::qWait(60000);
+  FAIL() << "the display is still there";
+}
+
+TEST_F(LostDisplay, ComesBack) {
+  window_.restoreLast();
+  window_.restoreWork();
+  EXPECT_EQ(window_.question()->question().model, "profiles/models/gpt2.json");
+  EXPECT_EQ(window_.question()->question().global_batch, 24);
+  waitForPlan();
+  EXPECT_EQ(window_.session()->plan()->plan.microbatch_size, 2);
+  ASSERT_TRUE(window_.undoStack()->canUndo());
+  window_.undoStack()->undo();
+  waitForPlan();
+  EXPECT_EQ(window_.session()->plan()->plan.microbatch_size, 1);
+  EXPECT_TRUE(run()->isAlive());
+  EXPECT_EQ(run()->folder(), QFileInfo(home_ + "/run").absoluteFilePath());
+  EXPECT_TRUE(QTest::qWaitFor([this] { return run()->steps().size() >= 3; }, 20000));
+  EXPECT_TRUE(window_.message()->isHidden()) << window_.message()->text().toStdString();
+}
+
+}  // namespace
+}  // namespace gui::test
