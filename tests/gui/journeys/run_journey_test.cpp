@@ -36,32 +36,5 @@ TEST_F(RunJourney, StartsFollowsAndEnds) {
   picture("run");
 }
 
-// A plan leaves for another program by the menu of the Run page, and comes back by being opened.
-TEST_F(RunJourney, LeavesForAnotherProgramAndComesBack) {
-  const QTemporaryDir folder;
-  planGpt2();
-  const sim::ParallelPlan best = window_.planPage()->candidates().front().plan.plan;
-  Knobs knobs = knobsOf(best);
-  knobs.pipeline = 2;
-  knobs.chunks = 1;
-  knobs.zero_stage = 1;
-  knobs.schedule = "1f1b";
-  window_.session()->show(turned(best, knobs), Session::Origin::Chosen);
-  waitForPlan();
-  trigger("Ctrl+6");
-  window_.runPage()->exportButton()->menu()->actions().front()->trigger();
-  auto* dialog = window_.findChild<QFileDialog*>();
-  ASSERT_NE(dialog, nullptr);
-  Q_EMIT dialog->fileSelected(folder.path());
-  EXPECT_TRUE(window_.message()->text().contains("pretrain.sh")) << window_.message()->text().toStdString();
-  const std::string left = sim::plan_hash(*window_.session()->wanted());
-  key(&window_, Qt::Key_Escape);
-  dialog->close();
-  planGpt2();   // another plan is chosen
-  window_.open(folder.filePath("pretrain.sh"));
-  waitForPlan();
-  EXPECT_EQ(sim::plan_hash(*window_.session()->wanted()), left);
-}
-
 }  // namespace
 }  // namespace gui::test
