@@ -22,7 +22,9 @@ TEST(Bubble, PartsAddUpExactly) {
       EXPECT_EQ(times[device].computing + times[device].idle(), step.result.step_time);
       EXPECT_EQ(times[device].computing, step.result.devices[device].busy);
       EXPECT_EQ(times[device].of(IdleCause::ExposedCommunication), step.result.devices[device].exposed_communication);
-      if (!offloads(step.graph)) EXPECT_EQ(times[device].of(IdleCause::Host), SimTime(0));   // nothing else is the host's in a simulation
+      if (!offloads(step.graph)) {
+        EXPECT_EQ(times[device].of(IdleCause::Host), SimTime(0));   // nothing else is the host's in a simulation
+      }
     }
     const IdleTime all = all_devices(times, step.graph);
     std::int32_t ranks = 0;
