@@ -161,7 +161,7 @@ std::optional<Slice> TimelineCore::at(RowIndex row, double x, const TimeAxis& ax
 
 std::optional<sim::SimTime> TimelineCore::nearestEdge(RowIndex row, sim::SimTime time) const {
   std::optional<sim::SimTime> best;
-  for (const std::vector<std::int64_t>* edges : {&rows_[row.value].start, &rows_[row.value].end}) {
+  for (const std::vector<std::int64_t>* edges : {&rows_[row.value].slices->start, &rows_[row.value].slices->end}) {
     const auto behind = std::lower_bound(edges->begin(), edges->end(), time.count());
     for (const auto edge : {behind, behind - (behind != edges->begin())})
       if (edge != edges->end() && (!best || std::abs(*edge - time.count()) < std::abs((*best - time).count()))) best = sim::SimTime(*edge);
