@@ -91,6 +91,7 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
                                              {"exposed communication", sim::percent(result.exposed_communication) + "   communication while compute waits for it"},
                                              {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
                                                                          (result.host_fits ? result.fits : result.peak_memory <= memory) ? "fits" : "DOES NOT FIT")},
+                                             {"80 % interval", memory_interval_text(plan, result)},
                                              {"tasks", fmt::format("{}", result.num_tasks)}};
   if (plan.offload_optimizer) rows.insert(rows.end() - 1, {"on the host", host_text(plan, result)});
   out += table_text(rows);

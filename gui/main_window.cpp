@@ -311,7 +311,14 @@ void MainWindow::pictureWhenReady(const QString& path) {
   });
 }
 
-// Millions of slices take seconds: written beside the window's thread.
+// Millions of slices take seconds: beside the window's thread.
+void MainWindow::writeBeside(const QString& path, std::function<void()> write) {
+  writing_.start([this, path, write = std::move(write)](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    write();
+    return [this, path] { tellWritten(path); };
+  });
+}
+
 void MainWindow::exportTimeline(const QString& path) {
   std::vector<ComparedSide> steps;
   if (const SharedComparison& compared = compare_page_->comparison(); compared && pages_->currentWidget() == compare_page_)
@@ -320,10 +327,12 @@ void MainWindow::exportTimeline(const QString& path) {
     steps = {simulatedSide(session_.plan())}, steps.front().name.insert(0, "simulated: ");
   else
     return tell({tr("There is no timeline to write."), tr("choose a plan on the Plan page first")});
-  writing_.start([this, steps, path](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    saveTimelines(steps, path);
-    return [this, path] { statusBar()->showMessage(tr("%1 is written.").arg(path)); };
-  });
+  writeBeside(path, [steps, path] { saveTimelines(steps, path); });
+}
+
+void MainWindow::exportMemory(const QString& path) {
+  if (!session_.plan()) return tell({tr("There is no memory to write."), tr("choose a plan on the Plan page first")});
+  writeBeside(path, [plan = session_.plan(), path] { saveMemory(*plan, path); });
 }
 
 void MainWindow::exportBundle(const QString& path) {

@@ -51,6 +51,7 @@ class MainWindow : public QMainWindow {
   bool isWorking() const;  // something is asked for and not shown yet
   void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
   void exportTimeline(const QString& path);  // of the plan; on the Compare page of both steps
+  void exportMemory(const QString& path);  // of the plan, as PyTorch's snapshot
   void exportBundle(const QString& path);  // of the run that is compared
   void exportPlan(const sim::Program& program, const QString& folder);  // for another program to train by; what it leaves out is told
   void setColors(const QPalette& palette);
@@ -100,6 +101,7 @@ class MainWindow : public QMainWindow {
   void tell(const Message& message);
   void attempt(const std::function<void()>& action);  // what it throws is told
   void tellWritten(const QString& path);
+  void writeBeside(const QString& path, std::function<void()> write);
   enum class Dialog { Open, Folder, Save };
   void choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then);
   void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) { choose(kind, title, filter, std::function<void(const QString&)>([this, then](const QString& path) { (this->*then)(path); })); }

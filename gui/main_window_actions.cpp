@@ -46,6 +46,9 @@ void MainWindow::addFileActions() {
   actions_.add({file, tr("Export the time&line…"), tr("Ctrl+T")}, [this] {
     choose(Dialog::Save, tr("Export the timeline"), tr("Perfetto (*.perfetto-trace);;Chrome trace (*.json)"), &MainWindow::exportTimeline);
   });
+  actions_.add({file, tr("Export the &memory…"), tr("Ctrl+Shift+T")}, [this] {
+    choose(Dialog::Save, tr("Export the memory"), tr("Memory snapshot of PyTorch (*.pickle)"), &MainWindow::exportMemory);
+  });
   actions_.add({file, tr("Export the run as a &bundle…"), tr("Ctrl+B")},
                [this] { choose(Dialog::Save, tr("Export the run as a bundle"), tr("Bundle (*.zip)"), &MainWindow::exportBundle); });
   actions_.add({file, tr("&Quit"), tr("Ctrl+Q")}, [this] { close(); });

@@ -10,6 +10,9 @@
 #include <deque>
 
 #include "gui/views/view.h"
+#include "sim/cost/planned_blocks.h"
+#include "sim/timeline/dependencies.h"
+#include "sim/timeline/memory_snapshot.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -92,6 +95,11 @@ void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) 
     else
       timelines.push_back({step.name, step.timeline(), loadsOf(*step.plan)});
   sim::write_timelines(timelines, path.toStdString());
+}
+
+void saveMemory(const SimulatedPlan& plan, const QString& path) {
+  const sim::Dependencies explained = sim::dependencies_of(plan.graph, plan.result.timeline, sim::stream_order(plan.plan));
+  sim::write_memory_snapshot(sim::planned_blocks({plan.model, plan.plan, plan.graph, plan.result.timeline, explained}), path.toStdString());
 }
 
 }  // namespace gui

@@ -1,4 +1,4 @@
-// Journey 9: a view as PNG, SVG or PDF through its own paint code, a table as CSV, timelines as traces. Throws sim::InputError when the disk refuses.
+// Journey 9: a view as PNG, SVG or PDF through its own paint code, a table as CSV, timelines and memory as traces. Throws sim::InputError when the disk refuses.
 #pragma once
 
 #include <QString>
@@ -16,5 +16,7 @@ void savePicture(View& view, const QString& path);  // by the name's ending: .pn
 void saveTable(const Table& table, const QString& path);
 // Steps for other viewers, in one file, with what links carry: Perfetto's format or Chrome's, by the name's ending. On any thread.
 void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path);
+// The planned memory, block by block, as PyTorch's memory snapshot. On any thread.
+void saveMemory(const SimulatedPlan& plan, const QString& path);
 
 }  // namespace gui

@@ -59,7 +59,7 @@ void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table t
 
 void StepExplanation::addUp(TimeRange range) {
   if (!plan_) return;
-  if (range != plan_->core->range()) setCurrentWidget(range_);  // what was measured is what a person wants to read
+  if (range != plan_->shown().core->range()) setCurrentWidget(range_);  // what was measured is what a person wants to read
   adding_.start([this, plan = plan_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const KindNumbers kinds = kindNumbers(plan->result.timeline);
     const Table table = statisticsTable(statisticsOf(*plan->shown().core, range, kinds.of_span), kinds.names);

@@ -1,76 +1,17 @@
 #include "gui/import/memory_snapshot.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 
-#include "gui/import/pickle.h"
+#include "gui/import/snapshot_owners.h"
 #include "sim/units/input_error.h"
 
 namespace gui {
 namespace {
 
-struct Owner {
-  std::uint32_t number = 0;
-  AllocatedIn part = AllocatedIn::Elsewhere;
-};
-
-bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-// The innermost line of Python tells who; the first function on the way out that says so tells in which part of the step.
-class Owners {
- public:
-  Owners(const Pickle& pickle, std::vector<std::string>& names) : pickle_(pickle), names_(names) { number("(unknown)"); }
-
-  Owner of(PickleId frames) {
-    const auto [entry, is_new] = known_.try_emplace(frames.value);
-    if (is_new) entry->second = judge(frames);
-    return entry->second;
-  }
-  std::uint32_t number(const std::string& name) {
-    const auto [entry, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-    if (is_new) names_.push_back(name);
-    return entry->second;
-  }
-
- private:
-  Owner judge(PickleId frames) {
-    Owner owner;
-    bool named = false, placed = false;
-    for (std::size_t at = 0; at < pickle_.size(frames) && !(named && placed); ++at) {
-      const PickleId frame = pickle_.item(frames, at);
-      const std::string_view name = pickle_.text(pickle_.member(frame, "name")), file = pickle_.text(pickle_.member(frame, "filename"));
-      const bool python = file.size() > 3 && file.substr(file.size() - 3) == ".py";
-      if (!named && python && !holds(file, "/torch/")) {
-        const std::size_t slash = file.rfind('/');
-        owner.number = number(fmt::format("{}:{} {}", file.substr(slash == std::string_view::npos ? 0 : slash + 1),
-                                          pickle_.integer(pickle_.member(frame, "line")), name));
-        named = true;
-      }
-      if (placed) continue;
-      placed = true;
-      if (holds(file, "/optim/") || holds(name, "optimizer"))
-        owner.part = AllocatedIn::Optimizer;
-      else if (holds(name, "backward") || holds(name, "autograd::"))
-        owner.part = AllocatedIn::Backward;
-      else if (name == "forward" || holds(name, "_call_impl"))
-        owner.part = AllocatedIn::Forward;
-      else
-        placed = false;
-    }
-    return owner;
-  }
-
-  const Pickle& pickle_;
-  std::vector<std::string>& names_;
-  std::unordered_map<std::uint32_t, Owner> known_;  // by the list of frames, which events share
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-};
-
 class DeviceReader {
  public:
-  DeviceReader(const Pickle& pickle, Owners& owners, SnapshotDevice& device) : pickle_(pickle), owners_(owners), device_(device) {}
+  DeviceReader(const Pickle& pickle, SnapshotOwners& owners, SnapshotDevice& device) : pickle_(pickle), owners_(owners), device_(device) {}
 
   void read(PickleId events) {
     for (std::size_t at = 0; at < pickle_.size(events); ++at) take(pickle_.item(events, at), at);
@@ -118,7 +59,7 @@ class DeviceReader {
     most_reserved_ = std::max(most_reserved_, reserved_);
   }
 
-  void allocate(std::int64_t address, sim::Bytes size, Owner owner) {
+  void allocate(std::int64_t address, sim::Bytes size, SnapshotOwner owner) {
     open_[address] = {device_.allocations.size(), owner.part};
     device_.allocations.push_back({device_.length, sim::SimTime::max(), size, owner.number});
     alive_[static_cast<std::size_t>(owner.part)] += size;
@@ -143,7 +84,7 @@ class DeviceReader {
   }
 
   const Pickle& pickle_;
-  Owners& owners_;
+  SnapshotOwners& owners_;
   SnapshotDevice& device_;
   std::int64_t first_ = -1, reserved_ = 0, most_reserved_ = 0;
   std::array<sim::Bytes, kNumAllocatedIn> alive_{};
@@ -172,7 +113,7 @@ SharedSnapshot importSnapshot(const std::string& path, LoadProgress& progress) {
                                   "make one: torch.cuda.memory._record_memory_history(), then _dump_snapshot(\"snapshot.pickle\")"}});
   auto snapshot = std::make_shared<MemorySnapshot>();
   snapshot->path = path;
-  Owners owners(pickle, snapshot->owners);
+  SnapshotOwners owners(pickle, snapshot->owners);
   for (std::size_t at = 0; at < std::max<std::size_t>(1, pickle.size(traces)); ++at) {
     progress.stopIfCancelled();
     SnapshotDevice device;

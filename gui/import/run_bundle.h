@@ -1,5 +1,4 @@
-// A run folder as one file that opens elsewhere: a .zip (PKWARE's format, deflate) of its files, without checkpoints. Reading trusts nothing:
-// names are plain, sizes are what was promised, sums agree. Used by the window's share and open.
+// A run folder as one file that opens elsewhere: a .zip of its files, without checkpoints. Used by the window's share and open.
 #pragma once
 
 #include <string>

@@ -22,8 +22,10 @@ std::vector<Piece> piecesOf(const std::vector<TraceEvent>& events, std::vector<s
   std::vector<std::size_t> open;
   for (const std::uint32_t at : of_track) {
     const TraceEvent& event = events[at];
-    const std::int64_t begin = event.begin - start.nanoseconds;
-    if (event.length == kCloses) {
+    std::int64_t begin = 0;
+    if (__builtin_sub_overflow(event.begin, start.nanoseconds, &begin)) {
+      ++malformed;
+    } else if (event.length == kCloses) {
       if (open.empty()) {
         ++malformed;
       } else {

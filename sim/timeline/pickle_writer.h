@@ -53,7 +53,8 @@ class PickleWriter {
   void finish() { file_.write("."); }
 
  private:
-  void little_endian(std::uint64_t value, int bytes);
+  template <int kBytes>
+  void little_endian(std::uint64_t value);
 
   OutputFile& file_;
   std::map<std::string, PickleMemo, std::less<>> texts_;

@@ -44,6 +44,8 @@ TEST(MainWindow, SaysWhatIsMissingBeforeItSaves) {
   EXPECT_TRUE(window.message()->text().contains("no plan"));
   window.exportTimeline("/tmp/never");
   EXPECT_TRUE(window.message()->text().contains("no timeline"));
+  window.exportMemory("/tmp/never");
+  EXPECT_TRUE(window.message()->text().contains("no memory"));
 }
 
 TEST(MainWindow, DarkIsKeptForTheNextStart) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "gui/import/memory_snapshot.h"
 #include "gui/views/line_view.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -42,6 +43,27 @@ TEST_F(Shared, TablesAsCsv) {
   QFile file(folder_.filePath("t.csv"));
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   EXPECT_EQ(file.readAll(), "A\r\n1\r\n");
+}
+
+// The reader of the snapshots that PyTorch writes gives the plan's own curve back.
+TEST_F(Shared, ThePlannedMemoryComesBackAsItWas) {
+  const SharedPlan plan = test::exampleSimulation();
+  saveMemory(*plan, folder_.filePath("m.pickle"));
+  LoadProgress progress;
+  const SharedSnapshot snapshot = importSnapshot(folder_.filePath("m.pickle").toStdString(), progress);
+  ASSERT_EQ(snapshot->devices.size(), plan->result.devices.size());
+  for (std::size_t at = 0; at < snapshot->devices.size(); ++at) {
+    const SnapshotDevice& device = snapshot->devices[at];
+    const sim::DeviceResult& planned = plan->result.devices[at];
+    EXPECT_EQ(device.number, planned.representative.value());
+    EXPECT_EQ(MemoryCurve(device.curve).peak().memory, planned.peak_memory);
+    EXPECT_EQ(device.most_reserved, planned.peak_memory) << "a plan has no fragmentation";
+    EXPECT_EQ(device.malformed, 0);
+    EXPECT_EQ(device.before, sim::Bytes(0));
+    const MemoryCurve curve(plan->result.timeline, sim::DeviceId(static_cast<std::int32_t>(at)));
+    EXPECT_EQ(sim::total(device.curve.back().alive), sim::total(curve.at(plan->result.step_time)));
+  }
+  EXPECT_THAT(snapshot->owners, testing::Contains("layer:1 attention activations"));
 }
 
 TEST_F(Shared, TimelinesByTheEndingOfTheName) {

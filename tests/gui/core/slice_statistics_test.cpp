@@ -30,10 +30,10 @@ TEST(SliceStatistics, AddUpByNameAndCutToTheRange) {
 TEST(SliceStatistics, TheTailIsNotTheLongest) {
   SliceRow row;
   for (std::int64_t at = 1; at <= 200; ++at) {  // lengths 1 ... 200
-    row.start.push_back(1000 * at);
-    row.end.push_back(1000 * at + at);
-    row.kind.push_back(WorkKind::Host);
-    row.span.push_back(static_cast<std::uint32_t>(at - 1));
+    row.slices->start.push_back(1000 * at);
+    row.slices->end.push_back(1000 * at + at);
+    row.slices->kind.push_back(WorkKind::Host);
+    row.slices->span.push_back(static_cast<std::uint32_t>(at - 1));
   }
   const auto all = statisticsOf(TimelineCore({row}), {sim::SimTime(0), sim::SimTime(1'000'000)}, std::vector<std::uint32_t>(200));
   EXPECT_EQ(all[0].p99, sim::SimTime(198));

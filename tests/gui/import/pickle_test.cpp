@@ -40,14 +40,6 @@ TEST(Pickle, HoldsWhatWasWritten) {
   EXPECT_EQ(pickle.kind(pickle.member(pickle.root(), "none")), PickleKind::None);
 }
 
-// os.system, as an attacker writes it: by name, by STACK_GLOBAL, with REDUCE.
-TEST(Pickle, RunsNothing) {
-  for (const std::string& bytes : {"\x80\x02"
-                                   "cos\nsystem\n(X\x02\0\0\0idtR."s,
-                                   "\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x02id\x85R."s, "\x80\x02]R."s, "\x80\x02}b."s})
-    EXPECT_THROW(read(bytes), sim::InputError);
-}
-
 TEST(Pickle, SurvivesEveryCutAndGarbage) {
   for (std::size_t length = 0; length < kExample.size(); ++length)
     EXPECT_THROW(read(std::string_view(kExample).substr(0, length)), sim::InputError) << length;

@@ -1,4 +1,5 @@
 #include "gui/compare_page.h"
+#include "gui/memory_page.h"
 #include "sim/units/text_file.h"
 #include "tests/cli/simulated_run.h"
 #include "tests/gui/journeys/journey.h"
@@ -28,6 +29,11 @@ TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
     waitForAll();
     EXPECT_GT(QFileInfo(folder.filePath(name)).size(), 1000) << name;
   }
+  const QString memory = folder.filePath("memory.pickle");  // and it opens here again, as a measured one would
+  window_.exportMemory(memory);
+  waitForAll();
+  window_.open(memory);
+  EXPECT_TRUE(QTest::qWaitFor([this] { return window_.pages()->currentWidget() == window_.memoryPage(); }, 20000));
   window_.saveShownPlan(folder.filePath("plan.json"));
   EXPECT_EQ(sim::plan_hash(sim::load_plan(folder.filePath("plan.json").toStdString())), sim::plan_hash(window_.session()->plan()->plan));
   EXPECT_TRUE(window_.message()->isHidden());

@@ -30,7 +30,7 @@ class TimelineInput : public testing::Test {
     QApplication::sendEvent(&view_, &event);
   }
   Slice longest() const {
-    const SliceRow& row = view_.core().row({0});
+    const SliceColumns& row = *view_.core().row({0}).slices;
     std::uint32_t best = 0;
     for (std::uint32_t at = 0; at < row.start.size(); ++at)
       if (row.end[at] - row.start[at] > row.end[best] - row.start[best]) best = at;
@@ -136,10 +136,10 @@ TEST_F(TimelineInput, ATipNamesTheSliceAndSaysHowManyAreFolded) {
   EXPECT_TRUE(view_.tipAt({10, 60}).isEmpty());
   SliceRow row{.device = "d", .stream = "s", .opens_device = true};
   for (std::int64_t at = 0; at < 100'000; ++at) {
-    row.start.push_back(10 * at);
-    row.end.push_back(10 * at + 9);
-    row.kind.push_back(WorkKind::Host);
-    row.span.push_back(static_cast<std::uint32_t>(at));
+    row.slices->start.push_back(10 * at);
+    row.slices->end.push_back(10 * at + 9);
+    row.slices->kind.push_back(WorkKind::Host);
+    row.slices->span.push_back(static_cast<std::uint32_t>(at));
   }
   view_.setTimeline(std::make_shared<TimelineCore>(std::vector<SliceRow>{row}), [](std::uint32_t) { return std::string("one"); });
   const Slice middle{{0}, 50'000};
