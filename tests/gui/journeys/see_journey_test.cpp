@@ -52,7 +52,7 @@ TEST_F(SeeJourney, RanksGroupedPinnedAndNotedAreKeptAsAFile) {
   TimelinePage* page = window_.timelinePage();
   TimelineView* view = page->view();
   page->grouping()->setCurrentIndex(static_cast<int>(GroupBy::Data));
-  page->showDevice(sim::DeviceId(9));
+  page->showRank(sim::Rank(9));
   key(view, Qt::Key_P);
   EXPECT_EQ(view->deviceOrder().front(), 9u);
   key(view, Qt::Key_M);
