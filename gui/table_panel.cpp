@@ -1,5 +1,6 @@
 #include "gui/table_panel.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -40,6 +41,7 @@ TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
   view_->setModel(model_);
   view_->setAccessibleName(title);
   arrange(view_);
+  view_->viewport()->installEventFilter(this);
   filter_->setPlaceholderText(tr("Filter: words, or column:word"));
   filter_->setAccessibleName(tr("Filter: %1").arg(title));
   filter_->setClearButtonEnabled(true);
@@ -129,6 +131,11 @@ void TablePanel::arrangeColumns() {
   const int columns = model_->columnCount();
   for (int column = 0; column < columns; ++column) view_->setColumnWidth(column, std::min(view_->columnWidth(column), kWidest));
   fitStretched();
+}
+
+bool TablePanel::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::Resize) fitStretched();
+  return QWidget::eventFilter(watched, event);
 }
 
 void TablePanel::fitStretched() {

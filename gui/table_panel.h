@@ -35,7 +35,7 @@ class TablePanel : public QWidget {
   void filterChanged();
 
  protected:
-  void resizeEvent(QResizeEvent*) override { fitStretched(); }
+  bool eventFilter(QObject* watched, QEvent* event) override;  // the table becomes wider or narrower
 
  private:
   void updateCount();

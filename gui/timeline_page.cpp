@@ -83,7 +83,7 @@ void TimelinePage::build() {
   auto* body = new QSplitter(Qt::Horizontal, this);
   body->addWidget(view_);
   body->addWidget(side);
-  body->setSizes({680, 350});
+  body->setSizes({850, 330});
   body->setStretchFactor(0, 3);  // both give way on a small screen
   body->setStretchFactor(1, 1);
   auto* all = new QSplitter(Qt::Vertical, this);

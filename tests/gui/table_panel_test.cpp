@@ -34,7 +34,6 @@ TEST_F(Panel, FiltersAndSaysWhatIsVisible) {
 TEST(TablePanel, TheColumnThatTakesTheRestStaysReadable) {
   TablePanel panel("Numbers", TablePanel::Filter::Hidden);
   panel.setStretchedColumn(0);
-  panel.show();
   std::vector<Cell> row = {{"a name that says much", {}}};
   QStringList headers = {"Name"};
   for (int column = 0; column < 6; ++column) {
@@ -42,12 +41,12 @@ TEST(TablePanel, TheColumnThatTakesTheRestStaysReadable) {
     headers << "A number";
   }
   panel.setTable({headers, {row}, {}});
+  panel.show();  // the table was there before anybody saw it, as behind a tab
   for (const int width : {1400, 300, 1400}) {
     panel.resize(width, 200);
     QCoreApplication::processEvents();
-    EXPECT_GE(panel.view()->columnWidth(0), 120) << width;
+    EXPECT_GE(panel.view()->columnWidth(0), width == 300 ? 120 : 300) << width;
   }
-  EXPECT_GT(panel.view()->columnWidth(0), 300);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ TABLES = [
     ("gui/core/counter.cpp", rf"\.name = ({LITERAL})"),
     ("planner/reason.cpp", rf'^    \{{"[\w.]+",\s*((?:{LITERAL}\s*)+)'),
     ("planner/search.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
+    ("sim/timeline/comparison.cpp", r'row\(fmt::format\(("stage \{\}")'),
     ("sim/task_graph/task.h", r'("(?:compute|gather|reduce|send|receive)")(?=[,}])'),
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
