@@ -96,6 +96,7 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.offload_optimizer && !is_by_deepspeed(plan), "/offload_optimizer", "FSDP offloads parameters with the optimizer, or nothing", "plan with --fix zero=1 or zero=2, or offload_optimizer=false");
   note_the_trainer(plan, judgement);
   note_units(plan, judgement);
+  note_reshard(plan, judgement);
   judgement.note(plan.workload.precision == Precision::Tf32, "/workload/precision", "tf32 is of the program", "set torch.backends.cuda.matmul.allow_tf32");
   judgement.note(plan.recompute == Recompute::Selective || (plan.recompute == Recompute::Full && !by_fsdp), "/recompute", fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
                  plan.recompute == Recompute::Full ? "use gradient_checkpointing=True" : "a fused attention kernel needs none; otherwise use recompute=full");

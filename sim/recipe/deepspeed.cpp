@@ -68,6 +68,7 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.stage3_max_live_parameters", "", [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(kFar)); }, known},
     {"zero_optimization.stage3_max_reuse_distance", "", [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.reshard_after_forward ? "0" : std::to_string(kFar)); },
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.integer() < kFar; }},
+    {"zero_optimization.zero_hpz_partition_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.reshard > 1, std::to_string(p.mesh.reshard)); }, [](const Value& v, Draft& d) { d.plan.mesh.reshard = v.degree(); }},
     {"zero_optimization.mics_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.integer(); }},   // of releases before 0.19
     {"zero_optimization.offload_optimizer.device", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "cpu"); }, read_offload},
     {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); }, known},

@@ -195,6 +195,7 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.zero_stage == 0 && mesh.replicas > 1, "/mesh/replicas", fmt::format("{} replicas need an optimizer that is cut", mesh.replicas), "plan with --fix zero=1");
   judgement.refuse(plan.offload_optimizer && plan.zero_stage != 1, "/offload_optimizer", fmt::format("the optimizer on the host goes with the distributed optimizer, not with stage {}", plan.zero_stage), "plan with --fix zero=1");
   note_units(plan, judgement);
+  note_reshard(plan, judgement);
   const bool several = plan.num_microbatches() > 1;
   judgement.note(several && uses_fsdp(plan) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
                  uses_fsdp(plan) ? "gradients are reduced with every microbatch there, in the plan with the last" : "gradients are reduced with the last microbatch there, in the plan with each", "simulate the plan imported again");

@@ -21,6 +21,7 @@ class Judgement {
 
 // What FSDP and its likes do in their own way: a unit is one layer there.
 void note_units(const ParallelPlan& plan, Judgement& judgement);
+void note_reshard(const ParallelPlan& plan, Judgement& judgement);
 
 struct RecipeFile {
   std::string name, text;

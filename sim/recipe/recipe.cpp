@@ -33,6 +33,10 @@ void Judgement::note(bool when, std::string where, std::string problem, std::str
   if (when) notes.push_back({std::move(where), std::move(problem), std::move(remedy)});
 }
 
+void note_reshard(const ParallelPlan& plan, Judgement& judgement) {
+  judgement.note(plan.mesh.reshard > 1, "/mesh/reshard", fmt::format("all shards are gathered again there, in the plan {} ranks keep the weights among them", plan.mesh.reshard), "plan with --fix reshard_ranks=1, or export to DeepSpeed");
+}
+
 void note_units(const ParallelPlan& plan, Judgement& judgement) {
   judgement.note(plan.layers_per_unit > 1, "/layers_per_unit", fmt::format("layers are gathered one by one there, in the plan {} together", plan.layers_per_unit), "plan with --fix layers_per_unit=1, or wrap them so in the program");
 }

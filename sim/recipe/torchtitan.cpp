@@ -123,6 +123,7 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(precision != Precision::Bf16 && precision != Precision::Fp32, "/workload/precision", fmt::format("there is no setting for {}", kPrecisionNames[static_cast<std::size_t>(precision)]), "plan with --precision bf16 or fp32");
   judgement.refuse(plan.offload_optimizer, "/offload_optimizer", "torchtitan offloads parameters with the optimizer, or nothing", "plan with --fix offload_optimizer=false, or export to DeepSpeed");
   note_units(plan, judgement);
+  note_reshard(plan, judgement);
   judgement.note(goes_as_csv(plan), "/schedule", fmt::format("{} has no name there: its order stands in {}", plan.schedule, kPipelineOrder.file), "keep the file beside the recipe");
   judgement.note(goes_as_csv(plan), "/order", "stands in the plan when it comes back", "nothing to do");
   judgement.note(plan.schedule == "zbv" || plan.schedule == "interleaved", "/schedule", fmt::format("{} is performed in PyTorch's own order", plan.schedule), "export to csv for this plan's");

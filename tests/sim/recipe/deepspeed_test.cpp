@@ -45,6 +45,15 @@ TEST(DeepSpeed, TheOptimizerGoesToTheHostAndBack) {
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/offload_activations"));
 }
 
+TEST(DeepSpeed, WeightsKeptAmongNeighboursAreItsSecondaryPartition) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.zero_stage = 3;
+  plan.mesh.reshard = 2;
+  const std::string text = testing::main_text(kDeepSpeed, plan);
+  EXPECT_THAT(text, HasSubstr("\"zero_hpz_partition_size\": 2"));
+  EXPECT_EQ(testing::imported(text, testing::context_of(plan)).plan.mesh.reshard, 2);
+}
+
 TEST(DeepSpeed, HasNoStages) {
   ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2}, 2);
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("interleaved"), HasSubstr("--fix pipeline=1")));
