@@ -122,8 +122,8 @@ TEST(SearchSpace, EveryCandidateOfGpt3KeepsTheRules) {
     ASSERT_TRUE(sim::violations(make_plan(request, candidate)).empty()) << to_text(candidate);
 }
 
-// A block of GPT-3 175B holds 1.8e9 parameters: more than any unit needs. One of GPT-2 small 7e6: 16 are the first that hold 1e8.
-TEST(SearchSpace, UnitsGrowUntilTheyHold1e8Parameters) {
+// A block of GPT-3 175B holds 1.8e9 parameters: more than any unit needs. One of GPT-2 small 7e6: two hold 1e7; a quarter of it: eight.
+TEST(SearchSpace, UnitsGrowUntilTheyHold1e7Parameters) {
   const auto largest = [](SearchRequest request, std::string tensor) {
     request.fixed = {{"tensor", tensor}, {"pipeline", "1"}, {"zero", "3"}, {"microbatch", "1"}};
     std::int32_t most = 0;
@@ -133,10 +133,10 @@ TEST(SearchSpace, UnitsGrowUntilTheyHold1e8Parameters) {
   EXPECT_EQ(largest(gpt3_request({.devices = 1024, .devices_per_node = 8}), "8"), 1);
   SearchRequest small = small_request({.devices = 8});
   small.model = gpt(24, 12);
-  EXPECT_EQ(largest(small, "1"), 16);
-  EXPECT_EQ(largest(small, "4"), 16);
-  small.model = gpt(12, 12);
-  EXPECT_EQ(largest(small, "1"), 8);
+  EXPECT_EQ(largest(small, "1"), 2);
+  EXPECT_EQ(largest(small, "4"), 8);
+  small.model = gpt(6, 12);
+  EXPECT_EQ(largest(small, "4"), 4);
   small.fixed = {{"layers_per_unit", "5"}, {"zero", "3"}};
   for (const PlanCandidate& candidate : enumerate(small).candidates) EXPECT_EQ(candidate.layers_per_unit, 5);
 }

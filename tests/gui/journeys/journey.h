@@ -86,7 +86,7 @@ inline void Journey::choosePipelined(std::int32_t stages) {
   const std::vector<Candidate>& all = window_.planPage()->candidates();
   sim::ParallelPlan plan = all.front().plan.plan;
   for (const Candidate& candidate : all)
-    if (candidate.plan.plan.mesh.pipeline >= stages) {
+    if (candidate.plan.plan.mesh.pipeline == stages) {
       plan = candidate.plan.plan;
       break;
     }
