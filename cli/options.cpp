@@ -72,6 +72,12 @@ void declare_training(CLI::App* command, PlanOptions& plan) {
       ->check(CLI::Range(std::int64_t{0}, sim::kLargestSeed))->capture_default_str();
 }
 
+std::vector<std::string> program_names() {
+  std::vector<std::string> names;
+  for (const sim::Program* program : sim::all_programs()) names.emplace_back(program->name);
+  return names;
+}
+
 void declare_plan(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "plan", "Find the fastest plan that fits, and say why the others lost",
                                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
@@ -83,6 +89,7 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(CLI::PositiveNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
+  command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")->check(CLI::IsMember(program_names()));
   command->add_flag("--offload", values.plan.offload, "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
   declare_training(command, values.plan);
   add_output(command, values.plan.output, "Plan file to write");
@@ -202,10 +209,8 @@ std::string table_of_programs() {
 void declare_export(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "export", "A plan -> the configuration of another program (--to); or a run's newest checkpoint -> Hugging Face's safetensors and config.json",
                                   "meshwright export plan.json --to megatron -o recipe/\n  meshwright export run/ -o model/\n" + table_of_programs());
-  std::vector<std::string> names;
-  for (const sim::Program* program : sim::all_programs()) names.emplace_back(program->name);
   command->add_option("source", values.exported.source, "Plan file with --to, or run folder")->required();
-  command->add_option("--to", values.exported.to, "Program that the plan is for; what it cannot say is an error, what is left to it is told")->check(CLI::IsMember(names));
+  command->add_option("--to", values.exported.to, "Program that the plan is for; what it cannot say is an error, what is left to it is told")->check(CLI::IsMember(program_names()));
   add_output(command, values.exported.output, "Folder to write");
 }
 

@@ -26,6 +26,7 @@ struct PlanOptions {
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
   bool runnable = false, offload = false;
+  std::string program;   // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;
   std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;

@@ -5,8 +5,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "planner/constraints.h"
+#include "sim/recipe/recipe.h"
 #include "sim/units/input_error.h"
 
 namespace cli {
@@ -35,6 +37,14 @@ sim::Precision precision_of(const PlanOptions& options, const sim::Cluster& clus
   return static_cast<sim::Precision>(position_of("--precision", options.precision, sim::kPrecisionNames, violations));
 }
 
+// What keeps a plan from the programs that shall perform it: the worker, or another one.
+Violations why_not(const sim::ParallelPlan& plan, bool by_worker, const sim::Program* program) {
+  Violations found = by_worker ? sim::why_not_runnable(plan) : Violations();
+  if (program != nullptr)
+    for (sim::Violation& refused : sim::why_not_for(*program, plan)) found.push_back(std::move(refused));
+  return found;
+}
+
 }  // namespace
 
 planner::SearchRequest search_request(const PlanOptions& options) {
@@ -57,7 +67,8 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(options.model, found);
   request.fixed = options.fixed;
   request.top = options.top;
-  request.runnable_only = options.runnable;
+  if (options.runnable || !options.program.empty())
+    request.why_not = [by_worker = options.runnable, program = sim::find_program(options.program)](const sim::ParallelPlan& plan) { return why_not(plan, by_worker, program); };
   request.offload = options.offload;
   request.training.learning_rate = options.learning_rate;
   request.training.minimum_learning_rate = options.learning_rate / 10;

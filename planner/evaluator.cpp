@@ -112,7 +112,7 @@ MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
 Judgement Evaluator::judge(const PlanCandidate& candidate) {
   turn_to(candidate);
   if (!sim::violations(plan_).empty()) return {.verdict = Verdict::Illegal};
-  if (request_.runnable_only && !sim::why_not_runnable(plan_).empty()) return {.verdict = Verdict::NotRunnable};
+  if (request_.why_not && !request_.why_not(plan_).empty()) return {.verdict = Verdict::NotRunnable};
   Judgement judgement{.memory = memory_bound(model_, plan_, work().activations, weights(), orders()).peak};
   if (judgement.memory > memory_limit(request_)) {
     judgement.verdict = Verdict::TooLarge;

@@ -17,7 +17,7 @@ namespace planner {
 enum class Verdict : std::uint8_t {
   Open,         // may be simulated
   Illegal,      // sim::violations()
-  NotRunnable,  // sim::why_not_runnable(), if asked for
+  NotRunnable,  // by the request's why_not
   TooLarge,     // the memory bound (or the simulated peak) exceeds the limit
   Beaten,       // open, but its bounds cannot enter the result
   Simulated,    // and it fits

@@ -179,11 +179,11 @@ std::string Families::fix_outside(std::size_t candidate) {
   return "";
 }
 
-// Of a legal plan what the worker cannot, of another the rule that it breaks.
+// Of a legal plan what the program it is for cannot, of another the rule that it breaks.
 Exclusion Families::explain_refused(const Family& family) {
   const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[family.members.front()]);
   const bool illegal = judged_.judgements[family.members.front()].verdict == Verdict::Illegal;
-  const sim::Violation violation = (illegal ? sim::violations(plan) : sim::why_not_runnable(plan)).front();
+  const sim::Violation violation = (illegal ? sim::violations(plan) : judged_.request.why_not(plan)).front();
   return exclude(to_text(family.axes), {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}}, violation.remedy);
 }
 

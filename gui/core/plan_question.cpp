@@ -51,7 +51,7 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (!violations.empty()) throw sim::InputError("", violations);
   if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty()) throw sim::InputError(question.model, found);
   request.top = question.top;
-  request.runnable_only = question.runnable_only;
+  if (question.runnable_only) request.why_not = sim::why_not_runnable;
   return request;
 }
 

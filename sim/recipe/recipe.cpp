@@ -24,6 +24,13 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
   judgement.refuse(plan.offload_activations, "/offload_activations", fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title), "plan with --fix offload_activations=false");
 }
 
+Judgement judged(const Program& program, const ParallelPlan& plan) {
+  Judgement judgement;
+  program.judge(plan, judgement);
+  judge_host(program, plan, judgement);
+  return judgement;
+}
+
 }  // namespace
 
 void Judgement::refuse(bool when, std::string where, std::string problem, std::string remedy) {
@@ -48,10 +55,10 @@ const Program* find_program(std::string_view name) {
   return row == std::end(kPrograms) ? nullptr : *row;
 }
 
+std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan) { return judged(program, plan).refused; }
+
 Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
-  Judgement judgement;
-  program.judge(plan, judgement);
-  judge_host(program, plan, judgement);
+  Judgement judgement = judged(program, plan);
   Recipe recipe{std::move(judgement.refused), std::move(judgement.notes), {}};
   if (!recipe.refused.empty()) return recipe;
   RecipeSettings settings;

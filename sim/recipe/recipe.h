@@ -19,6 +19,7 @@ struct Recipe {
   std::vector<Violation> notes;
   std::vector<RecipeFile> files;
 };
+std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan);   // what of it the program cannot perform
 Recipe make_recipe(const Program& program, const ParallelPlan& plan);
 // Into a folder, which is made. Throws InputError, naming the plan's file: all that is refused; or what the disk says.
 Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/units/input_error.h"
+#include "tests/sim/plan/plans.h"
 
 namespace cli {
 namespace {
@@ -58,6 +59,15 @@ TEST(PlanRequest, WhatNoLayoutMendsIsRefused) {
   PlanOptions longer = plan_options();
   longer.sequence = 4096;
   EXPECT_THROW(search_request(longer), sim::InputError);
+}
+
+TEST(PlanRequest, APlanForAnotherProgramIsOneThatItPerforms) {
+  PlanOptions chosen = plan_options();
+  EXPECT_FALSE(search_request(chosen).why_not);
+  chosen.program = "accelerate";
+  sim::ParallelPlan plan = sim::testing::interleaved_plan({.data = 1, .pipeline = 2, .tensor = 1}, 2);
+  const std::vector<sim::Violation> refused = search_request(chosen).why_not(plan);
+  EXPECT_THAT(sim::InputError("", refused).what(), testing::HasSubstr("Accelerate trains without a pipeline"));
 }
 
 TEST(PlanRequest, TrainingStandsInThePlan) {

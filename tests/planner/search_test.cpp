@@ -24,7 +24,7 @@ Frontier brute_force(const SearchRequest& request) {
   Evaluator evaluator(request, model);
   for (std::size_t at = 0; at < candidates.size(); ++at) {
     const sim::ParallelPlan plan = evaluator.plan(candidates[at]);
-    if (!sim::violations(plan).empty() || (request.runnable_only && !sim::why_not_runnable(plan).empty())) continue;
+    if (!sim::violations(plan).empty() || (request.why_not && !request.why_not(plan).empty())) continue;
     const sim::SimulationResult result = simulate(model, plan);
     if (result.peak_memory > memory_limit(request) || !result.host_fits) continue;
     frontier.add({.time = result.step_time, .memory = result.peak_memory, .index = static_cast<std::int64_t>(at)});
@@ -162,7 +162,7 @@ TEST(Search, PlansAreCompleteAndCarryTheirPredictions) {
 
 TEST(Search, RunnableOnlyKeepsToWhatTheWorkerPerforms) {
   SearchRequest request = small_requests().back();
-  request.runnable_only = true;
+  request.why_not = sim::why_not_runnable;
   const SearchResult result = planner::search(request);
   ASSERT_FALSE(result.ranked.empty());
   for (const RankedPlan& plan : result.pareto) EXPECT_TRUE(sim::why_not_runnable(plan.plan).empty());
@@ -172,6 +172,17 @@ TEST(Search, RunnableOnlyKeepsToWhatTheWorkerPerforms) {
   const SearchResult refused = planner::search(request);
   EXPECT_TRUE(refused.ranked.empty());
   EXPECT_THAT(refused.excluded, Contains(Field(&Exclusion::code, "not_runnable")));
+}
+
+TEST(Search, PlansForAnotherProgramKeepToWhatItPerforms) {
+  SearchRequest request = small_requests().back();
+  request.why_not = [](const sim::ParallelPlan& plan) {
+    return plan.zero_stage == 0 ? std::vector<sim::Violation>() : std::vector<sim::Violation>{{"/zero_stage", "there is none there", "plan with --fix zero=0"}};
+  };
+  const SearchResult result = planner::search(request);
+  ASSERT_FALSE(result.ranked.empty());
+  for (const RankedPlan& plan : result.pareto) EXPECT_EQ(plan.plan.zero_stage, 0);
+  EXPECT_THAT(result.excluded, Contains(Field(&Exclusion::code, "not_runnable")));
 }
 
 TEST(Search, ReportsProgressToTheEnd) {
