@@ -39,7 +39,7 @@ void MainWindow::measureMachine() {
     asked.devices = kRanks;
     asked.global_batch = kBatch;
     asked.sequence = kSequence;
-    asked.runnable_only = true;
+    asked.program = kWorker;
     question_->setQuestion(asked);
     statusBar()->showMessage(tr("This machine is measured; batch and sequence are small now, as it can bear. Press Plan (Ctrl+Return)."));
   });

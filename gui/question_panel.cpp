@@ -1,6 +1,5 @@
 #include "gui/question_panel.h"
 
-#include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
 #include <QGridLayout>
@@ -13,7 +12,9 @@
 #include <algorithm>
 
 #include "gui/core/estimate.h"
+#include "gui/models/cells.h"
 #include "gui/path_edit.h"
+#include "sim/recipe/recipe.h"
 
 namespace gui {
 namespace {
@@ -53,10 +54,10 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       cluster_(new QComboBox(this)),
       software_(new QComboBox(this)),
       precision_(new QComboBox(this)),
+      program_(new QComboBox(this)),
       devices_(spinBox(this, 1 << 20, 8)),
       batch_(spinBox(this, 1 << 24, 64)),
       sequence_(spinBox(this, 1 << 24, 1024)),
-      runnable_(new QCheckBox(tr("only plans that run here today"), this)),
       plan_(new QPushButton(tr("&Plan"), this)),
       cancel_(new QPushButton(tr("Cancel"), this)),
       progress_(new QProgressBar(this)) {
@@ -71,7 +72,13 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   software_->setCurrentText(QStringLiteral("meshwright"));
   precision_->addItem(tr("automatic"));
   precision_->setToolTip(tr("Of matrix products: bf16 on GPUs, fp32 on CPUs, where nothing is chosen; fp8 is estimated, not simulated"));
-  for (const std::string_view name : sim::kNumberFormatNames) precision_->addItem(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())));
+  for (const std::string_view name : sim::kNumberFormatNames) precision_->addItem(textOf(name));
+  program_->addItem(tr("plans for any program"), QString());
+  program_->addItem(tr("only plans that run here today"), QString::fromLatin1(kWorker));
+  for (const sim::Program* program : sim::all_programs())
+    if (!program->marks.empty()) program_->addItem(tr("only plans for %1").arg(textOf(program->title)), textOf(program->name));
+  program_->setToolTip(tr("What shall perform the plan: what it cannot is out"));
+  program_->setAccessibleName(tr("Program that performs the plan"));
   model_->setPlaceholderText(tr("config.json"));
   memory_limit_->setPlaceholderText(tr("the device's, or \"70 GiB\""));
   buildForm();
@@ -81,9 +88,8 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   connect(model_, &QLineEdit::textChanged, this, tell);
   connect(cluster_, &QComboBox::currentTextChanged, this, tell);
   for (QSpinBox* number : {devices_, batch_, sequence_}) connect(number, &QSpinBox::valueChanged, this, tell);
-  for (QComboBox* choice : {software_, precision_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
+  for (QComboBox* choice : {software_, precision_, program_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
   connect(memory_limit_, &QLineEdit::textChanged, this, tell);
-  connect(runnable_, &QCheckBox::toggled, this, tell);
 }
 
 void QuestionPanel::buildForm() {
@@ -109,7 +115,7 @@ void QuestionPanel::buildForm() {
   form->addRow(tr("Global &batch (samples a step)"), batch_);
   form->addRow(tr("&Sequence (tokens a sample)"), sequence_);
   form->addRow(tr("Memory l&imit a device"), memory_limit_);
-  form->addRow(runnable_);
+  form->addRow(program_);
 }
 
 void QuestionPanel::buildButtons() {
@@ -135,7 +141,7 @@ PlanQuestion QuestionPanel::question() const {
           .sequence = sequence_->value(),
           .precision = precision_->currentIndex() > 0 ? precision_->currentText().toStdString() : std::string(),
           .memory_limit = memory_limit_->text().trimmed().toStdString(),
-          .runnable_only = runnable_->isChecked()};
+          .program = program_->currentData().toString().toStdString()};
 }
 
 void QuestionPanel::setQuestion(const PlanQuestion& question) {
@@ -147,7 +153,7 @@ void QuestionPanel::setQuestion(const PlanQuestion& question) {
   sequence_->setValue(static_cast<int>(question.sequence));
   precision_->setCurrentIndex(std::max(0, precision_->findText(QString::fromStdString(question.precision))));
   memory_limit_->setText(QString::fromStdString(question.memory_limit));
-  runnable_->setChecked(question.runnable_only);
+  program_->setCurrentIndex(std::max(0, program_->findData(QString::fromStdString(question.program))));
 }
 
 void QuestionPanel::setRunning(bool running) {

@@ -5,7 +5,6 @@
 
 #include "gui/core/plan_question.h"
 
-class QCheckBox;
 class QComboBox;
 class QLineEdit;
 class QProgressBar;
@@ -34,9 +33,8 @@ class QuestionPanel : public QWidget {
   void buildButtons();
 
   QLineEdit *model_, *memory_limit_;
-  QComboBox *cluster_, *software_, *precision_;
+  QComboBox *cluster_, *software_, *precision_, *program_;
   QSpinBox *devices_, *batch_, *sequence_;
-  QCheckBox* runnable_;
   QPushButton *plan_, *cancel_;
   QProgressBar* progress_;
 };

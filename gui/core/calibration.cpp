@@ -18,7 +18,7 @@ Calibration calibrateBy(const MeasuredRun& run) {
                    .devices = plan.mesh.ranks(),
                    .global_batch = plan.workload.global_batch,
                    .sequence = plan.workload.sequence,
-                   .runnable_only = sim::why_not_runnable(plan).empty()}};
+                   .program = sim::why_not_runnable(plan).empty() ? kWorker : ""}};
 }
 
 }  // namespace gui

@@ -18,7 +18,7 @@ sim::Json jsonOf(const PlanQuestion& question) {
           {"sequence", question.sequence},
           {"precision", question.precision},
           {"memory_limit", question.memory_limit},
-          {"runnable_only", question.runnable_only}};
+          {"program", question.program}};
 }
 
 PlanQuestion questionFrom(const sim::JsonReader& json) {
@@ -30,7 +30,7 @@ PlanQuestion questionFrom(const sim::JsonReader& json) {
           .sequence = json.integer("sequence", {}, {1, 1e9}),
           .precision = json.text("precision"),
           .memory_limit = json.text("memory_limit"),
-          .runnable_only = json.boolean("runnable_only")};
+          .program = json.text("program")};
 }
 
 struct Kept {

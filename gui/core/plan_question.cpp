@@ -6,6 +6,7 @@
 
 #include "gui/core/file_kind.h"
 #include "planner/constraints.h"
+#include "sim/recipe/recipe.h"
 
 namespace gui {
 namespace {
@@ -51,7 +52,10 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (!violations.empty()) throw sim::InputError("", violations);
   if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty()) throw sim::InputError(question.model, found);
   request.top = question.top;
-  if (question.runnable_only) request.why_not = sim::why_not_runnable;
+  if (question.program == kWorker)
+    request.why_not = sim::why_not_runnable;
+  else if (const sim::Program* program = sim::find_program(question.program))
+    request.why_not = [program](const sim::ParallelPlan& plan) { return sim::why_not_for(*program, plan); };
   return request;
 }
 

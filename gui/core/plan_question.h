@@ -10,6 +10,8 @@
 
 namespace gui {
 
+inline constexpr const char* kWorker = "meshwright";  // what runs plans here
+
 struct PlanQuestion {
   std::string model;         // config.json, or a plan file: its model
   std::string cluster;       // a file, or a name of profiles/
@@ -20,7 +22,7 @@ struct PlanQuestion {
   std::string precision{};     // "bf16"; empty: bf16 on GPUs, fp32 on CPUs
   std::string memory_limit{};  // "80 GiB"; empty: the device's
   std::int32_t top = 60;       // plans to keep
-  bool runnable_only = false;  // what meshwright-worker performs today
+  std::string program{};       // that shall perform the plan: kWorker, or a name of sim::all_programs(); empty: any
   bool operator==(const PlanQuestion&) const = default;
 };
 

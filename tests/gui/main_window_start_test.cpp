@@ -29,7 +29,7 @@ class Start : public testing::Test {
 
 TEST_F(Start, AMeasuredMachineStandsInTheForm) {
   Q_EMIT window_.planPage()->start()->measureWanted();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.question()->question().runnable_only; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.question()->question().program == kWorker; }, 5000));
   EXPECT_TRUE(QString::fromStdString(window_.question()->question().cluster).endsWith("this_machine.json"));
   EXPECT_EQ(window_.question()->question().devices, 2);
 }

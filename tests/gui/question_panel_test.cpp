@@ -15,7 +15,7 @@ TEST(QuestionPanel, HoldsTheQuestion) {
                            .sequence = 2048,
                            .precision = "fp16",
                            .memory_limit = "70 GiB",
-                           .runnable_only = true};
+                           .program = "megatron"};
   panel.setQuestion(asked);
   EXPECT_EQ(panel.question(), asked);
 }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/gui/example_plans.h"
+
 namespace gui {
 namespace {
 
@@ -50,6 +52,16 @@ TEST(PlanQuestion, TakesTheSoftwareThatIsAskedFor) {
   EXPECT_EQ(searchRequest(question).cluster.software.name, "meshwright");
   question.software = "megatron-core";
   EXPECT_EQ(searchRequest(question).cluster.software.name, "megatron-core");
+}
+
+TEST(PlanQuestion, PlansForAProgramKeepToWhatItPerforms) {
+  EXPECT_FALSE(searchRequest(asked()).why_not);
+  const sim::ParallelPlan plan = test::examplePlan();   // two stages: DeepSpeed takes none from its file
+  PlanQuestion question = asked();
+  question.program = kWorker;
+  EXPECT_TRUE(searchRequest(question).why_not(plan).empty());
+  question.program = "deepspeed";
+  EXPECT_THAT(searchRequest(question).why_not(plan), testing::Not(testing::IsEmpty()));
 }
 
 TEST(PlanQuestion, AClusterSaysItsDevicesAProfileAsMany) {

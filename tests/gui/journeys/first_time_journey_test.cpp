@@ -39,7 +39,7 @@ TEST_F(FirstTimeJourney, FromAnExampleToAComparedRun) {
   for (QAction* example : start->findChild<QMenu*>()->actions())
     if (example->text() == "tiny-gpt2") example->trigger();
   click(start, "Measure this machine");
-  wait([this] { return window_.question()->question().runnable_only; });
+  wait([this] { return window_.question()->question().program == kWorker; });
   picture("first_2_measured");
   click(start, "Find the best plans");
   wait([this] { return !window_.planPage()->candidates().empty(); });
