@@ -73,26 +73,26 @@ void KnobsPanel::build() {
   form->setContentsMargins(12, 6, 12, 6);
   form->setVerticalSpacing(4);
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  effect_->setWordWrap(true);
+  effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
+  effect_->setAlignment(Qt::AlignTop);
+  effect_->setTextFormat(Qt::RichText);
+  form->addRow(effect_);   // in sight, however low the screen
   form->addRow(tr("Tensor"), tensor_);
   form->addRow(tr("Pipeline"), pipeline_);
   data_->setWordWrap(true);
   form->addRow(tr("Data"), data_);
   form->addRow(tr("Schedule"), schedule_);
   form->addRow(tr("Chunks"), chunks_);
+  form->addRow(tr("Stage cut"), cut_);
   form->addRow(tr("Microbatch"), microbatch_);
   form->addRow(tr("ZeRO stage"), zero_);
   form->addRow(tr("Layers a unit"), unit_);
-  form->addRow(tr("Kept after forward"), near_);
+  form->addRow(tr("Kept among"), near_);
   form->addRow(tr("Recompute"), recompute_);
   form->addRow(sequence_parallel_);
   form->addRow(offload_optimizer_);
   form->addRow(offload_activations_);
-  form->addRow(tr("Stage cut"), cut_);
-  effect_->setWordWrap(true);
-  effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
-  effect_->setAlignment(Qt::AlignTop);
-  effect_->setTextFormat(Qt::RichText);
-  form->addRow(effect_);
 }
 
 void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {

@@ -79,6 +79,8 @@ QuestionPanel::QuestionPanel(QWidget* parent)
     if (!program->marks.empty()) program_->addItem(tr("only plans for %1").arg(textOf(program->title)), textOf(program->name));
   program_->setToolTip(tr("What shall perform the plan: what it cannot is out"));
   program_->setAccessibleName(tr("Program that performs the plan"));
+  batch_->setToolTip(tr("Samples a step, of all ranks"));
+  sequence_->setToolTip(tr("Tokens a sample"));
   model_->setPlaceholderText(tr("config.json"));
   memory_limit_->setPlaceholderText(tr("the device's, or \"70 GiB\""));
   buildForm();
@@ -112,8 +114,7 @@ void QuestionPanel::buildForm() {
   form->addRow(tr("C&luster or device"), cluster_);
   form->addRow(besideEachOther({tr("De&vices"), devices_}, {tr("P&recision"), precision_}));
   form->addRow(tr("Soft&ware on GPUs"), software_);
-  form->addRow(tr("Global &batch (samples a step)"), batch_);
-  form->addRow(tr("&Sequence (tokens a sample)"), sequence_);
+  form->addRow(besideEachOther({tr("Global &batch"), batch_}, {tr("&Sequence"), sequence_}));
   form->addRow(tr("Memory l&imit a device"), memory_limit_);
   form->addRow(program_);
 }

@@ -15,7 +15,7 @@ namespace {
 QString amountText(sim::Bytes bytes) { return QString::fromStdString(sim::to_text(bytes)); }
 
 QColor bandColor(QColor text) {
-  text.setAlpha(60);
+  text.setAlpha(32);  // fainter than any category
   return text;
 }
 
