@@ -146,8 +146,7 @@ void TimelinePage::pin(std::size_t device) {
 
 ViewState TimelinePage::viewState() const {
   ViewState state = state_;
-  state.shown = view_->shown();
-  state.marks = view_->marks();
+  view_->keepIn(state);
   state.search = search_->text().toStdString();
   return state;
 }
@@ -156,8 +155,7 @@ void TimelinePage::setViewState(const ViewState& state) {
   state_ = state;
   grouping_->setCurrentIndex(static_cast<int>(state.group));
   orderDevices();
-  view_->setMarks(state.marks);
-  if (state.shown.length() > sim::SimTime(0)) view_->setShown(state.shown);
+  view_->lookAgain(state);
   search_->setText(QString::fromStdString(state.search));
 }
 

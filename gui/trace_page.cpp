@@ -166,8 +166,7 @@ void TracePage::showMatching(bool only) {
 
 ViewState TracePage::viewState() const {
   ViewState state = state_;
-  state.shown = view_->shown();
-  state.marks = view_->marks();
+  view_->keepIn(state);
   state.search = search_->text().toStdString();
   return state;
 }
@@ -176,8 +175,7 @@ void TracePage::setViewState(const ViewState& state) {
   state_ = state;
   search_->setText(QString::fromStdString(state.search));
   orderDevices();
-  view_->setMarks(state.marks);
-  if (state.shown.length() > sim::SimTime(0)) view_->setShown(state.shown);
+  view_->lookAgain(state);
 }
 
 void TracePage::nextMatch() {

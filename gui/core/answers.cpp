@@ -64,8 +64,7 @@ void addVariant(std::vector<Variant>& variants, const SimulatedPlan& now, std::s
 }
 
 Answer peak(const SimulatedPlan& now, Cancelled) {
-  const auto fullest = std::max_element(now.result.devices.begin(), now.result.devices.end(),
-                                        [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
+  const sim::DeviceResult* const fullest = sim::fullest_device(now.result);
   Answer answer{.sentence = "The peak is %1 of %2, on stage %3.",
                 .arguments = {sim::to_text(fullest->peak_memory), limitOf(now), std::to_string(fullest->stage.value())},
                 .variants = {},

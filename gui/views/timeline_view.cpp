@@ -182,6 +182,16 @@ void TimelineView::select(std::optional<Slice> slice) {
   Q_EMIT sliceSelected(slice ? static_cast<int>(core_->row(slice->row).spanOf(slice->position)) : -1);
 }
 
+void TimelineView::keepIn(ViewState& state) const {
+  state.shown = shown();
+  state.marks = marks();
+}
+
+void TimelineView::lookAgain(const ViewState& state) {
+  setMarks(state.marks);
+  if (state.shown.length() > sim::SimTime(0)) setShown(state.shown);
+}
+
 void TimelineView::setMatches(std::optional<std::vector<std::uint32_t>> spans) {
   matches_ = std::move(spans);
   update();

@@ -45,6 +45,8 @@ class TimelineView : public View {
   const std::vector<Mark>& marks() const { return marks_; }
 
   void setShown(TimeRange range);
+  void keepIn(ViewState& state) const;      // what is shown, and the marks
+  void lookAgain(const ViewState& state);  // at what was kept
   TimeRange shown() const { return shown_; }
   void setWhole(TimeRange whole);                  // what "fit" shows: two views may share one
   void setGhost(std::optional<sim::SimTime> end);  // where the step ended before the last edit
