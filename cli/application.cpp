@@ -54,7 +54,10 @@ int run_application(int argc, const char* const* argv) {
   } catch (const RankFailure& error) {
     return report(console, "", {kRankFailed, {{"", error.what(), ""}}});
   } catch (const std::exception& error) {
-    return report(console, "", {kInternal, {{"", std::string("unexpected: ") + error.what(), "this is a defect of Meshwright: please report it with the command line"}}});
+    return report(
+        console, "",
+        {kInternal,
+         {{"", std::string("unexpected: ") + error.what(), "this is a defect of Meshwright: please report it with the command line"}}});
   }
 }
 

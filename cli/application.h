@@ -3,6 +3,6 @@
 
 namespace cli {
 
-int run_application(int argc, const char* const* argv);   // returns the exit code (exit_code.h); throws nothing
+int run_application(int argc, const char* const* argv);  // returns the exit code (exit_code.h); throws nothing
 
 }  // namespace cli

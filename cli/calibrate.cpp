@@ -26,13 +26,14 @@ std::string corrections_table(const sim::HardwareProfile& profile) {
 }  // namespace
 
 int run(const CalibrateOptions& options, const Console& console) {
-  require_output(options.output, {});   // a profile may be calibrated where it is
+  require_output(options.output, {});  // a profile may be calibrated where it is
   const sim::Cluster cluster = sim::load_cluster(options.cluster, sim::DeviceCount{1});
   std::vector<sim::CalibrationRun> runs;
   for (const std::string& folder : options.runs) runs.push_back(load_run(folder));
   const sim::HardwareProfile profile = sim::calibrate(cluster.hardware, runs);
   save_hardware_profile(profile, options.output);
-  console.result(corrections_table(profile) + fmt::format("\n{}, corrected by {} traces, is in {}\n", cluster.hardware.name, profile.traces.size(), options.output),
+  console.result(corrections_table(profile) +
+                     fmt::format("\n{}, corrected by {} traces, is in {}\n", cluster.hardware.name, profile.traces.size(), options.output),
                  [&] { return profile_document(profile); });
   return kSuccess;
 }

@@ -27,7 +27,8 @@ struct BothSteps {
   sim::MedianStep measured;
 };
 
-BothSteps both_steps(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<sim::RankTrace>& traces, sim::WarmUp warm_up) {
+BothSteps both_steps(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<sim::RankTrace>& traces,
+                     sim::WarmUp warm_up) {
   BothSteps both{.graph = sim::lower(model, plan, sim::Fold::None), .simulated = {}, .measured = sim::median_step(plan, traces, warm_up)};
   both.simulated = sim::simulate(model, plan, both.graph, sim::Detail::Timeline).timeline;
   return both;

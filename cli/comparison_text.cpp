@@ -14,7 +14,12 @@ using Rows = std::vector<std::vector<std::string>>;
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 std::vector<std::string> cells(const std::string& what, const sim::ErrorRow& row, double noise) {
-  return {what, std::to_string(row.samples), sim::to_text(row.simulated), sim::to_text(row.measured), signed_percent(row.error()), sim::percent(noise)};
+  return {what,
+          std::to_string(row.samples),
+          sim::to_text(row.simulated),
+          sim::to_text(row.measured),
+          signed_percent(row.error()),
+          sim::percent(noise)};
 }
 
 std::string errors_table(const sim::Comparison& comparison) {
@@ -27,10 +32,12 @@ std::string errors_table(const sim::Comparison& comparison) {
 
 std::string shares_table(const sim::Comparison& comparison) {
   const double memory_error = comparison.memory_simulated / comparison.memory_measured - 1;
-  return table_text({{"", "simulated", "measured", "error"},
-                     {"bubble (idle compute)", sim::percent(comparison.bubble_simulated), sim::percent(comparison.bubble_measured), ""},
-                     {"overlap (communication behind compute)", sim::percent(comparison.overlap_simulated), sim::percent(comparison.overlap_measured), ""},
-                     {"peak memory", sim::to_text(comparison.memory_simulated), sim::to_text(comparison.memory_measured), signed_percent(memory_error)}});
+  return table_text(
+      {{"", "simulated", "measured", "error"},
+       {"bubble (idle compute)", sim::percent(comparison.bubble_simulated), sim::percent(comparison.bubble_measured), ""},
+       {"overlap (communication behind compute)", sim::percent(comparison.overlap_simulated), sim::percent(comparison.overlap_measured),
+        ""},
+       {"peak memory", sim::to_text(comparison.memory_simulated), sim::to_text(comparison.memory_measured), signed_percent(memory_error)}});
 }
 
 std::string unmatched(const char* where, const std::vector<std::string>& keys) {

@@ -31,13 +31,12 @@ Console::Console(Form form) : form_(form), bold_(form == Form::Text && wants_col
 
 void Console::result(std::string_view text, const std::function<std::string()>& document) const {
   if (write(stdout, form_ == Form::Json ? document() : std::string(text))) return;
-  throw sim::InputError("stdout", {{"", "cannot be written: " + std::generic_category().message(errno), "free some space, or send it elsewhere"}});
+  throw sim::InputError("stdout",
+                        {{"", "cannot be written: " + std::generic_category().message(errno), "free some space, or send it elsewhere"}});
 }
 
 void Console::say(std::string_view line) const { write(stderr, line); }
 
-std::string Console::heading(std::string_view text) const {
-  return bold_ ? "\033[1m" + std::string(text) + "\033[0m" : std::string(text);
-}
+std::string Console::heading(std::string_view text) const { return bold_ ? "\033[1m" + std::string(text) + "\033[0m" : std::string(text); }
 
 }  // namespace cli

@@ -15,8 +15,8 @@ class Console {
   explicit Console(Form form);
   // One of the two, on stdout. Throws sim::InputError: stdout cannot be written.
   void result(std::string_view text, const std::function<std::string()>& document) const;
-  void say(std::string_view line) const;            // stderr
-  std::string heading(std::string_view text) const; // bold where stdout shows it
+  void say(std::string_view line) const;             // stderr
+  std::string heading(std::string_view text) const;  // bold where stdout shows it
   Form form() const { return form_; }
 
  private:

@@ -35,8 +35,10 @@ class Reader {
     const auto named = split_factor(text);
     std::int32_t rank = -1;
     if (named) std::from_chars(named->name.data(), named->name.data() + named->name.size(), rank);
-    if (!named || std::to_string(rank) != named->name || rank < 0 || rank >= plan_.mesh.ranks() || !(named->factor >= 1 && named->factor <= 1e6)) {
-      violations_.push_back({"--slow-rank", fmt::format("\"{}\" is no rank from 0 to {} with a factor from 1 to 1e6", text, plan_.mesh.ranks() - 1),
+    if (!named || std::to_string(rank) != named->name || rank < 0 || rank >= plan_.mesh.ranks() ||
+        !(named->factor >= 1 && named->factor <= 1e6)) {
+      violations_.push_back({"--slow-rank",
+                             fmt::format("\"{}\" is no rank from 0 to {} with a factor from 1 to 1e6", text, plan_.mesh.ranks() - 1),
                              "write it like 0=1.5: rank 0 computes 1.5 times as long"});
       return std::nullopt;
     }
@@ -46,7 +48,8 @@ class Reader {
   std::optional<sim::SlowLink> slow_link(const std::string& text) {
     const auto named = split_factor(text);
     if (!named || !(named->factor >= 1e-3 && named->factor <= 1)) {
-      violations_.push_back({"--slow-link", fmt::format("\"{}\" names no share from 0.001 to 1", text), "write it like \"uplink 0=0.5\": half of its bandwidth is left"});
+      violations_.push_back({"--slow-link", fmt::format("\"{}\" names no share from 0.001 to 1", text),
+                             "write it like \"uplink 0=0.5\": half of its bandwidth is left"});
       return std::nullopt;
     }
     const auto link = find("--slow-link", named->name);
@@ -59,17 +62,19 @@ class Reader {
     const bool is_port = link->value() < plan_.cluster.devices;
     const std::int32_t lanes = (is_port ? plan_.cluster.hardware.intra_node : plan_.cluster.hardware.inter_node).lanes;
     if (lanes > 1) return sim::SlowLink{*link, 1 - 1.0 / lanes};
-    violations_.push_back({"--lost-link", fmt::format("{} is a single lane in {}: without it no step can end", name, plan_.cluster.hardware.name),
-                           fmt::format("state \"lanes\" of {} in the profile if it has several, or use --slow-link", is_port ? "intra_node" : "inter_node")});
+    violations_.push_back(
+        {"--lost-link", fmt::format("{} is a single lane in {}: without it no step can end", name, plan_.cluster.hardware.name),
+         fmt::format("state \"lanes\" of {} in the profile if it has several, or use --slow-link", is_port ? "intra_node" : "inter_node")});
     return std::nullopt;
   }
 
  private:
   std::optional<sim::LinkId> find(std::string_view option, const std::string& name) {
-    const std::int32_t carriers = plan_.cluster.devices + plan_.cluster.nodes();   // ports and uplinks
+    const std::int32_t carriers = plan_.cluster.devices + plan_.cluster.nodes();  // ports and uplinks
     for (sim::LinkId link(0); link.value() < carriers; ++link)
       if (topology_.links()[link.position()].name == name) return link;
-    violations_.push_back({std::string(option), fmt::format("\"{}\" is no link of {} devices on {} nodes", name, plan_.cluster.devices, plan_.cluster.nodes()),
+    violations_.push_back({std::string(option),
+                           fmt::format("\"{}\" is no link of {} devices on {} nodes", name, plan_.cluster.devices, plan_.cluster.nodes()),
                            "name a device's link like \"port 0\", a node's like \"uplink 0\""});
     return std::nullopt;
   }

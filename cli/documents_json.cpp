@@ -18,7 +18,8 @@ double seconds(sim::SimTime time) { return sim::to_seconds(time).count(); }
 
 Json memory_json(const sim::MemoryBreakdown& memory) {
   Json json = Json::object();
-  for (std::size_t category = 0; category < memory.size(); ++category) json[std::string(sim::kMemoryCategoryNames[category])] = memory[category].value();
+  for (std::size_t category = 0; category < memory.size(); ++category)
+    json[std::string(sim::kMemoryCategoryNames[category])] = memory[category].value();
   return json;
 }
 
@@ -29,27 +30,54 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   for (const sim::DeviceResult& device : result.devices) {
     const sim::MemoryBeside beside = sim::memory_beside(plan, device.at_peak);
     const sim::MemoryInterval memory = sim::memory_interval(plan, device.at_peak);
-    devices.push_back({{"stage", device.stage.value()}, {"first_rank", device.representative.value()}, {"ranks", device.multiplicity},
-                       {"busy_seconds", seconds(device.busy)}, {"idle_seconds", seconds(device.idle)},
-                       {"communication_seconds", seconds(device.communication)}, {"exposed_communication_seconds", seconds(device.exposed_communication)},
-                       {"peak_memory_bytes", device.peak_memory.value()}, {"peak_memory_low_bytes", memory.low(device.peak_memory).value()},
+    devices.push_back({{"stage", device.stage.value()},
+                       {"first_rank", device.representative.value()},
+                       {"ranks", device.multiplicity},
+                       {"busy_seconds", seconds(device.busy)},
+                       {"idle_seconds", seconds(device.idle)},
+                       {"communication_seconds", seconds(device.communication)},
+                       {"exposed_communication_seconds", seconds(device.exposed_communication)},
+                       {"peak_memory_bytes", device.peak_memory.value()},
+                       {"peak_memory_low_bytes", memory.low(device.peak_memory).value()},
                        {"peak_memory_high_bytes", memory.high(device.peak_memory).value()},
                        {"out_of_memory_chance_ratio", memory.chance_above(device.peak_memory, sim::usable_memory(plan.cluster))},
                        {"memory_at_peak_bytes", memory_json(device.at_peak)},
-                       {"pool_estimated_bytes", beside.pool.value()}, {"nccl_estimated_bytes", beside.nccl.value()}});
+                       {"pool_estimated_bytes", beside.pool.value()},
+                       {"nccl_estimated_bytes", beside.nccl.value()}});
   }
-  return {{"step_time_seconds", seconds(result.step_time)}, {"step_time_low_seconds", interval.low(step).count()},
-          {"step_time_high_seconds", interval.high(step).count()}, {"tokens_per_second", result.tokens_per_second}, {"mfu_ratio", result.mfu},
-          {"bubble_ratio", result.bubble}, {"exposed_communication_ratio", result.exposed_communication},
-          {"peak_memory_bytes", result.peak_memory.value()}, {"host_memory_bytes", result.host_memory.value()}, {"fits", result.fits}, {"tasks", result.num_tasks},
-          {"disturbed_by", result.disturbed_by}, {"undisturbed_step_time_seconds", seconds(result.undisturbed_step_time)}, {"devices", devices}};
+  return {{"step_time_seconds", seconds(result.step_time)},
+          {"step_time_low_seconds", interval.low(step).count()},
+          {"step_time_high_seconds", interval.high(step).count()},
+          {"tokens_per_second", result.tokens_per_second},
+          {"mfu_ratio", result.mfu},
+          {"bubble_ratio", result.bubble},
+          {"exposed_communication_ratio", result.exposed_communication},
+          {"peak_memory_bytes", result.peak_memory.value()},
+          {"host_memory_bytes", result.host_memory.value()},
+          {"fits", result.fits},
+          {"tasks", result.num_tasks},
+          {"disturbed_by", result.disturbed_by},
+          {"undisturbed_step_time_seconds", seconds(result.undisturbed_step_time)},
+          {"devices", devices}};
 }
 
 Json shape_json(const sim::ParallelPlan& plan) {
-  return {{"data", plan.mesh.data}, {"expert", plan.mesh.expert}, {"context", plan.mesh.context}, {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
-          {"replicas", plan.mesh.replicas}, {"tensor", plan.mesh.tensor}, {"pipeline", plan.mesh.pipeline}, {"schedule", plan.schedule}, {"chunks", plan.chunks},
-          {"microbatches", plan.num_microbatches()}, {"microbatch_size", plan.microbatch_size}, {"zero_stage", plan.zero_stage},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])}, {"sequence_parallel", plan.sequence_parallel}, {"offload_optimizer", plan.offload_optimizer}, {"offload_activations", plan.offload_activations},
+  return {{"data", plan.mesh.data},
+          {"expert", plan.mesh.expert},
+          {"context", plan.mesh.context},
+          {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
+          {"replicas", plan.mesh.replicas},
+          {"tensor", plan.mesh.tensor},
+          {"pipeline", plan.mesh.pipeline},
+          {"schedule", plan.schedule},
+          {"chunks", plan.chunks},
+          {"microbatches", plan.num_microbatches()},
+          {"microbatch_size", plan.microbatch_size},
+          {"zero_stage", plan.zero_stage},
+          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])},
+          {"sequence_parallel", plan.sequence_parallel},
+          {"offload_optimizer", plan.offload_optimizer},
+          {"offload_activations", plan.offload_activations},
           {"plan_hash", sim::plan_hash(plan)}};
 }
 
@@ -63,14 +91,25 @@ Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
 Json spread_json(const sim::Spread& spread) { return {{"mean", spread.mean}, {"low", spread.low}, {"high", spread.high}}; }
 
 Json goodput_json(const sim::Goodput& goodput) {
-  return {{"time_to_train_seconds", spread_json(goodput.seconds)}, {"goodput_ratio", spread_json(goodput.share)}, {"failures", spread_json(goodput.failures)},
-          {"useful_seconds", goodput.useful}, {"slowed_seconds", goodput.slowed}, {"saving_seconds", goodput.saving}, {"lost_seconds", goodput.lost},
-          {"restarting_seconds", goodput.restarting}, {"best_checkpoint_interval_steps", goodput.best_interval}, {"unfinished_draws", goodput.unfinished}};
+  return {{"time_to_train_seconds", spread_json(goodput.seconds)},
+          {"goodput_ratio", spread_json(goodput.share)},
+          {"failures", spread_json(goodput.failures)},
+          {"useful_seconds", goodput.useful},
+          {"slowed_seconds", goodput.slowed},
+          {"saving_seconds", goodput.saving},
+          {"lost_seconds", goodput.lost},
+          {"restarting_seconds", goodput.restarting},
+          {"best_checkpoint_interval_steps", goodput.best_interval},
+          {"unfinished_draws", goodput.unfinished}};
 }
 
 Json row_json(const sim::ErrorRow& row, double noise) {
-  return {{"name", row.name}, {"samples", row.samples}, {"simulated_seconds", row.simulated.count()}, {"measured_seconds", row.measured.count()},
-          {"error_ratio", row.error()}, {"noise_ratio", noise}};
+  return {{"name", row.name},
+          {"samples", row.samples},
+          {"simulated_seconds", row.simulated.count()},
+          {"measured_seconds", row.measured.count()},
+          {"error_ratio", row.error()},
+          {"noise_ratio", noise}};
 }
 
 Json rows_json(const std::vector<sim::ErrorRow>& rows, double noise) {
@@ -95,28 +134,46 @@ std::string error_document(const std::string& file, const std::vector<sim::Viola
 std::string search_document(const PlanOptions& options, const planner::SearchResult& result) {
   Json excluded = Json::array();
   for (const planner::Exclusion& exclusion : result.excluded)
-    excluded.push_back({{"family", exclusion.family}, {"code", exclusion.code}, {"reason", exclusion.reason},
-                        {"nearest_fix", exclusion.nearest_fix}, {"candidates", exclusion.candidates}});
-  return printed({{"plan_file", result.ranked.empty() ? Json(nullptr) : Json(options.output)}, {"ranked", ranked_json(result.ranked)},
-                  {"pareto", ranked_json(result.pareto)}, {"excluded", excluded}, {"candidates", result.candidates}, {"infeasible", result.infeasible},
-                  {"pruned_memory", result.pruned_memory}, {"pruned_bound", result.pruned_bound}, {"simulated", result.simulated},
+    excluded.push_back({{"family", exclusion.family},
+                        {"code", exclusion.code},
+                        {"reason", exclusion.reason},
+                        {"nearest_fix", exclusion.nearest_fix},
+                        {"candidates", exclusion.candidates}});
+  return printed({{"plan_file", result.ranked.empty() ? Json(nullptr) : Json(options.output)},
+                  {"ranked", ranked_json(result.ranked)},
+                  {"pareto", ranked_json(result.pareto)},
+                  {"excluded", excluded},
+                  {"candidates", result.candidates},
+                  {"infeasible", result.infeasible},
+                  {"pruned_memory", result.pruned_memory},
+                  {"pruned_bound", result.pruned_bound},
+                  {"simulated", result.simulated},
                   {"proof", result.proof}});
 }
 
-std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result, const std::optional<sim::Goodput>& goodput) {
+std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
+                                const std::optional<sim::Goodput>& goodput) {
   Json document = {{"plan", shape_json(plan)}, {"result", result_json(plan, result)}};
   if (goodput) document["training"] = goodput_json(*goodput);
   return printed(document);
 }
 
 std::string comparison_document(const sim::Comparison& comparison) {
-  return printed({{"step", row_json(comparison.step, comparison.noise)}, {"stages", rows_json(comparison.stages, comparison.noise)},
-                  {"kinds", rows_json(comparison.kinds, comparison.noise)}, {"only_simulated", comparison.only_simulated},
-                  {"only_measured", comparison.only_measured}, {"ledger_equal", comparison.ledger_equal}, {"ledger_difference", comparison.ledger_difference},
-                  {"bubble_simulated_ratio", comparison.bubble_simulated}, {"bubble_measured_ratio", comparison.bubble_measured},
-                  {"overlap_simulated_ratio", comparison.overlap_simulated}, {"overlap_measured_ratio", comparison.overlap_measured},
-                  {"memory_simulated_bytes", comparison.memory_simulated.value()}, {"memory_measured_bytes", comparison.memory_measured.value()},
-                  {"memory_composition_bytes", memory_json(comparison.memory_composition)}, {"noise_ratio", comparison.noise}});
+  return printed({{"step", row_json(comparison.step, comparison.noise)},
+                  {"stages", rows_json(comparison.stages, comparison.noise)},
+                  {"kinds", rows_json(comparison.kinds, comparison.noise)},
+                  {"only_simulated", comparison.only_simulated},
+                  {"only_measured", comparison.only_measured},
+                  {"ledger_equal", comparison.ledger_equal},
+                  {"ledger_difference", comparison.ledger_difference},
+                  {"bubble_simulated_ratio", comparison.bubble_simulated},
+                  {"bubble_measured_ratio", comparison.bubble_measured},
+                  {"overlap_simulated_ratio", comparison.overlap_simulated},
+                  {"overlap_measured_ratio", comparison.overlap_measured},
+                  {"memory_simulated_bytes", comparison.memory_simulated.value()},
+                  {"memory_measured_bytes", comparison.memory_measured.value()},
+                  {"memory_composition_bytes", memory_json(comparison.memory_composition)},
+                  {"noise_ratio", comparison.noise}});
 }
 
 std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens) {
@@ -125,18 +182,25 @@ std::string tokenize_document(const TokenizeOptions& options, std::int64_t token
 
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics) {
   Json steps = Json::array();
-  for (const StepMetrics& step : metrics) steps.push_back({{"step", step.step}, {"loss", step.loss}, {"tokens_per_second", step.tokens_per_second}});
+  for (const StepMetrics& step : metrics)
+    steps.push_back({{"step", step.step}, {"loss", step.loss}, {"tokens_per_second", step.tokens_per_second}});
   return printed({{"run", options.output}, {"tokens_per_second", median_tokens_per_second(metrics)}, {"steps", steps}});
 }
 
 std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder) {
   Json files = Json::array();
   for (const sim::RecipeFile& file : recipe.files) files.push_back(folder + "/" + file.name);
-  return printed({{"program", std::string(program.name)}, {"version", std::string(program.version)}, {"files", files}, {"notes", violations_json(recipe.notes)}});
+  return printed({{"program", std::string(program.name)},
+                  {"version", std::string(program.version)},
+                  {"files", files},
+                  {"notes", violations_json(recipe.notes)}});
 }
 
 std::string import_document(const sim::ImportedPlan& imported, const std::string& output) {
-  return printed({{"plan_file", output}, {"program", std::string(imported.program->name)}, {"plan", shape_json(imported.plan)}, {"notes", violations_json(imported.notes)}});
+  return printed({{"plan_file", output},
+                  {"program", std::string(imported.program->name)},
+                  {"plan", shape_json(imported.plan)},
+                  {"notes", violations_json(imported.notes)}});
 }
 
 std::string export_document(const ExportOptions& options) {

@@ -22,7 +22,9 @@ planner::LayoutRequest layout_request(const EstimateOptions& options) {
   request.global_batch = options.global_batch;
   const std::optional<sim::NumberFormat> format = sim::find_number_format(options.precision);
   if (!format)
-    throw sim::InputError("--precision", {{"", "is " + options.precision + ", accepted: " + fmt::format("{}", fmt::join(sim::kNumberFormatNames, ", ")), "choose one"}});
+    throw sim::InputError(
+        "--precision",
+        {{"", "is " + options.precision + ", accepted: " + fmt::format("{}", fmt::join(sim::kNumberFormatNames, ", ")), "choose one"}});
   request.format = *format;
   request.top = options.top;
   return request;
@@ -53,19 +55,25 @@ std::vector<std::string> row(const planner::EstimatedLayout& layout, const plann
 }
 
 std::string ranking(const planner::LayoutResult& result, const planner::LayoutRequest& request) {
-  std::vector<std::vector<std::string>> rows{{"#", "data", "tensor", "context", "pipeline", "expert", "schedule", "microbatches", "zero", "recompute", "step",
-                                              "80 % interval", "tokens/s a GPU", "MFU", "memory", "made of"}};
+  std::vector<std::vector<std::string>> rows{{"#", "data", "tensor", "context", "pipeline", "expert", "schedule", "microbatches", "zero",
+                                              "recompute", "step", "80 % interval", "tokens/s a GPU", "MFU", "memory", "made of"}};
   for (std::size_t at = 0; at < result.ranked.size(); ++at) rows.push_back(row(result.ranked[at], request, at + 1));
   return table_text(rows);
 }
 
 std::string verdict(const planner::LayoutResult& result) {
-  std::string text = fmt::format("{} layouts: {} over memory, {} estimated\n", result.candidates, result.over_memory, result.candidates - result.over_memory);
+  std::string text = fmt::format("{} layouts: {} over memory, {} estimated\n", result.candidates, result.over_memory,
+                                 result.candidates - result.over_memory);
   if (!result.ranked.empty()) return text;
-  if (!result.smallest) return text + "No layout divides these GPUs, this batch and this network: try other numbers of devices or samples (a step has at most 16,384 microbatches)\n";
-  return text + fmt::format("None fits: the smallest takes {:.1f} GiB of {:.1f} GiB (tensor {}, pipeline {}); add devices, or take parts with more memory\n",
-                            result.smallest->memory.total_gib, result.smallest->memory.available_gib, result.smallest->run.layout.tensor,
-                            result.smallest->run.layout.pipeline);
+  if (!result.smallest)
+    return text +
+           "No layout divides these GPUs, this batch and this network: try other numbers of devices or samples (a step has at most 16,384 "
+           "microbatches)\n";
+  return text + fmt::format(
+                    "None fits: the smallest takes {:.1f} GiB of {:.1f} GiB (tensor {}, pipeline {}); add devices, or take parts with more "
+                    "memory\n",
+                    result.smallest->memory.total_gib, result.smallest->memory.available_gib, result.smallest->run.layout.tensor,
+                    result.smallest->run.layout.pipeline);
 }
 
 }  // namespace
@@ -73,8 +81,9 @@ std::string verdict(const planner::LayoutResult& result) {
 int run(const EstimateOptions& options, const Console& console) {
   const planner::LayoutRequest request = layout_request(options);
   const planner::LayoutResult result = planner::rank_layouts(request);
-  const std::string title = fmt::format("{} on {} x {} under {}: sequence {}, global batch {}, {}\n\n", options.model, request.cluster.devices,
-                                        request.cluster.hardware.name, request.cluster.software.name, options.sequence, options.global_batch, options.precision);
+  const std::string title =
+      fmt::format("{} on {} x {} under {}: sequence {}, global batch {}, {}\n\n", options.model, request.cluster.devices,
+                  request.cluster.hardware.name, request.cluster.software.name, options.sequence, options.global_batch, options.precision);
   console.result(console.heading(title) + (result.ranked.empty() ? "" : ranking(result, request) + "\n") + verdict(result),
                  [&] { return estimate_document(result); });
   return result.ranked.empty() ? kNoFeasiblePlan : kSuccess;

@@ -31,8 +31,12 @@ Json estimated_json(const planner::EstimatedLayout& layout) {
           {"step_time_high_seconds", step.high.count()},
           {"mfu_ratio", layout.mfu},
           {"memory_gib", layout.memory.total_gib},
-          {"parts_seconds", {{"pipeline", step.parts.pipeline}, {"gradients", step.parts.gradients}, {"optimizer", step.parts.optimizer},
-                             {"weights", step.parts.gather}, {"overhead", step.parts.overhead}}}};
+          {"parts_seconds",
+           {{"pipeline", step.parts.pipeline},
+            {"gradients", step.parts.gradients},
+            {"optimizer", step.parts.optimizer},
+            {"weights", step.parts.gather},
+            {"overhead", step.parts.overhead}}}};
 }
 
 }  // namespace

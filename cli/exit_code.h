@@ -7,10 +7,10 @@ namespace cli {
 
 enum ExitCode : int {
   kSuccess = 0,
-  kUsage = 2,           // the command line itself
+  kUsage = 2,  // the command line itself
   kNoFeasiblePlan = 10,
   kLimitReached = 20,
-  kInputError = 30,     // a file or a value that a user gave us
+  kInputError = 30,  // a file or a value that a user gave us
   kInternal = 40,
   kRankFailed = 50,
   kInterrupted = 130,

@@ -20,7 +20,7 @@ int export_weights(const ExportOptions& options, const Console& console) {
 }
 
 int export_plan(const ExportOptions& options, const Console& console) {
-  const sim::Program& program = *sim::find_program(options.to);   // options.cpp lets no other name in
+  const sim::Program& program = *sim::find_program(options.to);  // options.cpp lets no other name in
   const std::string file = std::filesystem::is_directory(options.source) ? options.source + "/plan.json" : options.source;
   const sim::Recipe recipe = sim::export_recipe(program, sim::load_plan(file), options.output);
   console.result(recipe_text(program, recipe, options.output), [&] { return recipe_document(program, recipe, options.output); });
@@ -29,6 +29,8 @@ int export_plan(const ExportOptions& options, const Console& console) {
 
 }  // namespace
 
-int run(const ExportOptions& options, const Console& console) { return options.to.empty() ? export_weights(options, console) : export_plan(options, console); }
+int run(const ExportOptions& options, const Console& console) {
+  return options.to.empty() ? export_weights(options, console) : export_plan(options, console);
+}
 
 }  // namespace cli

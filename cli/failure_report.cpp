@@ -21,7 +21,7 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kLastWords = 600;   // characters of each rank
+constexpr std::size_t kLastWords = 600;  // characters of each rank
 
 std::string contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -33,8 +33,10 @@ std::string words_file(const FailedRun& run, sim::Rank rank) { return fmt::forma
 // The heartbeat files are the worker's own format: it reads them to us.
 std::string heartbeats(const FailedRun& run) {
   const std::string answer = run.folder + "/report.txt";
-  Process worker({.command = {worker_path(), "report", "--out", run.folder, "--ranks", std::to_string(run.ranks)}, .environment = {},
-                  .output_file = answer, .error_file = "/dev/null"});
+  Process worker({.command = {worker_path(), "report", "--out", run.folder, "--ranks", std::to_string(run.ranks)},
+                  .environment = {},
+                  .output_file = answer,
+                  .error_file = "/dev/null"});
   worker.wait_for(std::chrono::seconds(3));
   return contents(answer);
 }
@@ -43,13 +45,14 @@ std::string last_words(const FailedRun& run) {
   std::string text;
   for (std::int32_t rank = 0; rank < run.ranks; ++rank) {
     const std::string words = contents(words_file(run, sim::Rank(rank)));
-    if (!words.empty()) text += fmt::format("rank {} said last:\n{}\n", rank, words.substr(words.size() - std::min(words.size(), kLastWords)));
+    if (!words.empty())
+      text += fmt::format("rank {} said last:\n{}\n", rank, words.substr(words.size() - std::min(words.size(), kLastWords)));
   }
   return text;
 }
 
 struct Pattern {
-  std::array<std::string_view, 2> to_rank;   // one after the other; behind the second stands the rank
+  std::array<std::string_view, 2> to_rank;  // one after the other; behind the second stands the rank
   std::string_view to_number;
   const char* sentence;
   bool is_signal = false;
@@ -65,8 +68,10 @@ constexpr std::array kPatterns = std::to_array<Pattern>({
 std::string on_one_line(const std::string& words) {
   std::string line;
   for (const char c : words)
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) line += c;
-    else if (!line.ends_with(' ')) line += ' ';
+    if (std::isspace(static_cast<unsigned char>(c)) == 0)
+      line += c;
+    else if (!line.ends_with(' '))
+      line += ' ';
   return line;
 }
 
@@ -104,15 +109,18 @@ Cause cause_of(const std::string& mpirun_words) {
 std::string failure_report(const FailedRun& run) {
   const std::string words = contents(run.folder + "/mpirun.txt");
   const Cause cause = cause_of(words);
-  std::string text = fmt::format("error: the run failed: {}\n", cause.rank.exists() ? cause.text : fmt::format("mpirun ended with {}", run.status));
+  std::string text =
+      fmt::format("error: the run failed: {}\n", cause.rank.exists() ? cause.text : fmt::format("mpirun ended with {}", run.status));
   text += heartbeats(run) + last_words(run);
   if (!cause.rank.exists()) text += words;
-  return text + fmt::format("  remedy: mend the cause, then continue from the last checkpoint with --resume; everything said is in {}/", run.folder);
+  return text + fmt::format("  remedy: mend the cause, then continue from the last checkpoint with --resume; everything said is in {}/",
+                            run.folder);
 }
 
 int refused_by_worker(const std::string& file, int status, const Console& console) {
   const int code = status == kUsage || status == kInputError ? status : kInternal;
-  if (console.form() == Form::Json) console.result("", [&] { return error_document(file, {{"", "meshwright-worker refused it, and says why on stderr", ""}}, code); });
+  if (console.form() == Form::Json)
+    console.result("", [&] { return error_document(file, {{"", "meshwright-worker refused it, and says why on stderr", ""}}, code); });
   return code;
 }
 

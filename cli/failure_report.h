@@ -12,7 +12,7 @@ namespace cli {
 struct FailedRun {
   std::string folder;
   std::int32_t ranks = 1;
-  int status = 0;              // exit status of mpirun
+  int status = 0;  // exit status of mpirun
 };
 
 // First the cause (rank and signal or exit code, as mpirun saw it), then a line a rank from its heartbeat (phase and task),

@@ -9,8 +9,11 @@ namespace cli {
 
 int run(const ImportOptions& options, const Console& console) {
   require_output(options.output, {options.recipe, options.model, options.cluster});
-  sim::RecipeContext context{.model = sim::load_model_config(options.model), .cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices}),
-                             .sequence = options.sequence, .global_batch = options.global_batch, .microbatch = options.microbatch};
+  sim::RecipeContext context{.model = sim::load_model_config(options.model),
+                             .cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices}),
+                             .sequence = options.sequence,
+                             .global_batch = options.global_batch,
+                             .microbatch = options.microbatch};
   if (!options.software.empty()) context.cluster.software = sim::load_software(options.software);
   const sim::ImportedPlan imported = sim::import_recipe(options.recipe, context);
   sim::save_plan(imported.plan, options.output);

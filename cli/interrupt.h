@@ -7,6 +7,6 @@ namespace cli {
 
 // From the first call on, SIGINT and SIGTERM set the flag; a third signal ends the process at once.
 const std::atomic<bool>& interrupted();
-bool insisted();   // a second signal came
+bool insisted();  // a second signal came
 
 }  // namespace cli

@@ -25,14 +25,13 @@ std::vector<std::string> binding(std::int32_t ranks) {
 
 }  // namespace
 
-std::string worker_path() {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-worker").string();
-}
+std::string worker_path() { return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "meshwright-worker").string(); }
 
 std::string require_worker() {
   const std::string worker = worker_path();
   if (!std::filesystem::exists(worker))
-    throw sim::InputError(worker, {{"", "does not exist: this build has no worker", "build it:  cmake --preset release && cmake --build --preset release"}});
+    throw sim::InputError(
+        worker, {{"", "does not exist: this build has no worker", "build it:  cmake --preset release && cmake --build --preset release"}});
   return worker;
 }
 
@@ -47,7 +46,8 @@ int run_worker(const std::vector<std::string>& arguments) {
 
 std::vector<std::string> mpirun_command(const LaunchRequest& request) {
   const std::string worker = require_worker();
-  std::vector<std::string> command{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", std::to_string(request.ranks), "-x", kPassedOn};
+  std::vector<std::string> command{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", std::to_string(request.ranks), "-x",
+                                   kPassedOn};
   for (std::string& word : binding(request.ranks)) command.push_back(std::move(word));
   command.push_back(worker);
   command.insert(command.end(), request.arguments.begin(), request.arguments.end());
@@ -56,11 +56,15 @@ std::vector<std::string> mpirun_command(const LaunchRequest& request) {
 
 int launch(const LaunchRequest& request, const std::function<void()>& watch) try {
   const std::atomic<bool>& stop = interrupted();
-  Process mpirun({.command = mpirun_command(request), .environment = {std::string(kPassedOn) + "=1"}, .output_file = {}, .error_file = request.error_file, .death_signal = SIGUSR1});   // should we be killed, the ranks end with a checkpoint
+  Process mpirun({.command = mpirun_command(request),
+                  .environment = {std::string(kPassedOn) + "=1"},
+                  .output_file = {},
+                  .error_file = request.error_file,
+                  .death_signal = SIGUSR1});  // should we be killed, the ranks end with a checkpoint
   bool asked = false, ended = false;
   while (!mpirun.wait_for(kWatch)) {
     watch();
-    if (stop && !asked) mpirun.signal(SIGUSR1);   // mpirun hands it to the ranks; SIGINT would make it kill them
+    if (stop && !asked) mpirun.signal(SIGUSR1);  // mpirun hands it to the ranks; SIGINT would make it kill them
     if (insisted() && !ended) mpirun.signal(SIGTERM);
     asked = asked || stop;
     ended = ended || insisted();

@@ -13,21 +13,21 @@ namespace cli {
 
 struct LaunchRequest {
   std::int32_t ranks = 1;
-  std::vector<std::string> arguments;   // of the worker
-  std::string error_file;               // mpirun's words, and the workers' until they have their own file
+  std::vector<std::string> arguments;  // of the worker
+  std::string error_file;              // mpirun's words, and the workers' until they have their own file
 };
 
 // mpirun with everything stated that its defaults would leave to chance: binding, threads, root.
-std::vector<std::string> mpirun_command(const LaunchRequest& request);   // throws sim::InputError where the worker is not built
+std::vector<std::string> mpirun_command(const LaunchRequest& request);  // throws sim::InputError where the worker is not built
 
 // Runs to the end; calls `watch` ten times a second. A first Ctrl-C asks the ranks to stop at the next good point,
 // a second one ends them.
-int launch(const LaunchRequest& request, const std::function<void()>& watch);   // the exit status of mpirun
+int launch(const LaunchRequest& request, const std::function<void()>& watch);  // the exit status of mpirun
 
 // The worker alone, to its end; what it says goes where our words go. Its exit status.
 int run_worker(const std::vector<std::string>& arguments);
 
-std::string worker_path();      // beside our own program
-std::string require_worker();   // the same; throws sim::InputError where it is not built
+std::string worker_path();     // beside our own program
+std::string require_worker();  // the same; throws sim::InputError where it is not built
 
 }  // namespace cli

@@ -27,7 +27,8 @@ class ScratchFolder {
     std::error_code error;
     path_ = std::filesystem::temp_directory_path(error) / fmt::format("meshwright-measure-{}", getpid());
     if (!error) std::filesystem::create_directories(path_, error);
-    if (error) throw sim::InputError("TMPDIR", {{"", "names no folder that can be written: " + error.message(), "set it to one, or unset it"}});
+    if (error)
+      throw sim::InputError("TMPDIR", {{"", "names no folder that can be written: " + error.message(), "set it to one, or unset it"}});
   }
   ~ScratchFolder() {
     std::error_code ignored;
@@ -56,10 +57,12 @@ sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, 
   const std::int32_t ranks = pass.ranks;
   const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
   const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
-  const int status = launch({.ranks = ranks, .arguments = {"measure", "--out", profile, "--device", pass.device}, .error_file = said},
-                            [&] { progress.update({.done = pass.number, .all = 0, .details = fmt::format("of {}, {}", pass.of, details)}); });
-  if (interrupted()) return {};   // however its ranks ended
-  if (status != kSuccess) throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));
+  const int status = launch({.ranks = ranks, .arguments = {"measure", "--out", profile, "--device", pass.device}, .error_file = said}, [&] {
+    progress.update({.done = pass.number, .all = 0, .details = fmt::format("of {}, {}", pass.of, details)});
+  });
+  if (interrupted()) return {};  // however its ranks ended
+  if (status != kSuccess)
+    throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));
   return sim::load_hardware_profile(profile);
 }
 
@@ -82,13 +85,17 @@ int run(const MeasureOptions& options, const Console& console) {
   sim::HardwareProfile profile;
   std::int64_t number = 0;
   for (const std::int32_t ranks : options.ranks) {
-    const sim::HardwareProfile measured = measure_in({.device = options.device, .ranks = ranks, .number = ++number, .of = static_cast<std::int64_t>(options.ranks.size())}, scratch, progress);
+    const sim::HardwareProfile measured =
+        measure_in({.device = options.device, .ranks = ranks, .number = ++number, .of = static_cast<std::int64_t>(options.ranks.size())},
+                   scratch, progress);
     if (interrupted()) {
       console.say("interrupted: nothing was written");
       return kInterrupted;
     }
-    if (profile.measured.empty()) profile = measured;
-    else profile.measured.insert(profile.measured.end(), measured.measured.begin(), measured.measured.end());
+    if (profile.measured.empty())
+      profile = measured;
+    else
+      profile.measured.insert(profile.measured.end(), measured.measured.begin(), measured.measured.end());
   }
   profile.name = "this-machine";
   save_hardware_profile(profile, options.output);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kVersion = "meshwright 0.1";
 
-CLI::Range up_to(std::int64_t most) { return CLI::Range(std::int64_t{1}, most); }   // what is written can be read again
+CLI::Range up_to(std::int64_t most) { return CLI::Range(std::int64_t{1}, most); }  // what is written can be read again
 
 // CLI11 leaves a subcommand's values where its options point: one place for all of them, of which one is used.
 struct Values {
@@ -45,8 +45,11 @@ void declare_measure(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "measure", "Measure this machine: kernels, memory, collectives -> a hardware profile",
                                   "meshwright measure -o this_machine.json --ranks 1,2,4");
   add_output(command, values.measure.output, "Hardware profile to write");
-  command->add_option("--device", values.measure.device, "What is measured: auto (the CPU), cuda, cuda:0; a GPU with --ranks 1")->capture_default_str();
-  command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")->delimiter(',')->check(CLI::Range(1, 256));
+  command->add_option("--device", values.measure.device, "What is measured: auto (the CPU), cuda, cuda:0; a GPU with --ranks 1")
+      ->capture_default_str();
+  command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256));
 }
 
 void declare_plan_request(CLI::App* command, PlanOptions& plan) {
@@ -56,20 +59,24 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
-  command->add_option("--software", plan.software, "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
+  command->add_option("--software", plan.software,
+                      "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
   command->add_option("--precision", plan.precision, "fp64, fp32, tf32, bf16 or fp16; default: bf16 on GPUs, fp32 on CPUs");
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "With bf16 and fp16: gradients are summed and reduced in fp32");
   command->add_option("--optimizer", plan.optimizer, "adamw or sgd")->capture_default_str();
   command->add_option("--vocabulary-multiple", plan.vocabulary_multiple, "The vocabulary is padded up to a multiple of this")
-      ->check(up_to(sim::kMostVocabularyMultiple))->capture_default_str();
+      ->check(up_to(sim::kMostVocabularyMultiple))
+      ->capture_default_str();
 }
 
 void declare_training(CLI::App* command, PlanOptions& plan) {
   command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")->capture_default_str();
   command->add_option("--checkpoint-interval", plan.checkpoint_interval, "Steps between checkpoints; 0: at the end only")
-      ->check(CLI::Range(std::int64_t{0}, sim::kMostSteps))->capture_default_str();
+      ->check(CLI::Range(std::int64_t{0}, sim::kMostSteps))
+      ->capture_default_str();
   command->add_option("--seed", plan.seed, "Of initial weights, sample order and dropout")
-      ->check(CLI::Range(std::int64_t{0}, sim::kLargestSeed))->capture_default_str();
+      ->check(CLI::Range(std::int64_t{0}, sim::kLargestSeed))
+      ->capture_default_str();
 }
 
 std::vector<std::string> program_names() {
@@ -79,31 +86,49 @@ std::vector<std::string> program_names() {
 }
 
 void declare_plan(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "plan", "Find the fastest plan that fits, and say why the others lost",
-                                  "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
-                                  "--fix tensor=4 -o plan.json");
+  CLI::App* command =
+      add_command(app, values, "plan", "Find the fastest plan that fits, and say why the others lost",
+                  "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
+                  "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command->add_option("--fix", values.fixed, "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, reshard_ranks, "
-                                             "sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule")->expected(1)->take_all();
+  command
+      ->add_option("--fix", values.fixed,
+                   "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, "
+                   "layers_per_unit, reshard_ranks, "
+                   "sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule")
+      ->expected(1)
+      ->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(CLI::PositiveNumber);
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
-  command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")->check(CLI::IsMember(program_names()));
-  command->add_flag("--offload", values.plan.offload, "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
+  command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
+      ->check(CLI::IsMember(program_names()));
+  command->add_flag(
+      "--offload", values.plan.offload,
+      "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
   declare_training(command, values.plan);
   add_output(command, values.plan.output, "Plan file to write");
 }
 
 // Beyond a step: how long a training takes on machines that fail. Its rates mean nothing without --steps.
 void declare_training_run(CLI::App* command, TrainingOptions& training) {
-  CLI::Option* steps = command->add_option("--steps", training.steps, "Draw whole trainings of that many steps from the rates below: time to train, goodput, with interval")
-                           ->check(up_to(sim::kMostSteps));
+  CLI::Option* steps =
+      command
+          ->add_option("--steps", training.steps,
+                       "Draw whole trainings of that many steps from the rates below: time to train, goodput, with interval")
+          ->check(up_to(sim::kMostSteps));
   for (CLI::Option* option :
-       {command->add_option("--mtbf", training.mean_time_between_failures, "Mean time between failures of one device, as \"5.8 y\" (Llama 3: 419 in 54 days on 16,384 GPUs); default: none fails"),
+       {command->add_option(
+            "--mtbf", training.mean_time_between_failures,
+            "Mean time between failures of one device, as \"5.8 y\" (Llama 3: 419 in 54 days on 16,384 GPUs); default: none fails"),
         command->add_option("--restart-time", training.restart_time, "From a failure to the first step after it")->capture_default_str(),
-        command->add_option("--checkpoint-time", training.checkpoint_time, "How long a checkpoint holds the step up")->capture_default_str(),
-        command->add_option("--checkpoint-every", training.checkpoint_interval, "Steps between checkpoints; default: the interval that loses least")->check(up_to(sim::kMostSteps)),
+        command->add_option("--checkpoint-time", training.checkpoint_time, "How long a checkpoint holds the step up")
+            ->capture_default_str(),
+        command
+            ->add_option("--checkpoint-every", training.checkpoint_interval,
+                         "Steps between checkpoints; default: the interval that loses least")
+            ->check(up_to(sim::kMostSteps)),
         command->add_option("--stragglers", training.stragglers_per_day, "How often a day a device becomes slow")->capture_default_str(),
         command->add_option("--straggler-time", training.straggler_time, "How long it stays so, on average")->capture_default_str(),
         command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->capture_default_str(),
@@ -113,15 +138,18 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
 }
 
 void declare_estimate(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "estimate", "Rank layouts in closed form, also of networks that plan cannot lower (windowed attention, adapters, fp8)",
-                                  "meshwright estimate --model mixtral/config.json --cluster h100-80gb-sxm --devices 256 --global-batch 256 --sequence 4096");
+  CLI::App* command = add_command(
+      app, values, "estimate", "Rank layouts in closed form, also of networks that plan cannot lower (windowed attention, adapters, fp8)",
+      "meshwright estimate --model mixtral/config.json --cluster h100-80gb-sxm --devices 256 --global-batch 256 --sequence 4096");
   EstimateOptions& estimate = values.estimate;
-  command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")->required();
+  command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")
+      ->required();
   command->add_option("--cluster", estimate.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
   command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
-  command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")->capture_default_str();
+  command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")
+      ->capture_default_str();
   command->add_option("--precision", estimate.precision, "fp32, tf32, fp16, bf16 or fp8")->capture_default_str();
   command->add_option("--top", estimate.top, "How many layouts to show")->check(CLI::PositiveNumber)->capture_default_str();
 }
@@ -130,17 +158,23 @@ void declare_simulate(CLI::App& app, Values& values) {
   CLI::App* command = add_command(app, values, "simulate", "Simulate one step of a plan: time, utilization, bubble, memory",
                                   "meshwright simulate plan.json --text --timeline timeline.json");
   command->add_option("plan", values.simulate.plan, "Plan file")->required();
-  command->add_option("--timeline", values.simulate.timeline, "Trace to write, with flows and counters, for ui.perfetto.dev: .perfetto-trace (any size), else Chrome JSON");
-  command->add_option("--memory-snapshot", values.simulate.memory_snapshot, "The planned memory as a PyTorch memory snapshot (.pickle) to write; opens in pytorch.org/memory_viz");
+  command->add_option("--timeline", values.simulate.timeline,
+                      "Trace to write, with flows and counters, for ui.perfetto.dev: .perfetto-trace (any size), else Chrome JSON");
+  command->add_option("--memory-snapshot", values.simulate.memory_snapshot,
+                      "The planned memory as a PyTorch memory snapshot (.pickle) to write; opens in pytorch.org/memory_viz");
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
   command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
-  command->add_option("--order", values.simulate.order, "Take the pipeline's order from this CSV (one row a rank, cells like 0F0, 1I2, 1W2)");
-  command->add_option("--write-order", values.simulate.write_order, "CSV to write: the pipeline's order, as torch.distributed.pipelining reads it");
+  command->add_option("--order", values.simulate.order,
+                      "Take the pipeline's order from this CSV (one row a rank, cells like 0F0, 1I2, 1W2)");
+  command->add_option("--write-order", values.simulate.write_order,
+                      "CSV to write: the pipeline's order, as torch.distributed.pipelining reads it");
   command->add_option("--write-plan", values.simulate.write_plan, "Plan file to write, with the order and predictions of this simulation");
-  command->add_flag("--every-rank", values.simulate.every_rank, "Simulate each rank by itself; ranks that do the same are folded otherwise, with the same result");
+  command->add_flag("--every-rank", values.simulate.every_rank,
+                    "Simulate each rank by itself; ranks that do the same are folded otherwise, with the same result");
   command->add_option("--slow-rank", values.simulate.slow_ranks, "rank=factor, repeated: that rank computes factor times as long");
-  command->add_option("--slow-link", values.simulate.slow_links, "link=share, repeated: \"port 3=0.5\" of a device, \"uplink 0=0.5\" of a node; what is left of it");
+  command->add_option("--slow-link", values.simulate.slow_links,
+                      "link=share, repeated: \"port 3=0.5\" of a device, \"uplink 0=0.5\" of a node; what is left of it");
   command->add_option("--lost-link", values.simulate.lost_links, "link, repeated: one lane of \"port 3\" or \"uplink 0\" is gone");
   declare_training_run(command, values.simulate.training);
 }
@@ -158,27 +192,38 @@ void declare_run(CLI::App& app, Values& values) {
   command->add_option("plan", values.run.plan, "Plan file")->required();
   command->add_option("--data", values.run.data, "Token file (see tokenize)")->required();
   command->add_option("--steps", values.run.steps, "Train up to this step")->required()->check(CLI::PositiveNumber);
-  CLI::Option* resume = command->add_flag("--resume", values.run.resume, "Go on from the last checkpoint of the run folder, also under a plan of another layout");
+  CLI::Option* resume = command->add_flag("--resume", values.run.resume,
+                                          "Go on from the last checkpoint of the run folder, also under a plan of another layout");
   command->add_option("--weights", values.run.weights, "Hugging Face safetensors (file or folder) to start from")->excludes(resume);
-  CLI::Option* restarts = command->add_option("--max-restarts", values.run.max_restarts, "After a rank failed, start again from the last checkpoint, so many times")
-      ->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart")->needs(restarts);
-  command->add_option("--device", values.run.device, "What ranks compute on: auto (as the plan says), cpu, cuda, cuda:0")->capture_default_str();
-  command->add_flag("--cuda-graphs", values.run.cuda_graphs, "On a GPU capture a step's computing once and replay it; its tasks are traced in the first steps only");
-  command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")->capture_default_str();
+  CLI::Option* restarts = command
+                              ->add_option("--max-restarts", values.run.max_restarts,
+                                           "After a rank failed, start again from the last checkpoint, so many times")
+                              ->check(CLI::NonNegativeNumber)
+                              ->capture_default_str();
+  command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart")
+      ->needs(restarts);
+  command->add_option("--device", values.run.device, "What ranks compute on: auto (as the plan says), cpu, cuda, cuda:0")
+      ->capture_default_str();
+  command->add_flag("--cuda-graphs", values.run.cuda_graphs,
+                    "On a GPU capture a step's computing once and replay it; its tasks are traced in the first steps only");
+  command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")
+      ->capture_default_str();
   command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");
   add_output(command, values.run.output, "Run folder: plan, versions, traces, metrics, checkpoints");
 }
 
 void declare_compare(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "compare", "Simulated against measured: step, task kinds, stages, memory",
-                                  "meshwright compare run/");
+  CLI::App* command =
+      add_command(app, values, "compare", "Simulated against measured: step, task kinds, stages, memory", "meshwright compare run/");
   command->add_option("run", values.compare.run, "Run folder")->required();
   command->add_option("--cluster", values.compare.cluster, "Simulate with this profile (a calibrated one) in place of the plan's");
   command->add_flag("--text", values.compare.text, "Draw both timelines");
-  command->add_option("--timeline", values.compare.timeline, "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON");
+  command->add_option("--timeline", values.compare.timeline,
+                      "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON");
   command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(CLI::Range(20, 1000))->capture_default_str();
-  command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 void declare_calibrate(CLI::App& app, Values& values) {
@@ -194,38 +239,52 @@ void declare_validate(CLI::App& app, Values& values) {
                                   "meshwright validate rows.json --out predictions.json");
   command->add_option("rows", values.validate.rows, "Rows of published runs")->required();
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
-  CLI::Option* fit = command->add_option("--fit", values.validate.fit, "Fit software and hardware constants to the rows; write the profiles into this folder");
-  CLI::Option* engine = command->add_flag("--engine", values.validate.by_engine, "Predict as the planner does: lowered to tasks and simulated event by event, where a row can be");
-  command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it")->excludes(fit)->excludes(engine);
+  CLI::Option* fit = command->add_option("--fit", values.validate.fit,
+                                         "Fit software and hardware constants to the rows; write the profiles into this folder");
+  CLI::Option* engine = command->add_flag("--engine", values.validate.by_engine,
+                                          "Predict as the planner does: lowered to tasks and simulated event by event, where a row can be");
+  command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it")
+      ->excludes(fit)
+      ->excludes(engine);
   fit->excludes(engine);
 }
 
 std::string table_of_programs() {
   std::string text = "Programs:";
-  for (const sim::Program* program : sim::all_programs()) text += "\n  " + std::string(program->name) + ": " + std::string(program->title) + " " + std::string(program->version) + ", " + std::string(program->file);
+  for (const sim::Program* program : sim::all_programs())
+    text += "\n  " + std::string(program->name) + ": " + std::string(program->title) + " " + std::string(program->version) + ", " +
+            std::string(program->file);
   return text;
 }
 
 void declare_export(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "export", "A plan -> the configuration of another program (--to); or a run's newest checkpoint -> Hugging Face's safetensors and config.json",
-                                  "meshwright export plan.json --to megatron -o recipe/\n  meshwright export run/ -o model/\n" + table_of_programs());
+  CLI::App* command = add_command(
+      app, values, "export",
+      "A plan -> the configuration of another program (--to); or a run's newest checkpoint -> Hugging Face's safetensors and config.json",
+      "meshwright export plan.json --to megatron -o recipe/\n  meshwright export run/ -o model/\n" + table_of_programs());
   command->add_option("source", values.exported.source, "Plan file with --to, or run folder")->required();
-  command->add_option("--to", values.exported.to, "Program that the plan is for; what it cannot say is an error, what is left to it is told")->check(CLI::IsMember(program_names()));
+  command
+      ->add_option("--to", values.exported.to, "Program that the plan is for; what it cannot say is an error, what is left to it is told")
+      ->check(CLI::IsMember(program_names()));
   add_output(command, values.exported.output, "Folder to write");
 }
 
 void declare_import(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "import", "The configuration of Megatron-LM, DeepSpeed, Accelerate or torchtitan -> a plan file, to simulate",
+  CLI::App* command = add_command(app, values, "import",
+                                  "The configuration of Megatron-LM, DeepSpeed, Accelerate or torchtitan -> a plan file, to simulate",
                                   "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
   ImportOptions& import = values.imported;
   command->add_option("recipe", import.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
   command->add_option("--model", import.model, "Hugging Face config.json of the network")->required();
   command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
-  command->add_option("--software", import.software, "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
-  command->add_option("--global-batch", import.global_batch, "Samples a step, where the file does not say")->check(up_to(sim::kMostSamples));
+  command->add_option("--software", import.software,
+                      "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
+  command->add_option("--global-batch", import.global_batch, "Samples a step, where the file does not say")
+      ->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", import.sequence, "Tokens a sample, where the file does not say")->check(up_to(sim::kMostTokens));
-  command->add_option("--microbatch", import.microbatch, "Samples a microbatch, where the file does not say")->check(up_to(sim::kMostSamples));
+  command->add_option("--microbatch", import.microbatch, "Samples a microbatch, where the file does not say")
+      ->check(up_to(sim::kMostSamples));
   add_output(command, import.output, "Plan file to write");
 }
 
@@ -258,13 +317,15 @@ Invocation choose(const CLI::App& app, Values& values) {
 
 ParseResult parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Meshwright plans, simulates and runs distributed training.", "meshwright");
-  app.footer("Example:\n  examples/quickstart.sh    does all of it on this machine\n"
-             "Exit codes: 0 success, 2 usage, 10 no feasible plan, 20 limit reached, 30 input error, 40 internal, 50 a rank failed, 130 interrupted");
+  app.footer(
+      "Example:\n  examples/quickstart.sh    does all of it on this machine\n"
+      "Exit codes: 0 success, 2 usage, 10 no feasible plan, 20 limit reached, 30 input error, 40 internal, 50 a rank failed, 130 "
+      "interrupted");
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Values values;
-  for (const auto declare : {declare_measure, declare_plan, declare_estimate, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
-                             declare_validate, declare_export, declare_import})
+  for (const auto declare : {declare_measure, declare_plan, declare_estimate, declare_simulate, declare_tokenize, declare_run,
+                             declare_compare, declare_calibrate, declare_validate, declare_export, declare_import})
     declare(app, values);
   try {
     app.parse(argc, argv);

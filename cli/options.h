@@ -18,7 +18,7 @@ struct MeasureOptions {
 
 struct PlanOptions {
   std::string model, cluster, output;
-  std::int32_t devices = 0;                  // 0: as the cluster file says
+  std::int32_t devices = 0;  // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0;
   std::string memory_limit, software, precision, optimizer = "adamw";
   bool fp32_gradients = false;
@@ -26,29 +26,29 @@ struct PlanOptions {
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
   bool runnable = false, offload = false;
-  std::string program;   // that shall perform the plan: a name of sim::all_programs(); empty: any
+  std::string program;  // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;
   std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;
 };
 
-struct TrainingOptions {                       // of simulate --steps; texts with their units, empty: not given
+struct TrainingOptions {  // of simulate --steps; texts with their units, empty: not given
   std::int64_t steps = 0;
   std::string mean_time_between_failures, restart_time = "10 min", checkpoint_time = "30 s", straggler_time = "10 min";
-  std::int64_t checkpoint_interval = 0;        // 0: the one that loses least
+  std::int64_t checkpoint_interval = 0;  // 0: the one that loses least
   double stragglers_per_day = 0, straggler_factor = 1.5;
   std::int32_t draws = 200;
   std::uint64_t seed = 1;
 };
 
 struct SimulateOptions {
-  std::string plan, timeline, memory_snapshot;                    // the last two: files to make; empty: none
+  std::string plan, timeline, memory_snapshot;  // the last two: files to make; empty: none
   bool text = false, check = false;
   std::int32_t columns = 100;
-  std::string order, write_order, write_plan;                     // order: CSV to take; write_order, write_plan: files to make; empty: none
+  std::string order, write_order, write_plan;  // order: CSV to take; write_order, write_plan: files to make; empty: none
   TrainingOptions training;
-  bool every_rank = false;                                        // one device a rank instead of one a pipeline stage
-  std::vector<std::string> slow_ranks, slow_links, lost_links;    // "3=1.5", "uplink 0=0.5", "uplink 0"
+  bool every_rank = false;                                      // one device a rank instead of one a pipeline stage
+  std::vector<std::string> slow_ranks, slow_links, lost_links;  // "3=1.5", "uplink 0=0.5", "uplink 0"
 };
 
 struct TokenizeOptions {
@@ -58,31 +58,31 @@ struct TokenizeOptions {
 
 struct RunOptions {
   std::string plan, data, output;
-  std::string weights;                       // of Hugging Face, to start from; empty: initial values
-  std::string fallback;                      // plan for the ranks that are left after a failure; empty: the same plan
+  std::string weights;   // of Hugging Face, to start from; empty: initial values
+  std::string fallback;  // plan for the ranks that are left after a failure; empty: the same plan
   std::int64_t steps = 0;
   std::int64_t max_restarts = 0;
-  std::string device = "auto";               // what ranks compute on: auto, cpu, cuda, cuda:0
-  bool cuda_graphs = false;                  // a step's computing is captured once and replayed; the worker refuses where it cannot
+  std::string device = "auto";  // what ranks compute on: auto, cpu, cuda, cuda:0
+  bool cuda_graphs = false;     // a step's computing is captured once and replayed; the worker refuses where it cannot
   std::string launcher = "mpirun";
   bool resume = false;
-  bool dry_run = false;                      // shows how the ranks would be started
+  bool dry_run = false;  // shows how the ranks would be started
 };
 
 struct ExportOptions {
-  std::string source, output;                // a run folder; with `to` also a plan file
-  std::string to;                            // the program that the plan leaves for; empty: the weights of the run
+  std::string source, output;  // a run folder; with `to` also a plan file
+  std::string to;              // the program that the plan leaves for; empty: the weights of the run
 };
 
 struct ImportOptions {
   std::string recipe, model, cluster, output, software;
-  std::int32_t devices = 0;                  // 0: as the cluster file says
-  std::int64_t global_batch = 0, sequence = 0, microbatch = 0;   // 0: as the recipe says
+  std::int32_t devices = 0;                                     // 0: as the cluster file says
+  std::int64_t global_batch = 0, sequence = 0, microbatch = 0;  // 0: as the recipe says
 };
 
 struct CompareOptions {
-  std::string run, cluster;                  // cluster: priced by it instead of the plan's own; empty: the plan's
-  std::string timeline;                      // both steps in one file; empty: none
+  std::string run, cluster;  // cluster: priced by it instead of the plan's own; empty: the plan's
+  std::string timeline;      // both steps in one file; empty: none
   std::int64_t warm_up = 1;
   bool text = false;
   std::int32_t columns = 100;
@@ -94,24 +94,25 @@ struct CalibrateOptions {
 };
 
 struct ValidateOptions {
-  std::string rows, output;                  // output: predictions; empty: none are written
-  std::string fit;                           // folder for profiles fitted to the rows; empty: no fit
-  bool by_engine = false;                    // predicted as the planner does
-  bool leave_out_each = false;               // each source predicted with constants fitted without it
+  std::string rows, output;     // output: predictions; empty: none are written
+  std::string fit;              // folder for profiles fitted to the rows; empty: no fit
+  bool by_engine = false;       // predicted as the planner does
+  bool leave_out_each = false;  // each source predicted with constants fitted without it
 };
 
 struct EstimateOptions {
   std::string model, cluster;
   std::string software = "megatron-core", precision = "bf16";
-  std::int32_t devices = 0;                  // 0: as the cluster file says
+  std::int32_t devices = 0;  // 0: as the cluster file says
   std::int64_t global_batch = 0, sequence = 0;
   std::int32_t top = 5;
 };
 
 struct Invocation {
-  std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions,
-               ValidateOptions, ExportOptions, ImportOptions, EstimateOptions> options;
-  bool json = false;   // one document on stdout, everything else on stderr
+  std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions, ValidateOptions,
+               ExportOptions, ImportOptions, EstimateOptions>
+      options;
+  bool json = false;  // one document on stdout, everything else on stderr
 };
 
 struct ParseResult {

@@ -20,15 +20,16 @@ int run(const PlanOptions& options, const Console& console) {
   std::optional<tbb::global_control> limit;
   if (options.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(options.threads));
   Progress progress("plan: candidate");
-  const planner::SearchResult result =
-      planner::search(request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = {}}); }, &interrupted());
+  const planner::SearchResult result = planner::search(
+      request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = {}}); }, &interrupted());
   if (interrupted()) {
     console.say("interrupted: nothing was written");
     return kInterrupted;
   }
   const bool found = !result.ranked.empty();
   if (found) sim::save_plan(result.ranked.front().plan, options.output);
-  const std::string last = found ? fmt::format("Plan 1 is in {}", options.output) : "No plan is feasible; each family above says why, and what would help.";
+  const std::string last =
+      found ? fmt::format("Plan 1 is in {}", options.output) : "No plan is feasible; each family above says why, and what would help.";
   console.result(search_text(request, result, console) + last, [&] { return search_document(options, result); });
   return found ? kSuccess : kNoFeasiblePlan;
 }

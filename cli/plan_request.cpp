@@ -23,7 +23,8 @@ std::string join(std::span<const std::string_view> names) {
 }
 
 // Position of `value` in a table of names; 0 and a violation when it is not there.
-std::size_t position_of(const std::string& option, const std::string& value, std::span<const std::string_view> names, Violations& violations) {
+std::size_t position_of(const std::string& option, const std::string& value, std::span<const std::string_view> names,
+                        Violations& violations) {
   const auto found = std::find(names.begin(), names.end(), value);
   if (found == names.end()) {
     violations.push_back({option, "'" + value + "' is none of " + join(names), "use one of these"});
@@ -53,22 +54,26 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.model = sim::load_model_config(options.model);
   request.cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices});
   if (!options.software.empty()) request.cluster.software = sim::load_software(options.software);
-  request.workload = {.sequence = options.sequence, .global_batch = options.global_batch,
-                      .precision = precision_of(options, request.cluster, violations),
-                      .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations)),
-                      .fp32_gradients = options.fp32_gradients};
+  request.workload = {
+      .sequence = options.sequence,
+      .global_batch = options.global_batch,
+      .precision = precision_of(options, request.cluster, violations),
+      .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations)),
+      .fp32_gradients = options.fp32_gradients};
   if (options.fp32_gradients && !sim::is_sixteen_bit(request.workload.precision))
-    violations.push_back({"--fp32-gradients", "gradients have the precision of the weights already", "leave it out, or give --precision bf16"});
+    violations.push_back(
+        {"--fp32-gradients", "gradients have the precision of the weights already", "leave it out, or give --precision bf16"});
   request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
-  if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
-    violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
+  if (!(options.learning_rate > 0) || options.learning_rate > 1e6) violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);
   request.vocabulary_multiple = options.vocabulary_multiple;
   if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(options.model, found);
   request.fixed = options.fixed;
   request.top = options.top;
   if (options.runnable || !options.program.empty())
-    request.why_not = [by_worker = options.runnable, program = sim::find_program(options.program)](const sim::ParallelPlan& plan) { return why_not(plan, by_worker, program); };
+    request.why_not = [by_worker = options.runnable, program = sim::find_program(options.program)](const sim::ParallelPlan& plan) {
+      return why_not(plan, by_worker, program);
+    };
   request.offload = options.offload;
   request.training.learning_rate = options.learning_rate;
   request.training.minimum_learning_rate = options.learning_rate / 10;

@@ -6,6 +6,6 @@
 
 namespace cli {
 
-planner::SearchRequest search_request(const PlanOptions& options);   // throws sim::InputError
+planner::SearchRequest search_request(const PlanOptions& options);  // throws sim::InputError
 
 }  // namespace cli

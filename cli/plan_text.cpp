@@ -15,8 +15,9 @@ using Row = std::vector<std::string>;
 
 constexpr std::size_t kShownOfFront = 8;
 
-
-std::string recompute_name(const sim::ParallelPlan& plan) { return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]); }
+std::string recompute_name(const sim::ParallelPlan& plan) {
+  return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+}
 
 // "3 kept": gathered weights stay until the backward; "3 near 8": among 8 neighbours. "3 by 4": in units of 4 layers.
 std::string zero_name(const sim::ParallelPlan& plan) {
@@ -50,7 +51,8 @@ struct RareColumn {
   std::string (*cell)(const sim::ParallelPlan&);
 };
 constexpr RareColumn kRareColumns[] = {
-    {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; }, [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
+    {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; },
+     [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
     {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer || plan.offload_activations; }, host_name},
 };
@@ -66,18 +68,28 @@ void add_rare_columns(std::vector<Row>& rows, const std::vector<const sim::Paral
 }
 
 Row header() {
-  return {"#", "data", "tensor", "pipeline", "schedule", "microbatches", "zero", "recompute", "sequence par.", "step", "tokens/s", "MFU", "bubble", "peak memory",
-          "why not first"};
+  return {"#",    "data",     "tensor", "pipeline", "schedule",    "microbatches", "zero", "recompute", "sequence par.",
+          "step", "tokens/s", "MFU",    "bubble",   "peak memory", "why not first"};
 }
 
 Row cells(std::size_t number, const planner::RankedPlan& ranked) {
   const sim::ParallelPlan& plan = ranked.plan;
   const std::string schedule = plan.mesh.pipeline == 1 ? "-" : plan.schedule + (plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "");
-  return {std::to_string(number), std::to_string(plan.mesh.data), std::to_string(plan.mesh.tensor), std::to_string(plan.mesh.pipeline), schedule,
-          fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size), zero_name(plan) + replicas_name(plan), recompute_name(plan),
-          plan.sequence_parallel ? "yes" : "no", sim::to_text(sim::to_seconds(ranked.result.step_time)),
-          fmt::format("{:.0f}", ranked.result.tokens_per_second), sim::percent(ranked.result.mfu), sim::percent(ranked.result.bubble),
-          sim::to_text(ranked.result.peak_memory), ranked.why_not_best};
+  return {std::to_string(number),
+          std::to_string(plan.mesh.data),
+          std::to_string(plan.mesh.tensor),
+          std::to_string(plan.mesh.pipeline),
+          schedule,
+          fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size),
+          zero_name(plan) + replicas_name(plan),
+          recompute_name(plan),
+          plan.sequence_parallel ? "yes" : "no",
+          sim::to_text(sim::to_seconds(ranked.result.step_time)),
+          fmt::format("{:.0f}", ranked.result.tokens_per_second),
+          sim::percent(ranked.result.mfu),
+          sim::percent(ranked.result.bubble),
+          sim::to_text(ranked.result.peak_memory),
+          ranked.why_not_best};
 }
 
 std::string ranking(const std::vector<planner::RankedPlan>& plans) {
@@ -114,35 +126,37 @@ std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
 }
 
 std::string title(const planner::SearchRequest& request) {
-  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}\n", request.model.model_type, request.cluster.devices, request.cluster.hardware.name,
-                     request.workload.sequence, request.workload.global_batch,
+  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}\n", request.model.model_type, request.cluster.devices,
+                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
                      sim::kPrecisionNames[static_cast<std::size_t>(request.workload.precision)]);
 }
 
 std::string doubt(const sim::ParallelPlan& plan) {
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
-  return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width, interval.basis);
+  return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width,
+                     interval.basis);
 }
 
 }  // namespace
 
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
   std::string text = console.heading(title(request));
-  if (!result.ranked.empty()) text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(result.ranked.front().plan);
+  if (!result.ranked.empty())
+    text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(result.ranked.front().plan);
   if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
   if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
-  return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates, result.infeasible,
-                            result.pruned_memory, result.pruned_bound, result.simulated, result.proof);
+  return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates,
+                            result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated, result.proof);
 }
 
 std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", plan.mesh.expert) : "";
-  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}{}", plan.mesh.data, replicas, context, experts, plan.mesh.tensor,
-                     plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage", plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "",
-                     plan.num_microbatches(), plan.microbatch_size, zero_name(plan), recompute_name(plan),
-                     host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan));
+  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}{}", plan.mesh.data,
+                     replicas, context, experts, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage",
+                     plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "", plan.num_microbatches(), plan.microbatch_size,
+                     zero_name(plan), recompute_name(plan), host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan));
 }
 
 }  // namespace cli

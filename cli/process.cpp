@@ -27,7 +27,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::string name = text.substr(0, text.find('=') + 1);
-    const bool replaced = std::any_of(added.begin(), added.end(), [&](const std::string& own) { return own.compare(0, name.size(), name) == 0; });
+    const bool replaced =
+        std::any_of(added.begin(), added.end(), [&](const std::string& own) { return own.compare(0, name.size(), name) == 0; });
     if (!replaced) result.push_back(text);
   }
   return result;
@@ -35,7 +36,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
 
 struct Child {
   std::vector<char*> command, environment;
-  const char *output_file, *error_file;   // null: ours
+  const char *output_file, *error_file;  // null: ours
   int death_signal;
   pid_t parent;
 };
@@ -51,7 +52,7 @@ bool redirect(int descriptor, const char* file) {
   constexpr int kNotStarted = 127;
   ::setpgid(0, 0);
   if (child.death_signal != 0) ::prctl(PR_SET_PDEATHSIG, child.death_signal);
-  if (child.death_signal != 0 && ::getppid() != child.parent) ::_exit(kNotStarted);   // it died before the line above
+  if (child.death_signal != 0 && ::getppid() != child.parent) ::_exit(kNotStarted);  // it died before the line above
   if (redirect(STDOUT_FILENO, child.output_file) && redirect(STDERR_FILENO, child.error_file))
     ::execvpe(child.command.front(), child.command.data(), child.environment.data());
   const int error = errno;

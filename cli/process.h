@@ -12,10 +12,10 @@
 namespace cli {
 
 struct ProcessRequest {
-  std::vector<std::string> command;       // the first is looked up in PATH
-  std::vector<std::string> environment;   // "NAME=value", added to ours
-  std::string output_file, error_file;    // empty: ours
-  int death_signal = 0;                   // what the child gets when we die, however: of the thread that starts it. 0: nothing
+  std::vector<std::string> command;      // the first is looked up in PATH
+  std::vector<std::string> environment;  // "NAME=value", added to ours
+  std::string output_file, error_file;   // empty: ours
+  int death_signal = 0;                  // what the child gets when we die, however: of the thread that starts it. 0: nothing
 };
 
 class Process {
@@ -28,7 +28,7 @@ class Process {
   // Exit status, or 128 + signal; nullopt while it runs.
   std::optional<int> poll();
   std::optional<int> wait_for(std::chrono::milliseconds time);
-  void signal(int number) const;        // the child alone: mpirun forwards what its ranks shall see
+  void signal(int number) const;  // the child alone: mpirun forwards what its ranks shall see
   void signal_group(int number) const;
 
  private:

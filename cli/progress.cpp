@@ -28,7 +28,9 @@ std::string progress_line(std::string_view what, const Progress::State& state, s
   std::string line = fmt::format("{} {}", what, state.done);
   if (state.all > 0) line += fmt::format(" of {} ({} %)", state.all, 100 * state.done / state.all);
   if (!state.details.empty()) line += fmt::format(", {}", state.details);
-  if (left.count() >= 0) line += fmt::format(", {} left", left.count() < 60 ? fmt::format("{:.0f} s", left.count()) : sim::duration_text(sim::Seconds(left.count())));
+  if (left.count() >= 0)
+    line += fmt::format(", {} left",
+                        left.count() < 60 ? fmt::format("{:.0f} s", left.count()) : sim::duration_text(sim::Seconds(left.count())));
   return line;
 }
 

@@ -13,12 +13,12 @@ namespace cli {
 class Progress {
  public:
   struct State {
-    std::int64_t done = 0, all = 0;   // all 0: unknown
-    std::string_view details;         // "loss 3.21, 1,950 tokens/s"
+    std::int64_t done = 0, all = 0;  // all 0: unknown
+    std::string_view details;        // "loss 3.21, 1,950 tokens/s"
   };
 
   explicit Progress(std::string what);
-  ~Progress();                        // leaves a clean line on a terminal
+  ~Progress();  // leaves a clean line on a terminal
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void update(const State& state);
@@ -29,7 +29,7 @@ class Progress {
   std::string what_;
   bool terminal_;
   Clock::time_point start_, next_;
-  std::int64_t first_done_ = -1;      // work that was done before us (a resumed run) says nothing about our speed
+  std::int64_t first_done_ = -1;  // work that was done before us (a resumed run) says nothing about our speed
   bool shown_ = false;
   std::mutex mutex_;
 };

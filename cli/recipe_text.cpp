@@ -22,7 +22,8 @@ std::string recipe_text(const sim::Program& program, const sim::Recipe& recipe, 
 }
 
 std::string import_text(const sim::ImportedPlan& imported, const std::string& output) {
-  return fmt::format("{} {}\n{}\n\nPlan file: {} (meshwright simulate says what it costs)", imported.program->title, imported.program->version, plan_summary(imported.plan), output) +
+  return fmt::format("{} {}\n{}\n\nPlan file: {} (meshwright simulate says what it costs)", imported.program->title,
+                     imported.program->version, plan_summary(imported.plan), output) +
          notes_text("Not of the plan", imported.notes);
 }
 

@@ -30,9 +30,11 @@ RestartPoint restart_point(const std::string& folder) {
 bool may_restart(int status) { return status != kSuccess && status != kUsage && status != kInputError && status != kInterrupted; }
 
 std::string restart_text(const RestartPoint& point, const Restart& restart) {
-  const std::string where = point.from == 0 ? std::string("the beginning: there is no checkpoint") : fmt::format("the checkpoint of step {}", point.from);
+  const std::string where =
+      point.from == 0 ? std::string("the beginning: there is no checkpoint") : fmt::format("the checkpoint of step {}", point.from);
   const std::int64_t lost = std::max<std::int64_t>(0, point.reached - point.from);
-  return fmt::format("restart {} of {}: goes on from {}; {} step{} done again", restart.number, restart.of, where, lost, lost == 1 ? " is" : "s are");
+  return fmt::format("restart {} of {}: goes on from {}; {} step{} done again", restart.number, restart.of, where, lost,
+                     lost == 1 ? " is" : "s are");
 }
 
 }  // namespace cli

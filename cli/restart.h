@@ -7,8 +7,8 @@
 namespace cli {
 
 struct RestartPoint {
-  std::int64_t reached = 0;   // steps of which a line is in metrics.ndjson
-  std::int64_t from = 0;      // of the newest complete checkpoint; 0: there is none, the run begins anew
+  std::int64_t reached = 0;  // steps of which a line is in metrics.ndjson
+  std::int64_t from = 0;     // of the newest complete checkpoint; 0: there is none, the run begins anew
 };
 RestartPoint restart_point(const std::string& folder);
 

@@ -28,7 +28,8 @@ void require_tokens(const RunOptions& options, const sim::ParallelPlan& plan) {
   const std::uintmax_t bytes = std::filesystem::file_size(options.data, error);
   const std::string remedy = "make it with:  meshwright tokenize text... -o tokens.bin";
   if (error) throw sim::InputError(options.data, {{"", "cannot be read: " + error.message(), remedy}});
-  if (bytes % 2 != 0) throw sim::InputError(options.data, {{"", fmt::format("has {} bytes, which is no whole number of 2-byte tokens", bytes), remedy}});
+  if (bytes % 2 != 0)
+    throw sim::InputError(options.data, {{"", fmt::format("has {} bytes, which is no whole number of 2-byte tokens", bytes), remedy}});
   const auto tokens = static_cast<std::int64_t>(bytes / 2);
   if (tokens <= plan.workload.sequence)
     throw sim::InputError(options.data, {{"", fmt::format("has {} tokens, a sample takes {} and one more", tokens, plan.workload.sequence),
@@ -37,8 +38,8 @@ void require_tokens(const RunOptions& options, const sim::ParallelPlan& plan) {
 
 LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan& plan) {
   LaunchRequest request{.ranks = plan.mesh.ranks(),
-                        .arguments = {"run", "--plan", options.dry_run ? options.plan : options.output + "/plan.json", "--data", options.data, "--steps", std::to_string(options.steps),
-                                      "--out", options.output},
+                        .arguments = {"run", "--plan", options.dry_run ? options.plan : options.output + "/plan.json", "--data",
+                                      options.data, "--steps", std::to_string(options.steps), "--out", options.output},
                         .error_file = options.output + "/mpirun.txt"};
   if (!options.dry_run) request.arguments.emplace_back("--folder-is-locked");
   if (options.resume) request.arguments.push_back("--resume");
@@ -51,7 +52,8 @@ LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan&
 // Reads what the ranks wrote since the last look.
 class MetricsFollower {
  public:
-  explicit MetricsFollower(const RunOptions& options) : path_(options.output + "/metrics.ndjson"), steps_(options.steps), progress_("run: step") {
+  explicit MetricsFollower(const RunOptions& options)
+      : path_(options.output + "/metrics.ndjson"), steps_(options.steps), progress_("run: step") {
     std::error_code error;
     const std::uintmax_t size = std::filesystem::file_size(path_, error);
     if (!error) read_ = static_cast<std::streamoff>(size);
@@ -62,7 +64,9 @@ class MetricsFollower {
     for (std::string line; std::getline(file, line) && !file.eof(); read_ = file.tellg())
       if (const std::optional<StepMetrics> step = parse_metrics(line)) last_ = *step;
     if (last_)
-      progress_.update({.done = last_->step, .all = steps_, .details = fmt::format("loss {:.4f}, {:.0f} tokens/s", last_->loss, last_->tokens_per_second)});
+      progress_.update({.done = last_->step,
+                        .all = steps_,
+                        .details = fmt::format("loss {:.4f}, {:.0f} tokens/s", last_->loss, last_->tokens_per_second)});
     else
       progress_.update({.done = 0, .all = steps_, .details = "starting"});
   }
@@ -90,8 +94,9 @@ int ended(const RunOptions& options, const sim::ParallelPlan& plan, int status, 
   const std::vector<StepMetrics> metrics = read_metrics(options.output);
   std::string text = plan_summary(plan) + "\n";
   if (!metrics.empty())
-    text += fmt::format("step {} of {}: loss {:.4f} (step {}: {:.4f}), {:.0f} tokens/s\n", metrics.back().step, std::max(options.steps, metrics.back().step), metrics.back().loss,
-                        metrics.front().step, metrics.front().loss, median_tokens_per_second(metrics));
+    text += fmt::format("step {} of {}: loss {:.4f} (step {}: {:.4f}), {:.0f} tokens/s\n", metrics.back().step,
+                        std::max(options.steps, metrics.back().step), metrics.back().loss, metrics.front().step, metrics.front().loss,
+                        median_tokens_per_second(metrics));
   if (stopped) console.say("interrupted: a checkpoint was written; continue with --resume");
   console.result(text + "Run folder: " + options.output, [&] { return run_document(options, metrics); });
   return stopped ? kInterrupted : kSuccess;
@@ -142,16 +147,17 @@ int launch_with_restarts(RunOptions options, sim::ParallelPlan& plan, const Cons
 
 int run(const RunOptions& options, const Console& console) {
   sim::ParallelPlan plan = load_runnable(options.plan);
-  if (!options.fallback.empty()) load_runnable(options.fallback);   // said before anything starts
+  if (!options.fallback.empty()) load_runnable(options.fallback);  // said before anything starts
   require_tokens(options, plan);
-  require_worker();                       // said before anything is written
+  require_worker();  // said before anything is written
   if (options.dry_run) {
     const std::string script = launch_script(options.launcher, launch_request(options, plan), plan);
     console.result(script, [&] { return script_document(script); });
     return kSuccess;
   }
   if (options.launcher != "mpirun")
-    throw sim::InputError("", {{"--launcher", options.launcher + " is shown, not started from here", "add --dry-run, and hand the script to the scheduler"}});
+    throw sim::InputError(
+        "", {{"--launcher", options.launcher + " is shown, not started from here", "add --dry-run, and hand the script to the scheduler"}});
   if (const int status = check_device(options, plan); status != kSuccess) return refused_by_worker(options.plan, status, console);
   if (!options.resume) make_run_folder(options.output);
   const sim::FolderLock lock(options.output);

@@ -14,7 +14,7 @@
 
 namespace cli {
 
-void make_run_folder(const std::string& folder);   // throws sim::InputError
+void make_run_folder(const std::string& folder);  // throws sim::InputError
 // Writes plan.json and versions.json into the folder. Throws sim::InputError: it holds steps of another run already, or with --resume,
 // no run, or one that trains something else (each field that differs is named). Returns in what the layout differs from before.
 std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan);
@@ -23,8 +23,8 @@ struct StepMetrics {
   std::int64_t step = 0;
   double loss = 0, tokens_per_second = 0;
 };
-std::optional<StepMetrics> parse_metrics(std::string_view line);   // nullopt: not (yet) a whole line
-std::vector<StepMetrics> read_metrics(const std::string& folder);  // empty where there are none
-double median_tokens_per_second(const std::vector<StepMetrics>& metrics);   // 0 where there are none
+std::optional<StepMetrics> parse_metrics(std::string_view line);           // nullopt: not (yet) a whole line
+std::vector<StepMetrics> read_metrics(const std::string& folder);          // empty where there are none
+double median_tokens_per_second(const std::vector<StepMetrics>& metrics);  // 0 where there are none
 
 }  // namespace cli

@@ -25,8 +25,14 @@ std::string date() {
 Json versions(const RunOptions& options) {
   utsname system{};
   uname(&system);
-  return {{"format", "meshwright.versions/1"}, {"meshwright", "0.1"}, {"compiler", __VERSION__}, {"kernel", system.release},
-          {"machine", system.machine}, {"date", date()}, {"data", std::filesystem::absolute(options.data).string()}, {"worker", worker_path()}};
+  return {{"format", "meshwright.versions/1"},
+          {"meshwright", "0.1"},
+          {"compiler", __VERSION__},
+          {"kernel", system.release},
+          {"machine", system.machine},
+          {"date", date()},
+          {"data", std::filesystem::absolute(options.data).string()},
+          {"worker", worker_path()}};
 }
 
 // What a run may not change on its way: what is trained.
@@ -34,10 +40,11 @@ std::vector<std::string> continue_run(const std::string& folder, const sim::Para
   const sim::PlanDifferences found = sim::differences(sim::load_plan(folder + "/plan.json"), plan);
   std::vector<sim::Violation> violations;
   for (const std::string& difference : found.training)
-    violations.push_back({difference.substr(0, difference.find(':')), difference.substr(difference.find(':') + 2), "resume with the plan.json of the run folder"});
+    violations.push_back({difference.substr(0, difference.find(':')), difference.substr(difference.find(':') + 2),
+                          "resume with the plan.json of the run folder"});
   if (!violations.empty()) throw sim::InputError(folder + "/plan.json", violations);
   if (found.layout.empty()) return {};
-  for (const auto& entry : std::filesystem::directory_iterator(folder))   // of ranks that there may be no more
+  for (const auto& entry : std::filesystem::directory_iterator(folder))  // of ranks that there may be no more
     if (entry.path().filename().string().starts_with("trace.")) std::filesystem::remove(entry.path());
   sim::save_plan(plan, folder + "/plan.json");
   return found.layout;
@@ -56,8 +63,9 @@ std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim
   if (options.resume && !holds("/plan.json"))
     throw sim::InputError(options.output, {{"", "holds no run to resume", "name the folder of an earlier run, or leave --resume out"}});
   if (options.resume) return continue_run(options.output, plan);
-  if (holds("/metrics.ndjson") || holds("/checkpoints"))   // a run that was refused before its first step left nothing to lose
-    throw sim::InputError(options.output, {{"", "holds a run already, which would be lost", "continue it with --resume, or name another folder"}});
+  if (holds("/metrics.ndjson") || holds("/checkpoints"))  // a run that was refused before its first step left nothing to lose
+    throw sim::InputError(options.output,
+                          {{"", "holds a run already, which would be lost", "continue it with --resume, or name another folder"}});
   sim::save_json_file(versions(options), options.output + "/versions.json");
   sim::save_plan(plan, options.output + "/plan.json");
   return {};
@@ -66,7 +74,9 @@ std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim
 std::optional<StepMetrics> parse_metrics(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer() || !json.contains("loss")) return std::nullopt;
-  const auto number = [&](const char* key) { return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0; };   // null: not finite
+  const auto number = [&](const char* key) {
+    return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
+  };  // null: not finite
   return StepMetrics{.step = json["step"].get<std::int64_t>(), .loss = number("loss"), .tokens_per_second = number("tokens_per_second")};
 }
 

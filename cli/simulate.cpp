@@ -67,8 +67,9 @@ void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const 
 }  // namespace
 
 int run(const SimulateOptions& options, const Console& console) {
-  for (const std::string& output : {options.timeline, options.memory_snapshot, options.write_order}) require_output(output, {options.plan, options.order});
-  require_output(options.write_plan, {options.order});   // the plan itself may be rewritten
+  for (const std::string& output : {options.timeline, options.memory_snapshot, options.write_order})
+    require_output(output, {options.plan, options.order});
+  require_output(options.write_plan, {options.order});  // the plan itself may be rewritten
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   if (!options.order.empty()) take_order(plan, options.order);
   const sim::ModelGraph model = sim::make_model_graph(plan);
@@ -85,7 +86,8 @@ int run(const SimulateOptions& options, const Console& console) {
   if (options.text) text += "\n" + sim::picture_text(result.timeline, sim::Columns{options.columns});
   if (options.check) text += "\nThe checkers agree: graph and timeline keep every rule.\n";
   if (!options.timeline.empty()) text += fmt::format("\nTimeline: {} (opens in ui.perfetto.dev)\n", options.timeline);
-  if (!options.memory_snapshot.empty()) text += fmt::format("\nMemory snapshot: {} (opens in pytorch.org/memory_viz)\n", options.memory_snapshot);
+  if (!options.memory_snapshot.empty())
+    text += fmt::format("\nMemory snapshot: {} (opens in pytorch.org/memory_viz)\n", options.memory_snapshot);
   std::optional<sim::Goodput> goodput;
   if (options.training.steps > 0) {
     const sim::Training training = training_of(options.training, model, plan, sim::to_seconds(result.step_time));

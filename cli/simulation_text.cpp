@@ -21,13 +21,14 @@ constexpr std::size_t kMostDevices = 64;
 
 // Where a stage is unfolded its devices are told apart by their first rank.
 std::string devices_table(const sim::SimulationResult& result) {
-  std::vector<std::vector<std::string>> rows{{"stage", "first rank", "ranks", "busy", "idle", "communication", "exposed", "peak memory", "made of"}};
+  std::vector<std::vector<std::string>> rows{
+      {"stage", "first rank", "ranks", "busy", "idle", "communication", "exposed", "peak memory", "made of"}};
   const std::size_t shown = std::min(result.devices.size(), kMostDevices);
   for (std::size_t at = 0; at < shown; ++at) {
     const sim::DeviceResult& device = result.devices[at];
-    rows.push_back({std::to_string(device.stage.value()), std::to_string(device.representative.value()), std::to_string(device.multiplicity),
-                    text(device.busy), text(device.idle), text(device.communication), text(device.exposed_communication),
-                    sim::to_text(device.peak_memory), composition_text(device.at_peak)});
+    rows.push_back({std::to_string(device.stage.value()), std::to_string(device.representative.value()),
+                    std::to_string(device.multiplicity), text(device.busy), text(device.idle), text(device.communication),
+                    text(device.exposed_communication), sim::to_text(device.peak_memory), composition_text(device.at_peak)});
   }
   const std::size_t left = result.devices.size() - shown;
   return table_text(rows) + (left > 0 ? fmt::format("and {} more, all with --json\n", left) : "");
@@ -46,8 +47,8 @@ std::string memory_interval_text(const sim::ParallelPlan& plan, const sim::Simul
   const sim::DeviceResult* const fullest = sim::fullest_device(result);
   const sim::MemoryInterval interval = sim::memory_interval(plan, fullest == nullptr ? sim::MemoryBreakdown() : fullest->at_peak);
   const double chance = interval.chance_above(result.peak_memory, sim::usable_memory(plan.cluster));
-  return fmt::format("{} to {}   {}{}", sim::to_text(interval.low(result.peak_memory)), sim::to_text(interval.high(result.peak_memory)), interval.basis,
-                     chance >= 0.001 ? fmt::format("; out of memory with a chance of {}", sim::percent(chance)) : "");
+  return fmt::format("{} to {}   {}{}", sim::to_text(interval.low(result.peak_memory)), sim::to_text(interval.high(result.peak_memory)),
+                     interval.basis, chance >= 0.001 ? fmt::format("; out of memory with a chance of {}", sim::percent(chance)) : "");
 }
 
 // Of the fullest device.
@@ -55,8 +56,10 @@ std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResu
   const sim::DeviceResult* const fullest = sim::fullest_device(result);
   if (fullest == nullptr || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
   const sim::MemoryBeside beside = sim::memory_beside(plan, fullest->at_peak);
-  return fmt::format("beside the peak        allocator's pool {}, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not measured yet\n",
-                     sim::to_text(beside.pool), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);
+  return fmt::format(
+      "beside the peak        allocator's pool {}, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not measured "
+      "yet\n",
+      sim::to_text(beside.pool), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);
 }
 
 // What lies beside the devices, in the memory of their host.
@@ -83,16 +86,17 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
   std::string out = console.heading(plan_summary(plan)) + "\n";
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
-  std::vector<std::vector<std::string>> rows{{"step time", text(result.step_time)},
-                                             {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},
-                                             {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
-                                             {"MFU", sim::percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
-                                             {"bubble", sim::percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
-                                             {"exposed communication", sim::percent(result.exposed_communication) + "   communication while compute waits for it"},
-                                             {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
-                                                                         (result.host_fits ? result.fits : result.peak_memory <= memory) ? "fits" : "DOES NOT FIT")},
-                                             {"80 % interval", memory_interval_text(plan, result)},
-                                             {"tasks", fmt::format("{}", result.num_tasks)}};
+  std::vector<std::vector<std::string>> rows{
+      {"step time", text(result.step_time)},
+      {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},
+      {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
+      {"MFU", sim::percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
+      {"bubble", sim::percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
+      {"exposed communication", sim::percent(result.exposed_communication) + "   communication while compute waits for it"},
+      {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
+                                  (result.host_fits ? result.fits : result.peak_memory <= memory) ? "fits" : "DOES NOT FIT")},
+      {"80 % interval", memory_interval_text(plan, result)},
+      {"tasks", fmt::format("{}", result.num_tasks)}};
   if (result.host_memory > sim::Bytes(0)) rows.insert(rows.end() - 1, {"on the host", host_text(plan, result)});
   out += table_text(rows);
   out += beside_text(plan, result);

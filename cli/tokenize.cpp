@@ -15,7 +15,8 @@ std::string join_texts(const std::vector<std::string>& paths) {
   std::string joined;
   for (const std::string& path : paths) {
     const std::string text = sim::load_text_file(path);
-    if (text.empty()) throw sim::InputError(path, {{"", "is empty: there is nothing to train on", "leave it out, or name a file with text"}});
+    if (text.empty())
+      throw sim::InputError(path, {{"", "is empty: there is nothing to train on", "leave it out, or name a file with text"}});
     joined += text;
   }
   return joined;
@@ -23,7 +24,7 @@ std::string join_texts(const std::vector<std::string>& paths) {
 
 std::string tokens_of(const std::string& text) {
   std::string tokens(2 * text.size(), '\0');
-  for (std::size_t i = 0; i < text.size(); ++i) tokens[2 * i] = text[i];   // the high byte stays 0
+  for (std::size_t i = 0; i < text.size(); ++i) tokens[2 * i] = text[i];  // the high byte stays 0
   return tokens;
 }
 

@@ -18,7 +18,8 @@ using Violations = std::vector<sim::Violation>;
 sim::Seconds duration(const std::string& option, const std::string& text, Violations& violations) {
   const auto time = sim::parse_duration(text);
   if (time && time->count() >= 0 && time->count() <= 1e12) return *time;
-  violations.push_back({option, fmt::format("\"{}\" is no time from 0 s to 31,700 y", text), "write it with its unit, like \"10 min\", \"6 h\" or \"5.8 y\""});
+  violations.push_back({option, fmt::format("\"{}\" is no time from 0 s to 31,700 y", text),
+                        "write it with its unit, like \"10 min\", \"6 h\" or \"5.8 y\""});
   return {};
 }
 
@@ -31,16 +32,20 @@ double within(const std::string& option, double value, std::pair<double, double>
 
 // What is drawn one by one. A training that goes on failing is followed for kPatience times its useful time.
 void require_drawable(const sim::Training& training) {
-  constexpr double kMostEvents = 1e9;   // a minute
+  constexpr double kMostEvents = 1e9;  // a minute
   const double events = sim::most_events(training) * training.draws;
   if (events <= kMostEvents) return;
-  throw sim::InputError("", {{"--steps", fmt::format("{} trainings of {} steps may take {:.1e} failures, stragglers and checkpoints to draw, beyond {:.0e}", training.draws, training.steps, events, kMostEvents),
-                              "use fewer --draws, a longer --mtbf, fewer --stragglers or a longer --checkpoint-every"}});
+  throw sim::InputError(
+      "", {{"--steps",
+            fmt::format("{} trainings of {} steps may take {:.1e} failures, stragglers and checkpoints to draw, beyond {:.0e}",
+                        training.draws, training.steps, events, kMostEvents),
+            "use fewer --draws, a longer --mtbf, fewer --stragglers or a longer --checkpoint-every"}});
 }
 
 sim::Seconds straggling_step(const sim::ModelGraph& model, const sim::ParallelPlan& plan, sim::StageIndex stage, double factor) {
   const sim::Disturbances slow{.ranks = {{plan.mesh.rank_of({.data = 0, .stage = stage, .tensor = 0}), factor}}, .links = {}};
-  return sim::to_seconds(sim::simulate(model, plan, sim::lower(model, plan, sim::fold_of(slow, plan)), sim::Detail::Summary, slow).step_time);
+  return sim::to_seconds(
+      sim::simulate(model, plan, sim::lower(model, plan, sim::fold_of(slow, plan)), sim::Detail::Summary, slow).step_time);
 }
 
 std::string part(double seconds, const sim::Goodput& goodput) {
@@ -58,7 +63,8 @@ sim::Training training_of(const TrainingOptions& options, const sim::ModelGraph&
   training.draws = options.draws;
   training.step.usual = usual;
   sim::Reliability& rates = training.reliability;
-  if (!options.mean_time_between_failures.empty()) rates.mean_time_between_failures = duration("--mtbf", options.mean_time_between_failures, violations);
+  if (!options.mean_time_between_failures.empty())
+    rates.mean_time_between_failures = duration("--mtbf", options.mean_time_between_failures, violations);
   rates.restart = duration("--restart-time", options.restart_time, violations);
   rates.save = duration("--checkpoint-time", options.checkpoint_time, violations);
   rates.straggling = duration("--straggler-time", options.straggler_time, violations);
@@ -75,16 +81,24 @@ sim::Training training_of(const TrainingOptions& options, const sim::ModelGraph&
 std::string goodput_text(const sim::Training& training, const sim::Goodput& goodput) {
   const auto time = [](double seconds) { return sim::duration_text(sim::Seconds(seconds)); };
   const std::int64_t interval = training.reliability.checkpoint_interval;
-  std::string out = fmt::format("\n{} steps on {} devices, {} trainings drawn (seed {})\n", training.steps, training.devices, training.draws, training.seed);
-  out += table_text({{"time to train", fmt::format("{}; 80 % between {} and {}", time(goodput.seconds.mean), time(goodput.seconds.low), time(goodput.seconds.high))},
-                     {"goodput", fmt::format("{}; 80 % between {} and {}   useful steps x undisturbed step / time", sim::percent(goodput.share.mean),
-                                             sim::percent(goodput.share.low), sim::percent(goodput.share.high))},
-                     {"failures", fmt::format("{:.1f}; 80 % between {:.0f} and {:.0f}", goodput.failures.mean, goodput.failures.low, goodput.failures.high)},
-                     {"checkpoints", interval == 0 ? "none" : fmt::format("every {} steps; {:.0f} lose least (Young, Daly)", interval, goodput.best_interval)},
-                     {"of it: useful", part(goodput.useful, goodput)}, {"  slowed by stragglers", part(goodput.slowed, goodput)},
-                     {"  saving", part(goodput.saving, goodput)}, {"  lost and done again", part(goodput.lost, goodput)},
-                     {"  restarting", part(goodput.restarting, goodput)}});
-  if (goodput.unfinished > 0) out += fmt::format("{} of {} trainings were given up after a hundred times the useful time\n", goodput.unfinished, training.draws);
+  std::string out = fmt::format("\n{} steps on {} devices, {} trainings drawn (seed {})\n", training.steps, training.devices,
+                                training.draws, training.seed);
+  out += table_text(
+      {{"time to train",
+        fmt::format("{}; 80 % between {} and {}", time(goodput.seconds.mean), time(goodput.seconds.low), time(goodput.seconds.high))},
+       {"goodput", fmt::format("{}; 80 % between {} and {}   useful steps x undisturbed step / time", sim::percent(goodput.share.mean),
+                               sim::percent(goodput.share.low), sim::percent(goodput.share.high))},
+       {"failures",
+        fmt::format("{:.1f}; 80 % between {:.0f} and {:.0f}", goodput.failures.mean, goodput.failures.low, goodput.failures.high)},
+       {"checkpoints",
+        interval == 0 ? "none" : fmt::format("every {} steps; {:.0f} lose least (Young, Daly)", interval, goodput.best_interval)},
+       {"of it: useful", part(goodput.useful, goodput)},
+       {"  slowed by stragglers", part(goodput.slowed, goodput)},
+       {"  saving", part(goodput.saving, goodput)},
+       {"  lost and done again", part(goodput.lost, goodput)},
+       {"  restarting", part(goodput.restarting, goodput)}});
+  if (goodput.unfinished > 0)
+    out += fmt::format("{} of {} trainings were given up after a hundred times the useful time\n", goodput.unfinished, training.draws);
   return out;
 }
 

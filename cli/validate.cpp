@@ -10,13 +10,15 @@ namespace {
 
 sim::ValidationRows left_out(const ValidateOptions& options) {
   Progress progress("sources left out");
-  return sim::leave_out_each(sim::load_measured_runs(options.rows),
-                             [&](sim::SourcesLeftOut sources) { progress.update({.done = sources.done, .all = sources.all, .details = {}}); });
+  return sim::leave_out_each(sim::load_measured_runs(options.rows), [&](sim::SourcesLeftOut sources) {
+    progress.update({.done = sources.done, .all = sources.all, .details = {}});
+  });
 }
 
 sim::ValidationRows validated(const ValidateOptions& options) {
   if (options.leave_out_each) return left_out(options);
-  if (options.fit.empty()) return sim::predict_file(options.rows, options.by_engine ? sim::PredictedBy::Engine : sim::PredictedBy::Estimate);
+  if (options.fit.empty())
+    return sim::predict_file(options.rows, options.by_engine ? sim::PredictedBy::Engine : sim::PredictedBy::Estimate);
   const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
   sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
   return sim::predict_file(options.rows);

@@ -24,7 +24,8 @@ void Autosave::write() {
     try {
       saveWork(work, path);
     } catch (...) {
-      QMetaObject::invokeMethod(this, [this, why = messageOf(std::current_exception())] { Q_EMIT failed(why); }, Qt::QueuedConnection);
+      QMetaObject::invokeMethod(
+          this, [this, why = messageOf(std::current_exception())] { Q_EMIT failed(why); }, Qt::QueuedConnection);
     }
   });
 }

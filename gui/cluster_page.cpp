@@ -99,7 +99,10 @@ void ClusterPage::refresh() {
 
 void ClusterPage::showNoMap() {
   for (BoxView* view : {machines_, mesh_}) {
-    view->setEmptyText(tr("%L1 ranks are more than can be told apart here (%L2); the Timeline and Memory pages show each group of equal ranks").arg(plan_->plan.mesh.ranks()).arg(kMostRanks));
+    view->setEmptyText(
+        tr("%L1 ranks are more than can be told apart here (%L2); the Timeline and Memory pages show each group of equal ranks")
+            .arg(plan_->plan.mesh.ranks())
+            .arg(kMostRanks));
     view->setPicture({});
   }
   rank_->setText({});

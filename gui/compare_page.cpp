@@ -148,7 +148,10 @@ void ComparePage::build() {
 
 void ComparePage::link() {
   const std::vector<TimelineView*> views = {left_, right_, overlay_, difference_};
-  for (const auto& [view, name] : {std::pair(left_, tr("Timeline of A")), {right_, tr("Timeline of B")}, {overlay_, tr("Timelines of A and B, overlaid")}, {difference_, tr("Timeline of the differences")}})
+  for (const auto& [view, name] : {std::pair(left_, tr("Timeline of A")),
+                                   {right_, tr("Timeline of B")},
+                                   {overlay_, tr("Timelines of A and B, overlaid")},
+                                   {difference_, tr("Timeline of the differences")}})
     view->setAccessibleName(name);
   for (TimelineView* view : views) {
     view->setEmptyText(tr("Open a run folder to see it here"));
@@ -159,9 +162,8 @@ void ComparePage::link() {
   connect(pictures_, &QTabWidget::currentChanged, this,
           [this](int tab) { legend_->setKinds(tab == kDifferences ? differenceWorkKinds() : planWorkKinds()); });
   for (QComboBox* box : {left_side_, right_side_}) connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::refresh);
-  connect(largest_, &TablePanel::rowChosen, this, [this](int row) {
-    right_->select(right_->core().find(largest_pairs_[static_cast<std::size_t>(row)].right));
-  });
+  connect(largest_, &TablePanel::rowChosen, this,
+          [this](int row) { right_->select(right_->core().find(largest_pairs_[static_cast<std::size_t>(row)].right)); });
   connect(histogram_, &HistogramView::binChosen, this, &ComparePage::fadeOthers);
   connect(calibrate_, &QPushButton::clicked, this, [this] {
     if (steps_) Q_EMIT calibrationWanted(steps_->right.run ? steps_->right.run : steps_->left.run);

@@ -58,13 +58,17 @@ void EstimatePanel::setEstimate(const SharedEstimate& estimate) {
   std::vector<ScatterPoint> points;
   for (std::size_t at = 0; at < estimate->result.ranked.size(); ++at) {
     const planner::EstimatedLayout& layout = estimate->result.ranked[at];
-    points.push_back({layout.step.time.count(), memoryOf(layout), estimate->on_front[at], {layout.step.low.count(), layout.step.high.count()},
+    points.push_back({layout.step.time.count(),
+                      memoryOf(layout),
+                      estimate->on_front[at],
+                      {layout.step.low.count(), layout.step.high.count()},
                       {layout.step.memory_low_gib * kGibi, layout.step.memory_high_gib * kGibi}});
   }
   scatter_->setPoints(points, estimate->request.cluster.hardware.memory);
   scatter_->setTips([this](int position) {
     const planner::EstimatedLayout& layout = estimate_->result.ranked[static_cast<std::size_t>(position)];
-    return QStringLiteral("<b>%1, %2</b><br>%3").arg(timeCell(layout.step.time).text, bytesCell(memoryOf(layout)).text, intervalText(layout));
+    return QStringLiteral("<b>%1, %2</b><br>%3")
+        .arg(timeCell(layout.step.time).text, bytesCell(memoryOf(layout)).text, intervalText(layout));
   });
   table_->setFilter({});
   for (TablePanel* panel : {table_, parts_, assumptions_}) panel->setTable({});
@@ -93,7 +97,8 @@ void EstimatePanel::choose(int position) {
 QString EstimatePanel::verdict() const {
   const planner::LayoutResult& result = estimate_->result;
   if (!result.ranked.empty())
-    return tr("Priced in closed form, without simulating a task: %L1 layouts, %L2 over memory. In four cases of five step and memory are expected "
+    return tr("Priced in closed form, without simulating a task: %L1 layouts, %L2 over memory. In four cases of five step and memory are "
+              "expected "
               "inside their intervals.")
                .arg(result.candidates)
                .arg(result.over_memory) +

@@ -57,7 +57,8 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   }
   for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
   unit_->setToolTip(tr("Of ZeRO 3: blocks that are gathered, freed and reduced together"));
-  near_->setToolTip(tr("Of ZeRO 3: so many neighbouring ranks keep the weights among them from forward to backward; 1: all shards are gathered again"));
+  near_->setToolTip(
+      tr("Of ZeRO 3: so many neighbouring ranks keep the weights among them from forward to backward; 1: all shards are gathered again"));
   build();
   const auto turn = [this] { Q_EMIT turned(knobs()); };
   for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_, near_}) connect(box, &QSpinBox::valueChanged, this, turn);
@@ -77,7 +78,7 @@ void KnobsPanel::build() {
   effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
   effect_->setAlignment(Qt::AlignTop);
   effect_->setTextFormat(Qt::RichText);
-  form->addRow(effect_);   // in sight, however low the screen
+  form->addRow(effect_);  // in sight, however low the screen
   form->addRow(tr("Tensor"), tensor_);
   form->addRow(tr("Pipeline"), pipeline_);
   data_->setWordWrap(true);
@@ -98,10 +99,18 @@ void KnobsPanel::build() {
 void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   setEnabled(true);
   const Knobs at = knobsOf(plan);
-  const QSignalBlocker blockers[] = {
-      QSignalBlocker(tensor_), QSignalBlocker(pipeline_), QSignalBlocker(chunks_),    QSignalBlocker(microbatch_),
-      QSignalBlocker(zero_),   QSignalBlocker(schedule_), QSignalBlocker(recompute_), QSignalBlocker(sequence_parallel_),
-      QSignalBlocker(offload_optimizer_), QSignalBlocker(offload_activations_), QSignalBlocker(unit_), QSignalBlocker(near_)};
+  const QSignalBlocker blockers[] = {QSignalBlocker(tensor_),
+                                     QSignalBlocker(pipeline_),
+                                     QSignalBlocker(chunks_),
+                                     QSignalBlocker(microbatch_),
+                                     QSignalBlocker(zero_),
+                                     QSignalBlocker(schedule_),
+                                     QSignalBlocker(recompute_),
+                                     QSignalBlocker(sequence_parallel_),
+                                     QSignalBlocker(offload_optimizer_),
+                                     QSignalBlocker(offload_activations_),
+                                     QSignalBlocker(unit_),
+                                     QSignalBlocker(near_)};
   tensor_->setValue(at.tensor);
   pipeline_->setValue(at.pipeline);
   chunks_->setValue(at.chunks);
@@ -144,7 +153,8 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
                      "<table cellspacing=4><tr><td>%1</td><td align=right><b>%2</b></td><td>%3</td></tr><tr><td>%4</td><td "
                      "align=right><b>%5</b></td><td>%6</td></tr></table>")
                      .arg(tr("Step time"), timeCell(result.step_time).text, time, tr("Memory"), bytesCell(result.peak_memory).text, memory);
-  if (result.host_memory > sim::Bytes(0)) text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
+  if (result.host_memory > sim::Bytes(0))
+    text += QStringLiteral("<p>%1</p>").arg(tr("On the host of a node: %1").arg(bytesCell(result.host_memory).text));
   if (!result.host_fits)
     text += inWarning(tr("Does not fit into the memory of the host."));
   else if (!result.fits)
@@ -152,8 +162,6 @@ void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {
   effect_->setText(text);
 }
 
-void KnobsPanel::showRefusal() {
-  effect_->setText(inWarning(tr("Not possible: the message above says why.")));
-}
+void KnobsPanel::showRefusal() { effect_->setText(inWarning(tr("Not possible: the message above says why."))); }
 
 }  // namespace gui

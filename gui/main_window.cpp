@@ -143,9 +143,8 @@ void MainWindow::linkSession() {
     knobs_->showEffect(now, before);
     if (std::exchange(refused_, false)) message_->hide();
   });
-  connect(&session_, &Session::unfolding, this, [this](int ranks) {
-    statusBar()->showMessage(ranks > 0 ? tr("Simulating %L1 ranks one by one…").arg(ranks) : QString());
-  });
+  connect(&session_, &Session::unfolding, this,
+          [this](int ranks) { statusBar()->showMessage(ranks > 0 ? tr("Simulating %L1 ranks one by one…").arg(ranks) : QString()); });
   connect(&session_, &Session::planRefused, this, [this](const Message& why) {
     knobs_->showRefusal();
     tell(why);
@@ -169,8 +168,8 @@ void MainWindow::linkFiles() {
     compare_page_->setRun(calibration.run);
     question_->setQuestion(calibration.next);
     statusBar()->showMessage(tr("Calibrated: the step is now predicted with an error of %1, before %2; planning again with %3.")
-                                 .arg(signedShareCell(calibration.run->comparison.step.error()).text, signedShareCell(calibration.before).text,
-                                      QString::fromStdString(calibration.next.cluster)));
+                                 .arg(signedShareCell(calibration.run->comparison.step.error()).text,
+                                      signedShareCell(calibration.before).text, QString::fromStdString(calibration.next.cluster)));
   });
   connect(&session_, &Session::opening, this,
           [this](double share) { statusBar()->showMessage(tr("Opening: %1 (Ctrl+. cancels)").arg(shareCell(share).text)); });

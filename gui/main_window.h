@@ -49,11 +49,11 @@ class MainWindow : public QMainWindow {
   void saveShownView(const QString& path);
   void exportPicture(const QString& path);
   void exportTable(const QString& path);
-  bool isWorking() const;  // something is asked for and not shown yet
+  bool isWorking() const;                      // something is asked for and not shown yet
   void pictureWhenReady(const QString& path);  // of the whole window, when all that was opened is shown; then the program ends
-  void exportTimeline(const QString& path);  // of the plan; on the Compare page of both steps
-  void exportMemory(const QString& path);  // of the plan, as PyTorch's snapshot
-  void exportBundle(const QString& path);  // of the run that is compared
+  void exportTimeline(const QString& path);    // of the plan; on the Compare page of both steps
+  void exportMemory(const QString& path);      // of the plan, as PyTorch's snapshot
+  void exportBundle(const QString& path);      // of the run that is compared
   void exportPlan(const sim::Program& program, const QString& folder);  // for another program to train by; what it leaves out is told
   void setColors(const QPalette& palette);
   void restoreLast();  // geometry and docks of the last window
@@ -112,7 +112,9 @@ class MainWindow : public QMainWindow {
   void writeBeside(const QString& path, std::function<void()> write);
   enum class Dialog { Open, Folder, Save };
   void choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then);
-  void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) { choose(kind, title, filter, std::function<void(const QString&)>([this, then](const QString& path) { (this->*then)(path); })); }
+  void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) {
+    choose(kind, title, filter, std::function<void(const QString&)>([this, then](const QString& path) { (this->*then)(path); }));
+  }
   template <class Widget>
   Widget* focused() const;
   View* shownView() const;

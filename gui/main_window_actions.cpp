@@ -28,7 +28,8 @@ void MainWindow::addFileActions() {
   const QString file = tr("&File");
   QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
     choose(Dialog::Open, tr("Open a model, plan, cluster or trace"),
-           tr("JSON, snapshots, configurations (*.json *.json.gz *.pickle *.pkl *.zip *.yaml *.yml *.sh *.py *.toml);;All files (*)"), &MainWindow::open);
+           tr("JSON, snapshots, configurations (*.json *.json.gz *.pickle *.pkl *.zip *.yaml *.yml *.sh *.py *.toml);;All files (*)"),
+           &MainWindow::open);
   });
   connect(question_, &QuestionPanel::browseRequested, model, &QAction::trigger);
   QAction* run = actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
@@ -100,7 +101,8 @@ void MainWindow::addViewActions() {
   connect(matching, &QAction::toggled, trace_page_, &TracePage::showMatching);
   QAction* flows = actions_.add({view, tr("All &flows between devices"), tr("Ctrl+L")}, [] {});
   flows->setCheckable(true);
-  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()}) connect(flows, &QAction::toggled, timeline, &TimelineView::showAllFlows);
+  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()})
+    connect(flows, &QAction::toggled, timeline, &TimelineView::showAllFlows);
   actions_.add({view, tr("&Search the timeline"), tr("/")}, [this] {
     if (pages_->currentWidget() == trace_page_) return trace_page_->searchLine()->setFocus();
     pages_->setCurrentWidget(timeline_page_);
@@ -132,9 +134,10 @@ void MainWindow::showKeys() {
   auto* text = new QTextBrowser(dialog);
   text->setAccessibleName(tr("Keys"));
   text->setFrameShape(QFrame::NoFrame);
-  text->setHtml(
-      tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, . , next and previous slice, [ ] along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, with Shift it moves.</p>") +
-      actions_.keyList());
+  text->setHtml(tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, . , next and previous slice, [ ] "
+                   "along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, "
+                   "with Shift it moves.</p>") +
+                actions_.keyList());
   auto* column = new QVBoxLayout(dialog);
   column->setContentsMargins(4, 4, 4, 4);
   column->addWidget(text);

@@ -31,9 +31,11 @@ void MainWindow::addRecipeActions() {
   QList<QAction*> exports;
   for (const sim::Program* program : sim::all_programs()) {
     const QString title = QString::fromUtf8(program->title.data(), static_cast<qsizetype>(program->title.size()));
-    exports << actions_.add({tr("&Run"), tr("Export the plan for %1…").arg(title), tr("Ctrl+Alt+%1").arg(exports.size() + 1)}, [this, program, title] {
-      choose(Dialog::Folder, tr("Export the plan for %1…").arg(title), QString(), [this, program](const QString& folder) { exportPlan(*program, folder); });
-    });
+    exports << actions_.add({tr("&Run"), tr("Export the plan for %1…").arg(title), tr("Ctrl+Alt+%1").arg(exports.size() + 1)},
+                            [this, program, title] {
+                              choose(Dialog::Folder, tr("Export the plan for %1…").arg(title), QString(),
+                                     [this, program](const QString& folder) { exportPlan(*program, folder); });
+                            });
   }
   run_page_->setExports(exports);
 }
@@ -44,7 +46,8 @@ void MainWindow::exportPlan(const sim::Program& program, const QString& folder) 
     const sim::Recipe recipe = sim::export_recipe(program, session_.plan()->plan, folder.toStdString());
     QStringList files;
     for (const sim::RecipeFile& file : recipe.files) files << QString::fromStdString(file.name);
-    tell({tr("Written into %1: %2.").arg(folder, files.join(QStringLiteral(", "))), recipe.notes.empty() ? tr("nothing is left out") : tr("left to the program: %1").arg(notesText(recipe.notes))});
+    tell({tr("Written into %1: %2.").arg(folder, files.join(QStringLiteral(", "))),
+          recipe.notes.empty() ? tr("nothing is left out") : tr("left to the program: %1").arg(notesText(recipe.notes))});
   } catch (...) {
     tell(messageOf(std::current_exception()));
   }
@@ -53,7 +56,9 @@ void MainWindow::exportPlan(const sim::Program& program, const QString& folder) 
 void MainWindow::importPlan(const QString& recipe) {
   const PlanQuestion asked = question_->question();
   const planner::SearchRequest request = searchRequest(asked);
-  const sim::ImportedPlan imported = sim::import_recipe(recipe.toStdString(), {.model = request.model, .cluster = request.cluster, .sequence = asked.sequence, .global_batch = asked.global_batch});
+  const sim::ImportedPlan imported = sim::import_recipe(
+      recipe.toStdString(),
+      {.model = request.model, .cluster = request.cluster, .sequence = asked.sequence, .global_batch = asked.global_batch});
   undo_.clear();
   session_.show(imported.plan, Session::Origin::Chosen);
   pages_->setCurrentWidget(timeline_page_);

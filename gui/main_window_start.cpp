@@ -19,7 +19,8 @@ void MainWindow::linkStart() {
   connect(question_, &QuestionPanel::changed, start, &StartPanel::setQuestion);
   start->setQuestion(question_->question());
   connect(start, &StartPanel::planWanted, this, &MainWindow::plan);
-  connect(run_page_, &RunPage::dataWanted, this, [this] { choose(Dialog::Open, tr("Choose a text or a token file"), QString(), &MainWindow::useData); });
+  connect(run_page_, &RunPage::dataWanted, this,
+          [this] { choose(Dialog::Open, tr("Choose a text or a token file"), QString(), &MainWindow::useData); });
   connect(run_page_, &RunPage::exampleWanted, this, [this] { useData(QString::fromStdString(exampleText())); });
   connect(&tools_, &ToolProcess::failed, this, [this](const Message& message) {
     statusBar()->clearMessage();
@@ -30,19 +31,22 @@ void MainWindow::linkStart() {
 // A question that a few cores can answer: what a GPU does in a second takes them an hour.
 void MainWindow::measureMachine() {
   constexpr int kRanks = 2, kBatch = 8, kSequence = 128;
-  const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation), profile = folder + QStringLiteral("/this_machine.json");
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation),
+                profile = folder + QStringLiteral("/this_machine.json");
   QDir().mkpath(folder);
   statusBar()->showMessage(tr("Measuring this machine; this takes about a minute…"));
-  tools_.start({QStringLiteral("measure"), QStringLiteral("--ranks"), QStringLiteral("1,%1").arg(kRanks), QStringLiteral("-o"), profile}, [this, profile](const QString&) {
-    PlanQuestion asked = question_->question();
-    asked.cluster = profile.toStdString();
-    asked.devices = kRanks;
-    asked.global_batch = kBatch;
-    asked.sequence = kSequence;
-    asked.program = kWorker;
-    question_->setQuestion(asked);
-    statusBar()->showMessage(tr("This machine is measured; batch and sequence are small now, as it can bear. Press Plan (Ctrl+Return)."));
-  });
+  tools_.start({QStringLiteral("measure"), QStringLiteral("--ranks"), QStringLiteral("1,%1").arg(kRanks), QStringLiteral("-o"), profile},
+               [this, profile](const QString&) {
+                 PlanQuestion asked = question_->question();
+                 asked.cluster = profile.toStdString();
+                 asked.devices = kRanks;
+                 asked.global_batch = kBatch;
+                 asked.sequence = kSequence;
+                 asked.program = kWorker;
+                 question_->setQuestion(asked);
+                 statusBar()->showMessage(
+                     tr("This machine is measured; batch and sequence are small now, as it can bear. Press Plan (Ctrl+Return)."));
+               });
 }
 
 // Tokens as they are; of any other file its bytes are the tokens.
@@ -51,7 +55,8 @@ void MainWindow::useData(const QString& path) {
   const QFileInfo run(run_page_->request().folder);
   QDir().mkpath(run.absolutePath());
   const QString tokens = run.absoluteFilePath() + QStringLiteral(".tokens.bin");
-  tools_.start({QStringLiteral("tokenize"), path, QStringLiteral("-o"), tokens}, [this, tokens](const QString&) { run_page_->setData(tokens); });
+  tools_.start({QStringLiteral("tokenize"), path, QStringLiteral("-o"), tokens},
+               [this, tokens](const QString&) { run_page_->setData(tokens); });
 }
 
 }  // namespace gui

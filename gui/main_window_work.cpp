@@ -51,7 +51,8 @@ void MainWindow::restoreWork() {
     QFile::remove(aside);
     QFile::rename(path, aside);
     const Message why = messageOf(std::current_exception());
-    tell({tr("The work of the last window could not be restored: %1").arg(why.problem), tr("it is set aside as %1; this window starts afresh").arg(aside)});
+    tell({tr("The work of the last window could not be restored: %1").arg(why.problem),
+          tr("it is set aside as %1; this window starts afresh").arg(aside)});
     beginWork();
   }
 }
@@ -62,7 +63,8 @@ void MainWindow::goOn(const LastWork& work) {
     timeline_page_->setViewState(work.view);
     return beginWork();
   }
-  for (std::size_t at = 0; at + 1 < work.plans.size(); ++at) undo_.push(new TurnCommand(session_, work.plans[at], work.plans[at + 1], TurnCommand::Turned::Already));
+  for (std::size_t at = 0; at + 1 < work.plans.size(); ++at)
+    undo_.push(new TurnCommand(session_, work.plans[at], work.plans[at + 1], TurnCommand::Turned::Already));
   undo_.setIndex(static_cast<int>(work.shown));
   auto* const once = new QObject(this);  // the part of the timeline that was looked at is known when there is one
   connect(&session_, &Session::planReady, once, [this, once, view = work.view] {

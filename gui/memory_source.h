@@ -17,10 +17,10 @@ struct MemorySource {
   std::function<Table(int device, sim::SimTime time)> alive;
   QString note{};  // what was left out
 };
-struct MeasuredMemory {                                   // to hold a plan against
+struct MeasuredMemory {  // to hold a plan against
   QString name{};
   std::function<MemoryCurve(sim::Rank rank)> curve{};  // may be empty
-  double error = 0;                                       // of the planned peak, where it is known
+  double error = 0;                                    // of the planned peak, where it is known
 };
 MeasuredMemory measuredBy(const SharedRun& run);  // the allocator's peak of the step drawn, as a level
 MeasuredMemory measuredBy(const SharedSnapshot& snapshot);

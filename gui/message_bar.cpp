@@ -28,8 +28,9 @@ void MessageBar::paintFor(const QPalette& palette) {
   const bool dark = palette.color(QPalette::Window).lightness() < 128;
   if (dark_ == dark) return;
   dark_ = dark;
-  setStyleSheet(dark ? QStringLiteral("#message { background: #4e1d1b; border-bottom: 1px solid #b3403a; } #message QLabel { color: #ffe3e0; }")
-                     : QStringLiteral("#message { background: #fdecea; border-bottom: 1px solid #f2b8b5; } #message QLabel { color: #601410; }"));
+  setStyleSheet(
+      dark ? QStringLiteral("#message { background: #4e1d1b; border-bottom: 1px solid #b3403a; } #message QLabel { color: #ffe3e0; }")
+           : QStringLiteral("#message { background: #fdecea; border-bottom: 1px solid #f2b8b5; } #message QLabel { color: #601410; }"));
 }
 
 void MessageBar::changeEvent(QEvent* event) {

@@ -105,7 +105,7 @@ void QuestionPanel::buildForm() {
   model_line->addWidget(browse);
   auto* form = new QFormLayout(this);
   form->setContentsMargins(12, 8, 12, 8);
-  form->setVerticalSpacing(4);   // all of it, the button included, in a window of 900 pixels
+  form->setVerticalSpacing(4);  // all of it, the button included, in a window of 900 pixels
   form->setRowWrapPolicy(QFormLayout::WrapAllRows);
   auto* model_label = new QLabel(tr("&Model (Hugging Face config)"), this);
   model_label->setBuddy(model_);

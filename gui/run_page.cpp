@@ -26,7 +26,8 @@ namespace {
 QString freeFolder(const QString& folder) {
   static const QRegularExpression counted(QStringLiteral("-\\d{1,2}$"));
   QString free = folder;
-  for (int number = 2; QFile::exists(free + QStringLiteral("/plan.json")); ++number) free = QString(folder).remove(counted) + '-' + QString::number(number);
+  for (int number = 2; QFile::exists(free + QStringLiteral("/plan.json")); ++number)
+    free = QString(folder).remove(counted) + '-' + QString::number(number);
   return free;
 }
 
@@ -53,7 +54,8 @@ RunPage::RunPage(QWidget* parent)
       words_(new QPlainTextEdit(this)),
       drawing_(this) {
   const bool here = QFileInfo(QDir::currentPath()).isWritable();  // where a desktop starts programs it is often not
-  folder_->setText(QDir(here ? QDir::currentPath() : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation)).filePath(QStringLiteral("runs/gui")));
+  folder_->setText(QDir(here ? QDir::currentPath() : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation))
+                       .filePath(QStringLiteral("runs/gui")));
   build();
   connect(launcher_, &QComboBox::activated, this, &RunPage::showScript);
   connect(&scripting_, &ToolProcess::failed, this, &RunPage::failed);
@@ -175,10 +177,11 @@ void RunPage::showScript(int launcher) {
   refresh();
   if (launcher == 0 || !plan_) return launcher_->setCurrentIndex(0);
   const QStringList words = process_.scriptCommand(*plan_, request(), launcher_->currentText());
-  if (!words.isEmpty()) scripting_.start(words, [this](const QString& said) {
-    script_ = said;
-    refresh();
-  });
+  if (!words.isEmpty())
+    scripting_.start(words, [this](const QString& said) {
+      script_ = said;
+      refresh();
+    });
 }
 
 void RunPage::follow(const QString& folder) {
@@ -234,16 +237,17 @@ void RunPage::refresh() {
 void RunPage::drawTimeline() {
   redraw_ = drawing_.isRunning();
   if (redraw_) return;
-  drawing_.start([this, metrics = process_.steps(), folder = process_.folder().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
-    return [this, drawn] {
-      const TimeRange before = timeline_->shown();
-      const bool followed = !shown_ || before == shown_->core->range();
-      timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) { return drawn->nameOf(span); });
-      if (!followed) timeline_->setShown(before);
-      shown_ = drawn;
-    };
-  });
+  drawing_.start(
+      [this, metrics = process_.steps(), folder = process_.folder().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+        const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
+        return [this, drawn] {
+          const TimeRange before = timeline_->shown();
+          const bool followed = !shown_ || before == shown_->core->range();
+          timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) { return drawn->nameOf(span); });
+          if (!followed) timeline_->setShown(before);
+          shown_ = drawn;
+        };
+      });
 }
 
 }  // namespace gui

@@ -46,7 +46,7 @@ class RunPage : public QWidget {
 
  Q_SIGNALS:
   void failed(const gui::Message& message);
-  void dataWanted();  // to be chosen
+  void dataWanted();     // to be chosen
   void exampleWanted();  // as data
   void compareRequested(const QString& folder);
 

@@ -148,7 +148,8 @@ void RunProcess::tellWhyItEnded() {
   if (said.contains(QStringLiteral("Run folder:"))) return;
   const Message message = messageOf(said);
   if (!message.problem.isEmpty()) return Q_EMIT failed(message);
-  Q_EMIT failed({tr("The run in %1 ended without a word.").arg(folder_), tr("resume it from its last checkpoint, or start it in a terminal")});
+  Q_EMIT failed(
+      {tr("The run in %1 ended without a word.").arg(folder_), tr("resume it from its last checkpoint, or start it in a terminal")});
 }
 
 }  // namespace gui

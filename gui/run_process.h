@@ -35,7 +35,7 @@ class RunProcess : public QObject {
   bool isAlive() const;
   const std::vector<StepMetrics>& steps() const { return metrics_.steps(); }
   const QString& folder() const { return folder_; }
-  QString words() const;  // what it said
+  QString words() const;   // what it said
   bool canResume() const;  // it has ended and left a checkpoint
 
  Q_SIGNALS:

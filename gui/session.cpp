@@ -24,8 +24,10 @@ std::shared_ptr<const Value> forgottenBeside(std::shared_ptr<const Value> value)
 QString bundleFolder(const QString& path) {
   QFile file(path);
   QCryptographicHash hash(QCryptographicHash::Sha1);
-  if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file)) throw sim::InputError(path.toStdString(), {{"", "cannot be read", "check that it is a file and that you may read it"}});
-  return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/bundles/") + QString::fromLatin1(hash.result().toHex());
+  if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file))
+    throw sim::InputError(path.toStdString(), {{"", "cannot be read", "check that it is a file and that you may read it"}});
+  return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + QStringLiteral("/bundles/") +
+         QString::fromLatin1(hash.result().toHex());
 }
 
 }  // namespace

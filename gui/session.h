@@ -40,7 +40,7 @@ class Session : public QObject {
 
   void openRun(const QString& folder);
   const SharedRun& run() const { return run_; }
-  void calibrate(const SharedRun& run);  // and asks again with the corrected profile
+  void calibrate(const SharedRun& run);                   // and asks again with the corrected profile
   void openTrace(const std::vector<std::string>& paths);  // one a rank
   void openSnapshot(const std::string& path);
   void openBundle(const QString& path);
@@ -51,7 +51,7 @@ class Session : public QObject {
   void estimated(const gui::SharedEstimate& estimate);  // of the same question, before its answer; null: the closed form has none
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
-  void unfolding(std::int32_t ranks);  // the folded plan is there, every rank has to be simulated and follows; 0: has followed
+  void unfolding(std::int32_t ranks);              // the folded plan is there, every rank has to be simulated and follows; 0: has followed
   void planReady(const gui::SharedPlan& plan, const gui::SharedPlan& before);
   void planRefused(const gui::Message& why);
   void runReady(const gui::SharedRun& run);

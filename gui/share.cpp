@@ -91,7 +91,8 @@ void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) 
     if (step.measured)
       timelines.push_back({step.name, step.timeline(), {}});
     else if (step.plan->every_rank)
-      timelines.push_back({step.name, unfolded.emplace_back(step.plan->every_rank->devices.unfolded(step.timeline())), loadsOf(step.plan->shown())});
+      timelines.push_back(
+          {step.name, unfolded.emplace_back(step.plan->every_rank->devices.unfolded(step.timeline())), loadsOf(step.plan->shown())});
     else
       timelines.push_back({step.name, step.timeline(), loadsOf(step.plan->shown())});
   sim::write_timelines(timelines, path.toStdString());

@@ -25,7 +25,8 @@ StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayo
   title->setFont(large);
   title->setWordWrap(true);
   column_->addWidget(title);
-  connect(addStep(tr("Open a model"), tr("The config.json of a Hugging Face model, from a file; or drop it on the window."), tr("Open a config.json…")),
+  connect(addStep(tr("Open a model"), tr("The config.json of a Hugging Face model, from a file; or drop it on the window."),
+                  tr("Open a config.json…")),
           &QPushButton::clicked, this, &StartPanel::modelWanted);
   auto* examples = new QMenu(this);
   const QDir folder(QString::fromStdString(modelsFolder()));
@@ -34,14 +35,17 @@ StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayo
   examples_ = addStep(QString(), tr("No model at hand? These came with the program."), tr("Take an example"));
   examples_->setMenu(examples);
   column_->addWidget(model_);
-  connect(addStep(tr("Say what it trains on"), tr("Choose a cluster and the number of devices at the left; to train here, let this machine be measured once."),
+  connect(addStep(tr("Say what it trains on"),
+                  tr("Choose a cluster and the number of devices at the left; to train here, let this machine be measured once."),
                   tr("Measure this machine")),
           &QPushButton::clicked, this, &StartPanel::measureWanted);
   column_->addWidget(devices_);
-  plan_ = addStep(tr("Find the best plans"), tr("How to cut the model over the devices, with time and memory of each way, and why the others lose."),
+  plan_ = addStep(tr("Find the best plans"),
+                  tr("How to cut the model over the devices, with time and memory of each way, and why the others lose."),
                   tr("Find the best plans"));
   connect(plan_, &QPushButton::clicked, this, &StartPanel::planWanted);
-  addStep(tr("Run it, and compare"), tr("A plan for this machine is started on the Run page; there one click holds the run against its simulation."), QString());
+  addStep(tr("Run it, and compare"),
+          tr("A plan for this machine is started on the Run page; there one click holds the run against its simulation."), QString());
   column_->addStretch(2);
   setQuestion({});
 }

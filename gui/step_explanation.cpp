@@ -31,9 +31,11 @@ StepExplanation::StepExplanation(QWidget* parent)
   range_->setStretchedColumn(0);
   addTab(found_, tr("Found"));
   found_->setStretchedColumn(1);
-  connect(found_, &TablePanel::rowChosen, this, [this](int row) { Q_EMIT spanChosen(static_cast<int>(spans_[static_cast<std::size_t>(row)])); });
+  connect(found_, &TablePanel::rowChosen, this,
+          [this](int row) { Q_EMIT spanChosen(static_cast<int>(spans_[static_cast<std::size_t>(row)])); });
   connect(links_, &TablePanel::rowChosen, this, [this](int row) {
-    if (plan_) Q_EMIT spanChosen(static_cast<int>(plan_->shown().devices.numberOf(plan_->critical.links[static_cast<std::size_t>(row)].span)));
+    if (plan_)
+      Q_EMIT spanChosen(static_cast<int>(plan_->shown().devices.numberOf(plan_->critical.links[static_cast<std::size_t>(row)].span)));
   });
 }
 

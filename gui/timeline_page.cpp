@@ -20,7 +20,8 @@ namespace gui {
 namespace {
 
 // Looked for once among ranks that do the same.
-std::vector<std::uint32_t> spansThatMatch(const SimulatedPlan& plan, const QRegularExpression& expression, const std::atomic<bool>& cancelled) {
+std::vector<std::uint32_t> spansThatMatch(const SimulatedPlan& plan, const QRegularExpression& expression,
+                                          const std::atomic<bool>& cancelled) {
   const std::vector<sim::Span>& spans = plan.result.timeline.spans;
   std::vector<std::uint32_t> matches;
   for (std::size_t at = 0; at < spans.size() && !cancelled; ++at)

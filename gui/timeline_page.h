@@ -27,8 +27,8 @@ class TimelinePage : public QWidget {
   void search(const QString& pattern);                             // a regular expression over task keys; empty: none
   ViewState viewState() const;
   void setViewState(const ViewState& state);  // kept over edits of the plan
-  void showCritical(bool only);                                    // the other tasks fade
-  void showMatching(bool only);                                    // devices without what is looked for hide
+  void showCritical(bool only);               // the other tasks fade
+  void showMatching(bool only);               // devices without what is looked for hide
   TimelineView* view() const { return view_; }
   TablePanel* figures() const { return figures_; }
   TablePanel* details() const { return details_; }

@@ -15,7 +15,8 @@ ToolProcess::ToolProcess(QObject* parent) : QObject(parent), program_(programBes
   connect(&process_, &QProcess::finished, this, &ToolProcess::end);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error == QProcess::FailedToStart)
-      Q_EMIT failed({tr("%1 could not be started: %2").arg(program_, process_.errorString()), tr("build meshwright beside meshwright-gui")});
+      Q_EMIT failed(
+          {tr("%1 could not be started: %2").arg(program_, process_.errorString()), tr("build meshwright beside meshwright-gui")});
   });
 }
 

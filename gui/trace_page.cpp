@@ -142,7 +142,8 @@ std::vector<bool> TracePage::devicesThatMatch() const {
   for (const SliceRow& row : trace_->core.rows()) {
     if (row.opens_device || matching.empty()) matching.push_back(matches_.empty());
     if (matching.back()) continue;
-    matching.back() = std::any_of(row.slices->span.begin(), row.slices->span.end(), [&is_match](std::uint32_t span) { return is_match[span]; });
+    matching.back() =
+        std::any_of(row.slices->span.begin(), row.slices->span.end(), [&is_match](std::uint32_t span) { return is_match[span]; });
   }
   return matching;
 }
@@ -150,11 +151,13 @@ std::vector<bool> TracePage::devicesThatMatch() const {
 void TracePage::orderDevices() {
   if (!trace_) return;
   const std::vector<bool> shown = only_matching_ ? devicesThatMatch() : std::vector<bool>();
-  const auto num_devices = static_cast<std::size_t>(std::count_if(trace_->core.rows().begin(), trace_->core.rows().end(), [](const SliceRow& row) { return row.opens_device; }));
+  const auto num_devices = static_cast<std::size_t>(
+      std::count_if(trace_->core.rows().begin(), trace_->core.rows().end(), [](const SliceRow& row) { return row.opens_device; }));
   std::vector<std::size_t> order;
   for (std::size_t device = 0; device < num_devices; ++device)
     if (shown.empty() || shown[device]) order.push_back(device);
-  const auto pinned = std::stable_partition(order.begin(), order.end(), [this](std::size_t device) { return state_.pinned.contains(static_cast<std::int32_t>(device)); });
+  const auto pinned = std::stable_partition(
+      order.begin(), order.end(), [this](std::size_t device) { return state_.pinned.contains(static_cast<std::int32_t>(device)); });
   const auto num_pinned = static_cast<std::size_t>(pinned - order.begin());
   view_->setDeviceOrder(std::move(order), num_pinned);
 }

@@ -23,7 +23,7 @@ class TracePage : public QWidget {
   explicit TracePage(QWidget* parent = nullptr);
   void setTrace(const SharedTrace& trace);
   void search(const QString& pattern);  // a regular expression over names; empty: none
-  ViewState viewState() const;  // pinned: processes, counted from the top of the trace
+  ViewState viewState() const;          // pinned: processes, counted from the top of the trace
   void setViewState(const ViewState& state);
   void showMatching(bool only);  // processes without what is looked for hide
   TimelineView* view() const { return view_; }

@@ -23,17 +23,21 @@ std::vector<Reason> why_not_tensor(const SearchRequest& request, std::int32_t te
   std::vector<Reason> reasons;
   must_divide_devices(request, tensor, reasons);
   if (tensor > request.cluster.devices_per_node() && request.fixed.count("tensor") == 0)
-    reasons.push_back({"node_size", {{"tensor", std::to_string(tensor)}, {"devices_per_node", std::to_string(request.cluster.devices_per_node())}}});
+    reasons.push_back(
+        {"node_size", {{"tensor", std::to_string(tensor)}, {"devices_per_node", std::to_string(request.cluster.devices_per_node())}}});
   const auto must_divide = [&](const char* name, std::int64_t size) {
-    if (size % tensor != 0) reasons.push_back({std::string("divisibility.") + name, {{name, std::to_string(size)}, {"tensor", std::to_string(tensor)}}});
+    if (size % tensor != 0)
+      reasons.push_back({std::string("divisibility.") + name, {{name, std::to_string(size)}, {"tensor", std::to_string(tensor)}}});
   };
   must_divide("heads", request.model.heads);
   if (request.model.kv_heads != request.model.heads) must_divide("kv_heads", request.model.kv_heads);
   must_divide("ffn", request.model.ffn);
   if (request.model.experts && (request.model.experts->expert_ffn % tensor != 0 || request.model.experts->shared_ffn % tensor != 0))
-    reasons.push_back({"divisibility.ffn", {{"ffn", std::to_string(request.model.experts->expert_ffn)}, {"tensor", std::to_string(tensor)}}});
+    reasons.push_back(
+        {"divisibility.ffn", {{"ffn", std::to_string(request.model.experts->expert_ffn)}, {"tensor", std::to_string(tensor)}}});
   if (request.vocabulary_multiple % tensor != 0)
-    reasons.push_back({"divisibility.vocabulary", {{"multiple", std::to_string(request.vocabulary_multiple)}, {"tensor", std::to_string(tensor)}}});
+    reasons.push_back(
+        {"divisibility.vocabulary", {{"multiple", std::to_string(request.vocabulary_multiple)}, {"tensor", std::to_string(tensor)}}});
   return reasons;
 }
 
@@ -41,8 +45,11 @@ std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t 
   std::vector<Reason> reasons;
   must_divide_devices(request, pipeline, reasons);
   if (pipeline > request.model.layers)
-    reasons.push_back(
-        {"shape.blocks", {{"stages", std::to_string(pipeline)}, {"chunks", "1"}, {"parts", std::to_string(pipeline)}, {"blocks", std::to_string(request.model.layers)}}});
+    reasons.push_back({"shape.blocks",
+                       {{"stages", std::to_string(pipeline)},
+                        {"chunks", "1"},
+                        {"parts", std::to_string(pipeline)},
+                        {"blocks", std::to_string(request.model.layers)}}});
   return reasons;
 }
 
@@ -52,7 +59,8 @@ std::vector<Reason> why_not_expert(const SearchRequest& request, std::int32_t ex
   std::vector<Reason> reasons;
   must_divide_devices(request, expert, reasons);
   if (request.model.experts->experts % expert != 0)
-    reasons.push_back({"divisibility.experts", {{"experts", std::to_string(request.model.experts->experts)}, {"expert", std::to_string(expert)}}});
+    reasons.push_back(
+        {"divisibility.experts", {{"experts", std::to_string(request.model.experts->experts)}, {"expert", std::to_string(expert)}}});
   return reasons;
 }
 
@@ -61,7 +69,8 @@ std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t c
   must_divide_devices(request, context, reasons);
   if (context > 1 && request.model.attention_dropout > 0) reasons.push_back({"shape.context_dropout", {}});
   if (request.workload.sequence % context != 0)
-    reasons.push_back({"divisibility.context", {{"sequence", std::to_string(request.workload.sequence)}, {"context", std::to_string(context)}}});
+    reasons.push_back(
+        {"divisibility.context", {{"sequence", std::to_string(request.workload.sequence)}, {"context", std::to_string(context)}}});
   return reasons;
 }
 

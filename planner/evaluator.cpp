@@ -86,7 +86,8 @@ const std::vector<StageWeights>& Evaluator::weights() {
 }
 
 const std::vector<StageStepPrices>& Evaluator::steps() {
-  const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, plan_.offload_optimizer, plan_.mesh.reshard});
+  const auto [entry, is_new] =
+      steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, plan_.offload_optimizer, plan_.mesh.reshard});
   if (is_new) entry->second = Pricer(model_, plan_, devices()).steps();
   return entry->second;
 }

@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "planner/memory_bound.h"
+#include "planner/plan_candidate.h"
 #include "planner/plan_prices.h"
 #include "planner/replay.h"
-#include "planner/plan_candidate.h"
 
 namespace planner {
 
@@ -47,11 +47,14 @@ class Evaluator {
     ActivationMemory activations;
     std::vector<sim::SimTime> layer_times;
   };
-  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool, sim::ContextAlgorithm>;   // microbatch, sequence parallel, recompute, offload, split backward
-  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::vector<sim::LayerIndex>>;  // chunks, last stage of the model, layers of a unit of stage 3, cut
-  using WeightsKey = std::tuple<CutKey, std::int32_t, bool>;                    // ZeRO stage, offload
-  using StepKey = std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;   // ZeRO stage, sequence parallel, offload, ranks after forward
-  using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;         // schedule, chunks, microbatches
+  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool,
+                             sim::ContextAlgorithm>;  // microbatch, sequence parallel, recompute, offload, split backward
+  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t,
+                            std::vector<sim::LayerIndex>>;    // chunks, last stage of the model, layers of a unit of stage 3, cut
+  using WeightsKey = std::tuple<CutKey, std::int32_t, bool>;  // ZeRO stage, offload
+  using StepKey =
+      std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
+  using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
 
   void turn_to(const PlanCandidate& candidate);  // plan_ becomes the candidate
   void begin_mesh(const sim::DeviceMesh& mesh);
@@ -60,9 +63,13 @@ class Evaluator {
   const std::vector<StageWeights>& weights();
   const std::vector<StageStepPrices>& steps();
   const StageOrders& orders();
-  WorkKey work_key() const { return {plan_.microbatch_size, plan_.sequence_parallel, plan_.recompute, plan_.offload_activations, plan_.splits_backward(), plan_.context_algorithm}; }
+  WorkKey work_key() const {
+    return {plan_.microbatch_size,     plan_.sequence_parallel, plan_.recompute,
+            plan_.offload_activations, plan_.splits_backward(), plan_.context_algorithm};
+  }
   CutKey cut_key() const {
-    return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3 ? plan_.layers_per_unit : 0, plan_.cut.first};
+    return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,
+            plan_.cut.first};
   }
 
   const SearchRequest& request_;

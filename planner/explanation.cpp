@@ -23,7 +23,9 @@ struct Family {
 // Axes with many values: neighbors that are out for the same kind of reason are told as one.
 bool is_range(const std::string& axis) { return axis == "chunks" || axis == "microbatch"; }
 
-bool same_degrees(const sim::DeviceMesh& a, const sim::DeviceMesh& b) { return a.data == b.data && a.context == b.context && a.expert == b.expert && a.tensor == b.tensor && a.pipeline == b.pipeline; }
+bool same_degrees(const sim::DeviceMesh& a, const sim::DeviceMesh& b) {
+  return a.data == b.data && a.context == b.context && a.expert == b.expert && a.tensor == b.tensor && a.pipeline == b.pipeline;
+}
 
 class Families {
  public:
@@ -184,7 +186,8 @@ Exclusion Families::explain_refused(const Family& family) {
   const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[family.members.front()]);
   const bool illegal = judged_.judgements[family.members.front()].verdict == Verdict::Illegal;
   const sim::Violation violation = (illegal ? sim::violations(plan) : judged_.request.why_not(plan)).front();
-  return exclude(to_text(family.axes), {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}}, violation.remedy);
+  return exclude(to_text(family.axes),
+                 {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}}, violation.remedy);
 }
 
 Exclusion Families::explain_too_large(const Family& family) {
@@ -194,7 +197,8 @@ Exclusion Families::explain_too_large(const Family& family) {
 
 Exclusion Families::explain_beaten(const Family& family) {
   const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
-  return exclude(to_text(family.axes), {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}}, "");
+  return exclude(to_text(family.axes),
+                 {"bound", {{"bound", to_text(sim::to_seconds(bound))}, {"time", to_text(sim::to_seconds(worst_ranked_))}}}, "");
 }
 
 Exclusion Families::explain(const Family& family) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "planner/evaluator.h"
-#include "planner/search.h"
 #include "planner/plan_candidate.h"
+#include "planner/search.h"
 
 namespace planner {
 

@@ -41,7 +41,9 @@ class Templates {
       : model_(model), plan_(without_sharding(plan)), device_(one_device(plan)), memory_(model_, plan_) {}
 
   ActivationMemory make() const {
-    const auto of = [&](LayerIndex layer) { return LayerMemories{forward(layer), backward(layer), plan_.splits_backward() ? weight(layer) : LayerMemory{}}; };
+    const auto of = [&](LayerIndex layer) {
+      return LayerMemories{forward(layer), backward(layer), plan_.splits_backward() ? weight(layer) : LayerMemory{}};
+    };
     ActivationMemory memory{.layers = {}, .received = received()};
     for (const sim::LayerKind kind : sim::kLayerKinds)
       if (const LayerIndex layer = model_.first_of(kind); layer.exists()) memory.layers[kind] = of(layer);
@@ -56,7 +58,8 @@ class Templates {
   }
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
     sim::TaskGraphBuilder builder;
-    builder.add_device({.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.copies() * plan.mesh.tensor});
+    builder.add_device(
+        {.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = plan.mesh.copies() * plan.mesh.tensor});
     return std::move(builder).freeze();
   }
   sim::Task task(LayerIndex layer, Phase phase, const sim::Piece& piece) const {
@@ -88,7 +91,8 @@ class Templates {
   LayerMemory backward(LayerIndex layer) const {
     Walk walk;
     if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
-    if (is_block(layer) && plan_.recompute == sim::Recompute::Full) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    if (is_block(layer) && plan_.recompute == sim::Recompute::Full)
+      follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
     follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
     return walk.memory();
   }

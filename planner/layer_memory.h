@@ -32,9 +32,12 @@ ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::Para
 struct StageWeights {
   sim::MemoryBreakdown resident{};
   std::vector<sim::Bytes> by_layer;  // weights (= gradients) of each of the model's layers; zero where another stage owns it
-  std::vector<sim::Bytes> gradients_begin, gradients_end;  // by layer: of the buckets whose gradients come with its backward, and are complete after it
-  std::vector<sim::Bytes> of_all_shards;  // by first layer of a unit: of its weights, those that are no expert's; neighbours may keep them after forward
-  std::vector<sim::Bytes> first_bucket;  // by first layer of a unit: of its weights, those gathered first. A tied weight has a bucket of its own, and its gather may come late
+  std::vector<sim::Bytes> gradients_begin,
+      gradients_end;  // by layer: of the buckets whose gradients come with its backward, and are complete after it
+  std::vector<sim::Bytes>
+      of_all_shards;  // by first layer of a unit: of its weights, those that are no expert's; neighbours may keep them after forward
+  std::vector<sim::Bytes>
+      first_bucket;  // by first layer of a unit: of its weights, those gathered first. A tied weight has a bucket of its own, and its gather may come late
 };
 std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
                                         const std::vector<std::vector<sim::Bucket>>& buckets);

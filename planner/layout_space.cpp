@@ -14,7 +14,7 @@ using sim::Layout;
 using sim::RunDescription;
 
 constexpr std::int64_t kMicroBatches[] = {1, 2, 4, 8};
-constexpr std::int64_t kLeastTokens = 1024;   // of a context rank: less leaves its kernels empty
+constexpr std::int64_t kLeastTokens = 1024;  // of a context rank: less leaves its kernels empty
 constexpr std::int64_t kMostChunks = 8;
 
 class Space {
@@ -131,7 +131,8 @@ std::vector<sim::Violation> layout_violations(const LayoutRequest& request) {
   if (request.global_batch < 1) found.push_back({"--global-batch", fmt::format("is {}", request.global_batch), "give at least 1"});
   if (request.network.sequence < 1) found.push_back({"--sequence", fmt::format("is {}", request.network.sequence), "give at least 1"});
   if (request.network.positions > 0 && request.network.sequence > request.network.positions)
-    found.push_back({"--sequence", fmt::format("sequence {} exceeds the model's {} positions", request.network.sequence, request.network.positions),
+    found.push_back({"--sequence",
+                     fmt::format("sequence {} exceeds the model's {} positions", request.network.sequence, request.network.positions),
                      fmt::format("use a sequence of at most {}", request.network.positions)});
   return found;
 }

@@ -11,9 +11,9 @@
 namespace planner {
 
 struct LayoutRequest {
-  sim::Network network;             // with its sequence
+  sim::Network network;  // with its sequence
   sim::Cluster cluster;
-  std::int64_t global_batch = 1;    // samples
+  std::int64_t global_batch = 1;  // samples
   sim::NumberFormat format = sim::NumberFormat::Bf16;
   std::int32_t top = 5;
 };

@@ -19,11 +19,11 @@ struct EstimatedLayout {
 };
 
 struct LayoutResult {
-  std::vector<EstimatedLayout> ranked;       // fastest first
+  std::vector<EstimatedLayout> ranked;  // fastest first
   std::size_t candidates = 0, over_memory = 0;
-  std::optional<EstimatedLayout> smallest;   // where none fits: the one that takes least
+  std::optional<EstimatedLayout> smallest;  // where none fits: the one that takes least
 };
 
-LayoutResult rank_layouts(const LayoutRequest& request);   // throws InputError: layout_violations
+LayoutResult rank_layouts(const LayoutRequest& request);  // throws InputError: layout_violations
 
 }  // namespace planner

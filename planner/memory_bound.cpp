@@ -30,7 +30,8 @@ struct Run {
 
 class StageWalk {
  public:
-  StageWalk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights& weights, sim::StageIndex stage)
+  StageWalk(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const StageWeights& weights,
+            sim::StageIndex stage)
       : model_(model),
         plan_(plan),
         microbatches_(plan.num_microbatches()),
@@ -62,7 +63,7 @@ class StageWalk {
   static Bytes sum(const std::vector<Bytes>& by_layer, LayerRange layers) {
     return std::accumulate(by_layer.begin() + layers.begin.value(), by_layer.begin() + layers.end.value(), Bytes{});
   }
-  Bytes passing_unit(LayerRange unit) const;  // gathered for the visits of its layers
+  Bytes passing_unit(LayerRange unit) const;   // gathered for the visits of its layers
   Bytes coming_unit(LayerIndex layer) const {  // of it, what is surely on its way while the unit before computes
     return gathers_ && plan_.reshard_after_forward ? weights_.first_bucket[sim::unit_of(plan_, layer).begin.position()] : Bytes{};
   }
@@ -137,7 +138,8 @@ StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
   for (const bool first : {false, true}) {
     for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false}) {
       chunk.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near});
-      for (const bool last : {false, true}) chunk.backward[first][last][near] = action(index, ActionKind::Backward, {.first = first, .last = last, .near = near});
+      for (const bool last : {false, true})
+        chunk.backward[first][last][near] = action(index, ActionKind::Backward, {.first = first, .last = last, .near = near});
     }
     if (plan_.splits_backward()) chunk.weight[first] = action(index, ActionKind::Weight, {.last = first});
   }
@@ -174,8 +176,8 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
 
 }  // namespace
 
-MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const std::vector<StageWeights>& weights,
-                         const StageOrders& orders) {
+MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
+                         const std::vector<StageWeights>& weights, const StageOrders& orders) {
   MemoryBound bound;
   for (std::size_t stage = 0; stage < weights.size(); ++stage) {
     const Bytes working =

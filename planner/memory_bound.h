@@ -15,7 +15,7 @@ struct MemoryBound {
   sim::MemoryBreakdown resident{};  // of the fullest stage
   sim::Bytes working{};             // beside it: activations, gathered units, gradients before their reduction
 };
-MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations, const std::vector<StageWeights>& weights,
-                         const StageOrders& orders);
+MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
+                         const std::vector<StageWeights>& weights, const StageOrders& orders);
 
 }  // namespace planner

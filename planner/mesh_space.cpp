@@ -51,7 +51,8 @@ std::vector<std::int32_t> MeshEnumerator::contexts() {
   if (fixed_.context) return degrees("context", fixed_.context, why_not_context);
   std::vector<std::int32_t> allowed;
   for (const std::int32_t degree : divisors(request_.cluster.devices))
-    if (degree == 1 || (request_.workload.sequence / degree >= kLeastContextTokens && why_not_context(request_, degree).empty())) allowed.push_back(degree);
+    if (degree == 1 || (request_.workload.sequence / degree >= kLeastContextTokens && why_not_context(request_, degree).empty()))
+      allowed.push_back(degree);
   return allowed;
 }
 
@@ -68,8 +69,10 @@ std::vector<std::int32_t> MeshEnumerator::expert_options(const sim::DeviceMesh& 
   std::vector<std::int32_t> options = experts_;
   std::erase_if(options, [&](std::int32_t degree) { return mesh.copies() % degree != 0; });
   if (options.empty() && fixed_.expert && !experts_.empty())
-    space_.excluded.push_back(exclude(fmt::format("data={} expert={}", mesh.data, *fixed_.expert),
-            {"divisibility.expert_ranks", {{"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(*fixed_.expert)}}}, "expert=1"));
+    space_.excluded.push_back(
+        exclude(fmt::format("data={} expert={}", mesh.data, *fixed_.expert),
+                {"divisibility.expert_ranks", {{"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(*fixed_.expert)}}},
+                "expert=1"));
   return options;
 }
 
@@ -80,13 +83,15 @@ std::vector<std::int32_t> MeshEnumerator::replica_options(const sim::DeviceMesh&
   if (!fixed_.replicas) return leaves_nodes ? std::vector{1, mesh.copies() / shards} : std::vector{1};
   const bool cuts = *fixed_.replicas == 1 || (*fixed_.replicas < mesh.copies() && mesh.copies() % *fixed_.replicas == 0);
   if (cuts) return {*fixed_.replicas};
-  space_.excluded.push_back(exclude(fmt::format("data={} replicas={}", mesh.copies(), *fixed_.replicas),
-          {"divisibility.replicas", {{"data", std::to_string(mesh.copies())}, {"replicas", std::to_string(*fixed_.replicas)}}}, "replicas=1"));
+  space_.excluded.push_back(exclude(
+      fmt::format("data={} replicas={}", mesh.copies(), *fixed_.replicas),
+      {"divisibility.replicas", {{"data", std::to_string(mesh.copies())}, {"replicas", std::to_string(*fixed_.replicas)}}}, "replicas=1"));
   return {};
 }
 
 void MeshEnumerator::add_replicated(sim::DeviceMesh mesh) {
-  const std::vector<std::int32_t> experts = expert_options(mesh), replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
+  const std::vector<std::int32_t> experts = expert_options(mesh),
+                                  replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
   for (mesh.expert = 1; mesh.expert <= mesh.copies(); ++mesh.expert)
     for (const std::int32_t each : replicas) {
       if (std::count(experts.begin(), experts.end(), mesh.expert) == 0 || (mesh.expert > 1 && each > 1 && !fixed_.expert)) continue;
@@ -111,8 +116,10 @@ void MeshEnumerator::add_products() {
 void MeshEnumerator::add_impossible() {
   const bool axes_said_why = tensors_.empty() || pipelines_.empty() || datas_.empty() || contexts_.empty();
   const bool all_fixed = fixed_.data && fixed_.pipeline && fixed_.tensor;
-  const sim::DeviceMesh asked{
-      .data = fixed_.data.value_or(1), .pipeline = fixed_.pipeline.value_or(1), .tensor = fixed_.tensor.value_or(1), .context = fixed_.context.value_or(1)};
+  const sim::DeviceMesh asked{.data = fixed_.data.value_or(1),
+                              .pipeline = fixed_.pipeline.value_or(1),
+                              .tensor = fixed_.tensor.value_or(1),
+                              .context = fixed_.context.value_or(1)};
   if (!axes_said_why || all_fixed) exclude_product(asked);
   space_.meshes = {asked};
 }
@@ -127,7 +134,8 @@ void MeshEnumerator::exclude_product(const sim::DeviceMesh& mesh) {
                        {"pipeline", std::to_string(mesh.pipeline)},
                        {"product", std::to_string(product)},
                        {"devices", std::to_string(request_.cluster.devices)}}};
-  space_.excluded.push_back(exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), reason, nearest_mesh(request_, mesh)));
+  space_.excluded.push_back(
+      exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), reason, nearest_mesh(request_, mesh)));
 }
 
 MeshSpace MeshEnumerator::run() && {

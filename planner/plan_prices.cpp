@@ -67,7 +67,12 @@ SimTime Pricer::price(sim::Task task) const {
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   const auto sum = [&](Phase phase, const std::vector<sim::Piece>& pieces) {
     return sim::chain_time<SimTime>(pieces, [&](const sim::Piece& piece) {
-      return price({.key = {.stage = stage, .layer = layer, .phase = phase, .operation = piece.operation, .group = piece.group, .sequence = piece.sequence},
+      return price({.key = {.stage = stage,
+                            .layer = layer,
+                            .phase = phase,
+                            .operation = piece.operation,
+                            .group = piece.group,
+                            .sequence = piece.sequence},
                     .payload = piece.payload});
     });
   };
@@ -107,7 +112,8 @@ TransferPrices Pricer::transfers(StageIndex stage, std::int32_t direction) const
 std::vector<StageTransfers> Pricer::transfers() const {
   std::vector<StageTransfers> prices(static_cast<std::size_t>(plan_.mesh.pipeline));
   if (plan_.mesh.pipeline == 1) return prices;
-  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) prices[stage.position()] = {transfers(stage, 1), transfers(stage, -1)};
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage)
+    prices[stage.position()] = {transfers(stage, 1), transfers(stage, -1)};
   return prices;
 }
 
@@ -117,7 +123,8 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const MeshAxis axis = sim::axis_of(bucket);
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
-    const sim::Bytes element = phase == Phase::Gradients ? sim::bytes_per_gradient(plan_) : sim::bytes_per_element(plan_.workload.precision);
+    const sim::Bytes element =
+        phase == Phase::Gradients ? sim::bytes_per_gradient(plan_) : sim::bytes_per_element(plan_.workload.precision);
     return price({.key = {.stage = stage,
                           .chunk = bucket.chunk,
                           .layer = bucket.ready_after,
@@ -126,7 +133,9 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                           .group = group,
                           .sequence = index.value()},
                   .bucket = index,
-                  .payload = communicates ? element * (group == MeshAxis::Replica && strategy.shards_optimizer ? bucket.shard_elements : bucket.elements) : sim::Bytes{}});
+                  .payload = communicates ? element * (group == MeshAxis::Replica && strategy.shards_optimizer ? bucket.shard_elements
+                                                                                                               : bucket.elements)
+                                          : sim::Bytes{}});
   };
   BucketPrice prices{.ready_after = bucket.ready_after,
                      .chunk = bucket.chunk,
@@ -135,7 +144,9 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                      .update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None)};
   if (plan_.offload_optimizer) {
     const auto copy = [&](Phase phase, Operation operation, sim::Bytes element) {
-      return price({.key = {.stage = stage, .phase = phase, .operation = operation}, .bucket = index, .payload = element * sim::stepped_elements(bucket, plan_)});
+      return price({.key = {.stage = stage, .phase = phase, .operation = operation},
+                    .bucket = index,
+                    .payload = element * sim::stepped_elements(bucket, plan_)});
     };
     prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, sim::bytes_per_gradient(plan_));
     prices.to_device = copy(Phase::Step, Operation::CopyToDevice, sim::bytes_per_element(plan_.workload.precision));
@@ -169,8 +180,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
   };
   if (plan_.sequence_parallel || replicated > 0)
-    prices.replicated_sum =
-        task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_gradient(plan_) * replicated);
+    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_gradient(plan_) * replicated);
   prices.norm_part = task(Phase::Step, Operation::NormPart, MeshAxis::None, {});
   if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
   return prices;

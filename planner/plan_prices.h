@@ -12,27 +12,27 @@
 
 namespace planner {
 
-struct LayerPrice {  // one microbatch through one layer, sums over the tensor group included
+struct LayerPrice {                                           // one microbatch through one layer, sums over the tensor group included
   sim::SimTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
 };
 
-using StageLayerPrices = sim::ByLayerKind<LayerPrice>;   // zero where the model has no layer of the kind
+using StageLayerPrices = sim::ByLayerKind<LayerPrice>;  // zero where the model has no layer of the kind
 
 struct BucketPrice {
   sim::LayerIndex ready_after;
   sim::ChunkIndex chunk;
   bool tied = false;
-  bool shared = false;  // by several ranks: reduced, gathered
+  bool shared = false;      // by several ranks: reduced, gathered
   bool stays_near = false;  // after forward: among neighbours, who gather it for less
   sim::SimTime forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
-  sim::SimTime reduce{}, replica_sum{}, update{};     // replica_sum: of what is left of the gradients, over the replicas
-  sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
-  sim::SimTime weights_gather{};  // stages 1 and 2: after the update
-  sim::SimTime embedding_sum{};   // tied: over first and last stage
+  sim::SimTime reduce{}, replica_sum{}, update{};  // replica_sum: of what is left of the gradients, over the replicas
+  sim::SimTime to_host{}, to_device{};             // an offloaded optimizer: of gradients, of new weights; `update` is the host's
+  sim::SimTime weights_gather{};                   // stages 1 and 2: after the update
+  sim::SimTime embedding_sum{};                    // tied: over first and last stage
 };
 
-struct StageStepPrices {             // what a stage does once a step
-  std::vector<BucketPrice> buckets;  // in launch order
+struct StageStepPrices {                         // what a stage does once a step
+  std::vector<BucketPrice> buckets;              // in launch order
   std::optional<sim::SimTime> replicated_sum{};  // of gradients, where tensor ranks hold copies of parameters and parts of their gradients
   sim::SimTime norm_part{}, world_sum{};
 };

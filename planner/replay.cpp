@@ -45,7 +45,9 @@ class Replay {
   std::int32_t virtual_stage_of(const ReplayStage& stage, const StageAction& action) const {
     return sim::virtual_stage(placement_, shape_, {sim::StageIndex(stage.index), action.chunk});
   }
-  bool is_local(const ReplayStage& stage, std::int32_t virtual_stage) const { return sim::site_of(placement_, shape_, virtual_stage).stage.value() == stage.index; }
+  bool is_local(const ReplayStage& stage, std::int32_t virtual_stage) const {
+    return sim::site_of(placement_, shape_, virtual_stage).stage.value() == stage.index;
+  }
   const TransferPrices& transfers(const ReplayStage& stage, const StageAction& action) const;
 
   bool advance(ReplayStage& stage);
@@ -175,7 +177,9 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
   std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value();
   const auto after = [&](std::int32_t visits) {
     if (visits >= left) return beyond;
-    return std::optional(Visit{.layer = LayerIndex(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits)), .kind = visit.kind, .chunk = visit.chunk});
+    return std::optional(Visit{.layer = LayerIndex(visit.layer.value() + (visit.kind == ActionKind::Forward ? visits : -visits)),
+                               .kind = visit.kind,
+                               .chunk = visit.chunk});
   };
   for (; left > 0; --left) {
     const std::optional<Visit> next = after(1);
@@ -202,7 +206,8 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   SimTime all{};
   for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
     SimTime& there = stage.gathered[bucket];
-    if (there == kNotYet) there = perform(stage, Stream::Gather, stage.computed, gather_time(prices[bucket], visit.kind, stage.near[bucket]));
+    if (there == kNotYet)
+      there = perform(stage, Stream::Gather, stage.computed, gather_time(prices[bucket], visit.kind, stage.near[bucket]));
     stage.near[bucket] = false;
     all = std::max(all, there);
   }
@@ -220,7 +225,8 @@ void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) 
   for (const std::size_t bucket : buckets(visit))
     if (next == nullptr || std::count(buckets(*next).begin(), buckets(*next).end(), bucket) == 0) {
       stage.gathered[bucket] = kNotYet;
-      stage.near[bucket] = visit.kind == ActionKind::Forward && prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].stays_near;
+      stage.near[bucket] =
+          visit.kind == ActionKind::Forward && prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].stays_near;
     }
 }
 
@@ -239,7 +245,8 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
 
 void Replay::copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after) {
   if (!offloads_) return;
-  stage.on_host[bucket] = perform(stage, Stream::ToHost, after, prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].to_host);
+  stage.on_host[bucket] =
+      perform(stage, Stream::ToHost, after, prices_.steps[static_cast<std::size_t>(stage.index)].buckets[bucket].to_host);
 }
 
 void Replay::send(ReplayStage& stage, const StageAction& action) {
@@ -257,7 +264,8 @@ void Replay::send(ReplayStage& stage, const StageAction& action) {
 
 void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_)
-    if (const auto sum = prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum) perform(stage, Stream::Reduce, stage.computed, *sum);
+    if (const auto sum = prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum)
+      perform(stage, Stream::Reduce, stage.computed, *sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
   if (first == last || !plan_.ties_across_stages()) return;
   SimTime start{}, duration{};
@@ -297,7 +305,8 @@ void Replay::step() {
   agreed += sum;
   for (ReplayStage& stage : stages_) {
     const std::vector<BucketPrice>& buckets = prices_.steps[static_cast<std::size_t>(stage.index)].buckets;
-    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) perform(stage, Stream::Gather, update(stage, bucket, agreed), buckets[bucket].weights_gather);
+    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket)
+      perform(stage, Stream::Gather, update(stage, bucket, agreed), buckets[bucket].weights_gather);
   }
 }
 

@@ -34,7 +34,8 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
     chunk.buckets_of.emplace_back();
     for (std::size_t at = 0; at < buckets.size(); ++at) {
       const LayerIndex last = buckets[at].ready_after;
-      if (buckets[at].shared && ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
+      if (buckets[at].shared &&
+          ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
         chunk.buckets_of.back().push_back(at);
     }
   }
@@ -44,8 +45,7 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
 
 StageOrders stage_orders(const sim::ParallelPlan& plan) {
   StageOrders orders;
-  for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
-    orders.push_back(plan.order(stage));
+  for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) orders.push_back(plan.order(stage));
   return orders;
 }
 

@@ -18,10 +18,10 @@ inline constexpr sim::SimTime kNotYet{-1};
 
 struct ReplayChunk {
   sim::LayerRange layers{};
-  sim::SimTime forward{}, backward{};  // all layers; backward: what waits for the gradient
-  sim::SimTime ahead{};                // the recomputation of the last layer, which does not
-  sim::SimTime weight{};               // all layers, of a split backward
-  std::int32_t actions_left = 0;       // that add to its gradients
+  sim::SimTime forward{}, backward{};                // all layers; backward: what waits for the gradient
+  sim::SimTime ahead{};                              // the recomputation of the last layer, which does not
+  sim::SimTime weight{};                             // all layers, of a split backward
+  std::int32_t actions_left = 0;                     // that add to its gradients
   std::size_t next_bucket = 0;                       // the first one that is not reduced yet
   std::vector<std::vector<std::size_t>> buckets_of;  // stage 3, by layer of the chunk: what it needs gathered
 };
@@ -31,7 +31,7 @@ struct ReplayStage {
   const std::vector<sim::StageAction>* order = nullptr;
   std::size_t next = 0;
   std::array<sim::SimTime, sim::kNumStreams> free{};  // in order devices: all streams are the first
-  sim::SimTime computed{};             // when its last computation ended: what may be exchanged since
+  sim::SimTime computed{};                            // when its last computation ended: what may be exchanged since
   std::vector<ReplayChunk> chunks;
   std::vector<sim::SimTime> gathered;  // stage 3, by bucket: since when it is there
   std::vector<bool> near;              // and whether neighbours have it among them

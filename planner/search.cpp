@@ -244,7 +244,7 @@ SearchResult search(const SearchRequest& request, const Progress& progress, cons
   SearchResult result = Search(request, progress, cancel).run();
   const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
   const bool has_asked = request.offload || request.fixed.count("offload_optimizer") + request.fixed.count("offload_activations") > 0;
-  const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;   // a CPU rank's host is itself
+  const bool has_host = request.cluster.hardware.kind == sim::DeviceKind::Gpu;  // a CPU rank's host is itself
   if (!result.ranked.empty() || is_canceled || has_asked || !has_host) return result;
   SearchRequest with_host = request;
   with_host.offload = true;

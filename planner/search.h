@@ -23,8 +23,9 @@ struct SearchRequest {
   std::optional<sim::Bytes> memory_limit;  // default: the device's
   Fixed fixed;
   std::int32_t top = 5;
-  std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)> why_not;  // plans with an answer do not compete; null: all do. From several threads
-  bool offload = false;                    // plans that use the host's memory compete from the start; else only where no other is feasible
+  std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
+      why_not;           // plans with an answer do not compete; null: all do. From several threads
+  bool offload = false;  // plans that use the host's memory compete from the start; else only where no other is feasible
   std::int64_t vocabulary_multiple = 128;
   sim::TrainingSettings training;
 };

@@ -47,7 +47,9 @@ void vary(std::vector<PlanCandidate>& all, Value PlanCandidate::*axis, Values va
 class Enumerator {
  public:
   explicit Enumerator(const SearchRequest& request)
-      : request_(request), fixed_(read_fixed_axes(request.fixed)), model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})) {}
+      : request_(request),
+        fixed_(read_fixed_axes(request.fixed)),
+        model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})) {}
   SearchSpace run() &&;
 
  private:
@@ -106,7 +108,8 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
   const std::vector<std::int32_t> sizes = microbatches(mesh);
   const std::vector<sim::ContextAlgorithm> algorithms = context_algorithms(mesh);
   for (const std::int32_t microbatch : sizes)
-    for (const sim::ContextAlgorithm algorithm : algorithms) add_schedules({.mesh = mesh, .algorithm = algorithm, .microbatch = microbatch});
+    for (const sim::ContextAlgorithm algorithm : algorithms)
+      add_schedules({.mesh = mesh, .algorithm = algorithm, .microbatch = microbatch});
   if (space_.candidates.size() != before || refusals_.empty()) return;
   const auto first = static_cast<std::int32_t>(request_.workload.global_batch / mesh.data / sizes.front());
   space_.excluded.push_back(exclude(fmt::format("data={} tensor={} pipeline={}", mesh.data, mesh.tensor, mesh.pipeline), refusals_.front(),
@@ -118,9 +121,10 @@ std::vector<std::int32_t> Enumerator::microbatches(const sim::DeviceMesh& mesh) 
   if (!fixed_.microbatch) return divisors(samples);
   const std::int32_t asked = *fixed_.microbatch;
   if (samples % asked == 0) return {asked};
-  space_.excluded.push_back(exclude(fmt::format("data={} microbatch={}", mesh.data, asked),
-                                    {"divisibility.microbatch", {{"samples", std::to_string(samples)}, {"microbatch", std::to_string(asked)}}},
-                                    fmt::format("microbatch={}", nearest_divisor(samples, asked))));
+  space_.excluded.push_back(
+      exclude(fmt::format("data={} microbatch={}", mesh.data, asked),
+              {"divisibility.microbatch", {{"samples", std::to_string(samples)}, {"microbatch", std::to_string(asked)}}},
+              fmt::format("microbatch={}", nearest_divisor(samples, asked))));
   return {};
 }
 
@@ -150,11 +154,13 @@ void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches) {
 std::optional<Reason> Enumerator::why_not_chunks(const Shape& shape, std::int32_t microbatches) const {
   const Argument stages{"stages", std::to_string(shape.mesh.pipeline)}, chunks{"chunks", std::to_string(shape.chunks)};
   const std::int64_t parts = std::int64_t{shape.mesh.pipeline} * shape.chunks;
-  if (parts > request_.model.layers) return Reason{"shape.blocks", {stages, chunks, {"parts", std::to_string(parts)}, {"blocks", std::to_string(request_.model.layers)}}};
+  if (parts > request_.model.layers)
+    return Reason{"shape.blocks", {stages, chunks, {"parts", std::to_string(parts)}, {"blocks", std::to_string(request_.model.layers)}}};
   const sim::Schedule& schedule = sim::all_schedules()[static_cast<std::size_t>(shape.schedule)];
   const auto why = schedule.why_unsupported({.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = shape.chunks});
   if (!why) return std::nullopt;
-  return Reason{"shape.schedule", {{"schedule", std::string(schedule.name)}, stages, {"microbatches", std::to_string(microbatches)}, chunks, {"why", *why}}};
+  return Reason{"shape.schedule",
+                {{"schedule", std::string(schedule.name)}, stages, {"microbatches", std::to_string(microbatches)}, chunks, {"why", *why}}};
 }
 
 // Whether the row is another order than the plain one (see the header); a fixed schedule is taken at its word.
@@ -192,7 +198,8 @@ std::vector<bool> Enumerator::host_optimizers() const {
 // Inputs that wait for their backward are those of recomputed blocks; where they go the optimizer goes first, which moves less for more.
 std::vector<bool> Enumerator::host_inputs(const PlanCandidate& candidate) const {
   const bool possible = candidate.recompute == sim::Recompute::Full;
-  if (fixed_.offload_activations) return *fixed_.offload_activations && !possible ? std::vector<bool>{} : std::vector{*fixed_.offload_activations};
+  if (fixed_.offload_activations)
+    return *fixed_.offload_activations && !possible ? std::vector<bool>{} : std::vector{*fixed_.offload_activations};
   return request_.offload && possible && candidate.offload_optimizer ? std::vector{false, true} : std::vector{false};
 }
 
@@ -207,7 +214,8 @@ std::vector<std::int32_t> Enumerator::reshard_sizes(const PlanCandidate& candida
   if (candidate.zero_stage < 3 || !candidate.reshard) return {1};
   if (fixed_.reshard_ranks) return {*fixed_.reshard_ranks};
   const std::int32_t near = request_.cluster.devices_per_node() / mesh.tensor;
-  const bool fills_node = near > 1 && near * mesh.tensor == request_.cluster.devices_per_node() && near < mesh.shards() && mesh.shards() % near == 0;
+  const bool fills_node =
+      near > 1 && near * mesh.tensor == request_.cluster.devices_per_node() && near < mesh.shards() && mesh.shards() % near == 0;
   return fills_node ? std::vector{1, near} : std::vector{1};
 }
 
@@ -215,8 +223,9 @@ std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_
   if (zero_stage < 3) return {1};
   if (fixed_.layers_per_unit) return {*fixed_.layers_per_unit};
   const std::int64_t parts = std::int64_t{shape.mesh.pipeline} * shape.chunks, most = (request_.model.layers + parts - 1) / parts;
-  std::int64_t block = 0;   // a rank's parameters of the last one: with experts where some blocks have them
-  for (const sim::Parameter& parameter : model_.layers[model_.layers.size() - 2].parameters) block += sim::local_elements(parameter, shape.mesh);
+  std::int64_t block = 0;  // a rank's parameters of the last one: with experts where some blocks have them
+  for (const sim::Parameter& parameter : model_.layers[model_.layers.size() - 2].parameters)
+    block += sim::local_elements(parameter, shape.mesh);
   std::vector<std::int32_t> sizes{1};
   while (sizes.back() * 2 <= most && sizes.back() * block < kLeastUnit) sizes.push_back(sizes.back() * 2);
   return sizes;
@@ -224,7 +233,11 @@ std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_
 
 // All of them, an axis after the other: the last turns fastest.
 void Enumerator::add_options(const Shape& shape) {
-  std::vector<PlanCandidate> all{{.mesh = shape.mesh, .context_algorithm = shape.algorithm, .schedule = shape.schedule, .chunks = shape.chunks, .microbatch = shape.microbatch}};
+  std::vector<PlanCandidate> all{{.mesh = shape.mesh,
+                                  .context_algorithm = shape.algorithm,
+                                  .schedule = shape.schedule,
+                                  .chunks = shape.chunks,
+                                  .microbatch = shape.microbatch}};
   vary(all, &PlanCandidate::zero_stage, [&](const PlanCandidate&) { return zero_stages(shape.mesh); });
   vary(all, &PlanCandidate::reshard, [&](const PlanCandidate& at) { return reshards(at.zero_stage); });
   vary(all, &PlanCandidate::reshard_ranks, [&](const PlanCandidate& at) { return reshard_sizes(at); });
@@ -241,8 +254,10 @@ void Enumerator::exclude_sequence_parallel() {
   if (!fixed_.sequence_parallel.value_or(false) || !space_.candidates.empty()) return;
   const std::int32_t tensor = fixed_.tensor.value_or(1);
   if (tensor > 1 && request_.workload.sequence % tensor == 0) return;
-  const Reason reason = tensor == 1 ? Reason{"shape.sequence_parallel", {}}
-                                    : Reason{"divisibility.sequence", {{"sequence", std::to_string(request_.workload.sequence)}, {"tensor", std::to_string(tensor)}}};
+  const Reason reason =
+      tensor == 1
+          ? Reason{"shape.sequence_parallel", {}}
+          : Reason{"divisibility.sequence", {{"sequence", std::to_string(request_.workload.sequence)}, {"tensor", std::to_string(tensor)}}};
   space_.excluded.push_back(exclude("sequence_parallel=true", reason, "sequence_parallel=false"));
 }
 

@@ -27,7 +27,7 @@
 
 namespace planner {
 
-inline constexpr std::int64_t kLeastUnit = 10'000'000;   // parameters: gathering them takes several times what starting a collective does
+inline constexpr std::int64_t kLeastUnit = 10'000'000;  // parameters: gathering them takes several times what starting a collective does
 
 struct SearchSpace {
   std::vector<PlanCandidate> candidates;  // in a fixed order: the index breaks every tie

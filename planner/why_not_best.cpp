@@ -12,7 +12,6 @@ namespace {
 using sim::Seconds;
 using sim::to_text;
 
-
 // Mean over the ranks: computing + bubble + exposed = step.
 Seconds computing(const sim::SimulationResult& result) {
   double ranks = 0;
@@ -42,7 +41,7 @@ std::vector<Reason> why_not_best(const sim::SimulationResult& plan, const sim::S
   std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.seconds > b.seconds; });
   const bool slower = plan.step_time > best.step_time;
   std::vector<Reason> reasons{slower ? Reason{"slower", {{"percent", sim::percent(step / best_step - 1)}}} : Reason{"as_fast", {}}};
-  const auto tell = [&](const Reason& reason) {   // "8.44 MiB against 8.44 MiB" is none
+  const auto tell = [&](const Reason& reason) {  // "8.44 MiB against 8.44 MiB" is none
     if (reason.arguments[0].value != reason.arguments[1].value) reasons.push_back(reason);
   };
   for (const Term& term : terms)

@@ -51,8 +51,12 @@ class Communicator {
   virtual void barrier() = 0;
 
   // Exchanges of their own shape: see row_exchange.h.
-  WorkHandle all_to_all(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) { return exchange(even_exchange(received, sent, size()), key); }
-  WorkHandle ring_hop(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) { return exchange(ring_exchange(received, sent, {rank(), size()}), key); }
+  WorkHandle all_to_all(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) {
+    return exchange(even_exchange(received, sent, size()), key);
+  }
+  WorkHandle ring_hop(const at::Tensor& received, const at::Tensor& sent, const sim::TaskKey& key) {
+    return exchange(ring_exchange(received, sent, {rank(), size()}), key);
+  }
 };
 
 // A collective that cannot end: names rank, group, operation, sequence number, elapsed time.

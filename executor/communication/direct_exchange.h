@@ -44,7 +44,7 @@ class DirectExchange {
   at::Tensor pieces_;  // of the others, in rank order
 };
 
-void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag);   // and copies this rank's own
+void post_rows(MpiMessages& messages, const MpiGroup& group, const RowExchange& rows, Tag tag);  // and copies this rank's own
 void post_gather(MpiMessages& messages, const MpiGroup& group, const at::Tensor& full, Tag tag);
 
 }  // namespace executor

@@ -10,10 +10,9 @@
 namespace executor {
 namespace {
 
-constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,    sim::MeshAxis::Data,      sim::MeshAxis::Tensor,
-                                   sim::MeshAxis::Pipeline, sim::MeshAxis::Embedding, sim::MeshAxis::Replica,
-                                   sim::MeshAxis::Expert,   sim::MeshAxis::ExpertData, sim::MeshAxis::Context,
-                                   sim::MeshAxis::Reshard};
+constexpr sim::MeshAxis kAxes[] = {sim::MeshAxis::World,     sim::MeshAxis::Data,    sim::MeshAxis::Tensor, sim::MeshAxis::Pipeline,
+                                   sim::MeshAxis::Embedding, sim::MeshAxis::Replica, sim::MeshAxis::Expert, sim::MeshAxis::ExpertData,
+                                   sim::MeshAxis::Context,   sim::MeshAxis::Reshard};
 
 // How many ranks the largest group along an axis has: the same on every rank, so all decide alike whether a group is made.
 std::int32_t degree(const sim::DeviceMesh& mesh, sim::MeshAxis axis) {

@@ -120,7 +120,8 @@ WorkHandle MpiCommunicator::exchange(const RowExchange& rows, const sim::TaskKey
   require_host(rows.received, key);
   const OperationHeader header = header_of(rows, key);
   Rounds rounds;
-  rounds.push_back([group = group_, rows, tag = tags_of(header, sequence_).payload](MpiMessages& messages) { post_rows(messages, *group, rows, tag); });
+  rounds.push_back(
+      [group = group_, rows, tag = tags_of(header, sequence_).payload](MpiMessages& messages) { post_rows(messages, *group, rows, tag); });
   return collective(header, std::move(rounds));
 }
 

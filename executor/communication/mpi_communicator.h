@@ -13,7 +13,6 @@
 
 namespace executor {
 
-
 class MpiCommunicator final : public Communicator {
  public:
   // Collective over all ranks of the job: each calls it in the same order, with the world ranks of its own group in ascending order

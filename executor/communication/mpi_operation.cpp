@@ -142,7 +142,8 @@ std::vector<Peer> MpiOperation::missing() const {
 // Of a transfer the sender, too, waits for its peer: until that takes the payload.
 Waiting MpiOperation::waiting(std::int64_t number) const {
   const auto& members = group_->members;
-  const std::vector<Peer> absent = in_flight_->mine.kind == OperationKind::Transfer && !in_flight_->told.empty() ? in_flight_->told : missing();
+  const std::vector<Peer> absent =
+      in_flight_->mine.kind == OperationKind::Transfer && !in_flight_->told.empty() ? in_flight_->told : missing();
   return {.number = number,
           .rank = members[static_cast<std::size_t>(group_->rank)],
           .for_rank = absent.empty() ? -1 : members[static_cast<std::size_t>(absent.front().rank)],

@@ -21,7 +21,7 @@ struct MpiGroup {
   std::shared_ptr<MpiSession> session;
   MPI_Comm communicator = MPI_COMM_NULL;
   std::int32_t rank = 0, size = 1;
-  std::string name;  // "data group of ranks 0 2"
+  std::string name;                   // "data group of ranks 0 2"
   std::vector<std::int32_t> members;  // their ranks in the job
 };
 
@@ -41,7 +41,7 @@ class MpiOperation final : public Work {
   void wait() override;
 
   bool done() const { return done_; }
-  void advance();  // throws CollectiveError: ranks disagree, or MPI failed
+  void advance();                              // throws CollectiveError: ranks disagree, or MPI failed
   Waiting waiting(std::int64_t number) const;  // while not done
   [[noreturn]] void fail_after(sim::Seconds waited) const;
 

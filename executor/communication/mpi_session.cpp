@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kShortestRest{5};
-constexpr std::chrono::seconds kPatience{1};   // then a wait asks what the others wait for, and answers
+constexpr std::chrono::seconds kPatience{1};  // then a wait asks what the others wait for, and answers
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 
 // Polling without rest steals from a rank that still computes, even on the next core; long rests are a message's delay. Where ranks outnumber

@@ -51,7 +51,7 @@ class MpiSession {
   std::vector<MpiOperation*> active_;  // in order of their start
   std::string failure_;                // of the first operation that failed; all later ones repeat it
   MpiWatch watch_;
-  std::int64_t waits_ = 0;             // so far
+  std::int64_t waits_ = 0;  // so far
 };
 
 // Turns an MPI return code into CollectiveError.

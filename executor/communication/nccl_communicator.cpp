@@ -18,7 +18,9 @@ WorkHandle NcclCommunicator::reduce_scatter(at::Tensor shard, at::Tensor full, c
   const at::Tensor from = lane_.on_device(full), to = lane_.on_device(shard);
   return lane_.issue(
       header_of(OperationKind::ReduceScatter, full, key), size(),
-      [&](const NcclOn& on) { return lane_.library().reduce_scatter(nccl_buffer({from, to}, to.numel()), on); },
+      [&](const NcclOn& on) {
+        return lane_.library().reduce_scatter(nccl_buffer({from, to}, to.numel()), on);
+      },
       NcclLane::result_of(shard, to));
 }
 
@@ -27,7 +29,10 @@ WorkHandle NcclCommunicator::all_gather(at::Tensor full, at::Tensor shard, const
   const at::Tensor from = lane_.on_device(shard), to = lane_.on_device(full);
   return lane_.issue(
       header_of(OperationKind::AllGather, full, key), size(),
-      [&](const NcclOn& on) { return lane_.library().all_gather(nccl_buffer({from, to}, from.numel()), on); }, NcclLane::result_of(full, to));
+      [&](const NcclOn& on) {
+        return lane_.library().all_gather(nccl_buffer({from, to}, from.numel()), on);
+      },
+      NcclLane::result_of(full, to));
 }
 
 WorkHandle NcclCommunicator::exchange(const RowExchange& rows, const sim::TaskKey& key) {
@@ -39,7 +44,10 @@ WorkHandle NcclCommunicator::exchange(const RowExchange& rows, const sim::TaskKe
     stretches.from.push_back(static_cast<std::size_t>(rows.from[peer] * from.size(1)));
   }
   return lane_.issue(
-      header, size(), [&](const NcclOn& on) { return lane_.library().exchange(nccl_buffer({from, to}, from.numel()), stretches, on); },
+      header, size(),
+      [&](const NcclOn& on) {
+        return lane_.library().exchange(nccl_buffer({from, to}, from.numel()), stretches, on);
+      },
       NcclLane::result_of(rows.received, to));
 }
 
@@ -56,8 +64,7 @@ WorkHandle NcclCommunicator::send(at::Tensor buffer, std::int32_t to, const sim:
   OperationHeader header = header_of(OperationKind::Transfer, buffer, key);
   header.transfer = transfer_identity(key, TransferEnd::Sender);
   const at::Tensor there = lane_.on_device(buffer);
-  return lane_.issue(
-      header, 2, [&](const NcclOn& on) { return lane_.library().send(nccl_buffer(there), to, on); }, {});
+  return lane_.issue(header, 2, [&](const NcclOn& on) { return lane_.library().send(nccl_buffer(there), to, on); }, {});
 }
 
 WorkHandle NcclCommunicator::receive(at::Tensor buffer, std::int32_t from, const sim::TaskKey& key) {

@@ -13,7 +13,8 @@ namespace executor {
 class NcclCommunicator final : public Communicator {
  public:
   // Collective over all ranks of the job, as NcclSession::make_group. This rank is a member. `ledger` may be null; else it outlives this.
-  NcclCommunicator(const std::shared_ptr<NcclSession>& session, const std::vector<sim::Rank>& members, const std::string& name, Ledger* ledger)
+  NcclCommunicator(const std::shared_ptr<NcclSession>& session, const std::vector<sim::Rank>& members, const std::string& name,
+                   Ledger* ledger)
       : lane_(session, session->make_group(members, name), ledger) {}
 
   std::int32_t rank() const override { return lane_.group().rank; }

@@ -81,20 +81,19 @@ constexpr NcclLibrary kLibrary{
         [](const NcclBuffer& b, const NcclOn& on) {
           return status(ncclReduceScatter(b.from, b.to, b.elements, type_of(b), ncclSum, comm(on.communicator), stream(on)));
         },
-    .all_gather = [](const NcclBuffer& b, const NcclOn& on) {
-      return status(ncclAllGather(b.from, b.to, b.elements, type_of(b), comm(on.communicator), stream(on)));
-    },
+    .all_gather =
+        [](const NcclBuffer& b, const NcclOn& on) {
+          return status(ncclAllGather(b.from, b.to, b.elements, type_of(b), comm(on.communicator), stream(on)));
+        },
     .exchange = exchange,
     .broadcast =
         [](const NcclBuffer& b, std::int32_t root, const NcclOn& on) {
           return status(ncclBroadcast(b.from, b.to, b.elements, type_of(b), root, comm(on.communicator), stream(on)));
         },
-    .send = [](const NcclBuffer& b, std::int32_t to, const NcclOn& on) {
-      return status(ncclSend(b.from, b.elements, type_of(b), to, comm(on.communicator), stream(on)));
-    },
-    .receive = [](const NcclBuffer& b, std::int32_t from, const NcclOn& on) {
-      return status(ncclRecv(b.to, b.elements, type_of(b), from, comm(on.communicator), stream(on)));
-    },
+    .send = [](const NcclBuffer& b, std::int32_t to,
+               const NcclOn& on) { return status(ncclSend(b.from, b.elements, type_of(b), to, comm(on.communicator), stream(on))); },
+    .receive = [](const NcclBuffer& b, std::int32_t from,
+                  const NcclOn& on) { return status(ncclRecv(b.to, b.elements, type_of(b), from, comm(on.communicator), stream(on))); },
     .describe = [](NcclStatus code, NcclHandle handle) -> std::string {
       const char* const last = ncclGetLastError(comm(handle));
       return fmt::format("{} {}", ncclGetErrorString(static_cast<ncclResult_t>(code)), last ? last : "");

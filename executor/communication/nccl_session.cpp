@@ -34,7 +34,9 @@ Value from_bytes(const std::string& bytes) {
 }
 
 // Where a rank leaves a word about a group.
-std::string place_in(const NcclGroup& group, std::string_view what, sim::Rank rank) { return fmt::format("{}/{}/{}", what, group.number, rank.value()); }
+std::string place_in(const NcclGroup& group, std::string_view what, sim::Rank rank) {
+  return fmt::format("{}/{}/{}", what, group.number, rank.value());
+}
 // Of the operation that it is stuck in: under its place in the order of the group, so that only equals are compared.
 std::string place_in(const NcclGroup& group, const OperationHeader& stuck, sim::Rank rank) {
   return place_in(group, fmt::format("stuck/{}", stuck.sequence), rank);
@@ -64,7 +66,8 @@ const NcclGroup* NcclSession::make_group(const std::vector<sim::Rank>& members, 
     const std::string bytes = settings_.rendezvous.get(id_name);
     std::copy_n(bytes.data(), std::min(bytes.size(), id.bytes.size()), id.bytes.data());
   }
-  const NcclStatus status = settings_.library->start(group.handle, id, {.rank = group.rank, .size = static_cast<std::int32_t>(members.size())});
+  const NcclStatus status =
+      settings_.library->start(group.handle, id, {.rank = group.rank, .size = static_cast<std::int32_t>(members.size())});
   settle(status, group, "making its communicator");
   return &groups_.emplace_back(group);
 }
@@ -80,7 +83,8 @@ void NcclSession::settle(NcclStatus status, const NcclGroup& group, const std::s
     status = settings_.library->state(group.handle);
   }
   if (has_failed(status))
-    fail(fmt::format("{}: NCCL failed on rank {} in {}: {}", group.name, group.rank, what, settings_.library->describe(status, group.handle)));
+    fail(fmt::format("{}: NCCL failed on rank {} in {}: {}", group.name, group.rank, what,
+                     settings_.library->describe(status, group.handle)));
 }
 
 void NcclSession::started(const NcclGroup& group, const OperationHeader& header) {
@@ -104,7 +108,8 @@ void NcclSession::drain() {
   for (look(); !started_.empty(); look()) {
     const sim::Seconds waited = Clock::now() - start;
     if (waited > settings_.compare_after) {
-      if (!compared) settings_.rendezvous.put(place_in(*started_.front().group, started_.front().header, rank()), to_bytes(started_.front().header));
+      if (!compared)
+        settings_.rendezvous.put(place_in(*started_.front().group, started_.front().header, rank()), to_bytes(started_.front().header));
       compared = true;
       compare_with_peers(started_.front());
     }
@@ -123,8 +128,8 @@ void NcclSession::compare_with_peers(const Started& stuck) {
 }
 
 void NcclSession::fail_by(const NcclGroup& group, const OperationHeader& theirs, const OperationHeader& ours, sim::Rank peer) {
-  fail(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", group.name, peer.value(), to_text(theirs), rank().value(),
-                   to_text(ours)));
+  fail(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", group.name, peer.value(), to_text(theirs),
+                   rank().value(), to_text(ours)));
 }
 
 // With the ranks before and after this one in each group: if all neighbours agree, all do. Nobody waits.
@@ -154,8 +159,8 @@ void NcclSession::fail_by_difference(const NcclGroup& group, sim::Rank peer) {
     if (!log) continue;
     if (const auto found = order.first_difference(*log)) fail_by(group, found->there, found->here, peer);
   }
-  fail(fmt::format("{}: the ranks disagree. Rank {} issued other operations than rank {} up to {}", group.name, peer.value(), rank().value(),
-                   to_text(order.last())));
+  fail(fmt::format("{}: the ranks disagree. Rank {} issued other operations than rank {} up to {}", group.name, peer.value(),
+                   rank().value(), to_text(order.last())));
 }
 
 void NcclSession::fail_after(sim::Seconds waited, const Started& stuck) {

@@ -24,8 +24,8 @@ namespace executor {
 struct NcclGroup {
   NcclHandle handle = nullptr;
   std::vector<sim::Rank> members;
-  std::int32_t rank = 0;  // inside the group
-  std::string name;       // "data group of ranks 0 2"
+  std::int32_t rank = 0;    // inside the group
+  std::string name;         // "data group of ranks 0 2"
   std::int32_t number = 0;  // in the order of their making, which all ranks have
 };
 

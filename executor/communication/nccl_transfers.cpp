@@ -53,13 +53,13 @@ WorkHandle NcclTransfers::transfer(const at::Tensor& buffer, const Flow& flow, c
   OperationHeader header = header_of(OperationKind::Transfer, buffer, key);
   header.transfer = transfer_identity(key, end);
   constexpr std::int32_t kSender = 0, kReceiver = 1;
-  return on_lane.issue(
-      header, 2,
-      [&](const NcclOn& on) {
-        const NcclLibrary& library = on_lane.library();
-        return end == TransferEnd::Sender ? library.send(nccl_buffer(buffer), kReceiver, on) : library.receive(nccl_buffer(buffer), kSender, on);
-      },
-      {});
+  return on_lane.issue(header, 2,
+                       [&](const NcclOn& on) {
+                         const NcclLibrary& library = on_lane.library();
+                         return end == TransferEnd::Sender ? library.send(nccl_buffer(buffer), kReceiver, on)
+                                                           : library.receive(nccl_buffer(buffer), kSender, on);
+                       },
+                       {});
 }
 
 WorkHandle NcclTransfers::send(at::Tensor buffer, std::int32_t to, const sim::TaskKey& key) {

@@ -28,9 +28,10 @@ OperationHeader header_of(const RowExchange& rows, const sim::TaskKey& key) {
   OperationHeader header = header_of(OperationKind::Exchange, rows.sent, key);
   require_contiguous(rows.received, key);
   const auto sum = [](const std::vector<std::int64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); };
-  if (sum(rows.to) != rows.sent.size(0) || sum(rows.from) != rows.received.size(0) || rows.sent.scalar_type() != rows.received.scalar_type())
-    throw std::invalid_argument(fmt::format("{}: {} rows to others are not {}, or {} rows from them not {}", sim::to_text(key), sum(rows.to), rows.sent.size(0),
-                                            sum(rows.from), rows.received.size(0)));
+  if (sum(rows.to) != rows.sent.size(0) || sum(rows.from) != rows.received.size(0) ||
+      rows.sent.scalar_type() != rows.received.scalar_type())
+    throw std::invalid_argument(fmt::format("{}: {} rows to others are not {}, or {} rows from them not {}", sim::to_text(key),
+                                            sum(rows.to), rows.sent.size(0), sum(rows.from), rows.received.size(0)));
   header.bytes = 0;
   header.own_bytes = rows.own_bytes();
   return header;
@@ -48,8 +49,8 @@ std::string to_text(const OperationHeader& header) {
   const auto kind = kKindNames[static_cast<std::size_t>(header.kind)];
   if (header.kind == OperationKind::Barrier) return fmt::format("{} #{}", kind, header.sequence);
   const auto reduction = header.reduction == ReduceOperation::Maximum ? "(max)" : "";
-  return fmt::format("{}{} {} #{} ({} bytes of {})", kind, reduction, sim::to_text(header.key), header.sequence, header.bytes + header.own_bytes,
-                     c10::toString(header.type));
+  return fmt::format("{}{} {} #{} ({} bytes of {})", kind, reduction, sim::to_text(header.key), header.sequence,
+                     header.bytes + header.own_bytes, c10::toString(header.type));
 }
 
 TransferIdentity transfer_identity(const sim::TaskKey& key, TransferEnd end) {
@@ -75,8 +76,14 @@ struct CommonPart {
 };
 
 CommonPart common_part(const OperationHeader& header) {
-  CommonPart common{.key = header.key, .transfer = header.transfer, .sequence = header.sequence, .bytes = header.bytes, .kind = header.kind,
-                    .reduction = header.reduction, .type = header.type, .root = header.root};
+  CommonPart common{.key = header.key,
+                    .transfer = header.transfer,
+                    .sequence = header.sequence,
+                    .bytes = header.bytes,
+                    .kind = header.kind,
+                    .reduction = header.reduction,
+                    .type = header.type,
+                    .root = header.root};
   const bool spans_stages = header.key.group == sim::MeshAxis::World || header.key.group == sim::MeshAxis::Embedding;
   if (header.kind == OperationKind::Transfer) common.key = {};
   if (!spans_stages) return common;
@@ -95,8 +102,8 @@ std::uint64_t digest(const OperationHeader& header, std::uint64_t before) {
   const CommonPart of = common_part(header);
   std::uint64_t sum = before;
   const auto add = [&](auto number) { sum = sim::random_bits({sum}, static_cast<std::uint64_t>(number)); };
-  for (const std::int32_t index : {of.key.stage.value(), of.key.chunk.value(), of.key.microbatch.value(), of.key.layer.value(), of.key.sequence,
-                                   of.transfer.boundary, of.transfer.microbatch, of.root})
+  for (const std::int32_t index : {of.key.stage.value(), of.key.chunk.value(), of.key.microbatch.value(), of.key.layer.value(),
+                                   of.key.sequence, of.transfer.boundary, of.transfer.microbatch, of.root})
     add(index);
   for (const std::int64_t amount : {of.sequence, of.bytes}) add(amount);
   add(of.key.phase);

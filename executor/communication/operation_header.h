@@ -26,9 +26,9 @@ struct TransferIdentity {
 };
 struct OperationHeader {
   sim::TaskKey key{};
-  std::int64_t sequence = 0;  // position among the operations of the communicator; 0 for a transfer, which its key alone identifies
-  std::int64_t bytes = 0;     // payload: the whole buffer
-  std::int64_t own_bytes = 0; // payload that need not be the same on every rank: of an exchange
+  std::int64_t sequence = 0;   // position among the operations of the communicator; 0 for a transfer, which its key alone identifies
+  std::int64_t bytes = 0;      // payload: the whole buffer
+  std::int64_t own_bytes = 0;  // payload that need not be the same on every rank: of an exchange
   OperationKind kind{};
   ReduceOperation reduction = ReduceOperation::Sum;
   c10::ScalarType type = c10::ScalarType::Byte;
@@ -39,14 +39,16 @@ static_assert(std::is_trivially_copyable_v<OperationHeader>);
 
 // Of an operation on a contiguous tensor. Throws std::invalid_argument for any other.
 OperationHeader header_of(OperationKind kind, const at::Tensor& whole, const sim::TaskKey& key);
-OperationHeader header_of(const RowExchange& rows, const sim::TaskKey& key);   // checks stretches, too
+OperationHeader header_of(const RowExchange& rows, const sim::TaskKey& key);  // checks stretches, too
 struct ShardOf {
   const at::Tensor& shard;
   const at::Tensor& full;
 };
 void require_shard(const ShardOf& tensors, std::int32_t ranks, const sim::TaskKey& key);  // full is `ranks` shards, both contiguous
 
-inline bool is_task(const sim::TaskKey& key) { return key != sim::TaskKey{}; }   // what ranks say beside the tasks of the graph is in no ledger
+inline bool is_task(const sim::TaskKey& key) {
+  return key != sim::TaskKey{};
+}  // what ranks say beside the tasks of the graph is in no ledger
 inline sim::Bytes payload_of(const OperationHeader& header) { return sim::Bytes(header.bytes + header.own_bytes); }
 
 std::string to_text(const OperationHeader& header);  // "all_reduce s0.c0.m-.l2.gradients.all_reduce.data.0 #17 (4096 bytes of Float)"

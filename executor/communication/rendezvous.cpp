@@ -66,7 +66,8 @@ StoreAddress store_address_of_environment() {
   std::uint16_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (host == nullptr || error != std::errc{} || end != text.data() + text.size())
-    throw CollectiveError("MASTER_ADDR and MASTER_PORT say where rank 0 is, beside RANK and WORLD_SIZE: set them (torchrun does), or start with mpirun");
+    throw CollectiveError(
+        "MASTER_ADDR and MASTER_PORT say where rank 0 is, beside RANK and WORLD_SIZE: set them (torchrun does), or start with mpirun");
   return {.host = host, .port = number};
 }
 

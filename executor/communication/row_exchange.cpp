@@ -10,7 +10,8 @@ namespace {
 void require_chunks(const at::Tensor& received, const at::Tensor& sent, std::int32_t chunks) {
   const bool alike = received.numel() == sent.numel() && received.scalar_type() == sent.scalar_type();
   if (alike && sent.numel() % chunks == 0 && sent.is_contiguous() && received.is_contiguous()) return;
-  throw std::invalid_argument(fmt::format("{} elements are sent and {} received: not {} contiguous chunks of one type", sent.numel(), received.numel(), chunks));
+  throw std::invalid_argument(
+      fmt::format("{} elements are sent and {} received: not {} contiguous chunks of one type", sent.numel(), received.numel(), chunks));
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ struct Transport {
   std::unique_ptr<Communicator> make_transfers(const sim::DeviceMesh& mesh, Ledger* ledger) const;
 };
 
-std::shared_ptr<MpiSession> start_mpi();     // nullptr: not started by mpirun (or srun with PMIx), or a build without MPI
-bool has_mpi();                              // this build
-[[noreturn]] void end_job(int exit_code);    // ends every rank of the job, if MPI or a launcher that watches joins them
+std::shared_ptr<MpiSession> start_mpi();           // nullptr: not started by mpirun (or srun with PMIx), or a build without MPI
+bool has_mpi();                                    // this build
+[[noreturn]] void end_job(int exit_code);          // ends every rank of the job, if MPI or a launcher that watches joins them
 StoreAddress spread_by_mpi(StoreAddress address);  // rank 0's, to all
 
 }  // namespace executor

@@ -8,8 +8,8 @@
 namespace executor {
 namespace {
 
-constexpr WaitCircle::Time kBetweenWalks{200};   // longer than a message is under way
-constexpr WaitCircle::Time kFresh{2000};         // an answer that is older is asked for again
+constexpr WaitCircle::Time kBetweenWalks{200};  // longer than a message is under way
+constexpr WaitCircle::Time kFresh{2000};        // an answer that is older is asked for again
 
 std::string sentence(std::span<const Waiting> circle) {
   std::string text = "the ranks wait for each other, in operations that cannot meet:";

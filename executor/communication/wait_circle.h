@@ -41,8 +41,8 @@ class WaitCircle {
   void begin_walk(Time earliest, Members seen);
 
   std::map<std::int32_t, Answer> known_;
-  Members seen_;      // by the walk before
-  Time earliest_{};   // answers from before count for nothing
+  Members seen_;     // by the walk before
+  Time earliest_{};  // answers from before count for nothing
   std::int64_t number_ = -1;
 };
 

@@ -38,8 +38,8 @@ struct AdamWStep {
   }
 
   __device__ __forceinline__ void one(std::int64_t at, const KeepRange<Master>& range) const {
-    const AdamWElement<Master> next =
-        adamw_update<Master>({memory.master[at], memory.first_moment[at], memory.second_moment[at]}, load(memory.gradient[at]), factors(range));
+    const AdamWElement<Master> next = adamw_update<Master>({memory.master[at], memory.first_moment[at], memory.second_moment[at]},
+                                                           load(memory.gradient[at]), factors(range));
     memory.master[at] = next.weight;
     memory.first_moment[at] = next.first_moment;
     memory.second_moment[at] = next.second_moment;
@@ -55,8 +55,8 @@ struct AdamWStep {
 }  // namespace
 
 template <class Master, class Gradient, class Rounded>
-void launch_adamw(const AdamWMemory<Master, Gradient, Rounded>& memory, std::span<const KeepRange<Master>> ranges, const AdamWFactors<Master>& by,
-                  CudaStream stream) {
+void launch_adamw(const AdamWMemory<Master, Gradient, Rounded>& memory, std::span<const KeepRange<Master>> ranges,
+                  const AdamWFactors<Master>& by, CudaStream stream) {
   launch_steps("adamw", AdamWStep<Master, Gradient, Rounded>{memory, by}, ranges, stream);
 }
 
@@ -66,6 +66,7 @@ template void launch_adamw(const AdamWMemory<float, float, Bfloat16Bits>&, Float
 template void launch_adamw(const AdamWMemory<float, Bfloat16Bits, Bfloat16Bits>&, Floats, const AdamWFactors<float>&, CudaStream);
 template void launch_adamw(const AdamWMemory<float, float, Float16Bits>&, Floats, const AdamWFactors<float>&, CudaStream);
 template void launch_adamw(const AdamWMemory<float, Float16Bits, Float16Bits>&, Floats, const AdamWFactors<float>&, CudaStream);
-template void launch_adamw(const AdamWMemory<double, double, double>&, std::span<const KeepRange<double>>, const AdamWFactors<double>&, CudaStream);
+template void launch_adamw(const AdamWMemory<double, double, double>&, std::span<const KeepRange<double>>, const AdamWFactors<double>&,
+                           CudaStream);
 
 }  // namespace executor

@@ -31,7 +31,7 @@ struct KeepRange {
 // Asynchronous on `stream`; `ranges` may be freed at return. Throws std::runtime_error if CUDA refuses the launch.
 // Master, Gradient, Rounded: float, float, float | Bfloat16Bits | Float16Bits; float and twice the same 16 bits; double thrice.
 template <class Master, class Gradient, class Rounded>
-void launch_adamw(const AdamWMemory<Master, Gradient, Rounded>& memory, std::span<const KeepRange<Master>> ranges, const AdamWFactors<Master>& by,
-                  CudaStream stream);
+void launch_adamw(const AdamWMemory<Master, Gradient, Rounded>& memory, std::span<const KeepRange<Master>> ranges,
+                  const AdamWFactors<Master>& by, CudaStream stream);
 
 }  // namespace executor

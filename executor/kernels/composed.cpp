@@ -58,8 +58,7 @@ at::Tensor token_losses(const at::Tensor& sums) { return sums.select(0, 0).log()
 
 void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
   const at::Tensor gradient = at::zeros(at.logits.sizes(), sums.options());
-  if (shard.real > 0)
-    gradient.narrow(1, 0, shard.real).copy_(shifted_exponentials(at, shard).div_(sums.select(0, 0).unsqueeze(1)));
+  if (shard.real > 0) gradient.narrow(1, 0, shard.real).copy_(shifted_exponentials(at, shard).div_(sums.select(0, 0).unsqueeze(1)));
   const auto [column, is_here] = target_columns(at, shard);
   gradient.scatter_add_(1, column, is_here.to(sums.scalar_type()).neg_());
   at.logits.copy_(gradient.mul_(scale));

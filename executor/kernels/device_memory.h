@@ -9,7 +9,7 @@
 namespace executor {
 
 struct DeviceMemory {
-  sim::Bytes allocated{};      // now: asked for by tensors
+  sim::Bytes allocated{};  // now: asked for by tensors
   sim::Bytes allocated_peak{};
   sim::Bytes active_peak{};    // blocks that tensors hold, or that a stream still needs
   sim::Bytes reserved_peak{};  // taken from the device by LibTorch's pool

@@ -80,7 +80,8 @@ void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const Vo
 void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard) {
   if (!sums.is_cuda()) return composed::local_exponentials(sums, at, shard);
   by_number(at.logits, [&]<class Logit>(Logit*) {
-    launch_exponentials<Logit>(logits_on<Logit>(at.logits, shard), targets_on<Logit>(at, shard), numbers<StatisticOf<Logit>>(sums), stream_of(sums));
+    launch_exponentials<Logit>(logits_on<Logit>(at.logits, shard), targets_on<Logit>(at, shard), numbers<StatisticOf<Logit>>(sums),
+                               stream_of(sums));
   });
 }
 
@@ -106,7 +107,9 @@ void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sum
 void add_squares(const at::Tensor& limbs, const at::Tensor& values) {
   if (!values.is_cuda()) return composed::add_squares(limbs, values);
   const std::array<ElementRange, 1> all{{{.begin = 0, .end = values.numel()}}};
-  by_number(values, [&]<class Number>(Number*) { launch_add_squares(numbers<Number>(values), all, numbers<std::int64_t>(limbs), stream_of(values)); });
+  by_number(values, [&]<class Number>(Number*) {
+    launch_add_squares(numbers<Number>(values), all, numbers<std::int64_t>(limbs), stream_of(values));
+  });
 }
 
 bool has_norm(const at::Tensor& input) { return input.is_cuda() && input.size(1) <= kWidestNorm; }
@@ -114,7 +117,8 @@ bool has_norm(const at::Tensor& input) { return input.is_cuda() && input.size(1)
 NormOutput norm_forward(const NormInput& of, const NormWeights& weights, double epsilon) {
   const at::Tensor& input = of.value;
   const auto wide = input.options().dtype(at::toOpMathType(input.scalar_type()));
-  NormOutput result{at::empty_like(input), weights.shift.defined() ? at::empty({input.size(0)}, wide) : at::Tensor(), at::empty({input.size(0)}, wide)};
+  NormOutput result{at::empty_like(input), weights.shift.defined() ? at::empty({input.size(0)}, wide) : at::Tensor(),
+                    at::empty({input.size(0)}, wide)};
   by_number(input, [&]<class Number>(Number*) {
     launch_norm_forward<Number>({.sum = numbers<Number>(input),
                                  .stream = numbers_or_null<Number>(of.addend),
@@ -156,7 +160,9 @@ void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sum
 }
 void add_squares(const at::Tensor& limbs, const at::Tensor& values) { composed::add_squares(limbs, values); }
 bool has_norm(const at::Tensor&) { return false; }
-NormOutput norm_forward(const NormInput&, const NormWeights&, double) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
+NormOutput norm_forward(const NormInput&, const NormWeights&, double) {
+  TORCH_CHECK(false, "this build has no norm of its own for a device");
+}
 at::Tensor norm_backward(const NormSaved&, const NormWeights&) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
 
 #endif

@@ -126,7 +126,8 @@ CudaStream stream_of(const at::Tensor& tensor) { return c10::cuda::getCurrentCUD
 template <class Master, class Gradient, class Rounded>
 void launch_on(const AdamWShard& shard, std::span<const DecayRange> ranges, const AdamWSettings& settings) {
   std::vector<KeepRange<Master>> kept;
-  for (const DecayRange& range : ranges) kept.push_back({.begin = range.begin, .end = range.end, .keep = factors<Master>(settings, range).keep});
+  for (const DecayRange& range : ranges)
+    kept.push_back({.begin = range.begin, .end = range.end, .keep = factors<Master>(settings, range).keep});
   launch_adamw<Master, Gradient, Rounded>({.master = numbers<Master>(shard.master),
                                            .gradient = numbers<Gradient>(shard.gradient),
                                            .first_moment = numbers<Master>(shard.first_moment),
@@ -138,7 +139,8 @@ void launch_on(const AdamWShard& shard, std::span<const DecayRange> ranges, cons
 template <class Master, class Gradient, class Rounded>
 void launch_on(const SgdShard& shard, std::span<const DecayRange> ranges, const SgdSettings& settings) {
   std::vector<SgdRange<Master>> decaying;
-  for (const DecayRange& range : ranges) decaying.push_back({.begin = range.begin, .end = range.end, .decay = factors<Master>(settings, range).decay});
+  for (const DecayRange& range : ranges)
+    decaying.push_back({.begin = range.begin, .end = range.end, .decay = factors<Master>(settings, range).decay});
   launch_sgd<Master, Gradient, Rounded>({.master = numbers<Master>(shard.master),
                                          .gradient = numbers<Gradient>(shard.gradient),
                                          .velocity = numbers<Master>(shard.velocity),
@@ -149,7 +151,8 @@ void launch_on(const SgdShard& shard, std::span<const DecayRange> ranges, const 
 // All ranges in one launch.
 template <class Shard, class Settings>
 void step_on_gpu(const Shard& shard, std::span<const DecayRange> ranges, const Settings& settings) {
-  const auto gradient = shard.gradient.scalar_type(), rounded = shard.rounded.defined() ? shard.rounded.scalar_type() : shard.master.scalar_type();
+  const auto gradient = shard.gradient.scalar_type(),
+             rounded = shard.rounded.defined() ? shard.rounded.scalar_type() : shard.master.scalar_type();
   if (shard.master.scalar_type() == at::kDouble) return launch_on<double, double, double>(shard, ranges, settings);
   if (rounded == at::kBFloat16 && gradient == at::kBFloat16) return launch_on<float, Bfloat16Bits, Bfloat16Bits>(shard, ranges, settings);
   if (rounded == at::kBFloat16) return launch_on<float, float, Bfloat16Bits>(shard, ranges, settings);

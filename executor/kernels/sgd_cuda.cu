@@ -61,6 +61,7 @@ template void launch_sgd(const SgdMemory<float, float, Bfloat16Bits>&, Floats, c
 template void launch_sgd(const SgdMemory<float, Bfloat16Bits, Bfloat16Bits>&, Floats, const SgdFactors<float>&, CudaStream);
 template void launch_sgd(const SgdMemory<float, float, Float16Bits>&, Floats, const SgdFactors<float>&, CudaStream);
 template void launch_sgd(const SgdMemory<float, Float16Bits, Float16Bits>&, Floats, const SgdFactors<float>&, CudaStream);
-template void launch_sgd(const SgdMemory<double, double, double>&, std::span<const SgdRange<double>>, const SgdFactors<double>&, CudaStream);
+template void launch_sgd(const SgdMemory<double, double, double>&, std::span<const SgdRange<double>>, const SgdFactors<double>&,
+                         CudaStream);
 
 }  // namespace executor

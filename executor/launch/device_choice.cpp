@@ -38,7 +38,8 @@ void check_gpu(const DeviceWish& wish, const Surroundings& around, Refusals& ref
   if (!around.knows_gpus)
     refusals.push_back({"--device", "this build knows no GPUs", "build it: cmake --preset cuda && cmake --build --preset cuda; " + remedy});
   else if (around.gpus == 0)
-    refusals.push_back({"--device", "no GPU can be used: " + around.no_gpu_because, "install the driver, or let this process see a GPU (CUDA_VISIBLE_DEVICES); " + remedy});
+    refusals.push_back({"--device", "no GPU can be used: " + around.no_gpu_because,
+                        "install the driver, or let this process see a GPU (CUDA_VISIBLE_DEVICES); " + remedy});
   else if (gpu_named(wish.device).value_or(-1) >= around.gpus)
     refusals.push_back({"--device", fmt::format("{} is not there: {} GPUs are", wish.device, around.gpus), "name another one"});
 }
@@ -54,19 +55,25 @@ void check_joint(const DeviceWish& wish, const Surroundings& around, bool on_gpu
   if (!on_gpu && wish.communication == "nccl")
     refusals.push_back({"--communication", "NCCL joins GPUs, and these ranks compute on CPUs", "--communication mpi, or --device cuda"});
   if (wish.communication == "mpi" && !around.has_mpi)
-    refusals.push_back({"--communication", "these ranks were not started by mpirun or srun with PMIx: each would be alone in MPI", "start them with mpirun"});
+    refusals.push_back({"--communication", "these ranks were not started by mpirun or srun with PMIx: each would be alone in MPI",
+                        "start them with mpirun"});
   if (!on_gpu && wish.communication == "auto" && !around.has_mpi)
-    refusals.push_back({"RANK, WORLD_SIZE", fmt::format("{} CPU ranks were started by environment variables alone, and only MPI joins CPU ranks", around.place.size),
-                        "start them with mpirun (meshwright run does)"});
+    refusals.push_back(
+        {"RANK, WORLD_SIZE",
+         fmt::format("{} CPU ranks were started by environment variables alone, and only MPI joins CPU ranks", around.place.size),
+         "start them with mpirun (meshwright run does)"});
   if (!on_gpu || !shares_gpu(wish, around)) return;
-  const std::string problem = fmt::format("{} ranks on this host share {} GPU{}, and NCCL takes one rank a GPU (\"Duplicate GPU detected\")",
-                                          around.place.local_size, around.gpus, around.gpus == 1 ? "" : "s");
+  const std::string problem =
+      fmt::format("{} ranks on this host share {} GPU{}, and NCCL takes one rank a GPU (\"Duplicate GPU detected\")",
+                  around.place.local_size, around.gpus, around.gpus == 1 ? "" : "s");
   if (wish.communication == "nccl" || !around.has_mpi)
-    refusals.push_back({"--communication", problem, "plan for as many ranks as GPUs; for a proof of correctness start with mpirun and --communication mpi, which stages through the host"});
+    refusals.push_back({"--communication", problem,
+                        "plan for as many ranks as GPUs; for a proof of correctness start with mpirun and --communication mpi, which "
+                        "stages through the host"});
 }
 
 std::string reason(const DeviceWish& wish, const Surroundings& around, const DeviceChoice& choice) {
-  const std::string device = wish.device != "auto"      ? fmt::format("as --device {} says", wish.device)
+  const std::string device = wish.device != "auto"    ? fmt::format("as --device {} says", wish.device)
                              : choice.device.is_cpu() ? std::string("the plan is for CPU ranks")
                                                       : fmt::format("the plan is for GPUs, and {} can be used", around.gpus);
   switch (choice.joint) {

@@ -26,9 +26,9 @@ struct DeviceWish {
 
 struct Surroundings {
   RankEnvironment place;
-  bool has_mpi = false;      // MPI has started
-  bool knows_gpus = false;   // this build
-  std::int32_t gpus = 0;     // that this process may use
+  bool has_mpi = false;        // MPI has started
+  bool knows_gpus = false;     // this build
+  std::int32_t gpus = 0;       // that this process may use
   std::string no_gpu_because;  // the driver's words
 };
 Surroundings look_around(const RankEnvironment& place, bool has_mpi);

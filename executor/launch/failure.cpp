@@ -21,7 +21,7 @@ Failure describe(const std::exception& error) {
   return {.exit_code = kInternal, .sentence = error.what()};
 }
 
-constexpr std::chrono::milliseconds kForTheOthers{200};   // the abort ends them, too: what they know belongs in their files first
+constexpr std::chrono::milliseconds kForTheOthers{200};  // the abort ends them, too: what they know belongs in their files first
 
 int end_with(const Failure& failure, bool is_launched) {
   fmt::print(stderr, "error: {}\n", failure.sentence);

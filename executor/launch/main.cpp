@@ -55,8 +55,10 @@ int perform(const WorkerOptions& options, const RankEnvironment& place, Connecti
     std::fputs(heartbeat_report(options.out, options.ranks).c_str(), stdout);
     return 0;
   }
-  if (options.command == "check") {   // whether a device of the plan's kind is here, before anything is written
-    choose_device({.device = options.device, .communication = options.communication, .planned = load_runnable_plan(options.plan).cluster.hardware.kind},
+  if (options.command == "check") {  // whether a device of the plan's kind is here, before anything is written
+    choose_device({.device = options.device,
+                   .communication = options.communication,
+                   .planned = load_runnable_plan(options.plan).cluster.hardware.kind},
                   look_around(place, true));
     return 0;
   }

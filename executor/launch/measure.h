@@ -16,11 +16,11 @@ namespace executor {
 // Which shapes are measured: those of small models on a CPU, those that fill a GPU.
 struct MeasuredShapes {
   using Sizes = std::vector<std::int64_t>;
-  Sizes tokens, widths;                        // of products in the main precision
-  Sizes coarse_tokens, coarse_widths;          // in the other one: what does not multiply takes the shape of the main one's curve
-  Sizes sequences, head_dims;                  // of attention
+  Sizes tokens, widths;                // of products in the main precision
+  Sizes coarse_tokens, coarse_widths;  // in the other one: what does not multiply takes the shape of the main one's curve
+  Sizes sequences, head_dims;          // of attention
   Sizes coarse_sequences, coarse_head_dims;
-  std::int64_t factor = 1;                     // tokens and widths of the rest of a layer, and flat buffers, are so much larger
+  std::int64_t factor = 1;  // tokens and widths of the rest of a layer, and flat buffers, are so much larger
 };
 const MeasuredShapes& measured_shapes(c10::Device device);
 

@@ -27,7 +27,8 @@ sim::TaskKey measuring_key(sim::Operation operation) {
 // bytes: of the whole buffer, cut into equal shards.
 void measure_group(KernelTimer& timer, Communicator& group, std::int64_t bytes, std::vector<Sample>& samples) {
   const std::int64_t shard_elements = std::max<std::int64_t>(bytes / 4 / group.size(), 1);
-  const at::Tensor full = at::zeros({shard_elements * group.size()}, timer.of(at::kFloat)), shard = at::zeros({shard_elements}, timer.of(at::kFloat));
+  const at::Tensor full = at::zeros({shard_elements * group.size()}, timer.of(at::kFloat)),
+                   shard = at::zeros({shard_elements}, timer.of(at::kFloat));
   const auto add = [&](sim::Kernel kernel, const KernelTimer::Action& action) {
     const std::int64_t whole = full.numel() * 4;
     samples.push_back({kernel, {whole, group.size()}, timer.time_after_work(action, repeats_of(whole))});

@@ -73,7 +73,7 @@ class Elementwise {
 };
 
 // A GPU's kernels take their bytes in either precision. A CPU spends on a 16-bit element what it spends on one of 32, and more: it converts.
-constexpr std::size_t kCoarse = 3;   // of three shapes one in bf16, too
+constexpr std::size_t kCoarse = 3;  // of three shapes one in bf16, too
 
 // A segment begins with its norm: what a recorded stretch costs beyond its operators is left in. Where one kernel makes a residual sum and its norm, the
 // sum is what they take longer together.
@@ -89,7 +89,9 @@ void Elementwise::norm(const TokenShape& shape) {
       norm_forward(stream, layer);
     });
   };
-  const auto backward = [&](const at::Tensor& with) { return timer_.time([&] { norm_backward(kept, {.output = addend, .stream = with}, layer); }); };
+  const auto backward = [&](const at::Tensor& with) {
+    return timer_.time([&] { norm_backward(kept, {.output = addend, .stream = with}, layer); });
+  };
   const sim::Seconds forth = forward({}), back = backward({});
   add(Kernel::NormForward, shape, forth + calls_.piece.forward - (calls_.recorded - calls_.plain));
   add(Kernel::NormBackward, shape, back + calls_.piece.backward - (calls_.backward - calls_.plain));
@@ -162,7 +164,9 @@ void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector
   Elementwise fp32(timer, calls, samples, sim::Precision::Fp32), bf16(timer, calls, samples, sim::Precision::Bf16);
   const bool on_cpu = timer.options().device.is_cpu();
   const std::int64_t factor = measured_shapes(timer.options().device).factor;
-  const auto scaled = [&](const TokenShape& small) { return TokenShape{small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)}; };
+  const auto scaled = [&](const TokenShape& small) {
+    return TokenShape{small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)};
+  };
   for (std::size_t at = 0; at < std::size(kShapes); ++at) {
     fp32.of_layer(scaled(kShapes[at]));
     if (on_cpu && at % kCoarse == 0) bf16.of_layer(scaled(kShapes[at]));

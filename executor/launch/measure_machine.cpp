@@ -33,7 +33,8 @@ std::string first_line_with(const std::string& path, const std::string& key) {
 
 std::string source_text(std::int32_t ranks, c10::Device device) {
   if (!device.is_cpu())
-    return fmt::format("meshwright measure, {} rank{} at once, on {}, LibTorch {}", ranks, ranks == 1 ? "" : "s", device_name(device), TORCH_VERSION);
+    return fmt::format("meshwright measure, {} rank{} at once, on {}, LibTorch {}", ranks, ranks == 1 ? "" : "s", device_name(device),
+                       TORCH_VERSION);
   return fmt::format("meshwright measure, {} rank{} at once, on {} ({} cores), LibTorch on CPU with one thread a rank, Open MPI", ranks,
                      ranks == 1 ? "" : "s", first_line_with("/proc/cpuinfo", "model name"), sysconf(_SC_NPROCESSORS_ONLN));
 }

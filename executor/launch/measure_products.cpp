@@ -18,7 +18,9 @@ struct Target {
   std::vector<Sample>& samples;
   sim::Precision precision;
 
-  at::Tensor matrix(std::int64_t rows, std::int64_t columns) const { return at::full({rows, columns}, 0.01, timer.of(scalar_type(precision))); }
+  at::Tensor matrix(std::int64_t rows, std::int64_t columns) const {
+    return at::full({rows, columns}, 0.01, timer.of(scalar_type(precision)));
+  }
   void add(sim::Kernel kernel, const std::vector<std::int64_t>& shape, sim::Seconds time) const {
     samples.push_back({kernel, shape, time, precision});
   }

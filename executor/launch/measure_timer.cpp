@@ -26,7 +26,9 @@ sim::Seconds at_least(sim::Seconds floor, sim::Seconds time) { return std::max(f
 }  // namespace
 
 KernelTimer::KernelTimer(MeshCommunicators& mesh, const MeasureOptions& options)
-    : mesh_(mesh), options_(options), takes_turns_(options.device.is_cpu() && mesh.mesh().ranks() > sysconf(_SC_NPROCESSORS_ONLN)),
+    : mesh_(mesh),
+      options_(options),
+      takes_turns_(options.device.is_cpu() && mesh.mesh().ranks() > sysconf(_SC_NPROCESSORS_ONLN)),
       at_once_(options.device.is_cpu() ? 1 : kAtOnceOnAGpu) {}
 
 double KernelTimer::now() const {
@@ -106,13 +108,9 @@ sim::Seconds KernelTimer::time_after_work(const Action& action, Repeats repeats)
   return sim::Seconds(std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size()));
 }
 
-sim::Seconds CallTimes::at_least_half(sim::Seconds difference) const {
-  return std::max({plain / 2, difference, sim::Seconds(1e-9)});
-}
+sim::Seconds CallTimes::at_least_half(sim::Seconds difference) const { return std::max({plain / 2, difference, sim::Seconds(1e-9)}); }
 
-sim::Seconds CallTimes::forward_kernel(sim::Seconds measured) const {
-  return at_least_half(measured - piece.forward - (recorded - plain));
-}
+sim::Seconds CallTimes::forward_kernel(sim::Seconds measured) const { return at_least_half(measured - piece.forward - (recorded - plain)); }
 
 sim::Seconds CallTimes::backward_kernel(sim::Seconds measured) const {
   return at_least_half(measured - piece.backward - (backward - plain));

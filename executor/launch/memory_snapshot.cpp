@@ -11,7 +11,9 @@ namespace executor {
 
 void start_memory_history(c10::Device device) {
   if (!device.is_cuda())
-    throw sim::InputError("", {{.where = "--memory-snapshot", .problem = "the allocator of a CPU keeps no history", .remedy = "run on a GPU: --device cuda"}});
+    throw sim::InputError(
+        "",
+        {{.where = "--memory-snapshot", .problem = "the allocator of a CPU keeps no history", .remedy = "run on a GPU: --device cuda"}});
 #if MESHWRIGHT_CUDA
   constexpr std::size_t kEntries = 1'000'000;
   torch::cuda::_record_memory_history(std::string("all"), std::string("state"), "all", kEntries);

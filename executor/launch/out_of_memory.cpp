@@ -27,7 +27,8 @@ std::vector<Holder> largest_parameters(const ParameterStore& parameters) {
   std::vector<Holder> holders;
   for (const FlatBucket& bucket : parameters.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots)
-      holders.push_back({parameters.parameter(slot).name, sim::Bytes(slot.elements * static_cast<std::int64_t>(bucket.weights().element_size()))});
+      holders.push_back(
+          {parameters.parameter(slot).name, sim::Bytes(slot.elements * static_cast<std::int64_t>(bucket.weights().element_size()))});
   return holders;
 }
 
@@ -40,11 +41,15 @@ sim::Violation out_of_memory(const OutOfMemory& what) {
                                     ? fmt::format("predicted was a peak of {}", sim::to_text(what.plan.predictions->peak_memory))
                                     : std::string("the plan holds no prediction");
   return {.where = "/predictions/peak_memory",
-          .problem = fmt::format("the GPU has no memory left: {} of {} are in use by tensors ({}), the pool keeps {}; {}. Largest tensors: {}. LibTorch: {}",
-                                 sim::to_text(what.memory.allocated), sim::to_text(what.memory.device_total),
-                                 listed({{"weights", held.weights}, {"gradients", held.gradients}, {"optimizer state", held.optimizer},
-                                         {"activations and temporaries", rest}}, 4),
-                                 sim::to_text(what.memory.reserved_peak), predicted, listed(largest_parameters(what.parameters), 3), what.words),
+          .problem = fmt::format(
+              "the GPU has no memory left: {} of {} are in use by tensors ({}), the pool keeps {}; {}. Largest tensors: {}. LibTorch: {}",
+              sim::to_text(what.memory.allocated), sim::to_text(what.memory.device_total),
+              listed({{"weights", held.weights},
+                      {"gradients", held.gradients},
+                      {"optimizer state", held.optimizer},
+                      {"activations and temporaries", rest}},
+                     4),
+              sim::to_text(what.memory.reserved_peak), predicted, listed(largest_parameters(what.parameters), 3), what.words),
           .remedy = "plan again with a smaller microbatch, recompute=full or a higher ZeRO stage; nothing else should use this GPU"};
 }
 

@@ -10,7 +10,7 @@ struct RankEnvironment {
   sim::Rank rank{0};
   std::int32_t size = 1;
   std::int32_t local_rank = 0, local_size = 1;  // on this host
-  bool is_launched = false;  // some launcher named a rank
+  bool is_launched = false;                     // some launcher named a rank
 };
 
 RankEnvironment read_rank_environment();

@@ -39,8 +39,8 @@ std::string device_name([[maybe_unused]] c10::Device device) {
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  return fmt::format("{}, CUDA {}.{} (driver {}.{})", at::cuda::getDeviceProperties(device.index())->name, runtime / 1000, runtime % 1000 / 10,
-                     driver / 1000, driver % 1000 / 10);
+  return fmt::format("{}, CUDA {}.{} (driver {}.{})", at::cuda::getDeviceProperties(device.index())->name, runtime / 1000,
+                     runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
 #else
   return {};
 #endif

@@ -26,7 +26,8 @@ std::string lines_up_to(const std::string& path, CompletedSteps last) {
   for (std::string line; std::getline(file, line) && !file.eof();) {
     constexpr std::string_view kStart = "{\"step\":";
     std::int64_t step = 0;
-    if (!line.starts_with(kStart) || std::from_chars(line.data() + kStart.size(), line.data() + line.size(), step).ec != std::errc{}) continue;
+    if (!line.starts_with(kStart) || std::from_chars(line.data() + kStart.size(), line.data() + line.size(), step).ec != std::errc{})
+      continue;
     if (step <= last.value) kept += line + "\n";
   }
   return kept;
@@ -39,11 +40,10 @@ std::string metrics_line(const StepFigures& figures) {
   const std::string scale =
       summary.loss_scale == 1 ? "" : fmt::format(R"(,"loss_scale":{},"skipped":{})", number(summary.loss_scale), summary.skipped);
   const DeviceMemory& memory = figures.memory;  // of a CPU tensors' alone is known
-  const std::string pool =
-      memory.device_total.value() == 0
-          ? ""
-          : fmt::format(R"(,"memory_active_bytes":{},"memory_reserved_bytes":{},"memory_device_bytes":{})", memory.active_peak.value(),
-                        memory.reserved_peak.value(), memory.device_used.value());
+  const std::string pool = memory.device_total.value() == 0
+                               ? ""
+                               : fmt::format(R"(,"memory_active_bytes":{},"memory_reserved_bytes":{},"memory_device_bytes":{})",
+                                             memory.active_peak.value(), memory.reserved_peak.value(), memory.device_used.value());
   return fmt::format(
       R"({{"step":{},"loss":{},"grad_norm":{},"lr":{},"tokens_per_second":{},"step_time_seconds":{},"memory_allocated_bytes":{}{}{}}})",
       figures.steps.value, number(figures.summary.loss), number(figures.summary.gradient_norm), number(figures.learning_rate),
@@ -51,10 +51,16 @@ std::string metrics_line(const StepFigures& figures) {
 }
 
 StepReport::StepReport(const std::string& path, CompletedSteps resumed, CompletedSteps all)
-    : path_(path), first_(resumed), all_(all), on_terminal_(isatty(STDERR_FILENO) == 1), start_(std::chrono::steady_clock::now()), shown_(start_) {
+    : path_(path),
+      first_(resumed),
+      all_(all),
+      on_terminal_(isatty(STDERR_FILENO) == 1),
+      start_(std::chrono::steady_clock::now()),
+      shown_(start_) {
   sim::save_text_file(lines_up_to(path, resumed), path);
   file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file_ < 0) throw sim::InputError(path, {{"", fmt::format("cannot be written: {}", std::strerror(errno)), "name a folder that can be written"}});
+  if (file_ < 0)
+    throw sim::InputError(path, {{"", fmt::format("cannot be written: {}", std::strerror(errno)), "name a folder that can be written"}});
 }
 
 StepReport::~StepReport() {
@@ -73,8 +79,9 @@ bool StepReport::write_lines() {
 
 void StepReport::finish() {
   if (write_lines()) return;
-  throw sim::InputError(path_, {{"", fmt::format("the lines from step {} on could not be written: {}", first_unwritten_.value, std::strerror(errno)),
-                                 "free space on the disk; the checkpoints are whole"}});
+  throw sim::InputError(
+      path_, {{"", fmt::format("the lines from step {} on could not be written: {}", first_unwritten_.value, std::strerror(errno)),
+               "free space on the disk; the checkpoints are whole"}});
 }
 
 void StepReport::add(const StepFigures& figures) {

@@ -30,8 +30,8 @@ class StepReport {
   ~StepReport();
   StepReport(const StepReport&) = delete;
   StepReport& operator=(const StepReport&) = delete;
-  void add(const StepFigures& figures);   // a line that a full disk does not take is said, and waits for space
-  void finish();                          // throws sim::InputError naming the lines that found none
+  void add(const StepFigures& figures);  // a line that a full disk does not take is said, and waits for space
+  void finish();                         // throws sim::InputError naming the lines that found none
 
  private:
   void show(const StepFigures& figures);

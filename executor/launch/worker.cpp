@@ -31,8 +31,8 @@ FaultPoints faults_of(const WorkerOptions& options, sim::Rank rank) {
   return rank == options.kill_rank ? FaultPoints(options.kill_at) : FaultPoints();
 }
 
-std::optional<GraphRecorder> graph_of(const WorkerOptions& options, const sim::ParallelPlan& plan, const sim::ModelGraph& model, const DeviceChoice& choice,
-                                      sim::Rank rank) {
+std::optional<GraphRecorder> graph_of(const WorkerOptions& options, const sim::ParallelPlan& plan, const sim::ModelGraph& model,
+                                      const DeviceChoice& choice, sim::Rank rank) {
   if (!options.cuda_graphs) return std::nullopt;
   const auto refused = why_no_graph(plan, sim::rank_slice(sim::lower(model, plan), plan, rank), choice.device);
   if (!refused.empty()) throw sim::InputError(options.plan, refused);
@@ -70,7 +70,8 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
   if (!options_.no_checkpoint) checkpoints_.require_space(checkpoint_tensors(parameters_, plan_));
   if (rank() != sim::Rank(0)) return;
   sim::save_text_file(run_versions(choice), options.out + "/versions.worker.json");
-  if (const std::string kept = options.out + "/plan.json"; options.plan != kept) sim::save_plan(plan_, kept);   // started by a scheduler's script
+  if (const std::string kept = options.out + "/plan.json"; options.plan != kept)
+    sim::save_plan(plan_, kept);  // started by a scheduler's script
   report_ = std::make_unique<StepReport>(options.out + "/metrics.ndjson", start_, CompletedSteps{options.steps});
 }
 
@@ -111,7 +112,8 @@ void Worker::require_finite(CompletedSteps done) const {
 }
 
 void Worker::one_step(CompletedSteps done) {
-  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1), {.stop = stop_requested(), .has_written = checkpoints_.has_written()});
+  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1),
+                              {.stop = stop_requested(), .has_written = checkpoints_.has_written()});
   require_finite(done);
   const sim::MeasuredStep& measured = recorder_.last();
   if (report_) {
@@ -131,10 +133,11 @@ void Worker::one_step(CompletedSteps done) {
   write_trace();  // with every checkpoint: who watches the run sees its tasks, and a crash leaves them
 }
 
-void Worker::guarded_step(CompletedSteps done) try {
-  one_step(done);
-} catch (const c10::OutOfMemoryError& error) {
-  throw sim::InputError(options_.plan, {out_of_memory({.plan = plan_, .parameters = parameters_, .memory = device_memory(device_), .words = error.what_without_backtrace()})});
+void Worker::guarded_step(CompletedSteps done) try { one_step(done); } catch (const c10::OutOfMemoryError& error) {
+  throw sim::InputError(
+      options_.plan,
+      {out_of_memory(
+          {.plan = plan_, .parameters = parameters_, .memory = device_memory(device_), .words = error.what_without_backtrace()})});
 }
 
 RunEnd Worker::run() {

@@ -24,7 +24,7 @@ class Worker {
  private:
   sim::Rank rank() const { return communicators_.rank(); }
   void guarded_step(CompletedSteps done);  // says what a GPU without memory means
-  void prepare();  // initial weights, or those of the checkpoint
+  void prepare();                          // initial weights, or those of the checkpoint
   void one_step(CompletedSteps done);
   void require_finite(CompletedSteps done) const;
   bool is_checkpoint_due(CompletedSteps done) const;

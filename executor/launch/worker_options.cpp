@@ -81,7 +81,8 @@ ParsedOptions parse_options(const std::vector<std::string>& words) {
   if (words.empty() || std::find(kCommands.begin(), kCommands.end(), words.front()) == kCommands.end())
     return {.options = {},
             .problem =
-                "meshwright-worker run | check | measure | report | export; start it with: meshwright run, meshwright measure, meshwright export"};
+                "meshwright-worker run | check | measure | report | export; start it with: meshwright run, meshwright measure, meshwright "
+                "export"};
   WorkerOptions options;
   options.command = words.front();
   for (std::size_t at = 1; at < words.size(); ++at) {

@@ -26,9 +26,9 @@ struct WorkerOptions {
   std::int64_t steps = 0;
   std::int32_t ranks = 1;
   bool resume = false;
-  bool no_checkpoint = false;  // of runs that are only timed
-  bool cuda_graphs = false;    // a step's computing is captured once and replayed
-  bool folder_is_locked = false;  // by the program that started the ranks: else rank 0 keeps other runs out
+  bool no_checkpoint = false;          // of runs that are only timed
+  bool cuda_graphs = false;            // a step's computing is captured once and replayed
+  bool folder_is_locked = false;       // by the program that started the ranks: else rank 0 keeps other runs out
   Mutation mutation = Mutation::None;  // tests alone, like the next two
   std::string kill_at;
   sim::Rank kill_rank{0};

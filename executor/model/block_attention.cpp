@@ -55,7 +55,8 @@ BlockScores attend_composed(const HeadOperands& operands, BlockMask mask) {
   at::Tensor scores = attention.scores();
   const at::Tensor log_sum_exp = at::logsumexp(scores, 3);
   const at::Tensor probabilities = scores.sub_(log_sum_exp.unsqueeze(3)).exp_().to(attention.queries.scalar_type());
-  return {.output = heads_first(at::matmul(probabilities, attention.values)).contiguous(), .log_sum_exp = log_sum_exp.transpose(1, 2).contiguous()};
+  return {.output = heads_first(at::matmul(probabilities, attention.values)).contiguous(),
+          .log_sum_exp = log_sum_exp.transpose(1, 2).contiguous()};
 }
 
 HeadOperands gradients_composed(const HeadOperands& operands, const MergedScores& merged, BlockMask mask) {
@@ -63,7 +64,8 @@ HeadOperands gradients_composed(const HeadOperands& operands, const MergedScores
   const at::Tensor output_gradient = heads_first(merged.output_gradient);
   const at::Tensor probabilities = attention.scores().sub_(heads_first(merged.scores.log_sum_exp).unsqueeze(3)).exp_();
   const auto type = attention.queries.scalar_type();
-  const at::Tensor mean = heads_first(merged.output_gradient.mul(merged.scores.output).sum(3, /*keepdim=*/true, probabilities.scalar_type()));
+  const at::Tensor mean =
+      heads_first(merged.output_gradient.mul(merged.scores.output).sum(3, /*keepdim=*/true, probabilities.scalar_type()));
   const at::Tensor slope = at::matmul(output_gradient, attention.values.transpose(2, 3)).to(probabilities.scalar_type());
   const at::Tensor score_gradient = slope.sub(mean).mul_(probabilities).mul_(attention.scale).to(type);
   return {.queries = heads_first(at::matmul(score_gradient, attention.keys)),
@@ -93,8 +95,8 @@ struct FusedOperands {
 BlockScores attend_block(const HeadOperands& operands, BlockMask mask) {
   if (!operands.queries.is_cpu()) return attend_composed(operands, mask);
   const FusedOperands fused(operands);
-  const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0,
-                                                                                     mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
+  const auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(
+      fused.queries, fused.keys, fused.values, /*dropout_p=*/0.0, mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
   return {.output = heads_first(output).narrow(3, 0, operands.values.size(3)).contiguous(), .log_sum_exp = log_sum_exp.transpose(1, 2)};
 }
 
@@ -102,10 +104,13 @@ HeadOperands block_gradients(const HeadOperands& operands, const MergedScores& m
   if (!operands.queries.is_cpu()) return gradients_composed(operands, merged, mask);
   const FusedOperands fused(operands);
   const auto [queries, keys, values] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-      heads_first(widened(merged.output_gradient, fused.width)), fused.queries, fused.keys, fused.values, heads_first(widened(merged.scores.output, fused.width)),
-      heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0, mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
+      heads_first(widened(merged.output_gradient, fused.width)), fused.queries, fused.keys, fused.values,
+      heads_first(widened(merged.scores.output, fused.width)), heads_first(merged.scores.log_sum_exp), /*dropout_p=*/0.0,
+      mask == BlockMask::Causal, /*attn_mask=*/{}, fused.scale);
   const std::int64_t key = operands.queries.size(3), value = operands.values.size(3);
-  return {.queries = heads_first(queries).narrow(3, 0, key), .keys = heads_first(keys).narrow(3, 0, key), .values = heads_first(values).narrow(3, 0, value)};
+  return {.queries = heads_first(queries).narrow(3, 0, key),
+          .keys = heads_first(keys).narrow(3, 0, key),
+          .values = heads_first(values).narrow(3, 0, value)};
 }
 
 void merge_scores(const BlockScores& into, const BlockScores& block) {

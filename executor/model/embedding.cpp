@@ -51,7 +51,8 @@ void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout)
 void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const {
   const at::Tensor here = rows_here(ids);
   if (tensor_.degree == 1 && !gradient.is_cpu()) {  // a GPU's index_add_ has no order of its sums
-    tokens_.gradient.add_(at::embedding_dense_backward(gradient, here, tokens_.gradient.size(0), /*padding_idx=*/-1, /*scale_grad_by_freq=*/false));
+    tokens_.gradient.add_(
+        at::embedding_dense_backward(gradient, here, tokens_.gradient.size(0), /*padding_idx=*/-1, /*scale_grad_by_freq=*/false));
     return;
   }
   if (tensor_.degree == 1) {

@@ -27,20 +27,25 @@ Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer)
       routed_{.up = find_leaf(layer, ".mlp.experts.up.weight"), .down = find_leaf(layer, ".mlp.experts.down.weight")},
       shared_{.up = find_leaf(layer, ".mlp.shared.up.weight"), .down = find_leaf(layer, ".mlp.shared.down.weight")} {}
 
-at::Tensor Experts::activated(const at::Tensor& up) const { return gated_ ? gated_activation(up, activation_) : activation(up, activation_); }
+at::Tensor Experts::activated(const at::Tensor& up) const {
+  return gated_ ? gated_activation(up, activation_) : activation(up, activation_);
+}
 
 at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, Recording records) const {
   kept.routing = route(at::mm(normalized, router_.value.t()), form_);
   kept.order = order_tokens(kept.routing, form_);
   if (shared_.up.value.defined())
-    kept.shared_output = run(kept.shared, normalized, [&](const at::Tensor& x) { return linear(activated(linear(x, shared_.up)), shared_.down); }, records.on);
+    kept.shared_output = run(
+        kept.shared, normalized, [&](const at::Tensor& x) { return linear(activated(linear(x, shared_.up)), shared_.down); }, records.on);
   kept.normalized = normalized;
   return to_rows(normalized, kept.order);
 }
 
 at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const {
   const RowCounts& held = kept.exchange.held;
-  const auto products = [&](const at::Tensor& rows) { return grouped_linear(activated(grouped_linear(rows, routed_.up, held)), routed_.down, held); };
+  const auto products = [&](const at::Tensor& rows) {
+    return grouped_linear(activated(grouped_linear(rows, routed_.up, held)), routed_.down, held);
+  };
   return reordered(run(kept.products, reordered(arrived, kept.exchange.sorted), products, records.on), kept.exchange.arrived);
 }
 

@@ -16,7 +16,7 @@ namespace executor {
 
 // What is kept of one microbatch from task to task.
 struct ExpertActivations {
-  at::Tensor normalized;       // [tokens, hidden]
+  at::Tensor normalized;  // [tokens, hidden]
   Routing routing;
   TokenOrder order;
   TokenExchange exchange;
@@ -33,7 +33,9 @@ class Experts {
 
   const sim::ExpertForm& form() const { return form_; }
   // Rows by expert. records: the graphs of the pieces are kept for a backward.
-  struct Recording { bool on = true; };
+  struct Recording {
+    bool on = true;
+  };
   at::Tensor send(const at::Tensor& normalized, ExpertActivations& kept, Recording records) const;
   at::Tensor compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const;
   at::Tensor combine(at::Tensor returned, ExpertActivations& kept) const;

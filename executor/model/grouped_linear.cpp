@@ -53,7 +53,10 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
       const at::Tensor mine = expert.rows_of(gradient);
       at::Tensor rows = expert.rows_of(input_gradient);
       at::mm_out(rows, mine, expert.part_of(weights, gradient.size(1)));
-      PutOff::sum_or_keep({.output_gradient = mine, .input = expert.rows_of(input), .weight = expert.part_of(weight_gradient, gradient.size(1)), .bias = {}});
+      PutOff::sum_or_keep({.output_gradient = mine,
+                           .input = expert.rows_of(input),
+                           .weight = expert.part_of(weight_gradient, gradient.size(1)),
+                           .bias = {}});
     });
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
@@ -61,6 +64,8 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
 
 }  // namespace
 
-at::Tensor grouped_linear(const at::Tensor& rows, const Leaf& weight, const RowCounts& counts) { return GroupedLinearFunction::apply(rows, weight, counts); }
+at::Tensor grouped_linear(const at::Tensor& rows, const Leaf& weight, const RowCounts& counts) {
+  return GroupedLinearFunction::apply(rows, weight, counts);
+}
 
 }  // namespace executor

@@ -9,7 +9,7 @@
 
 namespace executor {
 
-using RowCounts = std::vector<std::int64_t>;   // of each expert; may be 0
+using RowCounts = std::vector<std::int64_t>;  // of each expert; may be 0
 
 // rows [sum of counts, inputs] -> [sum of counts, outputs]; weight [experts * outputs, inputs].
 at::Tensor grouped_linear(const at::Tensor& rows, const Leaf& weight, const RowCounts& counts);

@@ -44,7 +44,8 @@ at::Tensor Head::losses(const HeadActivations& kept) const { return token_losses
 at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
   loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
   const CrossEntropyTargets entropy = std::exchange(kept.entropy, {});
-  PutOff::sum_or_keep({.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = {}});
+  PutOff::sum_or_keep(
+      {.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = {}});
   return at::mm(entropy.logits, weight_.value);
 }
 

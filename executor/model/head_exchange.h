@@ -19,7 +19,7 @@ struct Dealing {
 };
 at::Tensor by_heads(const at::Tensor& rows, const Dealing& dealing);
 at::Tensor joined_heads(const at::Tensor& chunks, const Dealing& dealing);  // by_heads, undone
-at::Tensor by_tokens(const at::Tensor& rows, const Dealing& dealing);      // joined_tokens, undone
+at::Tensor by_tokens(const at::Tensor& rows, const Dealing& dealing);       // joined_tokens, undone
 at::Tensor joined_tokens(const at::Tensor& chunks, const Dealing& dealing);
 
 }  // namespace executor

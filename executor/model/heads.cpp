@@ -29,7 +29,8 @@ void turn(Number* token, std::int64_t count, std::int64_t half, const Number* co
 void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
   const std::int64_t half = shape.head_dim / 2;
   const auto wide = at::toOpMathType(joint.scalar_type());
-  const at::Tensor heads = joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, 2, half}).narrow(2, 0, shape.heads + shape.kv_heads);
+  const at::Tensor heads =
+      joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, 2, half}).narrow(2, 0, shape.heads + shape.kv_heads);
   const at::Tensor first = heads.select(3, 0).to(wide), second = heads.select(3, 1).to(wide);
   const at::Tensor angles = table.to(wide).unsqueeze(2), along = angles[0], turned = angles[1].mul(direction == Turn::Forth ? 1 : -1);
   heads.copy_(at::stack({first * along - second * turned, second * along + first * turned}, 3));

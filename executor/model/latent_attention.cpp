@@ -33,10 +33,12 @@ struct LatentNormFunction : torch::autograd::Function<LatentNormFunction> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const std::vector<at::Tensor> kept = context->saved_data["kept"].toTensorVector(), leaf = context->saved_data["leaf"].toTensorVector();
     context->saved_data.clear();
-    return {norm_backward({.input = kept[0], .mean = {}, .inverse = kept[1]}, {.output = gradients.front(), .stream = {}}, layer({leaf[0], leaf[1]})), {}};
+    return {norm_backward({.input = kept[0], .mean = {}, .inverse = kept[1]}, {.output = gradients.front(), .stream = {}},
+                          layer({leaf[0], leaf[1]})),
+            {}};
   }
   static NormLayer layer(const Leaf& scale) {
-    constexpr double kEpsilon = 1e-6;   // DeepSeek's, whatever rms_norm_eps says
+    constexpr double kEpsilon = 1e-6;  // DeepSeek's, whatever rms_norm_eps says
     return {.kind = sim::Norm::RmsNorm, .epsilon = kEpsilon, .scale = scale, .shift = {}};
   }
 };
@@ -75,7 +77,9 @@ struct JoinShape {
   std::vector<std::int64_t> list() const { return {heads, nope, rope, value, sequence, key_operand, value_operand}; }
   static JoinShape of(const std::vector<std::int64_t>& all) { return {all[0], all[1], all[2], all[3], all[4], all[5], all[6]}; }
 
-  at::Tensor by_head(const at::Tensor& tokens, std::int64_t count, std::int64_t width) const { return tokens.view({-1, sequence, count, width}); }
+  at::Tensor by_head(const at::Tensor& tokens, std::int64_t count, std::int64_t width) const {
+    return tokens.view({-1, sequence, count, width});
+  }
   at::Tensor operand(const at::Tensor& like, std::int64_t used, std::int64_t width) const {
     const std::vector<std::int64_t> sizes{like.size(0) / sequence, sequence, heads, width};
     return used < width ? at::zeros(sizes, like.options()) : at::empty(sizes, like.options());
@@ -95,7 +99,8 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
       wide.narrow(3, 0, width).copy_(queries);
       queries = wide;
     }
-    const at::Tensor turned = shape.by_head(position.detach().clone(), 1, shape.rope), both = shape.by_head(key_value.detach(), shape.heads, shape.nope + shape.value);
+    const at::Tensor turned = shape.by_head(position.detach().clone(), 1, shape.rope),
+                     both = shape.by_head(key_value.detach(), shape.heads, shape.nope + shape.value);
     turn_neighbours(turned, table, Turn::Forth);
     const at::Tensor keys = shape.operand(query, width, shape.key_operand), values = shape.operand(query, shape.value, shape.value_operand);
     keys.narrow(3, 0, shape.nope).copy_(both.narrow(3, 0, shape.nope));
@@ -123,7 +128,8 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
 at::Tensor fused_attention(const HeadOperands& operands, const OperandWidths& used) {
   const auto& [queries, keys, values] = operands;
   const double scale = 1 / std::sqrt(static_cast<double>(used.key));
-  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
+  const at::Tensor mixed =
+      at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true, scale);
   return mixed.narrow(3, 0, used.value).transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
 }
 
@@ -150,9 +156,11 @@ OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& inp
   return input.is_cpu() ? OperandWidths{widest, widest} : OperandWidths{layer.form.key_width(), layer.form.v_dim};
 }
 
-HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const OperandWidths& widths) {
+HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
+                          const OperandWidths& widths) {
   const sim::AttentionForm& form = layer.form;
-  const at::Tensor query = form.q_lora > 0 ? linear(latent_norm(linear(normalized, layer.q_down), layer.q_norm), layer.q_up) : linear(normalized, layer.q);
+  const at::Tensor query =
+      form.q_lora > 0 ? linear(latent_norm(linear(normalized, layer.q_down), layer.q_norm), layer.q_up) : linear(normalized, layer.q);
   const std::vector<at::Tensor> down = linear(normalized, layer.kv_down).split_with_sizes({form.kv_lora, form.qk_rope}, 1);
   const at::Tensor key_value = linear(latent_norm(down[0].contiguous(), layer.kv_norm), layer.kv_up);
   const JoinShape shape{.heads = layer.heads,
@@ -166,11 +174,12 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
   return {operands[0], operands[1], operands[2]};
 }
 
-at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const AttentionMasks& masks,
-                            const Dropout& dropout) {
+at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
+                            const AttentionMasks& masks, const Dropout& dropout) {
   if (dropout.probability > 0)
     return causal_attention(latent_heads(layer, normalized, rotary, {layer.form.key_width(), layer.form.v_dim}), masks, dropout);
-  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)), {layer.form.key_width(), layer.form.v_dim});
+  return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)),
+                         {layer.form.key_width(), layer.form.v_dim});
 }
 
 at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary) {

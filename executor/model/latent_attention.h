@@ -18,7 +18,7 @@ struct LatentProjections {
   sim::AttentionForm form;
   std::int64_t heads = 1;  // of this tensor rank
   std::int64_t sequence = 1;
-  Leaf q;                             // where queries are projected directly; else q_down, q_norm, q_up
+  Leaf q;  // where queries are projected directly; else q_down, q_norm, q_up
   Leaf q_down, q_norm, q_up;
   Leaf kv_down, kv_norm, kv_up;
 };
@@ -29,7 +29,8 @@ LatentProjections latent_projections(const sim::ModelConfig& config, const Layer
 struct OperandWidths {
   std::int64_t key = 0, value = 0;
 };
-HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const OperandWidths& widths);
+HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
+                          const OperandWidths& widths);
 
 // What the fused kernel of a device takes: on a CPU one width alone, for keys and values.
 OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& input);
@@ -40,7 +41,7 @@ at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normal
 at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim);
 
 // The whole of it: [tokens, hidden] -> [tokens, heads * v_dim].
-at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const AttentionMasks& masks,
-                            const Dropout& dropout);
+at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
+                            const AttentionMasks& masks, const Dropout& dropout);
 
 }  // namespace executor

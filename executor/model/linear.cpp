@@ -28,7 +28,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     const at::Tensor input = context->get_saved_variables().front();
     const at::Tensor input_gradient = at::mm(gradient, context->saved_data["weight"].toTensor());
     PutOff::sum_or_keep({.output_gradient = gradient,
-                         .input = input.detach(),   // without the graph that made it, and all that this holds
+                         .input = input.detach(),  // without the graph that made it, and all that this holds
                          .weight = context->saved_data["weight_gradient"].toTensor(),
                          .bias = context->saved_data["bias_gradient"].toTensor()});
     return {input_gradient, at::Tensor(), at::Tensor()};

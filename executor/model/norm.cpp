@@ -32,7 +32,8 @@ at::Tensor layer_norm_backward(const NormActivations& kept, const at::Tensor& gr
 NormResult norm_forward(ResidualStream& stream, const NormLayer& layer) {
   if (on_device::has_norm(stream.value)) {
     const at::Tensor addend = std::exchange(stream.addend, {});
-    const on_device::NormOutput result = on_device::norm_forward({stream.value, addend}, {layer.scale.value, layer.shift.value}, layer.epsilon);
+    const on_device::NormOutput result =
+        on_device::norm_forward({stream.value, addend}, {layer.scale.value, layer.shift.value}, layer.epsilon);
     return {result.output, {stream.value, result.mean, result.inverse}};
   }
   sum_up(stream);
@@ -52,8 +53,9 @@ at::Tensor norm_backward(const NormActivations& kept, const NormOutputGradients&
   const at::Tensor through =
       layer.kind == sim::Norm::LayerNorm
           ? layer_norm_backward(kept, output_gradient, layer)
-          : rms_norm_backward({.input = kept.input, .inverse = kept.inverse, .scale = layer.scale.value, .output_gradient = output_gradient},
-                              layer.scale.gradient);
+          : rms_norm_backward(
+                {.input = kept.input, .inverse = kept.inverse, .scale = layer.scale.value, .output_gradient = output_gradient},
+                layer.scale.gradient);
   return gradients.stream.defined() ? through.add_(gradients.stream) : through;
 }
 

@@ -28,6 +28,7 @@ NormResult norm_forward(ResidualStream& stream, const NormLayer& layer);
 struct NormOutputGradients {
   at::Tensor output, stream;  // stream: of the norm's input from further on; without a tensor: none
 };
-at::Tensor norm_backward(const NormActivations& kept, const NormOutputGradients& gradients, const NormLayer& layer);  // the gradient at its input
+at::Tensor norm_backward(const NormActivations& kept, const NormOutputGradients& gradients,
+                         const NormLayer& layer);  // the gradient at its input
 
 }  // namespace executor

@@ -62,7 +62,8 @@ RmsNormOutput forward_composed(const at::Tensor& input, const at::Tensor& scale,
 
 at::Tensor backward_composed(const RmsNormGradients& saved, const at::Tensor& scale_gradient) {
   const auto wide = at::toOpMathType(saved.input.scalar_type());
-  const at::Tensor inverse = saved.inverse.unsqueeze(1), normalized = saved.input.to(wide).mul(inverse), out = saved.output_gradient.to(wide);
+  const at::Tensor inverse = saved.inverse.unsqueeze(1), normalized = saved.input.to(wide).mul(inverse),
+                   out = saved.output_gradient.to(wide);
   scale_gradient.add_(out.mul(normalized).sum(0));
   const at::Tensor slope = out.mul(saved.scale.to(wide));
   return slope.sub(normalized.mul(slope.mul(normalized).mean(1, /*keepdim=*/true))).mul_(inverse).to(saved.input.scalar_type());

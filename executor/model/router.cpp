@@ -10,7 +10,7 @@
 namespace executor {
 namespace {
 
-constexpr double kTiny = 1e-20;   // scores of sigmoids may all be 0
+constexpr double kTiny = 1e-20;  // scores of sigmoids may all be 0
 
 // Round and round: as many rows for each expert as there can be.
 at::Tensor even_choice(const at::Tensor& scores, std::int64_t topk) {

@@ -24,6 +24,7 @@ struct RoutingGradient {
   at::Tensor weights;  // [tokens, k]
   double balance = 0;
 };
-at::Tensor route_backward(const Routing& routing, const RoutingGradient& gradient, const sim::ExpertForm& form);  // [tokens, experts], at the logits
+at::Tensor route_backward(const Routing& routing, const RoutingGradient& gradient,
+                          const sim::ExpertForm& form);  // [tokens, experts], at the logits
 
 }  // namespace executor

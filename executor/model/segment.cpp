@@ -63,13 +63,15 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
       .heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
   const SegmentNames names{"attention", "qkv", "projection"};
   if (config.attention.kind == sim::AttentionKind::Latent)
-    return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
-                        [projections = latent_projections(config, layer, settings), masks, rotary = settings.rotary](const at::Tensor& normalized, const Dropout& scores) {
-                          return latent_attention(projections, normalized, rotary, masks, scores);
-                        },
-                        [projections = latent_projections(config, layer, settings), rotary = settings.rotary](const at::Tensor& normalized) {
-                          return latent_joint(projections, normalized, rotary);
-                        });
+    return BlockSegment(
+        norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
+        [projections = latent_projections(config, layer, settings), masks, rotary = settings.rotary](const at::Tensor& normalized,
+                                                                                                     const Dropout& scores) {
+          return latent_attention(projections, normalized, rotary, masks, scores);
+        },
+        [projections = latent_projections(config, layer, settings), rotary = settings.rotary](const at::Tensor& normalized) {
+          return latent_joint(projections, normalized, rotary);
+        });
   return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
                       [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
                         return causal_attention(split_heads(joint, shape, rotary), masks, scores);

@@ -17,8 +17,8 @@
 
 namespace executor {
 
-struct SegmentLeaves {  // shift and biases: without tensors where the model has none
-  Leaf in_weight, in_bias;   // without tensors where the middle makes its own products
+struct SegmentLeaves {      // shift and biases: without tensors where the model has none
+  Leaf in_weight, in_bias;  // without tensors where the middle makes its own products
   Leaf out_weight, out_bias;
   Leaf late_bias;  // the output's, where it is added after the sum over tensor ranks
 };
@@ -27,11 +27,12 @@ class BlockSegment {
  public:
   // scores: dropout of attention's probabilities; the feed-forward network has none.
   using Middle = std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)>;
-  using Joint = std::function<at::Tensor(const at::Tensor& normalized)>;   // without one: `in` alone
+  using Joint = std::function<at::Tensor(const at::Tensor& normalized)>;  // without one: `in` alone
   BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle, Joint joint = nullptr);
 
   const NormLayer& norm() const { return norm_; }
-  at::Tensor core(const at::Tensor& normalized, const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
+  at::Tensor core(const at::Tensor& normalized,
+                  const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
   // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
   at::Tensor joint(const at::Tensor& normalized) const;
   at::Tensor out_product(const at::Tensor& mixed) const;
@@ -53,11 +54,11 @@ struct LayerParts {
 };
 struct SegmentSettings {
   std::int64_t sequence = 1;
-  std::int64_t tokens = 0;       // of a sample, here; 0: all of them
+  std::int64_t tokens = 0;  // of a sample, here; 0: all of them
   TensorPosition tensor;
-  TokenStretches stretches = {}; // which tokens of a microbatch the stream holds
-  bool keeps_scores = true;      // false: attention with dropout computes its probabilities again in the backward
-  at::Tensor rotary;             // rotary_table(), shared by all blocks; without a tensor for learned positions
+  TokenStretches stretches = {};  // which tokens of a microbatch the stream holds
+  bool keeps_scores = true;       // false: attention with dropout computes its probabilities again in the backward
+  at::Tensor rotary;              // rotary_table(), shared by all blocks; without a tensor for learned positions
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);

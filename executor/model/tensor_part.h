@@ -10,9 +10,9 @@
 namespace executor {
 
 struct TensorPosition {
-  std::int64_t degree = 1;  // T
-  std::int64_t rank = 0;    // 0 .. T-1
-  std::int64_t expert_degree = 1, expert_rank = 0;   // E, 0 .. E-1
+  std::int64_t degree = 1;                          // T
+  std::int64_t rank = 0;                            // 0 .. T-1
+  std::int64_t expert_degree = 1, expert_rank = 0;  // E, 0 .. E-1
 };
 
 class TensorPart {

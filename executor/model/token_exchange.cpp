@@ -38,8 +38,14 @@ std::int64_t TokenExchange::rows_here() const { return std::accumulate(held.begi
 
 TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& position, c10::Device device) {
   const std::int64_t ranks = counts.size(0), mine = counts.size(1) / ranks, own = position.expert_rank;
-  const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t rank, std::int64_t expert) { return numbers[rank * counts.size(1) + expert]; };
-  TokenExchange exchange{.to = RowCounts(static_cast<std::size_t>(ranks)), .from = RowCounts(static_cast<std::size_t>(ranks)), .held = RowCounts(static_cast<std::size_t>(mine)), .sorted = {}, .arrived = {}};
+  const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t rank, std::int64_t expert) {
+    return numbers[rank * counts.size(1) + expert];
+  };
+  TokenExchange exchange{.to = RowCounts(static_cast<std::size_t>(ranks)),
+                         .from = RowCounts(static_cast<std::size_t>(ranks)),
+                         .held = RowCounts(static_cast<std::size_t>(mine)),
+                         .sorted = {},
+                         .arrived = {}};
   std::vector<std::vector<Stretch>> by_expert(static_cast<std::size_t>(mine));
   std::int64_t begin = 0;
   for (std::int64_t rank = 0; rank < ranks; ++rank)

@@ -11,10 +11,10 @@
 namespace executor {
 
 struct TokenExchange {
-  RowCounts to, from;       // rows for each rank, rows of each
-  RowCounts held;           // rows of each expert here
-  at::Tensor sorted;        // [rows here] by expert: which arrived row; without a tensor: as they arrived
-  at::Tensor arrived;       // the other way round
+  RowCounts to, from;  // rows for each rank, rows of each
+  RowCounts held;      // rows of each expert here
+  at::Tensor sorted;   // [rows here] by expert: which arrived row; without a tensor: as they arrived
+  at::Tensor arrived;  // the other way round
   std::int64_t rows_here() const;
 };
 // counts [ranks, experts] int64 on the host: whose tokens have how many rows for which expert.

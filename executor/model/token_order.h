@@ -25,7 +25,7 @@ struct TokenOrder {
 };
 TokenOrder order_tokens(const Routing& routing, const sim::ExpertForm& form);
 
-at::Tensor to_rows(const at::Tensor& stream, const TokenOrder& order);   // [tokens, hidden] -> [rows, hidden]; padding is 0
+at::Tensor to_rows(const at::Tensor& stream, const TokenOrder& order);  // [tokens, hidden] -> [rows, hidden]; padding is 0
 // Each token's rows, summed up in the order of its choices: times `weights` [tokens, k], or as they are.
 at::Tensor from_rows(const at::Tensor& rows, const TokenOrder& order, const at::Tensor& weights = {});
 

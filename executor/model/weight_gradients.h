@@ -12,11 +12,11 @@ class WeightGradients {
  public:
   // y = x W^T (+ b): W's gradient += y's^T x, b's += the sum of y's over tokens. A tensor that is given must not be written to afterwards.
   struct Product {
-    at::Tensor output_gradient, input;       // [tokens, outputs], [tokens, inputs]
-    at::Tensor weight, bias;                 // the places of the gradients; without a bias: none
+    at::Tensor output_gradient, input;  // [tokens, outputs], [tokens, inputs]
+    at::Tensor weight, bias;            // the places of the gradients; without a bias: none
   };
   void add(Product product) { products_.push_back(std::move(product)); }
-  void perform();                            // all of them, and forgets them
+  void perform();  // all of them, and forgets them
 
   static void sum(const Product& product);
 

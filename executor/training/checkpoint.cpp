@@ -46,7 +46,9 @@ std::string Checkpoints::shard_name(sim::Rank rank) { return fmt::format("rank_{
 
 std::string newest_checkpoint(const std::string& folder) {
   const std::vector<std::int64_t> steps = saved_steps(folder);
-  if (steps.empty()) refuse(folder, "holds no complete checkpoint", "name a run that wrote one (at its end, every checkpoint_interval steps, on Ctrl-C), or start anew without --resume");
+  if (steps.empty())
+    refuse(folder, "holds no complete checkpoint",
+           "name a run that wrote one (at its end, every checkpoint_interval steps, on Ctrl-C), or start anew without --resume");
   return step_folder(folder, {steps.back()});
 }
 

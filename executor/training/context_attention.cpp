@@ -59,7 +59,7 @@ at::Tensor RingAttention::output() {
 
 void RingAttention::begin_backward(at::Tensor output_gradient) {
   share_.begin_backward(output_gradient);
-  const bool keys_return = shape_->ranks > 2;   // into the second buffer, too
+  const bool keys_return = shape_->ranks > 2;  // into the second buffer, too
   travelling_ = {empty_blocks(2, own_), empty_blocks(keys_return ? 2 : 1, own_)};
 }
 
@@ -112,7 +112,9 @@ at::Tensor GatheredAttention::joint_gradient() {
 
 DealtAttention::DealtAttention(const ContextShape& shape, bool keeps_graph)
     : shape_(&shape),
-      joint_{.columns = {shape.query_columns(), shape.key_columns(), shape.value_columns()}, .tokens = shape.heads.sequence, .ranks = shape.ranks},
+      joint_{.columns = {shape.query_columns(), shape.key_columns(), shape.value_columns()},
+             .tokens = shape.heads.sequence,
+             .ranks = shape.ranks},
       mixed_{.columns = {shape.heads.heads * shape.value_dim}, .tokens = shape.heads.sequence, .ranks = shape.ranks},
       keeps_graph_(keeps_graph) {}
 

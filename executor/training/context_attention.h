@@ -72,7 +72,7 @@ class DealtAttention {
   at::Tensor joint_gradient();
 
  private:
-  at::Tensor attended(const at::Tensor& joint) const;   // [samples * tokens of all ranks, columns / C] -> outputs, recorded by autograd
+  at::Tensor attended(const at::Tensor& joint) const;  // [samples * tokens of all ranks, columns / C] -> outputs, recorded by autograd
 
   const ContextShape* shape_;
   Dealing joint_, mixed_;

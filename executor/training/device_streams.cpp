@@ -5,7 +5,7 @@
 namespace executor {
 namespace {
 
-constexpr DeviceStream kBesideComputing[] = {DeviceStream::Gather, DeviceStream::Reduce, DeviceStream::Send,
+constexpr DeviceStream kBesideComputing[] = {DeviceStream::Gather,  DeviceStream::Reduce, DeviceStream::Send,
                                              DeviceStream::Receive, DeviceStream::ToHost, DeviceStream::ToDevice};
 
 }  // namespace

@@ -23,9 +23,9 @@ class DeviceStreams {
   void make_current(DeviceStream stream) const;
   using Moment = std::optional<c10::Event>;  // nothing on a CPU, and nothing of the host, whose clock tells
   Moment now_on(DeviceStream stream) const;
-  void wait(DeviceStream stream, const Moment& until) const;   // the host itself waits here
-  void join() const;   // computing waits for all others
-  void split() const;  // all others wait for computing
+  void wait(DeviceStream stream, const Moment& until) const;  // the host itself waits here
+  void join() const;                                          // computing waits for all others
+  void split() const;                                         // all others wait for computing
 
  private:
   const c10::Stream& of(DeviceStream stream) const { return (*streams_)[static_cast<std::size_t>(stream)]; }

@@ -42,8 +42,12 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
 void FlatBucket::make_state() {
   const std::int64_t elements = stepped().count;
   const bool is_rounded = c10::typeMetaToScalarType(plan_.options.dtype()) != plan_.master_type;
-  const auto on_host = [&](at::ScalarType type) { return host_buffer({elements}, {.device = plan_.options.device(), .type = type}).zero_(); };
-  const auto state = [&] { return plan_.offloads_optimizer ? on_host(plan_.master_type) : at::zeros({elements}, plan_.options.dtype(plan_.master_type)); };
+  const auto on_host = [&](at::ScalarType type) {
+    return host_buffer({elements}, {.device = plan_.options.device(), .type = type}).zero_();
+  };
+  const auto state = [&] {
+    return plan_.offloads_optimizer ? on_host(plan_.master_type) : at::zeros({elements}, plan_.options.dtype(plan_.master_type));
+  };
   if (is_rounded || plan_.offloads_optimizer) master_ = state();
   for (std::int64_t moment = 0; moment < plan_.moments; ++moment) moments_.push_back(state());
   if (!plan_.offloads_optimizer) return;
@@ -145,8 +149,12 @@ at::Tensor FlatBucket::moment(std::int64_t index, BucketRange range) const {
 }
 
 FlatBucket::Bytes FlatBucket::bytes() const {
-  const auto of = [](const at::Tensor& tensor) { return sim::Bytes(tensor.defined() ? static_cast<std::int64_t>(tensor.storage().nbytes()) : 0); };
-  Bytes held{.weights = of(weights_) + of(weight_shard_) + of(kept_), .gradients = of(gradients_) + of(reduced_) + of(summed_), .host = of(host_gradients_) + of(host_weights_)};
+  const auto of = [](const at::Tensor& tensor) {
+    return sim::Bytes(tensor.defined() ? static_cast<std::int64_t>(tensor.storage().nbytes()) : 0);
+  };
+  Bytes held{.weights = of(weights_) + of(weight_shard_) + of(kept_),
+             .gradients = of(gradients_) + of(reduced_) + of(summed_),
+             .host = of(host_gradients_) + of(host_weights_)};
   sim::Bytes& state = plan_.offloads_optimizer ? held.host : held.optimizer;
   state += of(master_);
   for (const at::Tensor& moment : moments_) state += of(moment);

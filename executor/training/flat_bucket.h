@@ -24,10 +24,10 @@ struct BucketPlan {
   bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
   bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
   bool offloads_optimizer = false;
-  std::int64_t data_rank = 0;      // among the shards
-  at::TensorOptions options;       // precision of the weights, device
+  std::int64_t data_rank = 0;  // among the shards
+  at::TensorOptions options;   // precision of the weights, device
   at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat;
-  std::int64_t moments = 2;   // tensors of optimizer state
+  std::int64_t moments = 2;  // tensors of optimizer state
 };
 // Elements [begin, begin + count) of the bucket.
 struct BucketRange {
@@ -49,9 +49,11 @@ class FlatBucket {
   at::Tensor weight_shard() const;  // own_shard(), always there
   void take_weights();
   void release_weights();
-  struct Part { std::int64_t rank = 0, ranks = 1; };
-  void keep_weights(Part part);   // a copy of one of so many equal parts of them, from forward to backward
-  at::Tensor take_kept();         // it is given up
+  struct Part {
+    std::int64_t rank = 0, ranks = 1;
+  };
+  void keep_weights(Part part);  // a copy of one of so many equal parts of them, from forward to backward
+  at::Tensor take_kept();        // it is given up
   bool has_whole_weights() const { return weights_.storage().nbytes() > 0; }
 
   const at::Tensor& gradients() const { return gradients_; }  // whole; backward adds to it
@@ -92,7 +94,7 @@ class FlatBucket {
   at::Tensor gradients_, reduced_, summed_;  // reduced_: own memory when gradients are sharded
   at::Tensor master_;                        // of stepped(), beside 16-bit weights
   std::vector<at::Tensor> moments_;
-  at::Tensor host_gradients_, host_weights_;   // offloaded: of stepped(); host_weights_: 16 bits, beside their masters
+  at::Tensor host_gradients_, host_weights_;  // offloaded: of stepped(); host_weights_: 16 bits, beside their masters
   bool filling_ = false;
 };
 

@@ -20,7 +20,8 @@ at::Tensor host_buffer(at::IntArrayRef sizes, const HostBufferForm& form) {
   const std::size_t bytes = static_cast<std::size_t>(c10::multiply_integers(sizes)) * c10::elementSize(form.type);
   void* memory = std::aligned_alloc(kHostAlignment, (bytes / kHostAlignment + 1) * kHostAlignment);
   if (memory == nullptr) throw std::bad_alloc();
-  return at::from_blob(memory, sizes, [](void* freed) { std::free(freed); }, options);
+  return at::from_blob(
+      memory, sizes, [](void* freed) { std::free(freed); }, options);
 }
 
 }  // namespace executor

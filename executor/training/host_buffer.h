@@ -7,9 +7,9 @@
 namespace executor {
 
 struct HostBufferForm {
-  c10::Device device = c10::kCPU;   // that it stands beside
+  c10::Device device = c10::kCPU;  // that it stands beside
   at::ScalarType type = at::kFloat;
 };
-at::Tensor host_buffer(at::IntArrayRef sizes, const HostBufferForm& form);   // not initialised
+at::Tensor host_buffer(at::IntArrayRef sizes, const HostBufferForm& form);  // not initialised
 
 }  // namespace executor

@@ -81,11 +81,16 @@ constexpr auto kForeign = std::to_array<Foreign>({
 void require_known(const sim::ModelConfig& config, const std::string& path) {
   for (const Foreign& foreign : kForeign)
     if (foreign.family == config.model_type && config.experts)
-      throw sim::InputError(path, {{.where = "model_type", .problem = fmt::format("{} has {}, which the network trained here has not", foreign.family, foreign.what),
-                                    .remedy = "use a mixtral, or train without Hugging Face's weights: checkpoints of the run hold its own"}});
-  if (config.model_type == "mixtral" && config.experts && (config.experts->shared_ffn > 0 || config.experts->first_dense_layers > 0 || config.experts->expert_ffn != config.ffn))
-    throw sim::InputError(path, {{.where = "model_type", .problem = "mixtral has neither shared experts nor dense layers, and its experts are intermediate_size wide",
-                                  .remedy = "leave them out of config.json"}});
+      throw sim::InputError(path,
+                            {{.where = "model_type",
+                              .problem = fmt::format("{} has {}, which the network trained here has not", foreign.family, foreign.what),
+                              .remedy = "use a mixtral, or train without Hugging Face's weights: checkpoints of the run hold its own"}});
+  if (config.model_type == "mixtral" && config.experts &&
+      (config.experts->shared_ffn > 0 || config.experts->first_dense_layers > 0 || config.experts->expert_ffn != config.ffn))
+    throw sim::InputError(path,
+                          {{.where = "model_type",
+                            .problem = "mixtral has neither shared experts nor dense layers, and its experts are intermediate_size wide",
+                            .remedy = "leave them out of config.json"}});
 }
 
 // "layers.3.attention.qkv.weight", taken apart.
@@ -117,7 +122,8 @@ std::vector<std::string> names_of(const Row& row, const ParameterName& name, std
   std::vector<std::string> names;
   for (std::int64_t expert = 0; expert < (is_of_each ? experts : 1); ++expert)
     for (const std::string_view theirs : row.theirs)
-      if (!theirs.empty()) names.push_back(with_number(with_number(std::string(theirs), "{}", name.block), kExpert, std::to_string(expert)) + "." + name.kind);
+      if (!theirs.empty())
+        names.push_back(with_number(with_number(std::string(theirs), "{}", name.block), kExpert, std::to_string(expert)) + "." + name.kind);
   return names;
 }
 
@@ -244,7 +250,7 @@ void export_hugging_face(const std::string& checkpoints, const std::string& fold
   fs::create_directories(folder, ignored);
   const std::string weights = folder + "/model.safetensors", aside = weights + ".part";
   write_safetensors(aside, tensors);
-  fs::rename(aside, weights);   // an export that breaks off leaves the older one whole
+  fs::rename(aside, weights);  // an export that breaks off leaves the older one whole
   save_model_config(index.plan.model, folder + "/config.json");
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // Added to a sum's last limb by a rank that has something to say; the limb itself counts values that are not finite, fewer than this.
 constexpr std::int64_t kWord = std::int64_t{1} << 40;
-enum SumRow : std::int64_t { kWritten = 0, kStop = 1 };   // whose last limb: that of the norm, that of the loss
+enum SumRow : std::int64_t { kWritten = 0, kStop = 1 };  // whose last limb: that of the norm, that of the loss
 
 ExactSum to_sum(const at::Tensor& limbs, std::int64_t row) {
   ExactSum sum;

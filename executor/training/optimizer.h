@@ -28,7 +28,7 @@ class Optimizer {
 
   // This rank's part of norm and loss: limbs for the all-reduce over all ranks (kStepSummary).
   struct Request {
-    bool stop = false, has_written = false;   // see StepSummary
+    bool stop = false, has_written = false;  // see StepSummary
   };
   void sum_up(const std::vector<at::Tensor>& losses, Request request);
   at::Tensor& limbs() { return limbs_; }

@@ -76,7 +76,10 @@ FlatBucket::Bytes ParameterStore::bytes() const {
   FlatBucket::Bytes all;
   for (const FlatBucket& bucket : buckets_) {
     const FlatBucket::Bytes held = bucket.bytes();
-    all = {.weights = all.weights + held.weights, .gradients = all.gradients + held.gradients, .optimizer = all.optimizer + held.optimizer, .host = all.host + held.host};
+    all = {.weights = all.weights + held.weights,
+           .gradients = all.gradients + held.gradients,
+           .optimizer = all.optimizer + held.optimizer,
+           .host = all.host + held.host};
   }
   return all;
 }

@@ -29,7 +29,8 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
                            .keeps_scores = plan.recompute != sim::Recompute::Selective,
                            .rotary = {}};
   const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = sim::rotary_width(plan.model), .sequence = plan.workload.sequence};
-  if (plan.model.position == sim::Position::Rotary) settings.rotary = rotary_rows(rotary_table(shape, plan.model.rope_theta, options), plan, rank);
+  if (plan.model.position == sim::Position::Rotary)
+    settings.rotary = rotary_rows(rotary_table(shape, plan.model.rope_theta, options), plan, rank);
   return settings;
 }
 
@@ -55,8 +56,9 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
     else if (layer == model.head())
       head_.emplace(plan.model, parts, tensor_);
     else
-      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
-                                   model.kind(layer) == sim::LayerKind::ExpertBlock ? std::optional(Experts(plan.model, parts)) : std::nullopt});
+      blocks_.emplace(layer,
+                      Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
+                            model.kind(layer) == sim::LayerKind::ExpertBlock ? std::optional(Experts(plan.model, parts)) : std::nullopt});
   }
 }
 
@@ -136,7 +138,8 @@ void PipelineStage::turn_to(const sim::TaskKey& key) {
   if (now == visit_) return;
   if (flow_.value.defined()) handed_[{visit_.forward, visit_.microbatch}] = take_flow();
   visit_ = now;
-  if (const auto waiting = handed_.find({now.forward, now.microbatch}); waiting != handed_.end()) flow_.value = handed_.extract(waiting).mapped();
+  if (const auto waiting = handed_.find({now.forward, now.microbatch}); waiting != handed_.end())
+    flow_.value = handed_.extract(waiting).mapped();
 }
 
 void PipelineStage::put_flow(at::Tensor received, const sim::TaskKey& key) {

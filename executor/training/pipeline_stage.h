@@ -37,9 +37,11 @@ class PipelineStage {
   void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
 
   at::Tensor take_flow() { return std::exchange(flow_, {}).value; }  // to be sent on
-  void put_flow(at::Tensor received, const sim::TaskKey& key);  // the visit begins with it
+  void put_flow(at::Tensor received, const sim::TaskKey& key);       // the visit begins with it
   at::Tensor& partial() { return partial_; }
-  at::Tensor& block_input(const sim::TaskKey& key) { return block_activations(key).input; }  // of a block that is recomputed, between its forward and that
+  at::Tensor& block_input(const sim::TaskKey& key) {
+    return block_activations(key).input;
+  }                                            // of a block that is recomputed, between its forward and that
   Exchange exchange(const sim::TaskKey& key);  // what a task over context ranks moves
 
   // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts].
@@ -58,12 +60,12 @@ class PipelineStage {
   struct BlockActivations {
     at::Tensor input;  // kept for recomputation alone
     SegmentActivations attention, mlp;
-    Piece attention_input;                    // attention in three parts: the first; the last is attention.core
+    Piece attention_input;  // attention in three parts: the first; the last is attention.core
     std::optional<ContextAttention> context;
     ExpertActivations experts;  // in the place of mlp.core
   };
   struct Block {
-    BlockSegment attention, mlp;     // mlp: of a block with experts its norm alone
+    BlockSegment attention, mlp;  // mlp: of a block with experts its norm alone
     std::optional<Experts> experts;
   };
   enum class Part : std::uint8_t { Attention, Mlp };
@@ -141,9 +143,9 @@ class PipelineStage {
   TensorPosition tensor_;
   Mutation mutation_;
   std::int64_t hidden_ = 0;
-  TokenStretches stretches_;      // which tokens of a microbatch the stream holds
-  ContextShape context_shape_;    // where context ranks share them
-  double loss_scale_ = 1;         // holds 1 / tokens of the global batch: the only averaging there is
+  TokenStretches stretches_;    // which tokens of a microbatch the stream holds
+  ContextShape context_shape_;  // where context ranks share them
+  double loss_scale_ = 1;       // holds 1 / tokens of the global batch: the only averaging there is
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;
   std::map<sim::LayerIndex, Block> blocks_;
@@ -153,7 +155,7 @@ class PipelineStage {
   Visit visit_;
   std::map<std::pair<bool, sim::MicrobatchIndex>, at::Tensor> handed_;  // by direction: from one chunk of this stage to the next
   StepBatch batch_;
-  at::Tensor mask_keys_;  // on a device, where something is dropped: int64 [layers, kinds of masks]
+  at::Tensor mask_keys_;         // on a device, where something is dropped: int64 [layers, kinds of masks]
   ResidualStream flow_, again_;  // again_: the stream while a block is recomputed
   at::Tensor partial_;
   std::vector<at::Tensor> losses_;

@@ -44,7 +44,8 @@ void PipelineStage::attention_output_backward(const sim::TaskKey& key) {
 void PipelineStage::attention_input_backward(const sim::TaskKey& key) {
   {
     const PutOff put_off(later(key));
-    partial_ = block_activations(key).attention_input.backward(std::visit([](auto& attention) { return attention.joint_gradient(); }, context_of(key)));
+    partial_ = block_activations(key).attention_input.backward(
+        std::visit([](auto& attention) { return attention.joint_gradient(); }, context_of(key)));
   }
   block_activations(key).context.reset();
   if (!shares_tensors()) segment_norm_backward(key);

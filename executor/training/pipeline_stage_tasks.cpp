@@ -32,7 +32,8 @@ PipelineStage::SegmentActivations& PipelineStage::kept_of(const sim::TaskKey& ke
 
 // The weight gradients of attention are one task, however many parts its backward has.
 PipelineStage::LaterKey PipelineStage::later_key(const sim::TaskKey& key) {
-  if (key.operation == sim::Operation::ExpertInput) return {key.layer, key.microbatch, sim::Operation::Experts};  // the task of all weights of experts
+  if (key.operation == sim::Operation::ExpertInput)
+    return {key.layer, key.microbatch, sim::Operation::Experts};  // the task of all weights of experts
   return {key.layer, key.microbatch, part_of(key.operation) == Part::Attention ? sim::Operation::Attention : key.operation};
 }
 
@@ -119,7 +120,9 @@ void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
   if (part_of(key.operation) == Part::Attention) kept_.erase({key.layer, key.microbatch});
 }
 
-void PipelineStage::head_norm(const sim::TaskKey& key) { partial_ = head_->normalized(kept_head_[key.microbatch], std::exchange(flow_, {})); }
+void PipelineStage::head_norm(const sim::TaskKey& key) {
+  partial_ = head_->normalized(kept_head_[key.microbatch], std::exchange(flow_, {}));
+}
 
 void PipelineStage::head(const sim::TaskKey& key) {
   if (!shares_sequence()) head_norm(key);

@@ -63,7 +63,8 @@ HeadOperands QueryShare::operands(const at::Tensor& block, const Part& part) con
 }
 
 BlockScores QueryShare::rows(const BlockScores& scores, RowRange range) {
-  return {.output = scores.output.narrow(1, range.begin, range.count), .log_sum_exp = scores.log_sum_exp.narrow(1, range.begin, range.count)};
+  return {.output = scores.output.narrow(1, range.begin, range.count),
+          .log_sum_exp = scores.log_sum_exp.narrow(1, range.begin, range.count)};
 }
 
 void QueryShare::attend(const at::Tensor& block, std::int64_t source) {

@@ -12,11 +12,11 @@
 namespace executor {
 
 struct ContextShape {
-  HeadShape heads;         // of this tensor rank; sequence: this rank's tokens of a sample
+  HeadShape heads;  // of this tensor rank; sequence: this rank's tokens of a sample
   std::int64_t value_dim = 1;
   std::int64_t ranks = 1;  // C
   std::int64_t rank = 0;
-  at::Tensor rotary;       // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
+  at::Tensor rotary;  // at this rank's positions; all_to_all: at all of them; without a tensor where nothing is to be turned here
   Mutation mutation = Mutation::None;
 
   std::int64_t query_columns() const { return heads.heads * heads.head_dim; }

@@ -85,13 +85,15 @@ std::size_t captured_tasks(const Slice& slice) {
 std::vector<sim::Violation> why_no_graph(const sim::ParallelPlan& plan, const Slice& slice, c10::Device device) {
   std::vector<sim::Violation> found;
   for (const Rule& rule : kForbids)
-    if (const Why why = rule.why({.plan = plan, .slice = slice, .device = device})) found.push_back({rule.where, "no CUDA graph: " + *why, rule.remedy});
+    if (const Why why = rule.why({.plan = plan, .slice = slice, .device = device}))
+      found.push_back({rule.where, "no CUDA graph: " + *why, rule.remedy});
   return found;
 }
 
 #if MESHWRIGHT_CUDA
 GraphRecorder cuda_graph(c10::Device device) {
-  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()));  // the default one cannot be captured
+  c10::cuda::setCurrentCUDAStream(
+      c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()));  // the default one cannot be captured
   const auto graph = std::make_shared<at::cuda::CUDAGraph>();
   return {.begin = [graph] { graph->capture_begin(); }, .end = [graph] { graph->capture_end(); }, .replay = [graph] { graph->replay(); }};
 }

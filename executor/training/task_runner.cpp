@@ -60,7 +60,8 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   issue_all();
   end_step();
   if (options_.recorder)
-    options_.recorder->end_step(communicators_.take_ledger(), graph_.is_replayed() ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All);
+    options_.recorder->end_step(communicators_.take_ledger(),
+                                graph_.is_replayed() ? TraceRecorder::Spans::Some : TraceRecorder::Spans::All);
   const StepSummary summary = optimizer_.summary();
   optimizer_.end_step();
   return summary;
@@ -107,13 +108,16 @@ void TaskRunner::finish_reductions() {
 
 void TaskRunner::before_backward(sim::LayerIndex layer) {
   const auto& buckets = parameters_.buckets_of(layer);
-  const auto is_read = [&](sim::BucketIndex bucket) { return std::find(buckets.begin(), buckets.end(), bucket.position()) != buckets.end(); };
+  const auto is_read = [&](sim::BucketIndex bucket) {
+    return std::find(buckets.begin(), buckets.end(), bucket.position()) != buckets.end();
+  };
   if (std::any_of(reducing_.begin(), reducing_.end(), is_read)) finish_reductions();
 }
 
 // Keeps a tensor until another stream has read what it was given up to now.
 void TaskRunner::lend(at::Tensor tensor, DeviceStream reader) {
-  if (streams_.are_concurrent() && options_.mutation != Mutation::EarlyFree) lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
+  if (streams_.are_concurrent() && options_.mutation != Mutation::EarlyFree)
+    lent_.push_back({.tensor = std::move(tensor), .until = streams_.now_on(reader)});
 }
 
 void TaskRunner::take_back() {
@@ -322,7 +326,14 @@ void TaskRunner::exchange_tokens(const sim::Task& task) {
   const at::Tensor sent = std::exchange(stage_.partial(), {});
   const RowCounts &to = leave ? exchange.to : exchange.from, &from = leave ? exchange.from : exchange.to;
   const at::Tensor received = at::empty({std::accumulate(from.begin(), from.end(), std::int64_t{0}), sent.size(1)}, sent.options());
-  group.exchange({.sent = sent, .received = received, .to = to, .from = from, .ours = leave ? RowExchange::Ours::Sent : RowExchange::Ours::Received}, task.key)->wait();
+  group
+      .exchange({.sent = sent,
+                 .received = received,
+                 .to = to,
+                 .from = from,
+                 .ours = leave ? RowExchange::Ours::Sent : RowExchange::Ours::Received},
+                task.key)
+      ->wait();
   stage_.put_rows(received, task.key);
 }
 
@@ -362,7 +373,8 @@ void TaskRunner::reduce_gradients(const sim::Task& task) {
   const at::Tensor& gradients = parameters_.bucket(task.bucket).gradients();
   const bool strays = options_.mutation == Mutation::WrongExpertGroup && task.key.group == sim::MeshAxis::ExpertData;
   communicators_.of(strays ? sim::MeshAxis::Data : task.key.group).all_reduce(gradients, ReduceOperation::Sum, task.key)->wait();
-  if (task.key.group != sim::MeshAxis::Embedding) reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
+  if (task.key.group != sim::MeshAxis::Embedding)
+    reducing_.push_back(task.bucket);  // a tied embedding's sum over stages is not its last one
 }
 
 void TaskRunner::scatter_gradients(const sim::Task& task) {
@@ -372,7 +384,9 @@ void TaskRunner::scatter_gradients(const sim::Task& task) {
   if (is_unreduced_by_mutation(task))
     bucket.reduction_target().copy_(bucket.gradients().narrow(0, bucket.own_shard().begin, bucket.own_shard().count));
   else
-    wait(*communicators_.of(strays ? sim::MeshAxis::World : task.key.group).reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key), bucket.reduction_target());
+    wait(*communicators_.of(strays ? sim::MeshAxis::World : task.key.group)
+              .reduce_scatter(bucket.reduction_target(), bucket.gradients(), task.key),
+         bucket.reduction_target());
   reducing_.push_back(task.bucket);
   if (!streams_.are_concurrent()) finish_reductions();
 }
@@ -428,8 +442,11 @@ void TaskRunner::gather_after_update(const sim::Task& task) {
 
 void TaskRunner::gather_whole_state() {
   for (FlatBucket& bucket : parameters_.buckets()) {
-    const auto gather = [&](const at::Tensor& whole, const at::Tensor& shard) {   // what lies on the host goes over the device, as NCCL needs it
-      const at::Tensor there = whole.device() == parameters_.device() ? whole : at::empty(whole.sizes(), whole.options().pinned_memory(false).device(parameters_.device()));
+    const auto gather = [&](const at::Tensor& whole,
+                            const at::Tensor& shard) {  // what lies on the host goes over the device, as NCCL needs it
+      const at::Tensor there = whole.device() == parameters_.device()
+                                   ? whole
+                                   : at::empty(whole.sizes(), whole.options().pinned_memory(false).device(parameters_.device()));
       communicators_.of(sim::axis_of(bucket.layout())).all_gather(there, shard.to(parameters_.device()), {})->wait();
       if (!there.is_same(whole)) whole.copy_(there);
     };

@@ -90,15 +90,15 @@ class TaskRunner {
   DeviceStreams streams_;
   std::vector<sim::Task> slice_;
   StepGraph graph_;
-  std::vector<TaskWaits> waits_;                  // by position in the slice
-  std::vector<DeviceStreams::Moment> ended_;      // of this step's tasks that others wait for
-  std::vector<sim::BucketIndex> reducing_;        // whose gradients a reduction may still read
+  std::vector<TaskWaits> waits_;              // by position in the slice
+  std::vector<DeviceStreams::Moment> ended_;  // of this step's tasks that others wait for
+  std::vector<sim::BucketIndex> reducing_;    // whose gradients a reduction may still read
   struct Lent {
     at::Tensor tensor;
     DeviceStreams::Moment until;
   };
-  std::list<Lent> lent_;           // to a stream that did not take their memory
-  std::list<at::Tensor> received_; // that the stage may still use
+  std::list<Lent> lent_;            // to a stream that did not take their memory
+  std::list<at::Tensor> received_;  // that the stage may still use
   std::int64_t step_ = 0;
   Optimizer::Request request_;
   std::map<std::pair<sim::ChunkIndex, sim::MicrobatchIndex>, WorkHandle> forward_sends_;  // until that microbatch's gradient comes back

@@ -29,7 +29,7 @@ void TraceRecorder::read_events() {
     return sim::SimTime(static_cast<std::int64_t>(step_begin_->elapsedTime(*moment) * kPicosecondsPerMillisecond));
   };
   for (std::size_t at = 0; at < intervals_.size(); ++at) {
-    if (!intervals_[at].end) continue;   // the host's own
+    if (!intervals_[at].end) continue;  // the host's own
     intervals_[at].end->synchronize();
     current_.spans[at].start = since_begin(intervals_[at].begin);
     current_.spans[at].end = since_begin(intervals_[at].end);

@@ -127,18 +127,21 @@ Answer dataDegree(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
   const sim::DeviceMesh mesh = now.plan.mesh;
   for (std::int32_t data = std::max(1, mesh.data / 4); data <= mesh.data * 8; data *= 2)
-    addVariant(variants, now, fmt::format("data={} ({} devices)", data, data * mesh.context * mesh.tensor * mesh.pipeline), [&](sim::ParallelPlan& plan) {
-      plan.mesh.data = data;
-      plan.cluster.devices = plan.mesh.ranks();
-    });
+    addVariant(variants, now, fmt::format("data={} ({} devices)", data, data * mesh.context * mesh.tensor * mesh.pipeline),
+               [&](sim::ParallelPlan& plan) {
+                 plan.mesh.data = data;
+                 plan.cluster.devices = plan.mesh.ranks();
+               });
   return bestOf(now, std::move(variants), cancelled);
 }
 
 // ZeRO-Offload: gradients go down, the host steps, new weights come up.
 Answer offload(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
-  addVariant(variants, now, "offload_optimizer=false", [](sim::ParallelPlan& plan) { plan.offload_optimizer = plan.offload_activations = false; });
-  addVariant(variants, now, "offload_optimizer=true", [](sim::ParallelPlan& plan) { plan.offload_optimizer = true, plan.offload_activations = false; });
+  addVariant(variants, now, "offload_optimizer=false",
+             [](sim::ParallelPlan& plan) { plan.offload_optimizer = plan.offload_activations = false; });
+  addVariant(variants, now, "offload_optimizer=true",
+             [](sim::ParallelPlan& plan) { plan.offload_optimizer = true, plan.offload_activations = false; });
   addVariant(variants, now, "offload_optimizer=true, offload_activations=true, recompute=full", [](sim::ParallelPlan& plan) {
     plan.offload_optimizer = plan.offload_activations = true;
     plan.recompute = sim::Recompute::Full;
@@ -148,9 +151,12 @@ Answer offload(const SimulatedPlan& now, Cancelled cancelled) {
     variant.is_now = sim::plan_hash(variant.plan) == sim::plan_hash(now.plan);
   }
   const Variant &here = variants[0], &there = variants[1];
-  return {.sentence = there.fits ? "On the host: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory."
-                                 : "On the host it would not fit either: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory.",
-          .arguments = {timeText(there.step_time), timeText(here.step_time), sim::to_text(there.peak_memory), sim::to_text(here.peak_memory), sim::to_text(there.host_memory)},
+  return {.sentence =
+              there.fits
+                  ? "On the host: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory."
+                  : "On the host it would not fit either: %1 a step (on the device %2), a peak of %3 (%4), and %5 of each node's memory.",
+          .arguments = {timeText(there.step_time), timeText(here.step_time), sim::to_text(there.peak_memory),
+                        sim::to_text(here.peak_memory), sim::to_text(there.host_memory)},
           .variants = variants,
           .parts = {}};
 }
@@ -180,7 +186,7 @@ Answer reshard(const SimulatedPlan& now, Cancelled cancelled) {
         plan.mesh.reshard = 1;
         plan.prefetch = prefetch;
       });
-  for (std::int32_t ranks = 2; ranks < now.plan.mesh.shards(); ranks *= 2)   // FSDP2's integer: a node, mostly
+  for (std::int32_t ranks = 2; ranks < now.plan.mesh.shards(); ranks *= 2)  // FSDP2's integer: a node, mostly
     if (now.plan.mesh.shards() % ranks == 0)
       addVariant(variants, now, fmt::format("zero=3, reshard_ranks={}", ranks), [&](sim::ParallelPlan& plan) {
         plan.zero_stage = 3;
@@ -202,7 +208,8 @@ Answer hybridSharding(const SimulatedPlan& now, Cancelled cancelled) {
 Answer reduction(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
   for (const bool whole : {false, true})
-    addVariant(variants, now, fmt::format("fp32_gradients={}", whole), [&](sim::ParallelPlan& plan) { plan.workload.fp32_gradients = whole; });
+    addVariant(variants, now, fmt::format("fp32_gradients={}", whole),
+               [&](sim::ParallelPlan& plan) { plan.workload.fp32_gradients = whole; });
   return bestOf(now, std::move(variants), cancelled);
 }
 
@@ -224,7 +231,8 @@ Answer wrapping(const SimulatedPlan& now, Cancelled cancelled) {
 Answer buckets(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
   for (const std::int64_t mebibytes : {5, 25, 100, 400})
-    addVariant(variants, now, fmt::format("bucket_size={} MiB", mebibytes), [&](sim::ParallelPlan& plan) { plan.bucket_size = sim::Bytes(mebibytes << 20); });
+    addVariant(variants, now, fmt::format("bucket_size={} MiB", mebibytes),
+               [&](sim::ParallelPlan& plan) { plan.bucket_size = sim::Bytes(mebibytes << 20); });
   return bestOf(now, std::move(variants), cancelled);
 }
 

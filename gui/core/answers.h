@@ -18,7 +18,7 @@ struct Variant {
   sim::ParallelPlan plan;
   std::string why_not{};  // the first rule it breaks; empty: simulated
   sim::SimTime step_time{};
-  sim::Bytes peak_memory{}, host_memory{};   // of a device, of a node's host
+  sim::Bytes peak_memory{}, host_memory{};  // of a device, of a node's host
   double tokens_per_second = 0;
   bool fits = false;
   bool is_now = false;  // the plan that was asked about

@@ -8,9 +8,9 @@
 namespace gui {
 
 struct Calibration {
-  SharedRun run;         // against the corrected simulation
-  double before = 0;     // error of the step, as sim::ErrorRow has it
-  PlanQuestion next;     // what the run's plan answered, on the corrected hardware
+  SharedRun run;      // against the corrected simulation
+  double before = 0;  // error of the step, as sim::ErrorRow has it
+  PlanQuestion next;  // what the run's plan answered, on the corrected hardware
 };
 // Writes <run folder>/calibrated.json. Throws sim::InputError.
 Calibration calibrateBy(const MeasuredRun& run);

@@ -23,7 +23,8 @@ std::vector<RankLoad> loadsByDevice(const SimulatedPlan& simulated) {
       const double full = cost.uses[at].share * static_cast<double>(cost.duration.count());
       RankLoad& load = loads[task.device.position()];
       if (cost.uses[at].link == placement.port(device.representative)) load.port += full;
-      if (cost.uses[at].link == placement.uplink(device.representative)) load.uplink += full / placement.alike_on_node(device, simulated.graph.fold());
+      if (cost.uses[at].link == placement.uplink(device.representative))
+        load.uplink += full / placement.alike_on_node(device, simulated.graph.fold());
     }
   }
   return loads;

@@ -36,7 +36,9 @@ sim::IdleTime ComparedSide::idle() const {
 ComparedSide simulatedSide(const SharedPlan& plan) { return {.name = summaryOf(plan->plan), .plan = plan, .run = nullptr}; }
 
 std::vector<ComparedSide> sidesOf(const SharedRun& run) {
-  return {{.name = run->calibrated ? fmt::format("{}: simulated, calibrated", run->folder) : fmt::format("{}: simulated", run->folder), .plan = run->simulated, .run = run},
+  return {{.name = run->calibrated ? fmt::format("{}: simulated, calibrated", run->folder) : fmt::format("{}: simulated", run->folder),
+           .plan = run->simulated,
+           .run = run},
           {.name = fmt::format("{}: measured, step {}", run->folder, run->step), .plan = run->simulated, .run = run, .measured = true}};
 }
 

@@ -14,10 +14,10 @@
 namespace gui {
 
 struct ComparedSide {
-  std::string name;        // "runs/a: measured, step 12"
-  SharedPlan plan;         // whose graph its ranks follow
-  SharedRun run;           // where it is of one; else null
-  bool measured = false;   // the run's step, else the plan's simulation
+  std::string name;       // "runs/a: measured, step 12"
+  SharedPlan plan;        // whose graph its ranks follow
+  SharedRun run;          // where it is of one; else null
+  bool measured = false;  // the run's step, else the plan's simulation
   SharedCore core() const { return measured ? run->core : plan->picture.core; }
   const sim::Timeline& timeline() const { return measured ? run->measured : plan->result.timeline; }
   sim::IdleTime idle() const;  // mean of the ranks

@@ -56,7 +56,8 @@ std::vector<ErrorGroup> groupsBy(const ComparedSteps& steps, Of of, NameOf name_
   for (const auto& [name, sum] : right)
     groups.push_back({of, {.name = name, .samples = sum.samples, .simulated = left[name].mean(), .measured = sum.mean()}});
   if (of != Of::Stage)
-    std::stable_sort(groups.begin(), groups.end(), [](const ErrorGroup& a, const ErrorGroup& b) { return a.row.measured > b.row.measured; });
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const ErrorGroup& a, const ErrorGroup& b) { return a.row.measured > b.row.measured; });
   return groups;
 }
 
@@ -70,7 +71,8 @@ int binOfRatio(double ratio) {
 
 std::vector<RatioBin> ratioHistogram(const ComparedSteps& steps) {
   std::vector<RatioBin> bins;
-  for (int at = -kBelow; at <= kBelow; ++at) bins.push_back({std::exp2((at - 0.5) / kPerDouble), std::exp2((at + 0.5) / kPerDouble), 0, {}});
+  for (int at = -kBelow; at <= kBelow; ++at)
+    bins.push_back({std::exp2((at - 0.5) / kPerDouble), std::exp2((at + 0.5) / kPerDouble), 0, {}});
   for (const Pair& pair : steps.pairing.pairs) {
     RatioBin& bin = bins[static_cast<std::size_t>(binOfRatio(ratioOf(steps, pair)))];
     ++bin.pairs;

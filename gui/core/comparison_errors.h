@@ -11,8 +11,9 @@ struct RatioBin {
   std::int64_t pairs = 0;
   sim::SimTime time{};  // on the right
 };
-std::vector<RatioBin> ratioHistogram(const ComparedSteps& steps);  // around 1, eight to a double, from 1/4 to 4; the outermost hold the rest
-int binOfRatio(double ratio);  // its place there
+std::vector<RatioBin> ratioHistogram(
+    const ComparedSteps& steps);  // around 1, eight to a double, from 1/4 to 4; the outermost hold the rest
+int binOfRatio(double ratio);     // its place there
 
 struct ErrorGroup {
   enum class Of : std::uint8_t { Step, Stage, Kind, Collective } of{};

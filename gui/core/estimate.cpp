@@ -77,18 +77,20 @@ planner::PlanCandidate settled(planner::PlanCandidate candidate) {
 planner::PlanCandidate candidateOf(const sim::RunDescription& run) {
   const sim::Layout& layout = run.layout;
   const auto degree = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
-  planner::PlanCandidate candidate{.mesh = {.data = degree(layout.data), .pipeline = degree(layout.pipeline), .tensor = degree(layout.tensor)},
-                                   .schedule = scheduleRow(layout.schedule),
-                                   .chunks = degree(layout.chunks),
-                                   .microbatch = degree(layout.micro_batch),
-                                   .zero_stage = degree(layout.zero_stage),
-                                   .reshard = layout.reshard,
-                                   .sequence_parallel = layout.sequence_parallel,
-                                   .recompute = recomputeOf(run.execution.recompute).value_or(sim::Recompute::Full)};
+  planner::PlanCandidate candidate{
+      .mesh = {.data = degree(layout.data), .pipeline = degree(layout.pipeline), .tensor = degree(layout.tensor)},
+      .schedule = scheduleRow(layout.schedule),
+      .chunks = degree(layout.chunks),
+      .microbatch = degree(layout.micro_batch),
+      .zero_stage = degree(layout.zero_stage),
+      .reshard = layout.reshard,
+      .sequence_parallel = layout.sequence_parallel,
+      .recompute = recomputeOf(run.execution.recompute).value_or(sim::Recompute::Full)};
   candidate.mesh.context = degree(layout.context);
   candidate.mesh.expert = degree(layout.expert);
   if (layout.context_all_to_all) candidate.context_algorithm = sim::ContextAlgorithm::AllToAll;
-  if (layout.zero_stage > 0 && layout.zero_group > 0) candidate.mesh.replicas = std::max(1, candidate.mesh.copies() / degree(layout.zero_group));
+  if (layout.zero_stage > 0 && layout.zero_group > 0)
+    candidate.mesh.replicas = std::max(1, candidate.mesh.copies() / degree(layout.zero_group));
   return settled(candidate);
 }
 
@@ -108,18 +110,24 @@ std::vector<sim::Violation> unspeakable(const sim::RunDescription& run) {
   std::vector<sim::Violation> found;
   const sim::Layout& layout = run.layout;
   if (layout.expert > 1 && layout.tensor > 1 && !layout.expert_tensor)
-    found.push_back({"/mesh/expert", fmt::format("experts over {} ranks, tensor groups of {} among them; plans deal experts over data and context ranks alone", layout.expert, layout.tensor),
-                     "choose a row with tensor 1 or experts over 1"});
+    found.push_back(
+        {"/mesh/expert",
+         fmt::format("experts over {} ranks, tensor groups of {} among them; plans deal experts over data and context ranks alone",
+                     layout.expert, layout.tensor),
+         "choose a row with tensor 1 or experts over 1"});
   if (!recomputeOf(run.execution.recompute))
-    found.push_back({"/recompute", fmt::format("is \"{}\", which no plan says", sim::kRecomputeKindNames[static_cast<std::size_t>(run.execution.recompute)]), "choose a row with none or full"});
+    found.push_back(
+        {"/recompute",
+         fmt::format("is \"{}\", which no plan says", sim::kRecomputeKindNames[static_cast<std::size_t>(run.execution.recompute)]),
+         "choose a row with none or full"});
   return found;
 }
 
 bool isAsked(const Estimate& estimate, const sim::ParallelPlan& plan) {
   const sim::Network& network = estimate.request.network;
-  return plan.workload.global_batch == estimate.request.global_batch && plan.workload.sequence == network.sequence && plan.model.layers == network.layers &&
-         plan.model.hidden == network.hidden && plan.cluster.devices == estimate.request.cluster.devices &&
-         plan.cluster.hardware.name == estimate.request.cluster.hardware.name;
+  return plan.workload.global_batch == estimate.request.global_batch && plan.workload.sequence == network.sequence &&
+         plan.model.layers == network.layers && plan.model.hidden == network.hidden &&
+         plan.cluster.devices == estimate.request.cluster.devices && plan.cluster.hardware.name == estimate.request.cluster.hardware.name;
 }
 
 }  // namespace

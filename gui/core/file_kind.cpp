@@ -35,9 +35,9 @@ FileKind kindOfFile(const std::string& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return FileKind::RunFolder;
   if (!std::filesystem::is_regular_file(status))
-    throw sim::InputError(
-        path, {{"", "is not there, or is no file",
-                "open a Hugging Face config.json, a plan file, a cluster file, a run folder, a trace or memory snapshot of PyTorch, or a configuration of another trainer"}});
+    throw sim::InputError(path, {{"", "is not there, or is no file",
+                                  "open a Hugging Face config.json, a plan file, a cluster file, a run folder, a trace or memory snapshot "
+                                  "of PyTorch, or a configuration of another trainer"}});
   const std::string head = headOf(path);
   if (isTrace(head)) return FileKind::Trace;
   if (isPickle(head)) return FileKind::Snapshot;
@@ -48,9 +48,9 @@ FileKind kindOfFile(const std::string& path) {
     return FileKind::Cluster;
   if (head.find("\"model_type\"") != std::string::npos) return FileKind::Model;
   if (sim::program_of(head) != nullptr) return FileKind::Recipe;
-  throw sim::InputError(
-      path, {{"", "is nothing that can be opened: no model_type, and no format of Meshwright's own",
-              "open a Hugging Face config.json, a plan file, a cluster file, a run folder, a trace or memory snapshot of PyTorch, or a configuration of another trainer"}});
+  throw sim::InputError(path, {{"", "is nothing that can be opened: no model_type, and no format of Meshwright's own",
+                                "open a Hugging Face config.json, a plan file, a cluster file, a run folder, a trace or memory snapshot of "
+                                "PyTorch, or a configuration of another trainer"}});
 }
 
 }  // namespace gui

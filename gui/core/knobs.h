@@ -13,10 +13,10 @@ struct Knobs {
   std::string schedule = "1f1b";
   std::int64_t microbatch = 1;
   std::int32_t zero_stage = 0;
-  std::int32_t layers_per_unit = 1, reshard_ranks = 1;   // of ZeRO 3
+  std::int32_t layers_per_unit = 1, reshard_ranks = 1;  // of ZeRO 3
   sim::Recompute recompute = sim::Recompute::None;
   bool sequence_parallel = false;
-  bool offload_optimizer = false, offload_activations = false;   // the latter with recompute full alone
+  bool offload_optimizer = false, offload_activations = false;  // the latter with recompute full alone
   bool operator==(const Knobs&) const = default;
 };
 

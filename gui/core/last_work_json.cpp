@@ -10,15 +10,9 @@ constexpr const char* kWorkFormat = "meshwright.work/1";
 constexpr std::size_t kMostPlans = 40;
 
 sim::Json jsonOf(const PlanQuestion& question) {
-  return {{"model", question.model},
-          {"cluster", question.cluster},
-          {"devices", question.devices},
-          {"software", question.software},
-          {"global_batch", question.global_batch},
-          {"sequence", question.sequence},
-          {"precision", question.precision},
-          {"memory_limit", question.memory_limit},
-          {"program", question.program}};
+  return {{"model", question.model},         {"cluster", question.cluster},           {"devices", question.devices},
+          {"software", question.software},   {"global_batch", question.global_batch}, {"sequence", question.sequence},
+          {"precision", question.precision}, {"memory_limit", question.memory_limit}, {"program", question.program}};
 }
 
 PlanQuestion questionFrom(const sim::JsonReader& json) {
@@ -55,13 +49,16 @@ void saveWork(const LastWork& work, const std::string& path) {
   const Kept kept = keptOf(work);
   sim::Json plans = sim::Json::array();
   for (const sim::ParallelPlan* plan : kept.plans) plans.push_back(sim::to_json(*plan));
-  sim::save_json_file({{"format", kWorkFormat}, {"question", jsonOf(work.question)}, {"shown", kept.shown}, {"view", toJson(work.view)}, {"plans", plans}}, path);
+  sim::save_json_file(
+      {{"format", kWorkFormat}, {"question", jsonOf(work.question)}, {"shown", kept.shown}, {"view", toJson(work.view)}, {"plans", plans}},
+      path);
 }
 
 LastWork loadWork(const std::string& path) {
   const sim::Json json = sim::load_json_file(path);
   const sim::JsonReader reader(json, path);
-  if (reader.text("format") != kWorkFormat) reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kWorkFormat);
+  if (reader.text("format") != kWorkFormat)
+    reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kWorkFormat);
   LastWork work;
   work.question = questionFrom(reader.child("question"));
   work.shown = static_cast<std::size_t>(reader.integer("shown"));

@@ -14,7 +14,7 @@ namespace gui {
 struct MeasuredRun {
   std::string folder;
   bool calibrated = false;  // simulated with a profile that was fitted to this run
-  SharedPlan simulated;  // rank by rank
+  SharedPlan simulated;     // rank by rank
   std::vector<sim::RankTrace> traces;
   sim::Comparison comparison;
   std::int64_t step = 0;   // the one drawn: the median after warm-up

@@ -12,7 +12,9 @@ std::optional<StepMetrics> parseMetrics(const std::string& line) {
   const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer()) return std::nullopt;
   const auto number = [&](const char* key) { return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0.0; };
-  return StepMetrics{.step = json["step"].get<std::int64_t>(), .loss = number("loss"), .tokens_per_second = number("tokens_per_second"),
+  return StepMetrics{.step = json["step"].get<std::int64_t>(),
+                     .loss = number("loss"),
+                     .tokens_per_second = number("tokens_per_second"),
                      .time = sim::Seconds(number("step_time_seconds")),
                      .memory = sim::Bytes(static_cast<std::int64_t>(number("memory_allocated_bytes")))};
 }

@@ -56,7 +56,8 @@ Pairing pairUp(const sim::Timeline& left, const sim::Timeline& right) {
 }
 
 std::optional<std::uint32_t> Pairing::leftOf(std::uint32_t right) const {
-  const auto found = std::lower_bound(pairs.begin(), pairs.end(), right, [](const Pair& pair, std::uint32_t span) { return pair.right < span; });
+  const auto found =
+      std::lower_bound(pairs.begin(), pairs.end(), right, [](const Pair& pair, std::uint32_t span) { return pair.right < span; });
   return found != pairs.end() && found->right == right ? std::optional(found->left) : std::nullopt;
 }
 

@@ -50,7 +50,8 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
                       .optimizer = sim::OptimizerKind::AdamW};
   request.memory_limit = planner::memory_limit_of({.where = "memory limit", .value = question.memory_limit}, violations);
   if (!violations.empty()) throw sim::InputError("", violations);
-  if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty()) throw sim::InputError(question.model, found);
+  if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty())
+    throw sim::InputError(question.model, found);
   request.top = question.top;
   if (question.program == kWorker)
     request.why_not = sim::why_not_runnable;

@@ -31,7 +31,8 @@ sim::Timeline tasksOf(const std::vector<sim::RankTrace>& traces, const StepStart
       const auto begin = begins.find(step.step);
       if (begin == begins.end()) continue;
       const sim::SimTime shift = begin->second + step.start + trace.clock_offset - clock.at(step.step);
-      for (const sim::Span& span : step.spans) timeline.spans.push_back({device, span.stream, span.key, span.start + shift, span.end + shift});
+      for (const sim::Span& span : step.spans)
+        timeline.spans.push_back({device, span.stream, span.key, span.start + shift, span.end + shift});
     }
   }
   return timeline;
@@ -78,7 +79,8 @@ SharedRunTimeline runTimeline(const std::vector<StepMetrics>& metrics, const std
   const sim::Timeline timeline = tasksOf(traces, clock, begins);
   const TimelineCore tasks(timeline);
   run->tasks = timeline.spans;
-  for (std::size_t step = 0; step < run->steps.size(); ++step) steps.slices->span.push_back(static_cast<std::uint32_t>(run->tasks.size() + step));
+  for (std::size_t step = 0; step < run->steps.size(); ++step)
+    steps.slices->span.push_back(static_cast<std::uint32_t>(run->tasks.size() + step));
   std::vector<SliceRow> rows{std::move(steps)};
   rows.insert(rows.end(), tasks.rows().begin(), tasks.rows().end());
   run->core = std::make_shared<TimelineCore>(std::move(rows));

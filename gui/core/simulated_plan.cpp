@@ -46,9 +46,10 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks, const std::a
 std::string summaryOf(const sim::ParallelPlan& plan) {
   const std::string_view recompute = sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)];
   if (plan.mesh.context > 1 || plan.mesh.expert > 1)
-    return fmt::format("data {} \u00d7 context {} \u00d7 tensor {} \u00d7 pipeline {}, experts over {}, {}, {} microbatches of {}, ZeRO {}, recompute {}",
-                       plan.mesh.data, plan.mesh.context, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.expert, plan.schedule,
-                       plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, recompute);
+    return fmt::format(
+        "data {} \u00d7 context {} \u00d7 tensor {} \u00d7 pipeline {}, experts over {}, {}, {} microbatches of {}, ZeRO {}, recompute {}",
+        plan.mesh.data, plan.mesh.context, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.expert, plan.schedule, plan.num_microbatches(),
+        plan.microbatch_size, plan.zero_stage, recompute);
   return fmt::format("data {} \u00d7 tensor {} \u00d7 pipeline {}, {}, {} microbatches of {}, ZeRO {}, recompute {}", plan.mesh.data,
                      plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.num_microbatches(), plan.microbatch_size, plan.zero_stage,
                      recompute);

@@ -29,7 +29,9 @@ struct SimulatedPlan {
   std::optional<StepPicture> every_rank;  // where that was asked for and the graph is folded
 
   const StepPicture& shown() const { return every_rank ? *every_rank : picture; }
-  const sim::Span& shownSpan(std::uint32_t number) const { return result.timeline.spans[shown().devices.positionOf(number)]; }  // its device: the class
+  const sim::Span& shownSpan(std::uint32_t number) const {
+    return result.timeline.spans[shown().devices.positionOf(number)];
+  }  // its device: the class
 };
 using SharedPlan = std::shared_ptr<const SimulatedPlan>;
 

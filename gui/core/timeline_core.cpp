@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/timeline/tracks.h"
 #include "sim/timeline/rows.h"
+#include "sim/timeline/tracks.h"
 
 namespace gui {
 namespace {

@@ -72,10 +72,10 @@ class TimelineCore {
   // The same as one color a pixel: line[x] is written where a run is.
   void paint(RowIndex row, const TimeAxis& axis, std::span<std::uint32_t> line) const;
 
-  std::optional<Run> under(RowIndex row, double x, const TimeAxis& axis) const;  // what paint shows there
-  std::optional<Slice> at(RowIndex row, double x, const TimeAxis& axis) const;   // its slice
+  std::optional<Run> under(RowIndex row, double x, const TimeAxis& axis) const;    // what paint shows there
+  std::optional<Slice> at(RowIndex row, double x, const TimeAxis& axis) const;     // its slice
   std::optional<sim::SimTime> nearestEdge(RowIndex row, sim::SimTime time) const;  // where a slice begins or ends; none: an empty row
-  std::optional<Slice> find(std::uint32_t span) const;                          // in the row of its device
+  std::optional<Slice> find(std::uint32_t span) const;                             // in the row of its device
   TimeRange extent(const Slice& slice) const;
   std::optional<Slice> neighbor(const Slice& slice, std::int32_t step) const;  // of the same row
 

@@ -39,7 +39,8 @@ Unfolding Unfolding::everyRank(const sim::Timeline& folded, const sim::Fold& fol
 }
 
 std::size_t Unfolding::deviceOf(std::uint32_t number) const {
-  const auto behind = std::upper_bound(devices_.begin(), devices_.end(), number, [](std::uint32_t n, const ShownDevice& device) { return n < device.first; });
+  const auto behind = std::upper_bound(devices_.begin(), devices_.end(), number,
+                                       [](std::uint32_t n, const ShownDevice& device) { return n < device.first; });
   return static_cast<std::size_t>(behind - devices_.begin()) - 1;
 }
 
@@ -49,8 +50,8 @@ std::uint32_t Unfolding::positionOf(std::uint32_t number) const {
 }
 
 std::uint32_t Unfolding::numberOf(std::uint32_t position) const {
-  const auto behind =
-      std::upper_bound(sources_.begin(), sources_.end(), position, [](std::uint32_t at, const ShownDevice& device) { return at < device.first_span; });
+  const auto behind = std::upper_bound(sources_.begin(), sources_.end(), position,
+                                       [](std::uint32_t at, const ShownDevice& device) { return at < device.first_span; });
   const ShownDevice& device = *(behind - 1);
   return device.first + position - device.first_span;
 }
@@ -59,7 +60,8 @@ std::vector<std::uint32_t> Unfolding::numbersOf(const std::vector<std::uint32_t>
   std::vector<std::uint32_t> numbers;
   for (const ShownDevice& device : devices_) {
     const auto first = std::lower_bound(positions.begin(), positions.end(), device.first_span);
-    for (auto at = first; at != positions.end() && *at < device.first_span + device.size; ++at) numbers.push_back(device.first + *at - device.first_span);
+    for (auto at = first; at != positions.end() && *at < device.first_span + device.size; ++at)
+      numbers.push_back(device.first + *at - device.first_span);
   }
   return numbers;
 }

@@ -31,10 +31,10 @@ class Unfolding {
   std::span<const ShownDevice> devices() const { return devices_; }
   std::uint32_t numSpans() const { return devices_.empty() ? 0 : devices_.back().first + devices_.back().size; }
   std::size_t deviceOf(std::uint32_t number) const;
-  std::uint32_t positionOf(std::uint32_t number) const;           // in the timeline
-  std::uint32_t numberOf(std::uint32_t position) const;           // of the first device that shows it
+  std::uint32_t positionOf(std::uint32_t number) const;                                     // in the timeline
+  std::uint32_t numberOf(std::uint32_t position) const;                                     // of the first device that shows it
   std::vector<std::uint32_t> numbersOf(const std::vector<std::uint32_t>& positions) const;  // of all that show them; both ascending
-  sim::Timeline unfolded(const sim::Timeline& folded) const;      // copied out: spans and memory of every shown device
+  sim::Timeline unfolded(const sim::Timeline& folded) const;  // copied out: spans and memory of every shown device
 
  private:
   std::vector<ShownDevice> devices_;

@@ -38,7 +38,7 @@ std::vector<std::size_t> deviceOrder(std::span<const sim::GraphDevice> devices, 
 
 sim::Json toJson(const ViewState& state);
 ViewState viewFromJson(const sim::Json& json, const std::string& file);  // throws sim::InputError
-void saveView(const ViewState& state, const std::string& path);  // throws sim::InputError
-ViewState loadView(const std::string& path);                     // throws sim::InputError
+void saveView(const ViewState& state, const std::string& path);          // throws sim::InputError
+ViewState loadView(const std::string& path);                             // throws sim::InputError
 
 }  // namespace gui

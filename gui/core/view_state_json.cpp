@@ -25,7 +25,8 @@ sim::Json toJson(const ViewState& state) {
 
 ViewState viewFromJson(const sim::Json& json, const std::string& file) {
   const sim::JsonReader reader(json, file);
-  if (reader.text("format") != kFormat) reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kFormat);
+  if (reader.text("format") != kFormat)
+    reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kFormat);
   ViewState state;
   const sim::JsonReader shown = reader.child("shown");
   state.shown = {timeOf(shown, "begin"), timeOf(shown, "end")};

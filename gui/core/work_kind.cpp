@@ -92,7 +92,10 @@ WorkKind kindOfRatio(double ratio) {
 std::string shortName(const sim::TaskKey& key) {
   const std::string microbatch = key.microbatch.exists() ? std::to_string(key.microbatch.value()) : "";
   if (!sim::moves_data(key.operation) && key.microbatch.exists()) {
-    const char* letter = key.phase == sim::Phase::Forward ? "F" : key.phase == sim::Phase::Backward ? "B" : key.phase == sim::Phase::Weight ? "W" : "r";
+    const char* letter = key.phase == sim::Phase::Forward    ? "F"
+                         : key.phase == sim::Phase::Backward ? "B"
+                         : key.phase == sim::Phase::Weight   ? "W"
+                                                             : "r";
     return letter + microbatch;
   }
   return std::string(sim::kOperationNames[static_cast<std::size_t>(key.operation)]) + (microbatch.empty() ? "" : " " + microbatch);

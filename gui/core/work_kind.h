@@ -14,9 +14,25 @@ namespace gui {
 
 // What a plan does; what only imported traces hold; how a task of one run compares with its partner in another.
 enum class WorkKind : std::uint8_t {
-  Forward, Backward, Weight, Recompute, Optimizer, Tensor, Exchange, Data, Pipeline, World,
-  Kernel, Copy, Host,
-  LessThanHalf, Shorter, Alike, Longer, MoreThanDouble, Unmatched
+  Forward,
+  Backward,
+  Weight,
+  Recompute,
+  Optimizer,
+  Tensor,
+  Exchange,
+  Data,
+  Pipeline,
+  World,
+  Kernel,
+  Copy,
+  Host,
+  LessThanHalf,
+  Shorter,
+  Alike,
+  Longer,
+  MoreThanDouble,
+  Unmatched
 };
 enum class Pattern : std::uint8_t { None, Rising, Falling, Dots, Lines };
 
@@ -37,7 +53,7 @@ const WorkKindLook& lookOf(WorkKind kind);
 Rgb readableOn(Rgb background);  // black or white, whichever contrasts more
 
 WorkKind kindOf(const sim::TaskKey& key);
-WorkKind kindOfRatio(double ratio);  // of a partner's duration to a task's; alike: within 5 %
+WorkKind kindOfRatio(double ratio);              // of a partner's duration to a task's; alike: within 5 %
 std::string shortName(const sim::TaskKey& key);  // on a slice: "F3", "B0", "all_reduce"
 
 // The seven of memory: Tol's bright scheme. By MemoryCategory.

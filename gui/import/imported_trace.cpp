@@ -107,7 +107,9 @@ class TraceBuilder {
   // Ends of the same key, in order of time: one that begins and the next that ends.
   void addFlows(ParsedFile& read, const std::vector<RowsOfTrack>& rows) {
     std::vector<TraceFlow>& ends = read.all.flows;
-    std::sort(ends.begin(), ends.end(), [](const TraceFlow& a, const TraceFlow& b) { return std::tuple(a.key, a.time, !a.begins) < std::tuple(b.key, b.time, !b.begins); });
+    std::sort(ends.begin(), ends.end(), [](const TraceFlow& a, const TraceFlow& b) {
+      return std::tuple(a.key, a.time, !a.begins) < std::tuple(b.key, b.time, !b.begins);
+    });
     const auto to_span = [&](const TraceFlow& flow) { return spanAt(rows[flow.track], flow.time - (first_ - read.base)); };
     const std::size_t before = trace_->flows.size();
     for (std::size_t at = 0; at + 1 < ends.size(); ++at) {

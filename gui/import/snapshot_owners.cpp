@@ -24,7 +24,9 @@ std::optional<AllocatedIn> partOfStep(std::string_view file, std::string_view fu
 
 }  // namespace
 
-SnapshotOwners::SnapshotOwners(const Pickle& pickle, std::vector<std::string>& names) : pickle_(pickle), names_(names) { number("(unknown)"); }
+SnapshotOwners::SnapshotOwners(const Pickle& pickle, std::vector<std::string>& names) : pickle_(pickle), names_(names) {
+  number("(unknown)");
+}
 
 SnapshotOwner SnapshotOwners::of(PickleId frames) {
   const auto [entry, is_new] = known_.try_emplace(frames.value);
@@ -46,7 +48,8 @@ SnapshotOwner SnapshotOwners::judge(PickleId frames) {
     const PickleId frame = pickle_.item(frames, at);
     const std::string_view function = pickle_.text(pickle_.member(frame, "name")), file = pickle_.text(pickle_.member(frame, "filename"));
     if (owner.number == 0 && namesAnOwner(file))
-      owner.number = number(fmt::format("{}:{} {}", file.substr(file.rfind('/') + 1), pickle_.integer(pickle_.member(frame, "line")), function));
+      owner.number =
+          number(fmt::format("{}:{} {}", file.substr(file.rfind('/') + 1), pickle_.integer(pickle_.member(frame, "line")), function));
     if (!part) part = partOfStep(file, function);
   }
   owner.part = part.value_or(AllocatedIn::Elsewhere);

@@ -125,7 +125,8 @@ ParsedFile parseTraceFile(const std::string& path, LoadProgress& progress) {
   const std::string_view text = read.file.text->text();
   read.all = parseAll(text, arrayOf(text, path), progress);
   read.file.rank = rankOf(text);
-  read.base = std::clamp<std::int64_t>(numberAfter(text, "\"baseTimeNanoseconds\""), 0, std::int64_t{1} << 61);  // sums with times stay in range
+  read.base =
+      std::clamp<std::int64_t>(numberAfter(text, "\"baseTimeNanoseconds\""), 0, std::int64_t{1} << 61);  // sums with times stay in range
   read.file.malformed = read.all.malformed;
   read.file.not_drawn = read.all.not_drawn;
   read.file.cut = !read.all.closed || read.file.text->isCut();

@@ -140,7 +140,8 @@ class PartParser {
     const std::optional<std::int64_t> time = nanosecondsOf(event.begin);
     if (!time) return false;
     const std::hash<std::string_view> hash;
-    part_.flows.push_back({hash(event.id) * 31 + hash(event.name), *time, number(tracks_, part_.tracks, TraceTrack{event.process, event.thread}), begins});
+    part_.flows.push_back(
+        {hash(event.id) * 31 + hash(event.name), *time, number(tracks_, part_.tracks, TraceTrack{event.process, event.thread}), begins});
     return true;
   }
 

@@ -156,7 +156,8 @@ std::vector<ZipEntry> readZip(std::string_view text, const std::string& path) { 
 
 std::string unpacked(const ZipEntry& entry, const std::string& path) {
   std::string text(entry.size, '\0');
-  if (!inflated(entry.packed, text) || sumOf(text) != entry.sum) refuseZip(path, fmt::format("is damaged: '{}' does not unpack", entry.name));
+  if (!inflated(entry.packed, text) || sumOf(text) != entry.sum)
+    refuseZip(path, fmt::format("is damaged: '{}' does not unpack", entry.name));
   return text;
 }
 

@@ -13,7 +13,8 @@ namespace {
 QString said(const char* text) { return QCoreApplication::translate("ComparisonTables", text); }
 
 constexpr const char* kGroups[] = {QT_TRANSLATE_NOOP("ComparisonTables", "step"), QT_TRANSLATE_NOOP("ComparisonTables", "stage"),
-                                   QT_TRANSLATE_NOOP("ComparisonTables", "kind of task"), QT_TRANSLATE_NOOP("ComparisonTables", "collective")};
+                                   QT_TRANSLATE_NOOP("ComparisonTables", "kind of task"),
+                                   QT_TRANSLATE_NOOP("ComparisonTables", "collective")};
 
 QString rankName(const sim::Timeline& timeline, const sim::Span& span) {
   return QString::number(timeline.devices[span.device.position()].representative.value());
@@ -83,7 +84,8 @@ DifferenceTable differencesTable(const ComparedSteps& steps) {
   const auto difference = [&](const Pair& pair) {
     return right[pair.right].end - right[pair.right].start - (left[pair.left].end - left[pair.left].start);
   };
-  DifferenceTable found{{{said("Task"), said("Rank"), said("A"), said("B"), said("Difference"), said("B / A")}, {}, {}}, steps.pairing.pairs};
+  DifferenceTable found{{{said("Task"), said("Rank"), said("A"), said("B"), said("Difference"), said("B / A")}, {}, {}},
+                        steps.pairing.pairs};
   const auto more = [&](const Pair& a, const Pair& b) {
     const sim::SimTime one = std::chrono::abs(difference(a)), other = std::chrono::abs(difference(b));
     return one != other ? one > other : a.right < b.right;

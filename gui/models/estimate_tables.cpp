@@ -19,17 +19,21 @@ Cell named(std::string_view name) { return {nameText(name), {}}; }
 Cell written(std::string_view name) { return {textOf(name), {}}; }  // as files and papers write it
 Cell yesNo(bool yes) { return {yes ? worded("yes") : worded("no"), {}}; }
 template <class Kind, std::size_t N>
-std::string_view nameOf(Kind kind, const std::string_view (&names)[N]) { return names[static_cast<std::size_t>(kind)]; }
+std::string_view nameOf(Kind kind, const std::string_view (&names)[N]) {
+  return names[static_cast<std::size_t>(kind)];
+}
 
 std::vector<Cell> cellsOf(const planner::EstimatedLayout& layout, const planner::LayoutRequest& request, int position) {
   const sim::Layout& cut = layout.run.layout;
   const double tokens = static_cast<double>(request.global_batch) * request.network.effective_sequence / layout.step.time.count();
-  const QString schedule = cut.pipeline > 1 ? textOf(cut.schedule) + (cut.chunks > 1 ? QStringLiteral(" × %1").arg(cut.chunks) : QString()) : QStringLiteral("–");
+  const QString schedule = cut.pipeline > 1 ? textOf(cut.schedule) + (cut.chunks > 1 ? QStringLiteral(" × %1").arg(cut.chunks) : QString())
+                                            : QStringLiteral("–");
   return {countCell(position + 1),
           timeCell(layout.step.time),
           {intervalText(layout), layout.step.low.count()},
           bytesCell(memoryOf(layout)),
-          {worded("%1 to %2").arg(gibCell(layout.step.memory_low_gib).text, gibCell(layout.step.memory_high_gib).text), layout.step.memory_low_gib},
+          {worded("%1 to %2").arg(gibCell(layout.step.memory_low_gib).text, gibCell(layout.step.memory_high_gib).text),
+           layout.step.memory_low_gib},
           shareCell(layout.step.out_of_memory_chance),
           countCell(cut.data),
           countCell(cut.tensor),
@@ -57,9 +61,23 @@ QString intervalText(const planner::EstimatedLayout& layout) {
 
 Table layoutsTable(const Estimate& estimate, std::optional<std::size_t> shown) {
   Table table;
-  table.headers = {worded("#"),       worded("Step time"), worded("80 % interval"), worded("Memory"),       worded("Memory, 80 %"), worded("Too large"),
-                   worded("Data"),    worded("Tensor"),    worded("Pipeline"),      worded("Context"),      worded("Experts over"),   worded("Schedule"),
-                   worded("Microbatches"), worded("ZeRO"), worded("Recompute"),     worded("MFU"),          worded("Tokens/s")};
+  table.headers = {worded("#"),
+                   worded("Step time"),
+                   worded("80 % interval"),
+                   worded("Memory"),
+                   worded("Memory, 80 %"),
+                   worded("Too large"),
+                   worded("Data"),
+                   worded("Tensor"),
+                   worded("Pipeline"),
+                   worded("Context"),
+                   worded("Experts over"),
+                   worded("Schedule"),
+                   worded("Microbatches"),
+                   worded("ZeRO"),
+                   worded("Recompute"),
+                   worded("MFU"),
+                   worded("Tokens/s")};
   for (const planner::EstimatedLayout& layout : estimate.result.ranked)
     table.rows.push_back(cellsOf(layout, estimate.request, static_cast<int>(table.rows.size())));
   table.marked = estimate.on_front;
@@ -88,7 +106,8 @@ Table partsTable(const planner::EstimatedLayout& layout) {
   space(worded("weights, gradients, optimizer states"), memory.states_gib);
   space(worded("saved activations"), memory.activations_gib);
   space(worded("logits and gathered layers at the peak"), memory.peak_gib);
-  space(worded("driver, libraries, what the allocator holds"), memory.total_gib - memory.states_gib - memory.activations_gib - memory.peak_gib);
+  space(worded("driver, libraries, what the allocator holds"),
+        memory.total_gib - memory.states_gib - memory.activations_gib - memory.peak_gib);
   table.marked.resize(table.rows.size());
   for (std::size_t row = 0; row < table.rows.size(); ++row) table.marked[row] = table.rows[row][2].sort.toDouble() == 1;
   return table;
@@ -111,7 +130,8 @@ Table assumptionsTable(const Estimate& estimate, const planner::EstimatedLayout&
                 {{worded("weights gathered during computing"), {}}, yesNo(does.overlap_gather)},
                 {{worded("tensor exchange during computing"), {}}, yesNo(does.overlap_tensor)},
                 {{worded("pipeline exchange during computing"), {}}, yesNo(does.overlap_pipeline)},
-                {{worded("bytes of a gradient, sent and summed"), {}}, {QStringLiteral("%1, %2").arg(does.reduce_bytes).arg(does.accumulate_bytes), {}}},
+                {{worded("bytes of a gradient, sent and summed"), {}},
+                 {QStringLiteral("%1, %2").arg(does.reduce_bytes).arg(does.accumulate_bytes), {}}},
                 {{worded("driver and libraries"), {}}, gibCell(software.context_gib)},
                 {{worded("memory that can be used"), {}}, gibCell(layout.memory.available_gib)},
                 {{worded("tokens of a sample"), {}}, countCell(static_cast<std::int64_t>(estimate.request.network.effective_sequence))}};

@@ -53,8 +53,7 @@ Table criticalKindsTable(const SimulatedPlan& simulated) {
   Table table;
   table.headers = {spoken("On the critical path"), spoken("Time"), spoken("Share")};
   for (const sim::CriticalKind& kind : sim::critical_kinds(simulated.critical, simulated.result.timeline))
-    table.rows.push_back(
-        {{textOf(kind.name), {}}, timeCell(kind.time), shareCell(shareOf(kind.time, simulated.result.step_time))});
+    table.rows.push_back({{textOf(kind.name), {}}, timeCell(kind.time), shareCell(shareOf(kind.time, simulated.result.step_time))});
   return table;
 }
 
@@ -95,13 +94,15 @@ Table gapTable(const ComparedSteps& steps) {
   const sim::SimTime gap = right.computing + right.idle() - left.computing - left.idle();
   const bool explains = std::chrono::abs(gap) * kLeastGap > left.computing + left.idle();
   const auto add = [&](const QString& name, sim::SimTime there, sim::SimTime here) {
-    const Cell share = explains ? signedShareCell(static_cast<double>((here - there).count()) / static_cast<double>(gap.count())) : Cell{QStringLiteral("–"), 0.0};
+    const Cell share = explains ? signedShareCell(static_cast<double>((here - there).count()) / static_cast<double>(gap.count()))
+                                : Cell{QStringLiteral("–"), 0.0};
     table.rows.push_back({{name, {}}, timeCell(there), timeCell(here), timeCell(here - there), share});
   };
   add(spoken("the step"), left.computing + left.idle(), right.computing + right.idle());
   table.marked = {true};
   add(spoken("Computing"), left.computing, right.computing);
-  for (std::size_t cause = 0; cause < sim::kNumIdleCauses; ++cause) add(spoken(kCauses[cause]), left.by_cause[cause], right.by_cause[cause]);
+  for (std::size_t cause = 0; cause < sim::kNumIdleCauses; ++cause)
+    add(spoken(kCauses[cause]), left.by_cause[cause], right.by_cause[cause]);
   return table;
 }
 

@@ -8,9 +8,9 @@
 namespace gui {
 
 QString causeName(sim::IdleCause cause);
-Table bubbleTable(const SimulatedPlan& simulated);         // all ranks first, in bold; then each device
-Table criticalKindsTable(const SimulatedPlan& simulated);  // adds up to the step
-Table criticalLinksTable(const SimulatedPlan& simulated);  // row = position in the path
+Table bubbleTable(const SimulatedPlan& simulated);                                          // all ranks first, in bold; then each device
+Table criticalKindsTable(const SimulatedPlan& simulated);                                   // adds up to the step
+Table criticalLinksTable(const SimulatedPlan& simulated);                                   // row = position in the path
 Table foundTable(const SimulatedPlan& simulated, const std::vector<std::uint32_t>& spans);  // row = position; the first ten thousand
 
 // Where the step's time goes on either side, mean of the ranks: the differences add up to the difference of the steps.

@@ -30,7 +30,8 @@ Table figuresTable(const SimulatedPlan& simulated) {
   const sim::Seconds step = sim::to_seconds(result.step_time);
   const QString range = words("%1 to %2").arg(timeCell(interval.low(step)).text, timeCell(interval.high(step)).text);
   const sim::MemoryInterval memory = sim::memory_interval(simulated.plan, sim::fullest_device(result)->at_peak);
-  const QString memory_range = words("%1 to %2").arg(bytesCell(memory.low(result.peak_memory)).text, bytesCell(memory.high(result.peak_memory)).text);
+  const QString memory_range =
+      words("%1 to %2").arg(bytesCell(memory.low(result.peak_memory)).text, bytesCell(memory.high(result.peak_memory)).text);
   Table table;
   table.headers = {words("Figure"), words("Value")};
   table.rows = {{{words("Step time"), {}}, timeCell(result.step_time)},

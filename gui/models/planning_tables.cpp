@@ -29,7 +29,9 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
           dataCell(plan.mesh),
           countCell(plan.mesh.tensor),
           countCell(plan.mesh.pipeline),
-          {plan.mesh.pipeline == 1 ? QStringLiteral("–") : textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()), {}},
+          {plan.mesh.pipeline == 1 ? QStringLiteral("–")
+                                   : textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()),
+           {}},
           countCell(plan.microbatch_size),
           countCell(plan.zero_stage),
           {plan.offload_optimizer ? recompute + QStringLiteral(", ") + tr("optimizer on the host") : recompute, {}},
@@ -44,8 +46,9 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
 
 Table candidatesTable(const std::vector<Candidate>& candidates) {
   Table table;
-  table.headers = {tr("#"),    tr("Step time"), tr("Peak memory"), tr("Data"), tr("Tensor"), tr("Pipeline"), tr("Schedule"),        tr("Microbatch"),
-                   tr("ZeRO"), tr("Recompute"), tr("Seq. par."),   tr("MFU"),  tr("Bubble"), tr("Tokens/s"), tr("Why not the best")};
+  table.headers = {tr("#"),         tr("Step time"), tr("Peak memory"), tr("Data"),     tr("Tensor"),
+                   tr("Pipeline"),  tr("Schedule"),  tr("Microbatch"),  tr("ZeRO"),     tr("Recompute"),
+                   tr("Seq. par."), tr("MFU"),       tr("Bubble"),      tr("Tokens/s"), tr("Why not the best")};
   for (const Candidate& candidate : candidates) {
     table.rows.push_back(cellsOf(candidate, static_cast<int>(table.rows.size())));
     table.marked.push_back(candidate.on_front);

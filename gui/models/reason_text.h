@@ -14,6 +14,7 @@ namespace gui {
 QString reasonText(const planner::Reason& reason);
 QString reasonText(const std::vector<planner::Reason>& reasons);  // the first is the claim
 QString sentenceText(const std::string& english);                 // of sim, planner or core; as it is, where nobody translated it
-QString nameText(std::string_view name);                          // of their tables: "optimizer_state" as "optimizer state"; keys ("step.norm_part") as they are searched for
+QString nameText(
+    std::string_view name);  // of their tables: "optimizer_state" as "optimizer state"; keys ("step.norm_part") as they are searched for
 
 }  // namespace gui

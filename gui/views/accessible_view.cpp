@@ -22,7 +22,9 @@ class AccessibleCurrent : public QAccessibleInterface {
   int indexOfChild(const QAccessibleInterface*) const override { return -1; }
   QRect rect() const override { return view_ == nullptr ? QRect() : QRect(view_->mapToGlobal(QPoint()), view_->size()); }
   QAccessible::Role role() const override { return QAccessible::ListItem; }
-  QString text(QAccessible::Text kind) const override { return kind == QAccessible::Name && view_ != nullptr ? view_->current() : QString(); }
+  QString text(QAccessible::Text kind) const override {
+    return kind == QAccessible::Name && view_ != nullptr ? view_->current() : QString();
+  }
   void setText(QAccessible::Text, const QString&) override {}
   QAccessible::State state() const override {
     QAccessible::State state;
@@ -43,10 +45,16 @@ class AccessibleView : public QAccessibleWidget {
   ~AccessibleView() override { QAccessible::deleteAccessibleInterface(current_); }
 
   int childCount() const override { return isChosen() ? 1 : 0; }
-  QAccessibleInterface* child(int index) const override { return index == 0 && isChosen() ? QAccessible::accessibleInterface(current_) : nullptr; }
-  int indexOfChild(const QAccessibleInterface* child) const override { return child == QAccessible::accessibleInterface(current_) ? 0 : -1; }
+  QAccessibleInterface* child(int index) const override {
+    return index == 0 && isChosen() ? QAccessible::accessibleInterface(current_) : nullptr;
+  }
+  int indexOfChild(const QAccessibleInterface* child) const override {
+    return child == QAccessible::accessibleInterface(current_) ? 0 : -1;
+  }
   QAccessibleInterface* focusChild() const override { return child(0); }
-  QString text(QAccessible::Text kind) const override { return kind == QAccessible::Value ? viewOf(object())->current() : QAccessibleWidget::text(kind); }
+  QString text(QAccessible::Text kind) const override {
+    return kind == QAccessible::Value ? viewOf(object())->current() : QAccessibleWidget::text(kind);
+  }
 
  private:
   bool isChosen() const { return viewOf(object()) != nullptr && !viewOf(object())->current().isEmpty(); }

@@ -20,15 +20,21 @@ class RoomyStyle : public QProxyStyle {
   RoomyStyle() : QProxyStyle(QStringLiteral("fusion")) {}
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override {
     constexpr int kOfCells = 5, kOfHeaders = 4;  // more would make the rows higher, too
-    return metric == PM_FocusFrameHMargin ? kOfCells : metric == PM_HeaderMargin ? kOfHeaders : QProxyStyle::pixelMetric(metric, option, widget);
+    return metric == PM_FocusFrameHMargin ? kOfCells
+           : metric == PM_HeaderMargin    ? kOfHeaders
+                                          : QProxyStyle::pixelMetric(metric, option, widget);
   }
   // Fusion outlines in a darker shade of the window: on a dark one nobody would see where a box, a line or a button begins.
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const override {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
-    const bool alone = widget == nullptr || widget->parentWidget() == nullptr || !(widget->parentWidget()->inherits("QComboBox") || widget->parentWidget()->inherits("QAbstractSpinBox"));
-    if (element == PE_IndicatorCheckBox || ((element == PE_PanelLineEdit || element == PE_PanelButtonCommand || element == PE_PanelButtonTool) && alone)) outline(*option, *painter);
+    const bool alone = widget == nullptr || widget->parentWidget() == nullptr ||
+                       !(widget->parentWidget()->inherits("QComboBox") || widget->parentWidget()->inherits("QAbstractSpinBox"));
+    if (element == PE_IndicatorCheckBox ||
+        ((element == PE_PanelLineEdit || element == PE_PanelButtonCommand || element == PE_PanelButtonTool) && alone))
+      outline(*option, *painter);
   }
-  void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter, const QWidget* widget) const override {
+  void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
+                          const QWidget* widget) const override {
     QProxyStyle::drawComplexControl(control, option, painter, widget);
     if (control == CC_SpinBox || control == CC_ComboBox) outline(*option, *painter);
   }

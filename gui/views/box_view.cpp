@@ -52,7 +52,8 @@ QString BoxView::current() const {
 }
 
 const std::vector<Box>& BoxView::boxesAt(const QSize& size) const {
-  if (std::exchange(laid_out_, size) != size) boxes_ = picture_.layout ? picture_.layout(QRectF(12, kHead, size.width() - 24, size.height() - kHead - 10)) : std::vector<Box>();
+  if (std::exchange(laid_out_, size) != size)
+    boxes_ = picture_.layout ? picture_.layout(QRectF(12, kHead, size.width() - 24, size.height() - kHead - 10)) : std::vector<Box>();
   return boxes_;
 }
 

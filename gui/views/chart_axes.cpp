@@ -102,7 +102,8 @@ void paintLegend(QPainter& painter, const QRectF& room, const std::vector<Legend
     painter.fillRect(box, entry.color);
     if (entry.pattern.style() != Qt::NoBrush) painter.fillRect(box, entry.pattern);
     painter.setPen(theme.text);
-    painter.drawText(QRectF(at + QPointF(17, 0), QSizeF(metrics.horizontalAdvance(entry.name) + 4, 18)), Qt::AlignLeft | Qt::AlignVCenter, entry.name);
+    painter.drawText(QRectF(at + QPointF(17, 0), QSizeF(metrics.horizontalAdvance(entry.name) + 4, 18)), Qt::AlignLeft | Qt::AlignVCenter,
+                     entry.name);
   });
 }
 

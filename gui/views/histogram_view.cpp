@@ -37,7 +37,10 @@ void HistogramView::choose(int bin) {
 QString HistogramView::current() const {
   if (chosen_ < 0) return {};
   const RatioBin& bin = bins_[static_cast<std::size_t>(chosen_)];
-  return tr("%1: %L2 pairs, %3").arg(ratioLabel(std::log2(centerRatio(bin)))).arg(bin.pairs).arg(QString::fromStdString(sim::to_text(sim::to_seconds(bin.time))));
+  return tr("%1: %L2 pairs, %3")
+      .arg(ratioLabel(std::log2(centerRatio(bin))))
+      .arg(bin.pairs)
+      .arg(QString::fromStdString(sim::to_text(sim::to_seconds(bin.time))));
 }
 
 QRectF HistogramView::barOf(std::size_t bin) const {
@@ -80,7 +83,8 @@ void HistogramView::mousePressEvent(QMouseEvent* event) {
   for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
     QRectF column = barOf(bin);
     column.setTop(chart_.plot.top());
-    if (bins_[bin].pairs > 0 && column.contains(event->position())) return choose(static_cast<int>(bin) == chosen_ ? -1 : static_cast<int>(bin));
+    if (bins_[bin].pairs > 0 && column.contains(event->position()))
+      return choose(static_cast<int>(bin) == chosen_ ? -1 : static_cast<int>(bin));
   }
   choose(-1);
 }

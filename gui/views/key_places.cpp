@@ -13,7 +13,7 @@ struct KeyPlace {
   quint32 scan_code = 0;
   int key = 0;
 };
-constexpr KeyPlace kPlaces[] = {{25, Qt::Key_W}, {38, Qt::Key_A}, {39, Qt::Key_S}, {40, Qt::Key_D},
+constexpr KeyPlace kPlaces[] = {{25, Qt::Key_W},     {38, Qt::Key_A},      {39, Qt::Key_S},           {40, Qt::Key_D},
                                 {59, Qt::Key_Comma}, {60, Qt::Key_Period}, {34, Qt::Key_BracketLeft}, {35, Qt::Key_BracketRight}};
 
 }  // namespace

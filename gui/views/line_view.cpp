@@ -27,7 +27,8 @@ void LineView::paintPicture(QPainter& painter, const QSize& size) {
     painter.drawText(QRect(QPoint(0, 0), size), Qt::AlignCenter, tr("A point a step"));
     return;
   }
-  const auto [low, high] = std::minmax_element(points_.begin(), points_.end(), [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
+  const auto [low, high] =
+      std::minmax_element(points_.begin(), points_.end(), [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
   const Extent x{points_.front().x(), std::max(points_.back().x(), points_.front().x() + 1)}, y = padded({low->y(), high->y()});
   const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), {{tr("Step"), x, numberText}, {title_, y, numberText}}, theme);
   QPolygonF line;

@@ -55,7 +55,8 @@ QString MemoryView::described() const {
   const auto peak = static_cast<double>(picture_.curve.peak().memory.value());
   QString text = tr("peak %1").arg(amountText(picture_.curve.peak().memory));
   const auto amount = [](double bytes) { return amountText(sim::Bytes(static_cast<std::int64_t>(bytes))); };
-  if (!picture_.band.empty()) text += tr(", %1: %2 to %3").arg(picture_.band.name, amount(picture_.band.low(peak)), amount(picture_.band.high(peak)));
+  if (!picture_.band.empty())
+    text += tr(", %1: %2 to %3").arg(picture_.band.name, amount(picture_.band.low(peak)), amount(picture_.band.high(peak)));
   if (picture_.limit > sim::Bytes(0)) text += tr(", limit %1").arg(amountText(picture_.limit));
   if (const QString chance = chanceText(picture_.band); !chance.isEmpty()) text += QStringLiteral(", ") + chance;
   return text;
@@ -75,7 +76,8 @@ void MemoryView::chooseMoment(sim::SimTime time) {
 
 QString MemoryView::current() const {
   if (!moment_ || picture_.curve.empty()) return {};
-  return tr("%1 at %2").arg(amountText(sim::total(picture_.curve.at(*moment_))), QString::fromStdString(sim::to_text(sim::to_seconds(*moment_))));
+  return tr("%1 at %2")
+      .arg(amountText(sim::total(picture_.curve.at(*moment_))), QString::fromStdString(sim::to_text(sim::to_seconds(*moment_))));
 }
 
 QRectF MemoryView::plot(const QSize& size) const {
@@ -150,7 +152,8 @@ void MemoryView::paintMeasured(QPainter& painter, const QRectF& area, const Axis
     return static_cast<double>(sim::total(curve.highest({times.toTime(x), times.toTime(x + 1)})).value());
   };
   QPolygonF line;
-  for (std::int32_t x = 0; x < times.width().value && !picture_.measured.empty(); ++x) line << QPointF(area.left() + x, y_of(total_of(picture_.measured, x)));
+  for (std::int32_t x = 0; x < times.width().value && !picture_.measured.empty(); ++x)
+    line << QPointF(area.left() + x, y_of(total_of(picture_.measured, x)));
   painter.setPen(QPen(theme.text, 2));
   painter.drawPolyline(line);
 }
@@ -174,7 +177,8 @@ void MemoryView::paintMarks(QPainter& painter, const QRectF& area, const Axis& a
   if (picture_.limit > sim::Bytes(0) && limit >= area.top()) {
     painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
     painter.drawLine(QPointF(area.left(), limit), QPointF(area.right(), limit));
-    const QString text = (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1")).arg(amountText(picture_.limit));
+    const QString text = (picture_.limit_name.isEmpty() ? tr("device limit %1") : picture_.limit_name + QStringLiteral(" %1"))
+                             .arg(amountText(picture_.limit));
     painter.drawText(QRectF(area.left(), limit - 19, area.width() - 6, 18), Qt::AlignRight, text);
     painter.drawText(QRectF(area.left() + 6, limit - 19, area.width(), 18), Qt::AlignLeft, chanceText(picture_.band));
   }

@@ -13,8 +13,8 @@ namespace gui {
 struct MemoryBand {  // in which the stack may lie: from (1 - share) to (1 + share) of it, and `above` more
   double share = 0;
   sim::Bytes above{};
-  QString name{};              // in the legend
-  double out_of_memory = 0;    // chance that the peak is above the limit
+  QString name{};            // in the legend
+  double out_of_memory = 0;  // chance that the peak is above the limit
   double high(double bytes) const { return bytes * (1 + share) + static_cast<double>(above.value()); }
   double low(double bytes) const { return bytes / (1 + share); }
   bool empty() const { return share <= 0 && above <= sim::Bytes(0); }

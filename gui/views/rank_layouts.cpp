@@ -113,7 +113,9 @@ std::vector<Box> meshBoxes(const RankPicture& ranks, const QRectF& area) {
   for (int stage = 0; stage < mesh.pipeline; ++stage) {
     const double top = area.top() + 20 + stage * height;
     if (stage % everyWithRoom(height, kLine) == 0)
-      boxes.push_back({.area = {area.left(), top + (height - std::max(height, kLine)) / 2, kNames, std::max(height, kLine)}, .text = worded("stage %1").arg(stage), .framed = false});
+      boxes.push_back({.area = {area.left(), top + (height - std::max(height, kLine)) / 2, kNames, std::max(height, kLine)},
+                       .text = worded("stage %1").arg(stage),
+                       .framed = false});
     for (int at = 0; at < mesh.copies() * mesh.tensor; ++at) {
       const bool ends_group = (at + 1) % mesh.tensor == 0;
       const double gap = std::min(ends_group ? 4.0 : 1.0, step / 4);

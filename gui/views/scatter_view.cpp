@@ -36,7 +36,10 @@ void ScatterView::setPoints(const std::vector<ScatterPoint>& points, sim::Bytes 
   unit_ = most < sim::Bytes(static_cast<std::int64_t>(kGibi)) ? kMebi : kGibi;
   limit_ = static_cast<double>(limit.value()) / unit_;
   for (const ScatterPoint& point : points)
-    points_.push_back({{point.seconds, static_cast<double>(point.memory.value()) / unit_}, point.on_front, true, point.interval,
+    points_.push_back({{point.seconds, static_cast<double>(point.memory.value()) / unit_},
+                       point.on_front,
+                       true,
+                       point.interval,
                        {point.memory_interval.least / unit_, point.memory_interval.most / unit_}});
   chosen_ = hovered_ = -1;
   update();
@@ -96,7 +99,8 @@ void ScatterView::paintInterval(QPainter& painter, const ChartArea& chart, const
   painter.drawLine(from, to);
   for (const QPointF& end : {from, to}) painter.drawLine(end - QPointF(0, kFoot), end + QPointF(0, kFoot));
   if (point.memory_interval.length() <= 0) return;
-  const QPointF low = chart.at({point.value.x(), point.memory_interval.least}), high = chart.at({point.value.x(), point.memory_interval.most});
+  const QPointF low = chart.at({point.value.x(), point.memory_interval.least}),
+                high = chart.at({point.value.x(), point.memory_interval.most});
   painter.setClipRect(chart.plot);
   painter.drawLine(low, high);
   for (const QPointF& end : {low, high}) painter.drawLine(end - QPointF(kFoot, 0), end + QPointF(kFoot, 0));
@@ -138,7 +142,8 @@ void ScatterView::paintPicture(QPainter& painter, const QSize& size) {
   paintInterval(painter, chart, theme);
   paintPoints(painter, chart, theme);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  const double behind_title = 24 + painter.fontMetrics().horizontalAdvance(axes().y.title), left = std::max(behind_title, chart.plot.right() - 240);
+  const double behind_title = 24 + painter.fontMetrics().horizontalAdvance(axes().y.title),
+               left = std::max(behind_title, chart.plot.right() - 240);
   std::vector<LegendEntry> entries = {{tr("Pareto front"), theme.accent}, {tr("other plans"), theme.faint}};
   if (legendLines(QFontMetricsF(painter.font()), size.width() - left, entries) > 1) entries.pop_back();
   paintLegend(painter, QRectF(left, 6, size.width() - left, 20), entries, theme);

@@ -30,7 +30,9 @@ QPalette paletteOf(const PaletteColors& colors) {
 QPalette lightPalette() { return paletteOf({"#f5f6f8", "#ffffff", "#f7f8fa", "#1d2330", "#646b78", "#ffffff", "#2f6fde", "#c4c9d1"}); }
 QPalette darkPalette() { return paletteOf({"#1e2128", "#16181d", "#1b1e24", "#e6e8ec", "#9aa1ad", "#2a2e37", "#3471dd", "#596070"}); }
 
-QPalette highContrastPalette() { return paletteOf({"#000000", "#000000", "#101010", "#ffffff", "#e8e8e8", "#000000", "#1667fa", "#d0d0d0"}); }
+QPalette highContrastPalette() {
+  return paletteOf({"#000000", "#000000", "#101010", "#ffffff", "#e8e8e8", "#000000", "#1667fa", "#d0d0d0"});
+}
 
 Theme themeOf(const QPalette& palette) {
   const QColor base = palette.color(QPalette::Base);

@@ -24,7 +24,8 @@ QString textOf(sim::SimTime time) { return QString::fromStdString(sim::to_text(s
 void TimelineView::wheelEvent(QWheelEvent* event) {
   const QPointF notches = QPointF(event->angleDelta()) / 120.0;
   if (event->position().x() < kLabels) return scroll_->setValue(scroll_->value() - static_cast<int>(notches.y() * 3 * kRow));
-  if (event->modifiers().testFlag(Qt::ShiftModifier) || std::abs(notches.x()) > std::abs(notches.y())) return pan(-0.1 * (notches.x() + notches.y()));
+  if (event->modifiers().testFlag(Qt::ShiftModifier) || std::abs(notches.x()) > std::abs(notches.y()))
+    return pan(-0.1 * (notches.x() + notches.y()));
   setShown(zoomed(shown_, {axis(size()).toTime(event->position().x() - kLabels), std::pow(0.8, notches.y())}, whole_));
 }
 
@@ -153,7 +154,8 @@ QString TimelineView::tipAt(const QPointF& position) const {
   const std::optional<Run> run = row && position.x() >= kLabels ? core_->under(*row, position.x() - kLabels, axis(size())) : std::nullopt;
   if (!run) return {};
   const QString sentence = sentenceOf({*row, run->slice});
-  return run->count == 1 ? sentence : sentence + '\n' + tr("the longest of %L1 slices that lie here; zoom in to see them (W)").arg(run->count);
+  return run->count == 1 ? sentence
+                         : sentence + '\n' + tr("the longest of %L1 slices that lie here; zoom in to see them (W)").arg(run->count);
 }
 
 bool TimelineView::event(QEvent* event) {

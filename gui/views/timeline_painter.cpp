@@ -111,7 +111,8 @@ void TimelinePainter::paintLine(QImage& image, RowIndex row, std::vector<std::ui
 
 // However narrow slices are, and however dark: they stand out from the band between two lines.
 void TimelinePainter::outlineLine(QImage& image, int top, std::vector<std::uint32_t>& line) {
-  std::replace_if(line.begin(), line.end(), [band = theme_.band.rgb()](std::uint32_t color) { return color != band; }, theme_.grid.rgb());
+  std::replace_if(
+      line.begin(), line.end(), [band = theme_.band.rgb()](std::uint32_t color) { return color != band; }, theme_.grid.rgb());
   for (const int y : {top, top + TimelineView::kRow - kSlim - 1})
     if (y >= 0 && y < image.height()) std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
 }
@@ -216,8 +217,8 @@ void TimelinePainter::paintCounters() {
   for (std::size_t at = 0; at < view_.counter_tops_.size(); ++at) {
     const int top = view_.counter_tops_[at] + TimelineView::kRuler - view_.scroll_->value();
     if (top + TimelineView::kRow <= TimelineView::kRuler || top >= size_.height()) continue;
-    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), *view_.counters()[at].counter, axis_,
-                 theme_);
+    paintCounter(painter_, QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim),
+                 *view_.counters()[at].counter, axis_, theme_);
   }
 }
 
@@ -251,7 +252,9 @@ void TimelinePainter::paintFlows() {
   if (view_.selected_) selected = view_.core_->row(view_.selected_->row).spanOf(view_.selected_->position);
   std::size_t painted = 0;
   for (const Flow& flow : view_.flows())
-    if ((view_.all_flows_ || flow.from == selected || flow.to == selected) && (is_visible(flow.from) || is_visible(flow.to)) && painted++ < kMost) paintFlow(flow);
+    if ((view_.all_flows_ || flow.from == selected || flow.to == selected) && (is_visible(flow.from) || is_visible(flow.to)) &&
+        painted++ < kMost)
+      paintFlow(flow);
 }
 
 void TimelinePainter::paintGhost() {

@@ -13,7 +13,10 @@
 namespace gui {
 
 TimelineView::TimelineView(QWidget* parent)
-    : View(parent), empty_text_(tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)")), words_(new QLineEdit(this)), scroll_(new QScrollBar(Qt::Vertical, this)) {
+    : View(parent),
+      empty_text_(tr("No plan yet: press Plan (Ctrl+Return), or open a plan file (Ctrl+O)")),
+      words_(new QLineEdit(this)),
+      scroll_(new QScrollBar(Qt::Vertical, this)) {
   words_->hide();
   words_->setPlaceholderText(tr("Note; empty: none"));
   words_->setAccessibleName(tr("Note"));
@@ -91,7 +94,8 @@ void TimelineView::layoutRows() {
     of_device.back().push_back(&tops_[row]);
   }
   for (std::size_t at = 0; at < counters().size(); ++at)
-    if (const std::size_t device = counters()[at].device.position(); device < of_device.size()) of_device[device].push_back(&counter_tops_[at]);
+    if (const std::size_t device = counters()[at].device.position(); device < of_device.size())
+      of_device[device].push_back(&counter_tops_[at]);
   constexpr int kHidden = -1'000'000;
   const bool ordered = !order_.empty() && *std::max_element(order_.begin(), order_.end()) < of_device.size();
   for (const std::vector<int*>& places : of_device)

@@ -34,18 +34,19 @@ class TimelineView : public View {
   void setTimeline(SharedCore core, SliceNames names);
   using Counters = std::shared_ptr<const std::vector<CounterRow>>;
   using Flows = std::shared_ptr<const std::vector<Flow>>;
-  void setExtras(Counters counters, Flows flows = nullptr);                // of the timeline that was set; counters by device
-  void setEmptyText(const QString& text) { empty_text_ = text; }           // what stands where there is no timeline yet
-  void showAllFlows(bool all);                                             // else those of the selected slice
+  void setExtras(Counters counters, Flows flows = nullptr);       // of the timeline that was set; counters by device
+  void setEmptyText(const QString& text) { empty_text_ = text; }  // what stands where there is no timeline yet
+  void showAllFlows(bool all);                                    // else those of the selected slice
   const TimelineCore& core() const { return *core_; }
 
-  void setDeviceOrder(std::vector<std::size_t> order, std::size_t num_pinned);  // top to bottom; of the timeline that was set; the others hide
+  void setDeviceOrder(std::vector<std::size_t> order,
+                      std::size_t num_pinned);  // top to bottom; of the timeline that was set; the others hide
   const std::vector<std::size_t>& deviceOrder() const { return order_; }
   void setMarks(std::vector<Mark> marks);
   const std::vector<Mark>& marks() const { return marks_; }
 
   void setShown(TimeRange range);
-  void keepIn(ViewState& state) const;      // what is shown, and the marks
+  void keepIn(ViewState& state) const;     // what is shown, and the marks
   void lookAgain(const ViewState& state);  // at what was kept
   TimeRange shown() const { return shown_; }
   void setWhole(TimeRange whole);                  // what "fit" shows: two views may share one
@@ -53,7 +54,7 @@ class TimelineView : public View {
   void select(std::optional<Slice> slice);
   std::optional<Slice> selected() const { return selected_; }
   void setMatches(std::optional<std::vector<std::uint32_t>> spans);  // ascending; others fade
-  static QString deviceText(const SliceRow& row);  // as its name stands beside the rows
+  static QString deviceText(const SliceRow& row);                    // as its name stands beside the rows
   static QString streamText(const SliceRow& row);
   QPointF centerOf(const Slice& slice) const;
   std::optional<TimeRange> measured() const { return measured_; }
@@ -96,7 +97,9 @@ class TimelineView : public View {
   bool isPinned(RowIndex row) const;
   void note(sim::SimTime time);  // asks for the words of a mark; none take it away
   std::optional<std::size_t> markAt(const QPointF& position) const;
-  std::span<const CounterRow> counters() const { return counters_ ? std::span<const CounterRow>(*counters_) : std::span<const CounterRow>(); }
+  std::span<const CounterRow> counters() const {
+    return counters_ ? std::span<const CounterRow>(*counters_) : std::span<const CounterRow>();
+  }
   std::span<const Flow> flows() const { return flows_ ? std::span<const Flow>(*flows_) : std::span<const Flow>(); }
   bool fades(const SliceRow& row, std::uint32_t slice) const;
 

@@ -35,7 +35,8 @@ std::map<TaskKey, SimTime> priced_tasks(const CalibrationRun& run, const Hardwar
 void check_kind(const CalibrationRun& run, const HardwareProfile& base) {
   const DeviceKind ran_on = run.plan.cluster.hardware.kind;
   if (ran_on != base.kind)
-    refuse(run, fmt::format("the run's plan is for a {} ({}), the profile describes a {} ({})", kDeviceKindNames[static_cast<std::size_t>(ran_on)], run.plan.cluster.hardware.name,
+    refuse(run, fmt::format("the run's plan is for a {} ({}), the profile describes a {} ({})",
+                            kDeviceKindNames[static_cast<std::size_t>(ran_on)], run.plan.cluster.hardware.name,
                             kDeviceKindNames[static_cast<std::size_t>(base.kind)], base.name));
 }
 

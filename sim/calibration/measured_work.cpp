@@ -62,8 +62,7 @@ class StepWork {
     MeshCoordinate receiver = plan_.mesh.coordinate(rank);
     const ChunkSite site = plan_.site(virtual_stage);
     receiver.stage = site.stage;
-    return {plan_.mesh.rank_of(receiver),
-            {.chunk = site.chunk, .microbatch = key.microbatch, .phase = key.phase}};
+    return {plan_.mesh.rank_of(receiver), {.chunk = site.chunk, .microbatch = key.microbatch, .phase = key.phase}};
   }
 
   void shorten(const Meeting& meeting, const Span& span) {

@@ -8,7 +8,10 @@
 namespace sim {
 namespace {
 
-struct Part { std::int64_t elements = 0; bool expert = false; };
+struct Part {
+  std::int64_t elements = 0;
+  bool expert = false;
+};
 using Owned = std::map<std::pair<LayerIndex, std::int32_t>, Part>;  // (layer, parameter) -> elements of a tensor rank
 
 Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
@@ -17,7 +20,8 @@ Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
   for (LayerIndex layer(0); layer <= checked.model.head(); ++layer) {
     if (!checked.plan.owns(stage, layer)) continue;
     std::int32_t number = 0;
-    for (const Parameter& parameter : checked.model.layer(layer).parameters) owned[{layer, number++}] = {parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1), parameter.expert};
+    for (const Parameter& parameter : checked.model.layer(layer).parameters)
+      owned[{layer, number++}] = {parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1), parameter.expert};
     const bool holds_copy = checked.plan.ties_across_stages() && layer == checked.model.head();
     if (holds_copy) owned[{layer, number}] = {checked.model.layers.front().parameters.front().elements(mesh.tensor), false};
   }
@@ -38,8 +42,7 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
     findings.add(fmt::format("{}: holds {} layers, a unit has {}", name, span, checked.plan.layers_per_unit));
   const std::int32_t shards = bucket.expert ? checked.plan.mesh.copies() / checked.plan.mesh.expert : checked.plan.mesh.shards();
   if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)
-    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, shards,
-                             bucket.shard_elements));
+    findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, shards, bucket.shard_elements));
   if (bucket.ready_after != lowest)
     findings.add(fmt::format("{}: is ready after layer {} instead of {}", name, bucket.ready_after.value(), lowest.value()));
 }

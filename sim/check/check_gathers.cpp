@@ -50,14 +50,16 @@ class GatherWatch {
     if (task.key.operation == Operation::Reshard) {
       if (!gathered.exists()) tell(task, "frees what is not gathered");
       gathered = TaskId::none();
-      near_[task.bucket.position()] = task.key.phase == Phase::Forward && checked_.plan.mesh.reshard > 1 && !buckets_[task.bucket.position()].expert;
+      near_[task.bucket.position()] =
+          task.key.phase == Phase::Forward && checked_.plan.mesh.reshard > 1 && !buckets_[task.bucket.position()].expert;
       return;
     }
     if (gathered.exists()) tell(task, "gathers what is there already");
     const Bytes whole = bytes_per_element(checked_.plan.workload.precision) * buckets_[task.bucket.position()].elements;
     if (task.payload != whole) tell(task, fmt::format("carries {} B instead of {} B", task.payload.value(), whole.value()));
     if ((task.key.group == MeshAxis::Reshard) != near_[task.bucket.position()])
-      tell(task, near_[task.bucket.position()] ? "gathers from everybody what its neighbours have" : "gathers what its neighbours do not have");
+      tell(task,
+           near_[task.bucket.position()] ? "gathers from everybody what its neighbours have" : "gathers what its neighbours do not have");
     near_[task.bucket.position()] = false;
     gathered = id;
     ++times_[task.bucket.position()];
@@ -78,8 +80,7 @@ class GatherWatch {
 
   // The tied head of a single stage reads the embedding.
   bool holds(const Bucket& bucket, LayerIndex layer) const {
-    const bool reads_embedding =
-        layer == checked_.model.head() && checked_.plan.head_reads_embedding();
+    const bool reads_embedding = layer == checked_.model.head() && checked_.plan.head_reads_embedding();
     return std::any_of(bucket.slots.begin(), bucket.slots.end(), [&](const BucketSlot& slot) {
       return slot.layer == layer || (reads_embedding && slot.layer == LayerIndex(0) && slot.parameter == 0);
     });

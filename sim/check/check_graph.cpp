@@ -21,7 +21,8 @@ void check_devices(const CheckedGraph& checked, Findings& findings) {
   }
   for (std::size_t stage = 0; stage < represented.size(); ++stage)
     if (represented[stage] != mesh.copies() * mesh.tensor)
-      findings.add(fmt::format("the devices of stage {} stand for {} ranks instead of {}", stage, represented[stage], mesh.copies() * mesh.tensor));
+      findings.add(
+          fmt::format("the devices of stage {} stand for {} ranks instead of {}", stage, represented[stage], mesh.copies() * mesh.tensor));
   if (static_cast<std::int32_t>(checked.graph.buckets().size()) != mesh.pipeline)
     findings.add(fmt::format("buckets of {} stages instead of {}", checked.graph.buckets().size(), mesh.pipeline));
 }

@@ -47,9 +47,12 @@ void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& find
   std::vector<StageAction> actions;
   for (const TaskId id : checked.graph.issue_order(device)) {
     const TaskKey& key = checked.graph.task(id).key;
-    const bool of_action = key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute || key.phase == Phase::Weight;
+    const bool of_action =
+        key.phase == Phase::Forward || key.phase == Phase::Backward || key.phase == Phase::Recompute || key.phase == Phase::Weight;
     if (!of_action || moves_data(key.operation) || key.operation == Operation::Reshard) continue;
-    const ActionKind kind = key.phase == Phase::Forward ? ActionKind::Forward : key.phase == Phase::Weight ? ActionKind::Weight : ActionKind::Backward;
+    const ActionKind kind = key.phase == Phase::Forward  ? ActionKind::Forward
+                            : key.phase == Phase::Weight ? ActionKind::Weight
+                                                         : ActionKind::Backward;
     const StageAction action{kind, key.microbatch, key.chunk};
     if (actions.empty() || actions.back() != action) actions.push_back(action);
   }

@@ -96,12 +96,12 @@ class StageWork {
   const std::vector<Bucket>& buckets_;
   Bytes element_, gradient_, hidden_;
   std::vector<ExpectedTask> tasks_;
-  Positions last_;                                                                      // the end of the current chain
-  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;   // inputs of blocks, to the host
+  Positions last_;                                                                                // the end of the current chain
+  std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;                          // inputs of blocks, to the host
   std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> forwards_, backwards_, weights_;  // the last task of each
-  Positions reduced_, gradients_done_;                                                  // what the norm waits for
-  std::map<std::size_t, Positions> final_;                                              // by bucket: what completes its gradients
-  std::map<std::size_t, std::size_t> on_host_;                                          // by bucket: the copy of them
+  Positions reduced_, gradients_done_;                                                            // what the norm waits for
+  std::map<std::size_t, Positions> final_;                                                        // by bucket: what completes its gradients
+  std::map<std::size_t, std::size_t> on_host_;                                                    // by bucket: the copy of them
 };
 
 void StageWork::say_word(std::string_view word, TaskKey key) {
@@ -141,7 +141,9 @@ void StageWork::ask_experts(TaskKey key) {
   const bool backward = key.phase == Phase::Backward, cut = plan_.mesh.expert > 1;
   const ExpertForm& form = *plan_.model.experts;
   const std::int64_t tokens = plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context);
-  const double places = std::max(1.0, std::ceil(static_cast<double>(tokens * form.topk) / static_cast<double>(form.experts) * form.capacity_factor)) * static_cast<double>(form.experts);
+  const double places =
+      std::max(1.0, std::ceil(static_cast<double>(tokens * form.topk) / static_cast<double>(form.experts) * form.capacity_factor)) *
+      static_cast<double>(form.experts);
   double each = static_cast<double>(tokens * form.topk);
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Padded) each = places;
   if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
@@ -163,8 +165,10 @@ void StageWork::attend(TaskKey key) {
   const std::int64_t ranks = plan_.mesh.context, tokens = plan_.microbatch_size * plan_.workload.sequence / ranks;
   const AttentionForm& form = plan_.model.attention;
   const bool latent = form.kind == AttentionKind::Latent;
-  const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim, value_width = latent ? form.v_dim : plan_.model.head_dim;
-  const std::int64_t heads = plan_.model.heads / plan_.mesh.tensor, kv_heads = (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
+  const std::int64_t key_width = latent ? form.qk_nope + form.qk_rope : plan_.model.head_dim,
+                     value_width = latent ? form.v_dim : plan_.model.head_dim;
+  const std::int64_t heads = plan_.model.heads / plan_.mesh.tensor,
+                     kv_heads = (latent ? plan_.model.heads : plan_.model.kv_heads) / plan_.mesh.tensor;
   const Bytes block = element_ * (tokens * (key_width + value_width) * kv_heads), query = element_ * (tokens * key_width * heads),
               output = element_ * (tokens * value_width * heads);
   const bool backward = key.phase == Phase::Backward;
@@ -238,7 +242,8 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
     if (plan_.recompute == Recompute::Full && is_block) {
       const Positions gradient = std::move(last_);  // does not hold up recomputing
       last_ = {forwards_.at({m, layer})};
-      if (waits_on_host(layer)) last_.push_back(copy_input(at(m, c, layer, Phase::Backward), Operation::CopyToDevice, {copied_.at({m, layer})}));
+      if (waits_on_host(layer))
+        last_.push_back(copy_input(at(m, c, layer, Phase::Backward), Operation::CopyToDevice, {copied_.at({m, layer})}));
       say(kBlockAgain, at(m, c, layer, Phase::Recompute));
       last_.insert(last_.end(), gradient.begin(), gradient.end());
     }
@@ -246,7 +251,8 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
     backwards_[{m, layer}] = last_.front();
   }
   gradients_done_.push_back(last_.front());
-  if (range.begin != LayerIndex(0) && !is_mine(LayerIndex(range.begin.value() - 1))) transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
+  if (range.begin != LayerIndex(0) && !is_mine(LayerIndex(range.begin.value() - 1)))
+    transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
 }
 
 // What a chunk reads: from another stage, or what this stage's own chunk left.
@@ -260,9 +266,11 @@ void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     last_ = {backwards_.at({m, layer})};
-    if (layer == LayerIndex(0)) continue;   // the embedding's gradient is complete
-    for (const std::string_view word : layer == model_.head() ? std::span<const std::string_view>(kHeadWeights) : std::span<const std::string_view>(kBlockWeights))
-      say_word(word == "mlp" && plan_.model.experts && layer.value() > plan_.model.experts->first_dense_layers ? "experts" : word, at(m, c, layer, Phase::Weight));
+    if (layer == LayerIndex(0)) continue;  // the embedding's gradient is complete
+    for (const std::string_view word :
+         layer == model_.head() ? std::span<const std::string_view>(kHeadWeights) : std::span<const std::string_view>(kBlockWeights))
+      say_word(word == "mlp" && plan_.model.experts && layer.value() > plan_.model.experts->first_dense_layers ? "experts" : word,
+               at(m, c, layer, Phase::Weight));
     weights_[{m, layer}] = last_.front();
     gradients_done_.push_back(last_.front());
   }
@@ -340,7 +348,8 @@ StageWork::Positions StageWork::sum_replicated() {
   std::int64_t replicated = 0;
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
-      if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (sequence || (tensor && parameter.partial_gradient))) replicated += parameter.elements();
+      if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (sequence || (tensor && parameter.partial_gradient)))
+        replicated += parameter.elements();
   if (replicated == 0) return {};
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
   reduced_.push_back(add(key, gradient_ * replicated, gradients_done_));
@@ -351,7 +360,12 @@ StageWork::Positions StageWork::sum_replicated() {
 void StageWork::copy_to_host(const Positions& summed) {
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     const Bucket& bucket = buckets_[number];
-    const TaskKey key{.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients, .operation = Operation::CopyToHost, .sequence = static_cast<std::int32_t>(number)};
+    const TaskKey key{.stage = stage_,
+                      .chunk = bucket.chunk,
+                      .layer = bucket.ready_after,
+                      .phase = Phase::Gradients,
+                      .operation = Operation::CopyToHost,
+                      .sequence = static_cast<std::int32_t>(number)};
     Positions after = final_[number];
     after.insert(after.end(), summed.begin(), summed.end());
     on_host_[number] = add(key, gradient_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), std::move(after));
@@ -395,14 +409,17 @@ std::vector<ExpectedTask> expected_work(const ModelGraph& model, const ParallelP
 }
 
 TaskKey expected_form(TaskKey key, const ParallelPlan& plan) {
-  const bool reduces = key.phase == Phase::Gradients && (key.group == MeshAxis::Data || key.group == MeshAxis::Replica || key.group == MeshAxis::ExpertData);
+  const bool reduces =
+      key.phase == Phase::Gradients && (key.group == MeshAxis::Data || key.group == MeshAxis::Replica || key.group == MeshAxis::ExpertData);
   if (reduces && plan.accumulation == Accumulation::ReduceLast) key.microbatch = MicrobatchIndex::none();
   return key;
 }
 
 bool is_gathering(const TaskKey& key) {
   const bool of_layer = key.phase == Phase::Forward || key.phase == Phase::Backward;
-  return of_layer && ((key.operation == Operation::AllGather && (key.group == MeshAxis::Data || key.group == MeshAxis::ExpertData || key.group == MeshAxis::Reshard)) || key.operation == Operation::Reshard);
+  return of_layer && ((key.operation == Operation::AllGather &&
+                       (key.group == MeshAxis::Data || key.group == MeshAxis::ExpertData || key.group == MeshAxis::Reshard)) ||
+                      key.operation == Operation::Reshard);
 }
 
 }  // namespace sim

@@ -17,9 +17,9 @@ namespace sim {
 
 struct Cluster {
   HardwareProfile hardware;
-  std::int32_t devices = 1;                  // = ranks
-  SoftwareStack software = {};               // what runs on it; without a name: plain
-  std::int32_t devices_per_node() const;     // at most `devices`
+  std::int32_t devices = 1;               // = ranks
+  SoftwareStack software = {};            // what runs on it; without a name: plain
+  std::int32_t devices_per_node() const;  // at most `devices`
   std::int32_t nodes() const;
   NodeIndex node_of(Rank rank) const;
 };
@@ -29,7 +29,9 @@ Bytes usable_memory(const Cluster& cluster);
 
 // --cluster: a cluster file ("format": "meshwright.cluster/1": hardware + devices, software), or a hardware profile with --devices N. GPUs of
 // which the file does not say what runs on them: profile "meshwright".
-struct DeviceCount { std::int32_t value = 0; };   // 0: not given
+struct DeviceCount {
+  std::int32_t value = 0;
+};  // 0: not given
 Cluster load_cluster(const std::string& path_or_name, DeviceCount devices);
 Json to_json(const Cluster& cluster);
 Cluster cluster_from_json(const Json& json, const std::string& file);
@@ -49,19 +51,21 @@ class Topology {
   const std::vector<Link>& links() const { return links_; }
   LinkId port(Rank rank) const;
   LinkId uplink(NodeIndex node) const;
-  LinkId cores(NodeIndex node) const;        // none() unless the devices share cores
-  std::vector<LinkId> route(Rank from, Rank to) const;   // in the order of travel; empty to oneself
+  LinkId cores(NodeIndex node) const;                   // none() unless the devices share cores
+  std::vector<LinkId> route(Rank from, Rank to) const;  // in the order of travel; empty to oneself
 
  private:
-  struct Edge { LinkId link; };
+  struct Edge {
+    LinkId link;
+  };
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property, Edge>;
   std::size_t fabric() const { return static_cast<std::size_t>(num_devices_ + num_nodes_); }
   void find_paths();
 
   std::int32_t num_devices_, num_nodes_;
   bool shares_cores_;
-  Graph graph_;                    // vertices: devices, then node switches, then the fabric
-  std::vector<std::size_t> up_;    // next vertex on the way to the fabric
+  Graph graph_;                  // vertices: devices, then node switches, then the fabric
+  std::vector<std::size_t> up_;  // next vertex on the way to the fabric
   std::vector<Link> links_;
 };
 

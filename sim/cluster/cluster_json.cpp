@@ -36,8 +36,9 @@ SoftwareStack read_software(const JsonReader& reader, const std::string& file) {
 // Several nodes need a link between them.
 void check_links(const Cluster& cluster, const std::string& file) {
   if (cluster.nodes() > 1 && cluster.hardware.inter_node.type.empty())
-    throw InputError(file, {{"/inter_node", fmt::format("is missing, and {} devices need {} nodes of {}", cluster.devices, cluster.nodes(),
-                                                        cluster.hardware.devices_per_node),
+    throw InputError(file, {{"/inter_node",
+                             fmt::format("is missing, and {} devices need {} nodes of {}", cluster.devices, cluster.nodes(),
+                                         cluster.hardware.devices_per_node),
                              "add it to the hardware profile, or take fewer devices"}});
 }
 

@@ -33,82 +33,120 @@ enum class Kernel : std::uint8_t {
   LinearWeightGradient,  // tokens, outputs, inputs
   AttentionForward,      // batch, heads, sequence, head_dim (causal)
   AttentionBackward,     // batch, heads, sequence, head_dim
-  NormForward, NormBackward,                  // tokens, width
-  ActivationForward, ActivationBackward,      // tokens, width
-  GatedActivationForward, GatedActivationBackward,  // tokens, width: silu(a) * b
-  ResidualForward, ResidualBackward,          // tokens, width: x + y (+ bias)
-  EmbeddingForward, EmbeddingBackward,        // tokens, width
-  CrossEntropyForward, CrossEntropyBackward,  // tokens, vocabulary
-  RotaryForward, RotaryBackward,              // tokens, width
-  DropoutForward, DropoutBackward,            // tokens, width
-  Routing,               // tokens, experts: softmax, top k, counts; either direction
-  Permutation,           // rows, width: out to experts or back, half of both; either direction
-  AdamW, Sgd,            // elements
-  SquaredNorm,           // elements: the gradient norm
-  Copy,                  // bytes
-  OperatorCall,          // -: a forward operator on one element, gradients recorded
-  AutogradCall,          // -: its backward
-  AllReduce, ReduceScatter, AllGather, SendReceive,  // payload bytes, ranks in the group
+  NormForward,
+  NormBackward,  // tokens, width
+  ActivationForward,
+  ActivationBackward,  // tokens, width
+  GatedActivationForward,
+  GatedActivationBackward,  // tokens, width: silu(a) * b
+  ResidualForward,
+  ResidualBackward,  // tokens, width: x + y (+ bias)
+  EmbeddingForward,
+  EmbeddingBackward,  // tokens, width
+  CrossEntropyForward,
+  CrossEntropyBackward,  // tokens, vocabulary
+  RotaryForward,
+  RotaryBackward,  // tokens, width
+  DropoutForward,
+  DropoutBackward,  // tokens, width
+  Routing,          // tokens, experts: softmax, top k, counts; either direction
+  Permutation,      // rows, width: out to experts or back, half of both; either direction
+  AdamW,
+  Sgd,           // elements
+  SquaredNorm,   // elements: the gradient norm
+  Copy,          // bytes
+  OperatorCall,  // -: a forward operator on one element, gradients recorded
+  AutogradCall,  // -: its backward
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  SendReceive,  // payload bytes, ranks in the group
 };
-inline constexpr std::string_view kKernelNames[] = {
-    "linear_forward", "linear_input_gradient", "linear_weight_gradient", "attention_forward", "attention_backward",
-    "norm_forward", "norm_backward", "activation_forward", "activation_backward", "gated_activation_forward",
-    "gated_activation_backward", "residual_forward", "residual_backward", "embedding_forward", "embedding_backward",
-    "cross_entropy_forward", "cross_entropy_backward", "rotary_forward", "rotary_backward", "dropout_forward",
-    "dropout_backward", "routing", "permutation", "adamw", "sgd", "squared_norm", "copy", "operator_call", "autograd_call",
-    "all_reduce", "reduce_scatter", "all_gather", "send_receive"};
+inline constexpr std::string_view kKernelNames[] = {"linear_forward",
+                                                    "linear_input_gradient",
+                                                    "linear_weight_gradient",
+                                                    "attention_forward",
+                                                    "attention_backward",
+                                                    "norm_forward",
+                                                    "norm_backward",
+                                                    "activation_forward",
+                                                    "activation_backward",
+                                                    "gated_activation_forward",
+                                                    "gated_activation_backward",
+                                                    "residual_forward",
+                                                    "residual_backward",
+                                                    "embedding_forward",
+                                                    "embedding_backward",
+                                                    "cross_entropy_forward",
+                                                    "cross_entropy_backward",
+                                                    "rotary_forward",
+                                                    "rotary_backward",
+                                                    "dropout_forward",
+                                                    "dropout_backward",
+                                                    "routing",
+                                                    "permutation",
+                                                    "adamw",
+                                                    "sgd",
+                                                    "squared_norm",
+                                                    "copy",
+                                                    "operator_call",
+                                                    "autograd_call",
+                                                    "all_reduce",
+                                                    "reduce_scatter",
+                                                    "all_gather",
+                                                    "send_receive"};
 
-std::size_t shape_size(Kernel kernel);   // how many numbers its shape has
+std::size_t shape_size(Kernel kernel);  // how many numbers its shape has
 
 struct MeasuredKernel {
   Kernel kernel{};
   Precision precision = Precision::Fp32;
-  std::int32_t concurrent_ranks = 1;     // how many ranks of the node did this at the same time
-  std::vector<std::int64_t> shape;       // see Kernel
-  Seconds time{};                        // median
+  std::int32_t concurrent_ranks = 1;  // how many ranks of the node did this at the same time
+  std::vector<std::int64_t> shape;    // see Kernel
+  Seconds time{};                     // median
 };
 
 struct LinkProfile {
-  std::string type;                      // "nvlink3", "infiniband", "shared memory"
-  Seconds latency{};                     // of one message
-  BytesPerSecond bandwidth{};            // that long messages reach, one direction; per device (intra-node) or per node (inter-node)
-  BytesPerSecond peak_bandwidth{};       // of the data sheet; zero: not known. For people: nothing is priced with it
-  std::int32_t lanes = 1;                // equal parts that carry it: links of a device, adapters of a node
+  std::string type;                 // "nvlink3", "infiniband", "shared memory"
+  Seconds latency{};                // of one message
+  BytesPerSecond bandwidth{};       // that long messages reach, one direction; per device (intra-node) or per node (inter-node)
+  BytesPerSecond peak_bandwidth{};  // of the data sheet; zero: not known. For people: nothing is priced with it
+  std::int32_t lanes = 1;           // equal parts that carry it: links of a device, adapters of a node
 };
 
-struct Correction {                      // made by calibrate: measured = factor * priced, per task kind
-  std::string kind;                      // "forward.attention", as TaskKey's kind text
+struct Correction {  // made by calibrate: measured = factor * priced, per task kind
+  std::string kind;  // "forward.attention", as TaskKey's kind text
   double factor = 1.0;
   std::int64_t samples = 0;
 };
 
 struct FieldSource {
-  std::string field;                     // "memory_bandwidth", "peak.bf16"; "peak" or "intra_node" for all of them
-  std::string text;                      // where that number comes from
+  std::string field;  // "memory_bandwidth", "peak.bf16"; "peak" or "intra_node" for all of them
+  std::string text;   // where that number comes from
 };
 
 struct HardwareProfile {
   std::string name;
   DeviceKind kind = DeviceKind::Gpu;
-  std::string source;                    // where the numbers come from: data sheet with URL, or the measuring command
+  std::string source;  // where the numbers come from: data sheet with URL, or the measuring command
   std::string date;
-  std::vector<FieldSource> sources;      // of each number by itself; empty: `source` speaks for all of them
-  Bytes memory{};                        // per device (CPU: of the machine divided by its ranks at plan time is the caller's choice)
-  Bytes node_memory{};                   // GPUs: of their node's host, which offloading fills; zero: not known
+  std::vector<FieldSource> sources;  // of each number by itself; empty: `source` speaks for all of them
+  Bytes memory{};                    // per device (CPU: of the machine divided by its ranks at plan time is the caller's choice)
+  Bytes node_memory{};               // GPUs: of their node's host, which offloading fills; zero: not known
   BytesPerSecond memory_bandwidth{};
-  double memory_efficiency = 1.0;        // share of it that a long elementwise kernel reaches
-  std::array<FlopsPerSecond, kNumPrecisions> peak{};   // matrix products, dense; zero: not supported
-  double matrix_efficiency = 1.0;        // share of peak that a large matrix product reaches
-  double attention_efficiency = 1.0;     // the same for fused attention
-  Seconds kernel_overhead{};             // floor of one operator (launch, dispatch)
+  double memory_efficiency = 1.0;                     // share of it that a long elementwise kernel reaches
+  std::array<FlopsPerSecond, kNumPrecisions> peak{};  // matrix products, dense; zero: not supported
+  double matrix_efficiency = 1.0;                     // share of peak that a large matrix product reaches
+  double attention_efficiency = 1.0;                  // the same for fused attention
+  Seconds kernel_overhead{};                          // floor of one operator (launch, dispatch)
   std::int32_t devices_per_node = 1;
-  std::int32_t cores_per_node = 0;       // CPU: cores that the node's ranks share; 0: devices do not share cores
-  bool overlaps_communication = true;    // false: a collective runs on the compute thread where it is issued
-  LinkProfile intra_node, inter_node;    // empty type: there is none
-  std::optional<KernelTraits> kernels;   // none: kernels are priced by the roofline alone
+  std::int32_t cores_per_node = 0;      // CPU: cores that the node's ranks share; 0: devices do not share cores
+  bool overlaps_communication = true;   // false: a collective runs on the compute thread where it is issued
+  LinkProfile intra_node, inter_node;   // empty type: there is none
+  std::optional<KernelTraits> kernels;  // none: kernels are priced by the roofline alone
   std::vector<MeasuredKernel> measured;
   std::vector<Correction> corrections;
-  std::vector<std::string> traces;       // calibrate: the trace files it came from
+  std::vector<std::string> traces;  // calibrate: the trace files it came from
 };
 
 // Accepts a path or a name in profiles/hardware ("a100-80gb-sxm"). Throws InputError: missing unit, missing source, ...

@@ -46,7 +46,8 @@ MeasuredKernel read_measured(const JsonReader& reader) {
   point.time = reader.seconds("time");
   const std::size_t expected = shape_size(point.kernel);
   if (reader.has("kernel") && point.shape.size() != expected)
-    reader.violate("shape", fmt::format("has {} numbers, expected {}", point.shape.size(), expected), "see the kernel in hardware_profile.h");
+    reader.violate("shape", fmt::format("has {} numbers, expected {}", point.shape.size(), expected),
+                   "see the kernel in hardware_profile.h");
   if (std::any_of(point.shape.begin(), point.shape.end(), [](std::int64_t size) { return size < 0; }))
     reader.violate("shape", "holds a negative size", "correct it");
   return point;
@@ -59,8 +60,10 @@ Correction read_correction(const JsonReader& reader) {
 std::vector<std::string> read_texts(const JsonReader& reader, const std::string& key) {
   std::vector<std::string> texts;
   for (const JsonReader& item : reader.children(key)) {
-    if (item.json().is_string()) texts.push_back(item.json().get<std::string>());
-    else item.violate("", "is no text", "put it in quotes");
+    if (item.json().is_string())
+      texts.push_back(item.json().get<std::string>());
+    else
+      item.violate("", "is no text", "put it in quotes");
   }
   return texts;
 }
@@ -68,8 +71,8 @@ std::vector<std::string> read_texts(const JsonReader& reader, const std::string&
 // Fields of a profile that hold a number, by their name in "sources".
 std::vector<std::string> number_fields(const JsonReader& reader) {
   std::vector<std::string> fields;
-  for (const char* key : {"memory", "node_memory", "memory_bandwidth", "memory_efficiency", "matrix_efficiency", "attention_efficiency", "kernel_overhead",
-                          "devices_per_node", "cores_per_node"})
+  for (const char* key : {"memory", "node_memory", "memory_bandwidth", "memory_efficiency", "matrix_efficiency", "attention_efficiency",
+                          "kernel_overhead", "devices_per_node", "cores_per_node"})
     if (reader.has(key)) fields.push_back(key);
   if (reader.has("peak"))
     for (const std::string& precision : reader.child("peak").keys()) fields.push_back("peak." + precision);
@@ -169,9 +172,14 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
 void save_hardware_profile(const HardwareProfile& profile, const std::string& path) { save_json_file(to_json(profile), path); }
 
 Json to_json(const HardwareProfile& profile) {
-  Json json = {{"format", kHardwareFormat}, {"name", profile.name}, {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
-               {"source", profile.source}, {"date", profile.date}, {"memory", to_exact_text(profile.memory)},
-               {"memory_bandwidth", to_exact_text(profile.memory_bandwidth)}, {"memory_efficiency", profile.memory_efficiency}};
+  Json json = {{"format", kHardwareFormat},
+               {"name", profile.name},
+               {"kind", kDeviceKindNames[static_cast<std::size_t>(profile.kind)]},
+               {"source", profile.source},
+               {"date", profile.date},
+               {"memory", to_exact_text(profile.memory)},
+               {"memory_bandwidth", to_exact_text(profile.memory_bandwidth)},
+               {"memory_efficiency", profile.memory_efficiency}};
   if (profile.node_memory > Bytes(0)) json["node_memory"] = to_exact_text(profile.node_memory);
   for (std::size_t at = 0; at < kNumPrecisions; ++at)
     if (profile.peak[at] > FlopsPerSecond{}) json["peak"][std::string(kPrecisionNames[at])] = to_exact_text(profile.peak[at]);

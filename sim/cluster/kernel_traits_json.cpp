@@ -75,7 +75,8 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
 Json to_json(const KernelTraits& traits) {
   Json json = {{"source", traits.source}};
   each_trait(traits, FieldsOut(json));
-  for (std::size_t at = 0; at < traits.mesh_rates.size(); ++at) json["mesh_rates"][std::to_string(at + 2)] = to_exact_text(traits.mesh_rates[at]);
+  for (std::size_t at = 0; at < traits.mesh_rates.size(); ++at)
+    json["mesh_rates"][std::to_string(at + 2)] = to_exact_text(traits.mesh_rates[at]);
   return json;
 }
 

@@ -15,7 +15,7 @@ inline std::string required_source(const JsonReader& block) {
   return source;
 }
 
-class FieldsIn {   // a field that is not there keeps its value
+class FieldsIn {  // a field that is not there keeps its value
  public:
   explicit FieldsIn(const JsonReader& reader) : reader_(reader) {}
   void operator()(const char* key, bool& value) const { value = reader_.boolean(key, value); }
@@ -37,16 +37,20 @@ class FieldsOut {
   explicit FieldsOut(Json& json) : json_(json) {}
   template <class Value>
   void operator()(const char* key, const Value& value) const {
-    if constexpr (requires { to_exact_text(value); }) add_unit(key, value);
-    else json_[key] = value;
+    if constexpr (requires { to_exact_text(value); })
+      add_unit(key, value);
+    else
+      json_[key] = value;
   }
   template <class Number>
-  void operator()(const char* key, const Number& value, JsonReader::Range) const { json_[key] = value; }
+  void operator()(const char* key, const Number& value, JsonReader::Range) const {
+    json_[key] = value;
+  }
 
  private:
   template <class Value>
   void add_unit(const char* key, const Value& value) const {
-    if (value > Value{}) json_[key] = to_exact_text(value);   // a rate of nothing has no text
+    if (value > Value{}) json_[key] = to_exact_text(value);  // a rate of nothing has no text
   }
   Json& json_;
 };

@@ -48,9 +48,10 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {  // Leve
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<std::string>& known) {
   const std::string asked = name.substr(0, 100);
   const auto distance = [&](const std::string& other) { return other.starts_with(asked) ? 0 : edit_distance(asked, other); };
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
+  const auto nearest =
+      std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
   if (nearest == known.end()) throw InputError(asked, {{"", "is no file, and no profiles were found", "give the path of a profile"}});
-  const bool is_near = !asked.empty() && 2 * distance(*nearest) <= asked.size();   // "nope" is no slip for "p40-24gb"
+  const bool is_near = !asked.empty() && 2 * distance(*nearest) <= asked.size();  // "nope" is no slip for "p40-24gb"
   throw InputError(asked, {{"", fmt::format("is neither a file nor a known profile, accepted: {}", fmt::join(known, ", ")),
                             is_near ? fmt::format("did you mean {}?", *nearest) : "give one of these names, or the path of a file"}});
 }

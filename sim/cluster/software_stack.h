@@ -17,61 +17,65 @@ inline constexpr std::string_view kAttentionKernelNames[] = {"unfused", "fused_s
 
 struct SoftwareStack {
   std::string name, source;
-  std::vector<std::string> frameworks;      // as rows call them
-  std::int64_t from_year = 0;               // of the newest that is not newer than the run, this one is taken
+  std::vector<std::string> frameworks;  // as rows call them
+  std::int64_t from_year = 0;           // of the newest that is not newer than the run, this one is taken
   bool fused_norm = false, fused_activation = false, fused_residual = false, fused_rotary = false, fused_loss = false,
        fused_optimizer = true;
-  bool fused_accumulation = false;          // weight gradients are added inside their product
-  bool vocabulary_parallel = true;          // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
-  bool overlap_input_gradient = false;      // its sum over the tensor group goes beside the weight gradient
-  bool expert_tensor = true;                // the tensor group cuts experts, too
-  bool scatter_gather = false;              // pipeline messages are cut over the tensor group
-  Seconds broadcast_start{};                // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
-  bool zero1_all_reduce = false;            // ZeRO-1 sums whole gradients, then keeps its part
-  bool cached_fp8_weights = false;          // cast once a step, not for each microbatch
-  bool gathers_fp8 = false;                 // under sequence parallelism operands are cast before they are gathered
-  bool masked_loss = false;                 // of an encoder: the output head sees masked tokens alone
-  double dispatch_share = 0;                // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
-  bool balances_in_turn = false;            // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
-  bool recomputes_parts = true;             // of a block; false: all of it or nothing
-  bool scales_when_used = false;            // fp8 scales are found by a pass over each tensor, not from steps before
-  double ring_overhead = 0;                 // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
-  double attention_gain = 1;                // of the part's rate of a fused kernel, which grows with versions of its library
+  bool fused_accumulation = false;      // weight gradients are added inside their product
+  bool vocabulary_parallel = true;      // the loss sees a part of the vocabulary on each tensor rank; false: logits are gathered
+  bool overlap_input_gradient = false;  // its sum over the tensor group goes beside the weight gradient
+  bool expert_tensor = true;            // the tensor group cuts experts, too
+  bool scatter_gather = false;          // pipeline messages are cut over the tensor group
+  Seconds broadcast_start{};            // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
+  bool zero1_all_reduce = false;        // ZeRO-1 sums whole gradients, then keeps its part
+  bool cached_fp8_weights = false;      // cast once a step, not for each microbatch
+  bool gathers_fp8 = false;             // under sequence parallelism operands are cast before they are gathered
+  bool masked_loss = false;             // of an encoder: the output head sees masked tokens alone
+  double dispatch_share = 0;            // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
+  bool balances_in_turn = false;        // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
+  bool recomputes_parts = true;         // of a block; false: all of it or nothing
+  bool scales_when_used = false;        // fp8 scales are found by a pass over each tensor, not from steps before
+  double ring_overhead = 0;             // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
+  double attention_gain = 1;            // of the part's rate of a fused kernel, which grows with versions of its library
   bool fused_softmax = false, dropout = false, compiled = false;
-  bool compiled_loss = false;               // the loss is compiled with the blocks
-  std::string flash = "flash2";             // what "flash" means there
-  std::string attention = "flash2";         // when nothing is said
+  bool compiled_loss = false;        // the loss is compiled with the blocks
+  std::string flash = "flash2";      // what "flash" means there
+  std::string attention = "flash2";  // when nothing is said
   bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
   double reduce_bytes = 2, accumulate_bytes = 4;
-  Seconds host_per_kernel{6e-6};            // time of the host to issue one
-  Seconds pipeline_sync{};                  // the host waits for the device at each exchange between stages
-  double launches_per_expert = 2;           // kernels of one product of one expert, 16 bit
-  double images_per_worker = 0;             // a second that one process of the host decodes; 0: the input is never waited for
-  Seconds step_overhead{};                  // data loading, logging, synchronization
-  double matrix_share = 1.0;                // of what tuned products reach
-  double network_share = 1.0;               // of what the links give to a benchmark
-  double overlap_slowdown = 0.0;            // of kernels while a collective runs beside them
-  double interval = 0.2;                    // half width of the 80 % interval, relative
-  double owner_gradient_bytes = 0;          // of an element whose optimizer state a rank owns: its gradient in fp32, copies
-  double context_gib = 2.0;                 // driver, library handles, communication buffers
-  double fragmentation = 0.05;              // share of the activations that the allocator holds without use
-  bool shows_reserved = false;              // memory is read as what the allocator took, not as what tensors occupy
-  std::int32_t held_messages = 0;           // of each microbatch until the step ends: 2 that come in, 3 with what goes out; the last stage: its logits
-  bool stages_gathers = false;              // ZeRO-3: what is gathered lands in memory of a stream of its own, and is copied from there
-  bool repeats_keys = false;                // keys and values of grouped queries are written once a head
-  bool gathers_context = false;             // ring attention gathers all keys and values at once
-  bool keeps_gathered = false;              // what sequence parallelism gathered is saved as it is, not gathered again
-  bool weights_activation = false;          // the router's weights are applied inside the experts: what these give back is not kept
-  bool plain_optimizer = false;             // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
-  double loss_bytes = 12;                   // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
-  double cut_loss_bytes = 12;               // the same where tensor ranks hold parts of the vocabulary
-  double fused_loss_bytes = 6;              // one kernel: logits and their gradient
+  Seconds host_per_kernel{6e-6};    // time of the host to issue one
+  Seconds pipeline_sync{};          // the host waits for the device at each exchange between stages
+  double launches_per_expert = 2;   // kernels of one product of one expert, 16 bit
+  double images_per_worker = 0;     // a second that one process of the host decodes; 0: the input is never waited for
+  Seconds step_overhead{};          // data loading, logging, synchronization
+  double matrix_share = 1.0;        // of what tuned products reach
+  double network_share = 1.0;       // of what the links give to a benchmark
+  double overlap_slowdown = 0.0;    // of kernels while a collective runs beside them
+  double interval = 0.2;            // half width of the 80 % interval, relative
+  double owner_gradient_bytes = 0;  // of an element whose optimizer state a rank owns: its gradient in fp32, copies
+  double context_gib = 2.0;         // driver, library handles, communication buffers
+  double fragmentation = 0.05;      // share of the activations that the allocator holds without use
+  bool shows_reserved = false;      // memory is read as what the allocator took, not as what tensors occupy
+  std::int32_t held_messages =
+      0;                         // of each microbatch until the step ends: 2 that come in, 3 with what goes out; the last stage: its logits
+  bool stages_gathers = false;   // ZeRO-3: what is gathered lands in memory of a stream of its own, and is copied from there
+  bool repeats_keys = false;     // keys and values of grouped queries are written once a head
+  bool gathers_context = false;  // ring attention gathers all keys and values at once
+  bool keeps_gathered = false;   // what sequence parallelism gathered is saved as it is, not gathered again
+  bool weights_activation = false;  // the router's weights are applied inside the experts: what these give back is not kept
+  bool plain_optimizer = false;     // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
+  double loss_bytes = 12;           // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
+  double cut_loss_bytes = 12;       // the same where tensor ranks hold parts of the vocabulary
+  double fused_loss_bytes = 6;      // one kernel: logits and their gradient
 };
 
-AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");   // "flash", "no_flash": what they mean there
+AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");  // "flash", "no_flash": what they mean there
 
 // The stack of a framework in a year. Throws InputError for a broken profile; never for an unknown framework.
-struct FrameworkVersion { std::string framework; std::int64_t year = 0; };
+struct FrameworkVersion {
+  std::string framework;
+  std::int64_t year = 0;
+};
 class SoftwareCatalog {
  public:
   explicit SoftwareCatalog(std::vector<SoftwareStack> stacks) : stacks_(std::move(stacks)) {}
@@ -79,10 +83,10 @@ class SoftwareCatalog {
   const SoftwareStack& named(const std::string& name) const;
 
  private:
-  std::vector<SoftwareStack> stacks_;       // one of them is "plain"
+  std::vector<SoftwareStack> stacks_;  // one of them is "plain"
 };
 
-SoftwareCatalog load_software_catalog();    // profiles/software
+SoftwareCatalog load_software_catalog();  // profiles/software
 SoftwareStack load_software(const std::string& path_or_name);
 SoftwareStack software_stack_from_json(const Json& json, const std::string& file);
 Json to_json(const SoftwareStack& stack);

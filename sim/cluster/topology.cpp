@@ -28,7 +28,8 @@ Topology::Topology(const Cluster& cluster)
 
   graph_ = Graph(static_cast<std::size_t>(num_devices_ + num_nodes_) + 1);
   const auto switch_of = [&](NodeIndex node) { return static_cast<std::size_t>(num_devices_ + node.value()); };
-  for (Rank rank(0); rank < Rank(num_devices_); ++rank) boost::add_edge(rank.position(), switch_of(cluster.node_of(rank)), Edge{port(rank)}, graph_);
+  for (Rank rank(0); rank < Rank(num_devices_); ++rank)
+    boost::add_edge(rank.position(), switch_of(cluster.node_of(rank)), Edge{port(rank)}, graph_);
   for (NodeIndex node(0); node < NodeIndex(num_nodes_); ++node) boost::add_edge(switch_of(node), fabric(), Edge{uplink(node)}, graph_);
   find_paths();
 }
@@ -48,9 +49,7 @@ void Topology::find_paths() {
 
 LinkId Topology::port(Rank rank) const { return LinkId(rank.value()); }
 LinkId Topology::uplink(NodeIndex node) const { return LinkId(num_devices_ + node.value()); }
-LinkId Topology::cores(NodeIndex node) const {
-  return shares_cores_ ? LinkId(num_devices_ + num_nodes_ + node.value()) : LinkId::none();
-}
+LinkId Topology::cores(NodeIndex node) const { return shares_cores_ ? LinkId(num_devices_ + num_nodes_ + node.value()) : LinkId::none(); }
 
 std::vector<LinkId> Topology::route(Rank from, Rank to) const {
   std::vector<LinkId> rising, falling;

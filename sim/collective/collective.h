@@ -13,7 +13,8 @@
 namespace sim {
 
 enum class CollectiveKind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast, SendReceive, AllToAll, RingHop };
-inline constexpr std::string_view kCollectiveNames[] = {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "send_receive", "all_to_all", "ring_hop"};
+inline constexpr std::string_view kCollectiveNames[] = {"all_reduce",   "reduce_scatter", "all_gather", "broadcast",
+                                                        "send_receive", "all_to_all",     "ring_hop"};
 
 // One phase: `messages` go out at once from each rank, `bytes_sent` in all; then operands of `bytes_reduced` in all are summed locally
 // (the own piece counts as an operand). A payload that does not divide by the ranks travels in pieces of ceil(payload / ranks).
@@ -39,7 +40,7 @@ struct PhaseRun {
 };
 
 struct CollectiveAlgorithm {
-  std::string_view name;      // "ring", "direct"
+  std::string_view name;  // "ring", "direct"
   std::string_view summary;
   std::string_view source;
   std::optional<std::string_view> (*why_unsupported)(const CollectiveShape&);

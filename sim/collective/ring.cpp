@@ -6,8 +6,7 @@ namespace sim {
 namespace {
 
 std::optional<std::string_view> why_no_ring(const CollectiveShape& shape) {
-  if (shape.kind >= CollectiveKind::Broadcast)
-    return "a ring carries all_reduce, reduce_scatter and all_gather only";
+  if (shape.kind >= CollectiveKind::Broadcast) return "a ring carries all_reduce, reduce_scatter and all_gather only";
   return std::nullopt;
 }
 

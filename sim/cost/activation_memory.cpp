@@ -57,7 +57,7 @@ namespace {
 struct Sizes {
   std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
   std::int64_t sequence;
-  std::int64_t query, key_value, output, heads, ffn, vocabulary;   // key_value: of keys and values together
+  std::int64_t query, key_value, output, heads, ffn, vocabulary;  // key_value: of keys and values together
   Bytes element, statistic;
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
 };
@@ -111,27 +111,31 @@ void add_latent_attention(SegmentMemory& memory, const Sizes& size, const Parall
   const AttentionForm& form = plan.model.attention;
   const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.key_width(), form.v_dim} : kernel_head_widths(plan);
   const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
-  const bool copies = head.value > form.v_dim && size.heads > 1;   // of one head the narrow part is a view
-  const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value, narrow = form.q_lora + form.kv_lora;
+  const bool copies = head.value > form.v_dim && size.heads > 1;  // of one head the narrow part is a view
+  const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
+                     narrow = form.q_lora + form.kv_lora;
   memory.kept = memory.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
   memory.kept += size.statistic * (size.tokens * ((form.q_lora > 0 ? 2 : 1) + (drops ? 0 : size.heads)));
   if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
-  const bool copy_goes = copies && !plan.splits_backward();   // else it is left for Weight
+  const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
   if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
   memory.weight_inputs = memory.normalized + size.elements(size.output + narrow);
-  memory.output_gradients = size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
+  memory.output_gradients =
+      size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }
 
 void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const ExpertForm& form = *config.experts;
-  const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.tensor, shared = form.shared_ffn / plan.mesh.tensor;
+  const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.tensor,
+                     shared = form.shared_ffn / plan.mesh.tensor;
   const double load = expert_load(form, plan.mesh.expert, common_behavior()).computed;
   const auto rows = [&](std::int64_t each) {
     return size.element * static_cast<std::int64_t>(std::ceil(real(size.tokens * form.topk) * load)) * each;
   };
   const Bytes choices = (Bytes(4 * 8) + size.statistic) * (size.tokens * form.topk);
-  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + choices + rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
+  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + choices +
+                rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
   memory.output_gradient = rows(config.hidden);
   memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
   memory.weight_inputs = memory.normalized + rows(config.hidden + width) + size.elements(shared);
@@ -150,7 +154,7 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
 // Of attention over blocks of keys, beside what is kept.
 void add_joining(SegmentMemory& memory, const Sizes& size) {
   const Bytes wide = Bytes(4) * (size.tokens * size.output);
-  constexpr std::int64_t kStatistics = 4;   // the block's, the joint one, and what both weigh
+  constexpr std::int64_t kStatistics = 4;  // the block's, the joint one, and what both weigh
   memory.exchanged += size.elements(size.output) + size.statistic * (kStatistics * size.tokens * size.heads);
   if (size.element < Bytes(4)) memory.exchanged += wide * 2;
   memory.exchanged_back += size.elements(std::max(size.query / 2, size.query - size.key_value / 2));
@@ -186,12 +190,14 @@ Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segme
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
   const AttentionForm& form = config.attention;
   if (segment == Segment::Attention && form.kind == AttentionKind::Latent)
-    return size.element * std::max({(form.q_lora > 0 ? form.q_lora : config.hidden) * size.query, form.kv_lora * size.heads * (form.qk_nope + form.v_dim),
-                                    config.hidden * std::max({form.q_lora, form.kv_lora + form.qk_rope, size.output})});
+    return size.element *
+           std::max({(form.q_lora > 0 ? form.q_lora : config.hidden) * size.query, form.kv_lora * size.heads * (form.qk_nope + form.v_dim),
+                     config.hidden * std::max({form.q_lora, form.kv_lora + form.qk_rope, size.output})});
   const std::int64_t width = segment == Segment::Attention ? size.query + size.key_value
                              : segment == Segment::Mlp     ? gates * size.ffn
-                             : segment == Segment::Experts && config.experts ? gates * config.experts->expert_ffn * size.ffn / config.ffn   // one expert's
-                                                           : size.vocabulary;
+                             : segment == Segment::Experts && config.experts
+                                 ? gates * config.experts->expert_ffn * size.ffn / config.ffn  // one expert's
+                                 : size.vocabulary;
   return size.element * (width * config.hidden);
 }
 

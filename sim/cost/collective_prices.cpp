@@ -38,7 +38,9 @@ RatioCurve::Coordinates payload_coordinate(Bytes payload) {
 
 constexpr double kNextNode = 1e9;  // ranks between the members of a pair: on two nodes, whatever their size
 
-struct ClockBytes { double payload, crossing; };
+struct ClockBytes {
+  double payload, crossing;
+};
 struct ClockGroup {
   RankGroup ranks;
   double on_node;
@@ -129,7 +131,8 @@ const RatioCurve& CollectivePrices::curve(const CollectiveShape& shape, const Gr
 }
 
 // The clock takes it that all groups of a node leave it at once. What each puts on port and uplink says the rest.
-CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group, const LinkClock::Copies& copies) const {
+CollectivePrice CollectivePrices::by_clock(const CollectiveShape& shape, const GroupPlacement& group,
+                                           const LinkClock::Copies& copies) const {
   const double payload = static_cast<double>(shape.payload.value()), per_node = real(profile_.devices_per_node);
   const RankGroup ranks{real(group.ranks), group.spans_nodes() ? per_node / real(group.on_node) : 1.0};
   const double crossing = payload * crossings(shape.kind, ranks);

@@ -38,7 +38,8 @@ struct CostKeyHash {
 namespace {
 
 bool is_flat(Operation operation) {
-  return operation == Operation::Accumulate || operation == Operation::NormPart || operation == Operation::Update || operation == Operation::HostUpdate;
+  return operation == Operation::Accumulate || operation == Operation::NormPart || operation == Operation::Update ||
+         operation == Operation::HostUpdate;
 }
 
 void use(TaskCost& cost, LinkId link, double share, std::int32_t ranks) {

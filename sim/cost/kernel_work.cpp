@@ -32,7 +32,6 @@ std::int64_t accesses(Kernel kernel) {
   }
 }
 
-
 // The optimizer reads the gradient, reads and writes the master weight and its `moments`, and writes the 16-bit weight where there is one.
 Bytes optimizer_bytes(std::int64_t elements, std::int64_t moments, Precision precision) {
   const Bytes element = bytes_per_element(precision);

@@ -42,7 +42,8 @@ class StageTimes {
 
   SimTime all(StageIndex stage) const {
     SimTime sum{};
-    for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk) sum += of(stage, chunk).forward + of(stage, chunk).backward + of(stage, chunk).weight;
+    for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk)
+      sum += of(stage, chunk).forward + of(stage, chunk).backward + of(stage, chunk).weight;
     return sum * plan_.num_microbatches();
   }
 
@@ -54,7 +55,7 @@ class StageTimes {
   const ParallelPlan& plan_;
   TaskPrices prices_;
   ByLayerKind<LayerTimes> times_;
-  SimTime recompute_{};                            // of the longest block
+  SimTime recompute_{};  // of the longest block
 };
 
 SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Phase phase) {
@@ -85,7 +86,7 @@ SimTime step_lower_bound(const ModelGraph& model, const ParallelPlan& plan) {
   const StageTimes times(model, plan);
   SimTime arrive{}, drain{}, bound{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
-    const SimTime all = times.all(stage), weights = times.weights(stage);   // weight gradients may come after the last input gradient
+    const SimTime all = times.all(stage), weights = times.weights(stage);  // weight gradients may come after the last input gradient
     bound = std::max({bound, arrive + all, arrive + all - weights + drain});
     const LayerTimes chunk = times.of(stage, ChunkIndex(0));
     arrive += chunk.forward;

@@ -17,6 +17,6 @@ struct MemoryBeside {
   std::int32_t communicators = 0, flows = 0, channels = 0;
   Bytes nccl{}, pool{};
 };
-MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_peak);   // nothing on a CPU
+MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_peak);  // nothing on a CPU
 
 }  // namespace sim

@@ -34,7 +34,9 @@ std::optional<Segment> norm_of(Operation operation) {
 constexpr bool is_input(Operation operation) { return operation == Operation::AttentionInput || operation == Operation::ExpertInput; }
 constexpr bool is_output(Operation operation) { return operation == Operation::AttentionOutput || operation == Operation::ExpertOutput; }
 // Attention over context ranks, and experts, are a core in two parts; what is between them moves nothing.
-constexpr bool begins_core(const TaskKey& key) { return key.phase == Phase::Backward ? !is_input(key.operation) : !is_output(key.operation); }
+constexpr bool begins_core(const TaskKey& key) {
+  return key.phase == Phase::Backward ? !is_input(key.operation) : !is_output(key.operation);
+}
 constexpr bool ends_core(const TaskKey& key) { return key.phase == Phase::Backward ? !is_output(key.operation) : !is_input(key.operation); }
 constexpr bool is_feed_forward(Segment segment) { return segment == Segment::Mlp || segment == Segment::Experts; }
 
@@ -122,7 +124,8 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
     else if (ends && is_feed_forward(*segment))
       effect.hold(kTemporaries, sum);
   }
-  const bool reads_last = cuts_segments() ? key.operation == Operation::MlpResidual : key.operation == Operation::Mlp || key.operation == Operation::ExpertOutput;
+  const bool reads_last = cuts_segments() ? key.operation == Operation::MlpResidual
+                                          : key.operation == Operation::Mlp || key.operation == Operation::ExpertOutput;
   if (forgets && reads_last) effect.free_at_end(kActivations, memory_of(Segment::Mlp).stream);
 }
 
@@ -157,7 +160,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   }
   if (const auto segment = norm_of(key.operation)) {
     const SegmentMemory& memory = memory_of(*segment);
-    effect.hold(kTemporaries, memory.stream);  // the gradient through the norm, before it joins the other
+    effect.hold(kTemporaries, memory.stream);         // the gradient through the norm, before it joins the other
     effect.free_at_end(kTemporaries, memory.stream);  // the gradient that it read
     effect.free_at_end(kActivations, memory.statistics + memory.stream);
     if (*segment == Segment::Head) effect.take_at_end(kActivations, memory.stream);
@@ -200,7 +203,8 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (!gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
-    if (bucket.shards > 1 && gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
+    if (bucket.shards > 1 && gradients_.begins(key, bucket))
+      effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
 }
 
 // After forward neighbours may keep a part each, until they gather it again.
@@ -239,7 +243,8 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
       if (is_of_copies(task.key.group) && task.key.phase != Phase::Step) effect.take(MemoryCategory::GatheredUnits, task.payload);
-      if (task.key.group == MeshAxis::Reshard) effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
+      if (task.key.group == MeshAxis::Reshard)
+        effect.free_at_end(MemoryCategory::GatheredUnits, task.payload / std::int64_t{plan_.mesh.reshard});
       return;
     case Operation::AllToAll: return effect.hold(MemoryCategory::CommunicationBuffers, task.payload);
     default: return;

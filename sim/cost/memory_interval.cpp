@@ -27,7 +27,8 @@ double MemoryInterval::chance_above(Bytes occupied, Bytes limit) const {
 MemoryInterval memory_interval(const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
   const MemoryBeside beside = memory_beside(plan, at_peak);
   const std::string& software = plan.cluster.software.name;
-  if (!software.empty() && software != "meshwright") return {common_behavior().memory_interval, beside.pool, "published runs that state their memory"};
+  if (!software.empty() && software != "meshwright")
+    return {common_behavior().memory_interval, beside.pool, "published runs that state their memory"};
   if (plan.cluster.hardware.kind == DeviceKind::Cpu) return {kOwnWorker, {}, "tensors of the worker, as its tests measure them"};
   return {kOwnWorker, beside.pool + beside.nccl, "tensors of the worker, as its tests measure them; allocator and NCCL are estimated"};
 }

@@ -100,7 +100,7 @@ Bytes MemoryModel::lower_bound(StageIndex stage) const {
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) keeps.push_back(state_->effects.chunk_keeps(stage, chunk));
   Bytes alive{}, most{};
   for (const StageAction& action : plan.order(stage)) {
-    if (action.kind == ActionKind::Weight) continue;   // what it alone still needs is left out
+    if (action.kind == ActionKind::Weight) continue;  // what it alone still needs is left out
     alive += action.kind == ActionKind::Forward ? keeps[action.chunk.position()] : -keeps[action.chunk.position()];
     most = std::max(most, alive);
   }

@@ -17,7 +17,7 @@ class MemoryModel {
   MemoryModel(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
   ~MemoryModel();
   MemoryBreakdown resident(StageIndex stage) const;  // alive between steps
-  Bytes on_host(StageIndex stage) const;              // of one rank, all the time
+  Bytes on_host(StageIndex stage) const;             // of one rank, all the time
   // Equal tasks share an effect; the reference stays valid. One model a thread, and one graph a model.
   const MemoryEffect& effect(const Task& task, const TaskGraph& graph) const;
   Bytes lower_bound(StageIndex stage) const;  // never above the simulated peak

@@ -9,7 +9,6 @@
 namespace sim {
 namespace {
 
-
 NumberFormat format_of(Precision precision) {
   switch (precision) {
     case Precision::Tf32: return NumberFormat::Tf32;
@@ -87,7 +86,7 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
 Work ModelledKernels::attention(const KernelCall& call) const {
   const bool is_fused = execution_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
   const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.mesh.context);
-  const bool is_ring = ranks > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;   // a call is one of its blocks
+  const bool is_ring = ranks > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;  // a call is one of its blocks
   const AttentionShape shape{.batch = real(call.shape[0]),
                              .heads = real(call.shape[1]),
                              .kv_heads = real(call.shape[1]),
@@ -116,7 +115,8 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
     case Kernel::EmbeddingForward:
     case Kernel::EmbeddingBackward: return operators_.embedding(bytes, pass);
     case Kernel::CrossEntropyForward:
-    case Kernel::CrossEntropyBackward: return operators_.cross_entropy(elements * (plan_.cluster.software.vocabulary_parallel ? 1 : plan_.mesh.tensor), pass);
+    case Kernel::CrossEntropyBackward:
+      return operators_.cross_entropy(elements * (plan_.cluster.software.vocabulary_parallel ? 1 : plan_.mesh.tensor), pass);
     case Kernel::RotaryForward:
     case Kernel::RotaryBackward: return operators_.rotary(bytes);
     case Kernel::DropoutForward:

@@ -11,18 +11,18 @@
 namespace sim {
 
 inline bool is_modelled(const HardwareProfile& profile) { return profile.kernels && profile.measured.empty(); }
-Execution execution_of(const ParallelPlan& plan);   // what the plan and its software say of kernels
+Execution execution_of(const ParallelPlan& plan);  // what the plan and its software say of kernels
 
 class ModelledKernels {
  public:
-  explicit ModelledKernels(const ParallelPlan& plan);   // must outlive this
+  explicit ModelledKernels(const ParallelPlan& plan);  // must outlive this
   ModelledKernels(const ModelledKernels&) = delete;
 
   Work work(const KernelCall& call) const;
   // Of a task: the device computes while the host issues; the slower of the two.
   Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work))); }
-  Seconds flat(Operation operation, Elements elements) const;   // NormPart, Accumulate, Update
-  double optimizer_bytes() const { return operators_.optimizer_bytes(); }   // of a parameter, read and written
+  Seconds flat(Operation operation, Elements elements) const;              // NormPart, Accumulate, Update
+  double optimizer_bytes() const { return operators_.optimizer_bytes(); }  // of a parameter, read and written
 
  private:
   Work product(const KernelCall& call) const;

@@ -46,8 +46,9 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
 bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
   const auto is_whole = [&](std::int64_t block) { return block % per_node == 0 || per_node % block == 0; };
   const std::int64_t tensor = mesh.tensor;
-  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.expert) && is_whole(tensor * mesh.reshard) &&
-                                         is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
+  return mesh.ranks() <= per_node ||
+         (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.expert) && is_whole(tensor * mesh.reshard) &&
+          is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
 }
 
 }  // namespace
@@ -78,7 +79,8 @@ Slowest Placement::slowest(const GraphDevice& device, const Fold& fold, const Gr
   each_rank([&](Rank rank, const GroupPlacement& group) {
     if (group.on_node < found.group.on_node) found = {.rank = rank, .group = group, .crossing = 0};
   });
-  each_rank([&](Rank rank, const GroupPlacement& group) { found.crossing += node(rank) == node(found.rank) && group.spans_nodes() ? 1 : 0; });
+  each_rank(
+      [&](Rank rank, const GroupPlacement& group) { found.crossing += node(rank) == node(found.rank) && group.spans_nodes() ? 1 : 0; });
   return found;
 }
 

@@ -19,7 +19,8 @@ struct GroupPlacement {
 struct Slowest {
   Rank rank;
   GroupPlacement group;
-  std::int32_t crossing = 0;  // ranks that the device stands for, on the node of `rank`, whose groups leave it: they load its uplink together
+  std::int32_t crossing =
+      0;  // ranks that the device stands for, on the node of `rank`, whose groups leave it: they load its uplink together
 };
 
 class Placement {

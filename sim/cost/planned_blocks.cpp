@@ -59,7 +59,8 @@ class BlockList {
     for (std::ptrdiff_t equal = 4; equal > 0 && left > Bytes(0); --equal) {
       Place first = own;
       std::fill(first.begin() + equal, first.end(), -1);
-      for (auto place = open_.lower_bound(first); left > Bytes(0) && place != open_.end() && std::equal(own.begin(), own.begin() + equal, place->first.begin());) {
+      for (auto place = open_.lower_bound(first);
+           left > Bytes(0) && place != open_.end() && std::equal(own.begin(), own.begin() + equal, place->first.begin());) {
         left = free_in(place->second, left, at.time);
         place = place->second.empty() ? open_.erase(place) : std::next(place);
       }
@@ -103,7 +104,8 @@ std::vector<std::vector<TimedChange>> changes_of(const SimulatedStep& step, cons
     const MemoryEffect& effect = memory.effect(task, step.graph);
     add(task.device, effect.at_start, ran.begin, task.key);
     add(task.device, effect.temporary, ran.begin, task.key);
-    for (const MemoryChange& change : effect.temporary) changes[task.device.position()].push_back({ran.end, {change.category, -change.amount}, task.key});
+    for (const MemoryChange& change : effect.temporary)
+      changes[task.device.position()].push_back({ran.end, {change.category, -change.amount}, task.key});
     add(task.device, effect.at_end, ran.end, task.key);
     TaskKey sent = task.key;  // on the other side of the boundary
     sent.layer = LayerIndex(task.key.layer.value() + (task.key.phase == Phase::Forward ? -1 : 1));

@@ -21,7 +21,8 @@ PredictionInterval prediction_interval(const Cluster& cluster) {
   if (!hardware.corrections.empty()) return {kCalibrated, "calibrated by runs on this device"};
   if (!hardware.measured.empty()) return {kMeasured, "kernels measured on this device"};
   if (is_modelled(hardware))
-    return {std::hypot(cluster.software.interval, hardware.kernels->interval), "published runs, of this part and software as far as there are any"};
+    return {std::hypot(cluster.software.interval, hardware.kernels->interval),
+            "published runs, of this part and software as far as there are any"};
   return {kDataSheet, "a data sheet alone"};
 }
 
@@ -30,7 +31,8 @@ PredictionInterval prediction_interval(const ParallelPlan& plan) {
   const Behavior& known = common_behavior();
   const double context = plan.mesh.context > 1 ? known.novel_context : 0, experts = plan.model.experts ? known.novel_experts : 0;
   const double latent = plan.model.attention.kind == AttentionKind::Latent ? known.novel_latent : 0;
-  const bool has_host = plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.offload_activations);   // of a CPU it is itself
+  const bool has_host =
+      plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.offload_activations);  // of a CPU it is itself
   interval.half_width = std::hypot(std::hypot(interval.half_width, context, experts), latent, has_host ? known.novel_offload : 0);
   return interval;
 }

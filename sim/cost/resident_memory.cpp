@@ -3,7 +3,6 @@
 namespace sim {
 namespace {
 
-
 Bytes& of(MemoryBreakdown& memory, MemoryCategory category) { return memory[static_cast<std::size_t>(category)]; }
 
 }  // namespace
@@ -66,7 +65,8 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan) {
   const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
-  const std::int64_t positions = plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;
+  const std::int64_t positions =
+      plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;
   if (plan.model.position == Position::Rotary)
     of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (positions * plan.model.head_dim);
 }

@@ -26,7 +26,7 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
 // Without the padding of buckets: never more than the above. Makes no buckets.
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
-MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);   // on the device
+MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements);  // on the device
 // What an offloaded optimizer takes on the host for this rank: gradients as they come, the state, and the weights that go up (of 16 bits beside
 // their masters, else the masters themselves).
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements);

@@ -26,17 +26,18 @@ Part part_of(const Operator& op, Segment segment) {
 // Shares of a cross-entropy: the maximum reads the logits once, exponentials and their sum read them again and compute.
 constexpr double kMaximumShare = 1.0 / 3.0;
 constexpr double kExponentialsShare = 2.0 / 3.0;
-constexpr double kOneWay = 0.5;   // of a permutation and its way back
+constexpr double kOneWay = 0.5;  // of a permutation and its way back
 
 struct LocalShape {
-  std::int64_t tokens, inputs, outputs;   // of an expert: its tokens
-  std::int64_t products = 0;              // of experts: so many at once
+  std::int64_t tokens, inputs, outputs;  // of an expert: its tokens
+  std::int64_t products = 0;             // of experts: so many at once
   std::int64_t rows() const { return tokens * std::max<std::int64_t>(1, products); }
 };
 
 class Writer {
  public:
-  Writer(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()) {}
+  Writer(const ModelGraph& model, const ParallelPlan& plan)
+      : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()) {}
 
   void forward(const Operator& op, double share = 1.0);
   void backward(const Operator& op);         // without weight gradients where the schedule splits them off
@@ -80,8 +81,10 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = shape_.tensor;
   if (op.kind == OperatorKind::Permutation) return of_experts(op, {shape_.tokens(), op.inputs, op.outputs});
-  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !op.gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
-  const LocalShape whole{shape_.tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs, op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
+  if (op.split == TensorSplit::None)
+    return {shape_.sequence_parallel && !op.gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
+  const LocalShape whole{shape_.tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs,
+                         op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
   if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return {shape_.tokens(), op.inputs / t, op.outputs};
@@ -133,9 +136,7 @@ void Writer::forward(const Operator& op, double share) {
     case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs, at.products}, share);
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
-    case OperatorKind::Rotary:
-      join_latent();
-      return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
     case OperatorKind::Attention: return attention_forward();
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs}, share);
@@ -156,9 +157,7 @@ void Writer::backward(const Operator& op) {
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
-    case OperatorKind::Rotary:
-      join_latent();
-      return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
+    case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_backward();
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});

@@ -30,10 +30,13 @@ double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
   return is_new_weights && software.overlap_gather ? common_behavior().bucket_tail : 1;
 }
 
-Bytes scaled(Bytes payload, double factor) { return factor == 1 ? payload : Bytes(std::llround(static_cast<double>(payload.value()) * factor)); }
+Bytes scaled(Bytes payload, double factor) {
+  return factor == 1 ? payload : Bytes(std::llround(static_cast<double>(payload.value()) * factor));
+}
 
 bool equal(const Operator& a, const Operator& b) {
-  return a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs && a.split == b.split && a.bias == b.bias && a.experts == b.experts;
+  return a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs && a.split == b.split && a.bias == b.bias &&
+         a.experts == b.experts;
 }
 bool equal(const SegmentGraph& a, const SegmentGraph& b) {
   return a.segment == b.segment && std::equal(a.operators.begin(), a.operators.end(), b.operators.begin(), b.operators.end(),
@@ -52,7 +55,8 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       placement_(plan),
       kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
       collectives_(plan.cluster, kernels_, plan.workload.precision, {placement_.busy_ranks()}),
-      host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}), {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
+      host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
+                       {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
   classify_layers();
 }
@@ -96,13 +100,15 @@ Seconds TaskPrices::host_update(Elements elements) const {
   const TaskKernels kernels = flat_kernels(plan_, Operation::HostUpdate, elements);
   if (plan_.cluster.hardware.kind == DeviceKind::Cpu) return sum_of(kernels);
   const KernelCall& call = kernels.calls.front();
-  const double bytes = modelled_ ? modelled_->optimizer_bytes() * real(elements.value) : real(kernel_work(call.kernel, call.shape, plan_.workload.precision).bytes.value());
+  const double bytes = modelled_ ? modelled_->optimizer_bytes() * real(elements.value)
+                                 : real(kernel_work(call.kernel, call.shape, plan_.workload.precision).bytes.value());
   return host_.step(bytes);
 }
 
 SimTime TaskPrices::host_copy(const TaskKey& key, Bytes payload) const {
   const bool is_own_host = plan_.cluster.hardware.kind == DeviceKind::Cpu;
-  return corrected(key, is_own_host ? kernels_.time({.kernel = Kernel::Copy, .shape = {payload.value()}}, CallKind::Plain) : host_.copy(real(payload.value())));
+  return corrected(key, is_own_host ? kernels_.time({.kernel = Kernel::Copy, .shape = {payload.value()}}, CallKind::Plain)
+                                    : host_.copy(real(payload.value())));
 }
 
 SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
@@ -110,13 +116,12 @@ SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
   return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
 
-Elements TaskPrices::updated(const Bucket& bucket) const {
-  return {stepped_elements(bucket, plan_)};
-}
+Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_)}; }
 
 // The fullest rank's tokens.
 TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {
-  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed, token_copies(*plan_.model.experts, plan_.cluster.software)};
+  return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed,
+          token_copies(*plan_.model.experts, plan_.cluster.software)};
 }
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {

@@ -54,9 +54,9 @@ class TaskPrices {
   const ParallelPlan& plan_;
   Placement placement_;
   KernelPrices kernels_;
-  std::optional<ModelledKernels> modelled_;   // where the profile describes kernels and nothing was measured
+  std::optional<ModelledKernels> modelled_;  // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
-  HostClock host_;   // of a GPU; a CPU rank is its own host
+  HostClock host_;  // of a GPU; a CPU rank is its own host
   std::vector<std::int32_t> layer_classes_;
 };
 

@@ -48,7 +48,8 @@ void add_neighbors(Apart& apart, const ParallelPlan& plan) {
   std::set<std::int32_t> nodes;
   for (Rank rank(0); rank.value() < mesh.ranks(); ++rank) {
     const MeshCoordinate at = mesh.coordinate(rank);
-    if (apart.data.count(at.data) > 0 && (!spans_nodes(plan) || apart.tensor.count(at.tensor) > 0)) nodes.insert(plan.cluster.node_of(rank).value());
+    if (apart.data.count(at.data) > 0 && (!spans_nodes(plan) || apart.tensor.count(at.tensor) > 0))
+      nodes.insert(plan.cluster.node_of(rank).value());
   }
   for (Rank rank(0); rank.value() < mesh.ranks(); ++rank) {
     if (nodes.count(plan.cluster.node_of(rank).value()) == 0) continue;
@@ -76,7 +77,7 @@ std::vector<std::string> to_text(const Disturbances& disturbances, const Paralle
 
 Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan) {
   Apart apart;
-  for (const SlowRank& slow : disturbances.ranks) set_apart(apart, plan, LinkId(slow.rank.value()));   // its port
+  for (const SlowRank& slow : disturbances.ranks) set_apart(apart, plan, LinkId(slow.rank.value()));  // its port
   for (const SlowLink& slow : disturbances.links) set_apart(apart, plan, slow.link);
   if (apart.data.empty()) return Fold::Symmetric;
   for (std::size_t known = 0; known < apart.data.size() + apart.tensor.size();) {
@@ -86,7 +87,8 @@ Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan) {
   // Groups of shards differ in which replicas they hold, those of experts in which experts, neighbours after forward in which neighbours: every one of them stands alone.
   if (plan.mesh.shards() != plan.mesh.copies() || plan.mesh.expert > 1 || plan.mesh.reshard > 1)
     return {{.all_apart = true, .apart = {}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
-  return {{.all_apart = false, .apart = {apart.data.begin(), apart.data.end()}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
+  return {{.all_apart = false, .apart = {apart.data.begin(), apart.data.end()}},
+          {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
 }
 
 Slowdown::Slowdown(const TaskGraph& graph, const Disturbances& disturbances) {

@@ -14,7 +14,7 @@ namespace sim {
 
 struct SlowRank {
   Rank rank;
-  double factor = 1;    // its computation takes that many times as long
+  double factor = 1;  // its computation takes that many times as long
 };
 struct SlowLink {
   LinkId link;          // as Topology numbers them
@@ -41,8 +41,8 @@ class Slowdown {
   const TaskCost& cost(const Task& task, const TaskCost& cost);
 
  private:
-  std::vector<double> factors_;                              // by device; empty: none is slow
-  std::unordered_map<const TaskCost*, TaskCost> slowed_;     // looked up, never walked through; costs are kept by device, so one factor each
+  std::vector<double> factors_;                           // by device; empty: none is slow
+  std::unordered_map<const TaskCost*, TaskCost> slowed_;  // looked up, never walked through; costs are kept by device, so one factor each
 };
 
 }  // namespace sim

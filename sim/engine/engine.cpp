@@ -9,8 +9,7 @@
 
 namespace sim {
 
-Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing links, StreamOrder order,
-               MemoryTracker& memory)
+Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing links, StreamOrder order, MemoryTracker& memory)
     : graph_(graph), priced_(std::move(priced)), order_(order), memory_(memory), links_(std::move(links)), states_(graph.devices().size()) {
   const std::size_t num_tasks = graph.tasks().size();
   run_.tasks.resize(num_tasks);
@@ -131,7 +130,8 @@ void Engine::start_meeting(std::int32_t meeting) {
     begin(task);
     duration = std::max(duration, cost.duration);
   }
-  for (const std::int32_t task : meetings_[static_cast<std::size_t>(meeting)]) take_links(*priced_[static_cast<std::size_t>(task)].cost, duration);
+  for (const std::int32_t task : meetings_[static_cast<std::size_t>(meeting)])
+    take_links(*priced_[static_cast<std::size_t>(task)].cost, duration);
   const std::int32_t activity = static_cast<std::int32_t>(graph_.tasks().size()) + meeting;
   if (uses_.empty())
     schedule(activity, now_ + duration);

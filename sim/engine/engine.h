@@ -38,7 +38,6 @@ struct DeviceTimes {
   SimTime exposed{};        // while something communicated and nothing computed
 };
 
-
 struct EngineRun {
   SimTime step_time{};
   std::vector<TaskTimes> tasks;      // by TaskId

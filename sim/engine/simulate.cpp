@@ -40,7 +40,8 @@ Timeline make_timeline(const TaskGraph& graph, const EngineRun& run, MemoryTrack
   return timeline;
 }
 
-std::vector<DeviceResult> device_results(const TaskGraph& graph, const EngineRun& run, const MemoryTracker& memory, const std::vector<Bytes>& on_host) {
+std::vector<DeviceResult> device_results(const TaskGraph& graph, const EngineRun& run, const MemoryTracker& memory,
+                                         const std::vector<Bytes>& on_host) {
   std::vector<DeviceResult> results;
   for (std::size_t at = 0; at < graph.devices().size(); ++at) {
     const GraphDevice& device = graph.devices()[at];
@@ -90,7 +91,9 @@ Bytes fullest_host(const std::vector<Bytes>& on_host, const ParallelPlan& plan) 
 bool host_fits(const SimulationResult& result, const Cluster& cluster) {
   const HardwareProfile& hardware = cluster.hardware;
   if (hardware.kind == DeviceKind::Gpu) return hardware.node_memory == Bytes(0) || result.host_memory <= hardware.node_memory;
-  const auto fits = [limit = usable_memory(cluster)](const DeviceResult& rank) { return rank.host_memory == Bytes(0) || rank.peak_memory + rank.host_memory <= limit; };
+  const auto fits = [limit = usable_memory(cluster)](const DeviceResult& rank) {
+    return rank.host_memory == Bytes(0) || rank.peak_memory + rank.host_memory <= limit;
+  };
   return std::all_of(result.devices.begin(), result.devices.end(), fits);
 }
 
@@ -106,7 +109,8 @@ void summarize_work(SimulationResult& result, const ModelGraph& model, const Par
 }  // namespace
 
 const DeviceResult* fullest_device(const SimulationResult& result) {
-  const auto fullest = std::max_element(result.devices.begin(), result.devices.end(), [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
+  const auto fullest = std::max_element(result.devices.begin(), result.devices.end(),
+                                        [](const auto& a, const auto& b) { return a.peak_memory < b.peak_memory; });
   return fullest == result.devices.end() ? nullptr : &*fullest;
 }
 

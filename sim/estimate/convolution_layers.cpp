@@ -82,8 +82,12 @@ ConvolutionalNetwork residual(const Bottlenecks& shape, ConvolutionWriter net) {
   return net.take();
 }
 
-struct Mobile { double expansion, outputs, repeats, stride, kernel; };
-struct Scale { double width = 1, depth = 1; };
+struct Mobile {
+  double expansion, outputs, repeats, stride, kernel;
+};
+struct Scale {
+  double width = 1, depth = 1;
+};
 
 void inverted_bottleneck(ConvolutionWriter& net, const Mobile& block, const Filter& filter) {
   const FeatureMap before = net.map();

@@ -14,13 +14,13 @@ struct Device {
   Device() = default;
   explicit Device(HardwareProfile hardware) : profile(std::move(hardware)), kernels(profile.kernels.value_or(KernelTraits{})) {}
   HardwareProfile profile;
-  KernelTraits kernels;                    // of the profile, or defaults
+  KernelTraits kernels;  // of the profile, or defaults
   Behavior behavior = common_behavior();
-  FlopsPerSecond matrix_peak(NumberFormat format) const;   // of the unit that such products run on
+  FlopsPerSecond matrix_peak(NumberFormat format) const;  // of the unit that such products run on
   double matrix_share(NumberFormat format) const;
 };
 
 Device load_device(const std::string& path_or_name);
-Execution usual_execution(const SoftwareStack& stack);   // how a program runs kernels where nothing else is said
+Execution usual_execution(const SoftwareStack& stack);  // how a program runs kernels where nothing else is said
 
 }  // namespace sim

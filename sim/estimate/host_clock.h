@@ -9,14 +9,16 @@
 namespace sim {
 
 struct HostClock {
-  BytesPerSecond link{}, memory{};   // one direction of a device's link; what one rank's share of the host's memory gives
+  BytesPerSecond link{}, memory{};  // one direction of a device's link; what one rank's share of the host's memory gives
 
   Seconds copy(double bytes) const { return Seconds(bytes / link.value()); }
-  Seconds step(double bytes) const { return Seconds(bytes / memory.value()); }   // read and written; bandwidth is all that AdamW needs
+  Seconds step(double bytes) const { return Seconds(bytes / memory.value()); }  // read and written; bandwidth is all that AdamW needs
 };
 
 // traits.host_memory is the share of one device of a full node: the fewer ranks step there, the more each has.
-struct HostRanks { std::int32_t of_node = 1, busy = 1; };
+struct HostRanks {
+  std::int32_t of_node = 1, busy = 1;
+};
 inline HostClock host_clock(const KernelTraits& traits, HostRanks ranks = {}) {
   return {traits.host_link, BytesPerSecond(traits.host_memory.value() * ranks.of_node / std::max(1, ranks.busy))};
 }

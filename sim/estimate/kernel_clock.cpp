@@ -51,7 +51,8 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
   const KernelTraits& traits = device_.kernels;
   const double share = device_.matrix_share(format) * stack_.matrix_share;
   const double one = device_.matrix_peak(format).value() / traits.multiprocessors * share;
-  const double fill = traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.matrix_peak(NumberFormat::Bf16).value());
+  const double fill =
+      traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.matrix_peak(NumberFormat::Bf16).value());
   double best = 1e30;
   for (const Tile& tile : kTiles) {
     const double tiles = std::ceil(shape.rows / tile.rows) * std::ceil(shape.columns / tile.columns) * shape.batch;
@@ -70,8 +71,8 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
     compute /= device_.behavior.misaligned_share;
   const double size = format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = format == NumberFormat::Fp8 ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
-                                                         cast_bytes(device_.behavior, execution_.scales) / stream_rate()
+  const double casts = format == NumberFormat::Fp8 ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner *
+                                                         shape.batch * cast_bytes(device_.behavior, execution_.scales) / stream_rate()
                                                    : 0;
   return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
               casts * (execution_.compiled ? device_.behavior.compiled_cast_share : 1),
@@ -110,7 +111,8 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
   const double dim = shape.key_dim < 96 ? (first ? device_.behavior.flash1_narrow_gain : device_.behavior.flash_narrow_gain) : 1.0;
   const NumberFormat format = execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format;
-  const double rate = device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
+  const double rate =
+      device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
   const double time = backward ? flops * kFlashBackwardWork / (rate * device_.behavior.flash_backward_gain)
                                : flops / (rate * device_.behavior.flash_forward_gain);
   const Work kernel{time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
@@ -119,7 +121,8 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
 
 // Sums in fp32 are read and written for each partial one in 16 bit: outputs forward, gradients of queries, keys and values backward.
 Work KernelClock::merging(const AttentionShape& shape, bool backward) const {
-  const double width = backward ? shape.heads * shape.key_dim + shape.kv_heads * (shape.key_dim + shape.value_dim) : shape.heads * shape.value_dim;
+  const double width =
+      backward ? shape.heads * shape.key_dim + shape.kv_heads * (shape.key_dim + shape.value_dim) : shape.heads * shape.value_dim;
   return bytes(shape.batch * shape.merged * width * (element() + 2 * 4));
 }
 

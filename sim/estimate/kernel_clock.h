@@ -2,9 +2,9 @@
 // Used by layer_work. Knows shapes only, neither layers nor plans.
 #pragma once
 
+#include "sim/cluster/software_stack.h"
 #include "sim/estimate/convolution_layers.h"
 #include "sim/estimate/device.h"
-#include "sim/cluster/software_stack.h"
 #include "sim/model/expert_form.h"
 
 namespace sim {

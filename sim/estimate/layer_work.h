@@ -12,8 +12,8 @@ struct LayerWork {
   Work widening;                        // of linear: into the feed-forward
   Work input_gradient, attention_back, elementwise_back;
   Work weight_gradient;
-  double beside_sums = 0;                      // seconds of weight gradients during which the tensor group can sum input gradients
-  double dispatched_bytes = 0;                 // to experts on other ranks, one way, a copy for each expert
+  double beside_sums = 0;       // seconds of weight gradients during which the tensor group can sum input gradients
+  double dispatched_bytes = 0;  // to experts on other ranks, one way, a copy for each expert
   Work forward() const { return linear + attention + elementwise; }
   Work backward() const { return input_gradient + attention_back + elementwise_back; }
 };
@@ -41,7 +41,7 @@ ParameterCount embedding_parameters(const RunDescription& run);
 // Floating point operations of forward and backward of one sample that the mathematics asks for; recomputation does not count.
 double model_flops(const Network& network);
 
-double tokens_with_loss(const RunDescription& run, const SoftwareStack& stack);   // share of a sample that the output head sees
+double tokens_with_loss(const RunDescription& run, const SoftwareStack& stack);  // share of a sample that the output head sees
 
 BlockKind block_kind(const Network& network, std::int64_t layer);
 

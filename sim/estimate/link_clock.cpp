@@ -63,7 +63,7 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
   const bool leaves = group.ranks > members;
   const double gain = kind == CollectiveKind::AllReduce && !leaves ? gain_ : 1;
   const double inside = members > 1 ? crossing / (link_rate(members) * gain) : 0;
-  const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));   // groups that leave the node at once
+  const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));  // groups that leave the node at once
   const double between = leaves ? crossing * sharing / node_rate_ : 0;
   return start(kind, group, payload) + std::max(inside, between);
 }
@@ -81,8 +81,8 @@ double LinkClock::inside(double sent, const RankGroup& group, const Copies& copi
 double LinkClock::all_to_all(double sent, const RankGroup& group, const Copies& copies) const {
   if (group.ranks <= 1 || sent <= 0) return 0;
   const double rate = copies.once > 0 ? copies.once * sold_ : node_rate_;
-  return start(CollectiveKind::SendReceive, group, sent) + std::max(inside(sent, group, copies) / link_rate(members_on_node(group)),
-                                                                    leaving(sent, group, copies) * gpus_per_node_ / rate);
+  return start(CollectiveKind::SendReceive, group, sent) +
+         std::max(inside(sent, group, copies) / link_rate(members_on_node(group)), leaving(sent, group, copies) * gpus_per_node_ / rate);
 }
 
 double LinkClock::transfer(double payload, const RankGroup& pair) const {

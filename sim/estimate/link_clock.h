@@ -4,16 +4,16 @@
 
 #include <vector>
 
+#include "sim/cluster/software_stack.h"
 #include "sim/collective/collective.h"
 #include "sim/estimate/device.h"
-#include "sim/cluster/software_stack.h"
 #include "sim/model/expert_form.h"
 
 namespace sim {
 
 struct RankGroup {
-  double ranks = 1;        // members
-  double stride = 1;       // ranks between two members
+  double ranks = 1;   // members
+  double stride = 1;  // ranks between two members
 };
 
 // How often the payload crosses a member's link.
@@ -37,8 +37,8 @@ class LinkClock {
   };
   double all_to_all(double sent, const RankGroup& group) const { return all_to_all(sent, group, {}); }  // bytes, by one rank to all others
   double all_to_all(double sent, const RankGroup& group, const Copies& copies) const;
-  double leaving(double sent, const RankGroup& group, const Copies& copies) const;   // its node, of what a rank sends
-  double transfer(double payload, const RankGroup& pair) const;   // all ranks of the node send at once
+  double leaving(double sent, const RankGroup& group, const Copies& copies) const;  // its node, of what a rank sends
+  double transfer(double payload, const RankGroup& pair) const;                     // all ranks of the node send at once
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
 
@@ -47,11 +47,11 @@ class LinkClock {
   double start(CollectiveKind kind, const RankGroup& group, double payload) const;
 
   double link_rate(double members) const;
-  double inside(double sent, const RankGroup& group, const Copies& copies) const;   // over the links of its node
+  double inside(double sent, const RankGroup& group, const Copies& copies) const;  // over the links of its node
 
   Behavior behavior_;
-  std::vector<double> mesh_rates_;  // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
-  double link_rate_ = 0;        // of a GPU, one direction
+  std::vector<double> mesh_rates_;   // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
+  double link_rate_ = 0;             // of a GPU, one direction
   double node_rate_ = 0, sold_ = 0;  // of a node, one direction
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };

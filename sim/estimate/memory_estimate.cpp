@@ -19,10 +19,13 @@ constexpr double kGib = 1073741824.0;
 PipelineShape full_shape(const Layout& layout) {
   const std::int64_t stages = layout.pipeline, enough = 4 * stages + layout.microbatches % stages;
   const auto small = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
-  return {small(stages), small(layout.schedule == "gpipe" ? layout.microbatches : std::min(layout.microbatches, enough)), small(layout.chunks)};
+  return {small(stages), small(layout.schedule == "gpipe" ? layout.microbatches : std::min(layout.microbatches, enough)),
+          small(layout.chunks)};
 }
 
-struct Weights { double all = 0, trained = 0; };
+struct Weights {
+  double all = 0, trained = 0;
+};
 struct RankMemory {
   Weights dense, experts;
   double activations = 0, again = 0, passing = 0, loss = 0;  // again: of the fullest block in its backward
@@ -138,7 +141,8 @@ MemoryEstimate estimate_memory(const RunDescription& run, const Setting& setting
     return fullest;
   }
   for (std::int64_t at = 0; at < run.layout.pipeline; ++at) {
-    const MemoryEstimate rank = of_rank(run, setting, rank_memory(run, setting, StageIndex(static_cast<std::int32_t>(at))), fullest.available_gib);
+    const MemoryEstimate rank =
+        of_rank(run, setting, rank_memory(run, setting, StageIndex(static_cast<std::int32_t>(at))), fullest.available_gib);
     const double needed = std::max(fullest.needed_gib, rank.needed_gib);
     if (rank.total_gib > fullest.total_gib) fullest = rank;
     fullest.needed_gib = needed;
@@ -150,7 +154,8 @@ void take_memory(const MemoryEstimate& memory, const Behavior& known, StepEstima
   estimate.memory_gib = memory.total_gib;
   estimate.memory_low_gib = memory.total_gib / (1 + known.memory_interval);
   estimate.memory_high_gib = memory.total_gib * (1 + known.memory_interval);
-  estimate.out_of_memory_chance = chance_above({memory.needed_gib / (1 + known.memory_interval), memory.needed_gib * (1 + known.memory_interval)}, memory.available_gib);
+  estimate.out_of_memory_chance = chance_above(
+      {memory.needed_gib / (1 + known.memory_interval), memory.needed_gib * (1 + known.memory_interval)}, memory.available_gib);
   estimate.out_of_memory = estimate.out_of_memory_chance > 0.5;
 }
 

@@ -117,8 +117,7 @@ double MicrobatchTimes::dispatch_time(double bytes) const {
 MicrobatchTimes::Pass MicrobatchTimes::piece(const LayerWork& work, const Collectives& collectives, double parameters) const {
   const double launches = run_.execution.graphs ? behavior().graph_launch_share : 1;
   const auto time = [&](const Work& part) { return std::max(part.device, kernels_.host_time(part) * launches); };
-  Pass pass{time(work.forward()) + collectives.forward,
-            time(work.backward()) + collectives.backward,
+  Pass pass{time(work.forward()) + collectives.forward, time(work.backward()) + collectives.backward,
             time(work.weight_gradient) + accumulation(parameters)};
   if (run_.layout.expert > 1) {
     const double dispatch = 2 * dispatch_time(work.dispatched_bytes);
@@ -159,7 +158,8 @@ std::vector<StageTimes> MicrobatchTimes::stages() const {
     if (run_.network.kind != NetworkKind::DecoderLayer) {
       const double head_table = run_.network.tied ? 0 : table;
       if (stage.embedding) add(with_gathers(piece(slowed(embedding_work(run_, setting_.stack, kernels_)), {}, table), table));
-      if (stage.head) add(with_gathers(piece(slowed(head_work(run_, setting_.stack, kernels_)), {gathered_logits(), 0}, head_table), head_table));
+      if (stage.head)
+        add(with_gathers(piece(slowed(head_work(run_, setting_.stack, kernels_)), {gathered_logits(), 0}, head_table), head_table));
     }
     times.push_back({Seconds(sum.forward), Seconds(sum.backward), Seconds(sum.weight)});
   }

@@ -27,7 +27,7 @@ class MicrobatchTimes {
     double forward = 0, backward = 0;
   };
   Pass block(std::int64_t layer) const;
-  Pass piece(const LayerWork& work, const Collectives& collectives, double parameters) const;   // without what it waits for
+  Pass piece(const LayerWork& work, const Collectives& collectives, double parameters) const;  // without what it waits for
   Collectives tensor_collectives(BlockKind kind, const LayerWork& work) const;
   Collectives context_collectives(double compute) const;
   LayerWork slowed(LayerWork work) const;

@@ -15,19 +15,29 @@ struct Family {
   std::string_view name;
   bool gated, rms_norm, rotary, tied, bias;
   NetworkKind kind = NetworkKind::Decoder;
-  std::int64_t window_every = 0;   // sliding windows in every such layer; 0: as `layer_types` says, else in all if a window is given
+  std::int64_t window_every = 0;  // sliding windows in every such layer; 0: as `layer_types` says, else in all if a window is given
 };
 constexpr Family kFamilies[] = {
-    {"gpt2", false, false, false, true, true},          {"gpt_neox", false, false, true, false, true},
-    {"opt", false, false, false, true, true},           {"bloom", false, false, false, true, true},
-    {"mpt", false, false, false, true, false},          {"bert", false, false, false, true, true, NetworkKind::Encoder},
-    {"llama", true, true, true, false, false},          {"mistral", true, true, true, false, false},
-    {"qwen2", true, true, true, false, false},          {"qwen3", true, true, true, false, false},
-    {"gemma2", true, true, true, true, false, NetworkKind::Decoder, 2}, {"phi3", true, true, true, false, false},
-    {"mixtral", true, true, true, false, false},        {"grok-1", true, true, true, true, false},
-    {"qwen2_moe", true, true, true, false, false},      {"qwen3_moe", true, true, true, false, false},
-    {"olmoe", true, true, true, false, false},          {"deepseek_v2", true, true, true, false, false},
-    {"deepseek_v3", true, true, true, false, false},    {"gpt_oss", true, true, true, false, true, NetworkKind::Decoder, 2},
+    {"gpt2", false, false, false, true, true},
+    {"gpt_neox", false, false, true, false, true},
+    {"opt", false, false, false, true, true},
+    {"bloom", false, false, false, true, true},
+    {"mpt", false, false, false, true, false},
+    {"bert", false, false, false, true, true, NetworkKind::Encoder},
+    {"llama", true, true, true, false, false},
+    {"mistral", true, true, true, false, false},
+    {"qwen2", true, true, true, false, false},
+    {"qwen3", true, true, true, false, false},
+    {"gemma2", true, true, true, true, false, NetworkKind::Decoder, 2},
+    {"phi3", true, true, true, false, false},
+    {"mixtral", true, true, true, false, false},
+    {"grok-1", true, true, true, true, false},
+    {"qwen2_moe", true, true, true, false, false},
+    {"qwen3_moe", true, true, true, false, false},
+    {"olmoe", true, true, true, false, false},
+    {"deepseek_v2", true, true, true, false, false},
+    {"deepseek_v3", true, true, true, false, false},
+    {"gpt_oss", true, true, true, false, true, NetworkKind::Decoder, 2},
 };
 constexpr JsonReader::Range kSize = {1, 1e9};
 
@@ -74,7 +84,7 @@ Network network_from_config(const Json& json, const std::string& file) {
   net.gated = family.gated;
   net.rms_norm = family.rms_norm;
   net.rotary = family.rotary;
-  if (!family.rotary) net.positions = size_of(config, {"n_positions", "max_position_embeddings"}, 0);   // of ALiBi no config says a number
+  if (!family.rotary) net.positions = size_of(config, {"n_positions", "max_position_embeddings"}, 0);  // of ALiBi no config says a number
   net.bias = family.bias;
   net.tied = config.boolean("tie_word_embeddings", family.tied);
   net.attention = attention_of(config, family);

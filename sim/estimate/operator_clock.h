@@ -12,24 +12,30 @@ class OperatorClock {
  public:
   OperatorClock(const KernelClock& clock, const SoftwareStack& stack, const Execution& execution);
 
-  struct NormForm { bool rms = false; };
-  struct ResidualForm { bool biased = false, dropout = false; };
-  struct ActivationForm { bool gated = false; };
+  struct NormForm {
+    bool rms = false;
+  };
+  struct ResidualForm {
+    bool biased = false, dropout = false;
+  };
+  struct ActivationForm {
+    bool gated = false;
+  };
   // bytes: of what the operator puts out
   Work norm(double bytes, NormForm form, Pass pass) const;
   Work residual(double bytes, ResidualForm form, Pass pass) const;
-  Work dropout(double bytes, Pass pass) const;          // where it stands apart from the sum
+  Work dropout(double bytes, Pass pass) const;  // where it stands apart from the sum
   Work activation(double bytes, ActivationForm form, Pass pass) const;
-  Work rotary(double bytes) const;                      // of queries and keys; either pass
-  Work cross_entropy(double logits, Pass pass) const;   // elements
+  Work rotary(double bytes) const;                     // of queries and keys; either pass
+  Work cross_entropy(double logits, Pass pass) const;  // elements
   Work embedding(double bytes, Pass pass) const;
-  Work routing(double scores) const;                    // of every token by every expert, in fp32: softmax, top k, counts; either pass
-  Work permutation(double bytes) const;                 // rows out to the experts and back; either pass
+  Work routing(double scores) const;     // of every token by every expert, in fp32: softmax, top k, counts; either pass
+  Work permutation(double bytes) const;  // rows out to the experts and back; either pass
   // A gradient of `parameters` elements is added to that of the microbatches before.
   Work accumulation(double parameters) const;
   // Gradient, master weight and moments are read, the latter two and the 16-bit weight written; and the norm before it.
   Work optimizer(double parameters) const;
-  double optimizer_bytes() const;                       // of a parameter
+  double optimizer_bytes() const;  // of a parameter
 
  private:
   const KernelClock& clock_;

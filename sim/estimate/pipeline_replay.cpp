@@ -11,7 +11,9 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 class Clockwork {
  public:
   Clockwork(const PipelineRun& run, std::int32_t steps)
-      : run_(run), virtual_stages_(run.chunks.size()), microbatches_(static_cast<std::size_t>(run.shape.microbatches) * static_cast<std::size_t>(steps)) {
+      : run_(run),
+        virtual_stages_(run.chunks.size()),
+        microbatches_(static_cast<std::size_t>(run.shape.microbatches) * static_cast<std::size_t>(steps)) {
     forward_done_.assign(virtual_stages_ * microbatches_, kNever);
     backward_done_.assign(virtual_stages_ * microbatches_, kNever);
   }
@@ -83,7 +85,7 @@ bool Orders::perform_next(std::size_t stage) {
   const StageAction& action = orders_[stage][next_[stage]];
   const ChunkSite site{StageIndex(static_cast<std::int32_t>(stage)), action.chunk};
   const auto place = static_cast<std::size_t>(virtual_stage(schedule_.placement, run_.shape, site));
-  const bool is_weight = action.kind == ActionKind::Weight;   // needs only what its stage has done before
+  const bool is_weight = action.kind == ActionKind::Weight;  // needs only what its stage has done before
   const double ready = is_weight ? 0 : work_.ready(action.kind, place, action.microbatch.position());
   if (ready == kNever) return false;
   const double done = std::max(clock_[stage], ready) + cost(action, run_.chunks[place]);

@@ -11,17 +11,17 @@
 
 namespace sim {
 
-struct StageTimes {              // of one chunk and one microbatch
-  Seconds forward{}, backward{}; // backward: down to the input; with the weights unless they are apart
-  Seconds weight{};              // gradients of the weights
+struct StageTimes {               // of one chunk and one microbatch
+  Seconds forward{}, backward{};  // backward: down to the input; with the weights unless they are apart
+  Seconds weight{};               // gradients of the weights
 };
 
 struct PipelineRun {
   PipelineShape shape;
-  std::string schedule = "1f1b";          // a row of all_schedules(), or zb-2p-sync (unknown: 1f1b); zb-2p: steps that wait for no common norm
-  std::vector<StageTimes> chunks;         // by virtual stage
-  Seconds transfer{};                     // between neighbors
-  bool transfer_blocks = false;           // the sender waits until it is through
+  std::string schedule = "1f1b";   // a row of all_schedules(), or zb-2p-sync (unknown: 1f1b); zb-2p: steps that wait for no common norm
+  std::vector<StageTimes> chunks;  // by virtual stage
+  Seconds transfer{};              // between neighbors
+  bool transfer_blocks = false;    // the sender waits until it is through
 };
 
 const Schedule& played_schedule(const std::string& name, PipelineShape shape);

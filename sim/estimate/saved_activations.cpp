@@ -18,7 +18,7 @@ double load_of(const RunDescription& run, const Setting& setting, BlockKind kind
 
 struct Widths {
   double stream, heads, queries_keys_values, keys_values, inner;  // keys_values: as attention reads them
-};  // elements a token on this rank
+};                                                                // elements a token on this rank
 
 Widths widths(const RunDescription& run, const Setting& setting, BlockKind kind) {
   const Network& net = run.network;
@@ -46,13 +46,15 @@ double block_elements(const RunDescription& run, const Setting& setting, BlockKi
   const Widths w = widths(run, setting, kind);
   const bool norm_fused = run.execution.fused_norm || run.execution.compiled;
   const bool mlp_fused = stack.fused_activation || run.execution.compiled;
-  const double inputs = 2 * w.stream * (norm_fused ? 1 : net.rms_norm ? 3 : 1);            // of norms
-  const double frozen = net.low_rank && net.low_rank->attention_only ? 1 : 0;  // products of the feed-forward: they keep no input
+  const double inputs = 2 * w.stream * (norm_fused ? 1 : net.rms_norm ? 3 : 1);  // of norms
+  const double frozen = net.low_rank && net.low_rank->attention_only ? 1 : 0;    // products of the feed-forward: they keep no input
   const double outputs = (2 - frozen) * (stack.keeps_gathered ? real(net.hidden) : w.stream);  // of norms, for products
   const double inner = (net.gated ? (mlp_fused ? 3 : 4) : 2) - frozen;
   const double masks = stack.dropout ? w.stream : 0;
   const double routed = kind == BlockKind::Experts ? routed_elements(run, setting) : 0;
-  const bool latent = net.attention.kind == AttentionKind::Latent, repeated = stack.repeats_keys && !latent && net.kv_heads < net.heads, sent = run.layout.context > 1 && run.layout.context_all_to_all;
+  const bool latent = net.attention.kind == AttentionKind::Latent, repeated = stack.repeats_keys && !latent &&
+                                                                              net.kv_heads<net.heads, sent = run.layout.context> 1 &&
+                                                                              run.layout.context_all_to_all;
   return inputs + outputs + w.queries_keys_values + w.heads * (sent ? 2 : 1) + inner * w.inner + masks + routed +
          (repeated ? w.keys_values : 0) + (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);
 }
@@ -113,7 +115,8 @@ SavedActivations saved_activations(const RunDescription& run, const Setting& set
     case RecomputeKind::SaveProjections: saved.kept = input + tokens * element * (w.stream + w.queries_keys_values + w.heads); break;
     case RecomputeKind::CheapOperators:
       saved.kept = input + tokens * element *  // a compiler drops what no gradient needs: the output of the last product
-                               ((run.execution.compiled ? 0 : w.stream) + w.heads + w.inner * (run.network.gated ? 1 : 0.5) + (w.queries_keys_values + w.heads) / 2);
+                               ((run.execution.compiled ? 0 : w.stream) + w.heads + w.inner * (run.network.gated ? 1 : 0.5) +
+                                (w.queries_keys_values + w.heads) / 2);
       break;
     case RecomputeKind::EverySecondLayer: saved.kept = (saved.whole + input) / 2; break;
     case RecomputeKind::Full: saved.kept = input; break;

@@ -9,7 +9,7 @@
 namespace sim {
 
 struct StageBlocks {
-  std::int64_t first = 0, count = 0;   // blocks of the network
+  std::int64_t first = 0, count = 0;  // blocks of the network
   bool embedding = false, head = false;
 };
 

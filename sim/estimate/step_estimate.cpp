@@ -12,9 +12,11 @@
 namespace sim {
 namespace {
 
-constexpr double kDriveBytes = 24;       // of a parameter: master weight and two moments, in and out
+constexpr double kDriveBytes = 24;  // of a parameter: master weight and two moments, in and out
 
-struct RankParameters { double dense = 0, experts = 0, trained = 0; };
+struct RankParameters {
+  double dense = 0, experts = 0, trained = 0;
+};
 
 // Parameters of the heaviest pipeline rank.
 RankParameters heaviest_rank(const RunDescription& run) {
@@ -37,7 +39,9 @@ RankParameters heaviest_rank(const RunDescription& run) {
                            [](const RankParameters& a, const RankParameters& b) { return a.trained < b.trained; });
 }
 
-struct Exchange { double reduce = 0, gather = 0; };
+struct Exchange {
+  double reduce = 0, gather = 0;
+};
 
 // Gradients over the replicas, and updated weights back where optimizer states are sharded.
 Exchange exchange(const RunDescription& run, const SoftwareStack& stack, const LinkClock& links, const RankParameters& parameters) {
@@ -80,7 +84,8 @@ double host_step(const RunDescription& run, const KernelTraits& traits, const Ow
 double optimizer_time(const RunDescription& run, const KernelClock& kernels, const SoftwareStack& stack, const RankParameters& parameters) {
   const Layout& layout = run.layout;
   const double count = parameters.dense + parameters.experts, share = count > 0 ? parameters.trained / count : 0;
-  const double owned = share * (layout.zero_stage >= 1 ? parameters.dense / layout.shards() + parameters.experts / layout.expert_shards() : count);
+  const double owned =
+      share * (layout.zero_stage >= 1 ? parameters.dense / layout.shards() + parameters.experts / layout.expert_shards() : count);
   const OperatorClock operators(kernels, stack, run.execution);
   if (run.execution.place == OptimizerPlace::Device) return operators.optimizer(owned).device;
   return host_step(run, kernels.traits(), {owned, owned * operators.optimizer_bytes()});

@@ -3,17 +3,17 @@
 // convolutional networks) as well as for those that can. Used by sim/validation.
 #pragma once
 
+#include "sim/cluster/software_stack.h"
 #include "sim/estimate/device.h"
 #include "sim/estimate/run_description.h"
-#include "sim/cluster/software_stack.h"
 
 namespace sim {
 
-struct StepParts {          // seconds; what the step is made of
-  double pipeline = 0;      // all microbatches, with the bubble and with tensor collectives
-  double gradients = 0;     // their exchange, as far as nothing hides it
+struct StepParts {       // seconds; what the step is made of
+  double pipeline = 0;   // all microbatches, with the bubble and with tensor collectives
+  double gradients = 0;  // their exchange, as far as nothing hides it
   double optimizer = 0;
-  double gather = 0;        // of updated weights, as far as nothing hides it
+  double gather = 0;  // of updated weights, as far as nothing hides it
   double overhead = 0;
   double total() const { return pipeline + gradients + optimizer + gather + overhead; }
 };
@@ -26,7 +26,7 @@ struct StepEstimate {
   bool out_of_memory = false;  // likelier than not
 };
 
-struct Setting {            // what a run is estimated with
+struct Setting {  // what a run is estimated with
   const Device& device;
   const SoftwareStack& stack;
 };

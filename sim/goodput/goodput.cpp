@@ -11,7 +11,7 @@ namespace sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kPatience = 100;    // times the useful time
+constexpr double kPatience = 100;  // times the useful time
 constexpr double kSecondsADay = 86400;
 
 struct Outcome {
@@ -45,7 +45,7 @@ class Run {
   struct Straggler {
     double end = 0;
     std::size_t stage = 0;
-    bool operator<(const Straggler& other) const { return end > other.end; }   // the first to end on top
+    bool operator<(const Straggler& other) const { return end > other.end; }  // the first to end on top
   };
 
   // From a number uniform over (0, 1], 53 bits of it.
@@ -60,7 +60,7 @@ class Run {
       if (active_[stage] > 0) time = std::max(time, training_.step.straggling[stage].count());
     return time;
   }
-  double next_stop() const {   // steps: the next checkpoint, or the end
+  double next_stop() const {  // steps: the next checkpoint, or the end
     const auto interval = static_cast<double>(training_.reliability.checkpoint_interval);
     const auto all = static_cast<double>(training_.steps);
     return interval > 0 ? std::min(saved_ + interval, all) : all;
@@ -77,10 +77,10 @@ class Run {
   std::uint64_t drawn_ = 0;
   double give_up_;
   double failure_gap_, straggler_gap_, next_failure_, next_straggler_;
-  double progress_ = 0, saved_ = 0, begun_ = 0;   // begun_: when the steps since the checkpoint began
-  double unsaved_slowed_ = 0;                     // of the time since then: what stragglers added
+  double progress_ = 0, saved_ = 0, begun_ = 0;  // begun_: when the steps since the checkpoint began
+  double unsaved_slowed_ = 0;                    // of the time since then: what stragglers added
   std::priority_queue<Straggler> stragglers_;
-  std::vector<std::int64_t> active_;              // stragglers by stage
+  std::vector<std::int64_t> active_;  // stragglers by stage
   Outcome outcome_;
 };
 
@@ -162,13 +162,15 @@ Spread spread_of(std::vector<double> values) {
 double best_interval(const Training& training) {
   const Reliability& rates = training.reliability;
   if (rates.mean_time_between_failures.count() <= 0 || rates.save.count() <= 0) return 0;
-  return std::max(1.0, std::sqrt(2 * rates.save.count() * rates.mean_time_between_failures.count() / training.devices) / training.step.usual.count());
+  return std::max(
+      1.0, std::sqrt(2 * rates.save.count() * rates.mean_time_between_failures.count() / training.devices) / training.step.usual.count());
 }
 
 double most_events(const Training& training) {
   const Reliability& rates = training.reliability;
   const double steps = static_cast<double>(training.steps), mtbf = rates.mean_time_between_failures.count();
-  const double failures = mtbf > 0 ? training.devices / mtbf : 0, stragglers = 2 * rates.stragglers_per_day * training.devices / kSecondsADay;   // they end, too
+  const double failures = mtbf > 0 ? training.devices / mtbf : 0,
+               stragglers = 2 * rates.stragglers_per_day * training.devices / kSecondsADay;  // they end, too
   const double checkpoints = rates.checkpoint_interval > 0 ? steps / static_cast<double>(rates.checkpoint_interval) : 0;
   return checkpoints + kPatience * steps * training.step.usual.count() * (failures + stragglers);
 }

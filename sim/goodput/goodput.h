@@ -38,22 +38,22 @@ struct Training {
   std::int32_t draws = 200;
 };
 
-struct Spread {  // over the draws
+struct Spread {                        // over the draws
   double mean = 0, low = 0, high = 0;  // low, high: the tenth and the ninetieth percentile
 };
 
 struct Goodput {
-  Spread seconds;    // to train
-  Spread share;      // steps * usual step / time: 1 where nothing goes wrong
-  Spread failures;   // how many
+  Spread seconds;   // to train
+  Spread share;     // steps * usual step / time: 1 where nothing goes wrong
+  Spread failures;  // how many
   // Mean seconds of a training: they add up to the mean of `seconds`.
   double useful = 0, slowed = 0, saving = 0, lost = 0, restarting = 0;
-  double best_interval = 0;  // steps; zero: nothing fails, or saving costs nothing
+  double best_interval = 0;     // steps; zero: nothing fails, or saving costs nothing
   std::int32_t unfinished = 0;  // draws given up: they went on failing for a hundred times the useful time
 };
 
 Goodput train(const Training& training);
-double most_events(const Training& training);     // failures, stragglers and checkpoints of one draw, were it given up last
+double most_events(const Training& training);    // failures, stragglers and checkpoints of one draw, were it given up last
 double best_interval(const Training& training);  // steps, at least 1; zero: nothing fails, or saving costs nothing
 
 }  // namespace sim

@@ -10,7 +10,7 @@ class JsonReader;
 
 // The file has kv_lora_rank. q_lora_rank may be null or 0: queries are projected directly.
 bool has_latent_attention(const JsonReader& config);
-AttentionForm read_latent_attention(const JsonReader& config);   // a key that is missing is a violation
+AttentionForm read_latent_attention(const JsonReader& config);  // a key that is missing is a violation
 void write_latent_attention(Json& config, const AttentionForm& form);
 
 }  // namespace sim

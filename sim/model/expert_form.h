@@ -14,7 +14,7 @@ constexpr std::int64_t kPermutationPasses = 5;
 
 enum class ExpertDispatch : std::uint8_t { Dropless, Padded, Drop };  // no capacity; the whole capacity computed; what is above it lost
 inline constexpr std::string_view kExpertDispatchNames[] = {"dropless", "padded", "drop"};
-enum class RouterScore : std::uint8_t { Softmax, Sigmoid };   // of a token for all experts; of each expert by itself (DeepSeek-V3, 2024)
+enum class RouterScore : std::uint8_t { Softmax, Sigmoid };  // of a token for all experts; of each expert by itself (DeepSeek-V3, 2024)
 inline constexpr std::string_view kRouterScoreNames[] = {"softmax", "sigmoid"};
 
 struct ExpertForm {
@@ -23,16 +23,18 @@ struct ExpertForm {
   ExpertDispatch dispatch = ExpertDispatch::Dropless;
   bool forced_balance = false;  // the router is overruled: every expert gets its even share
   RouterScore score = RouterScore::Softmax;
-  bool renormalised = false;    // the scores of a token's experts are divided by their sum
-  double scaling = 1;           // of what experts give back
-  double balance_loss = 0;      // factor of the auxiliary loss of each layer (Switch Transformer, Fedus et al. 2021, equations 4 to 6)
+  bool renormalised = false;  // the scores of a token's experts are divided by their sum
+  double scaling = 1;         // of what experts give back
+  double balance_loss = 0;    // factor of the auxiliary loss of each layer (Switch Transformer, Fedus et al. 2021, equations 4 to 6)
   bool operator==(const ExpertForm&) const = default;
 
   bool is_limited() const { return dispatch != ExpertDispatch::Dropless && capacity_factor > 0; }
 };
 
 // Of one rank's microbatch: rows that one expert takes (where they are limited), and rows that leave for all experts together, at the most.
-struct RoutedTokens { std::int64_t value = 0; };
+struct RoutedTokens {
+  std::int64_t value = 0;
+};
 std::int64_t expert_capacity(const ExpertForm& form, RoutedTokens tokens);
 std::int64_t rows_to_experts(const ExpertForm& form, RoutedTokens tokens);
 

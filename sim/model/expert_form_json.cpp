@@ -9,7 +9,7 @@ namespace sim {
 namespace {
 
 constexpr JsonReader::Range kCount = {0, 1e7};
-constexpr std::int64_t kMostColumns = 100'000'000;   // of all experts of a layer: every number of parameters fits 63 bits then
+constexpr std::int64_t kMostColumns = 100'000'000;  // of all experts of a layer: every number of parameters fits 63 bits then
 
 std::int64_t count_of(const JsonReader& config, std::initializer_list<const char*> names, std::int64_t otherwise) {
   for (const char* name : names)
@@ -49,8 +49,10 @@ std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn)
   form.dispatch = static_cast<ExpertDispatch>(config.choice("expert_dispatch", kExpertDispatchNames, 0));
   form.forced_balance = config.boolean("expert_balance_forced", false);
   read_router(config, form);
-  if (form.topk < 1 || form.topk > form.experts) config.violate("num_experts_per_tok", "is not between 1 and the number of experts", "correct it");
-  if (form.experts > kMostColumns / std::max<std::int64_t>(1, form.expert_ffn)) config.violate("num_experts", "times the width of an expert is above 10^8", "correct them");
+  if (form.topk < 1 || form.topk > form.experts)
+    config.violate("num_experts_per_tok", "is not between 1 and the number of experts", "correct it");
+  if (form.experts > kMostColumns / std::max<std::int64_t>(1, form.expert_ffn))
+    config.violate("num_experts", "times the width of an expert is above 10^8", "correct them");
   if (form.expert_ffn < 1) config.violate("moe_intermediate_size", "is missing", "add it");
   return form;
 }

@@ -10,8 +10,10 @@ namespace sim {
 
 class JsonReader;
 
-struct DenseWidth { std::int64_t value = 0; };   // of an expert where the file names none
-std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn);   // none: a dense model
+struct DenseWidth {
+  std::int64_t value = 0;
+};                                                                                 // of an expert where the file names none
+std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn);  // none: a dense model
 void write_experts(Json& config, const ExpertForm& form);
 
 }  // namespace sim

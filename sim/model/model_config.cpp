@@ -29,7 +29,8 @@ bool both_known(std::int64_t a, std::int64_t b) { return a > 0 && b > 0; }
 AttentionWidths attention_widths(const ModelConfig& config) {
   const AttentionForm& form = config.attention;
   if (form.kind != AttentionKind::Latent)
-    return {config.heads * config.head_dim, config.kv_heads * config.head_dim, config.kv_heads * config.head_dim, config.heads * config.head_dim};
+    return {config.heads * config.head_dim, config.kv_heads * config.head_dim, config.kv_heads * config.head_dim,
+            config.heads * config.head_dim};
   const std::int64_t key = config.heads * form.key_width(), value = config.heads * form.v_dim;
   return {key, key, value, value};
 }
@@ -45,20 +46,24 @@ std::vector<Violation> violations(const ModelConfig& config) {
   for (const Limit& limit : kLimits) {
     const std::int64_t size = config.*limit.size;
     if (size < 0 || size > limit.largest)
-      found.push_back({is_gpt2 ? limit.gpt2_name : limit.llama_name, fmt::format("is {}, expected 1 to {}", size, limit.largest), "correct it"});
+      found.push_back(
+          {is_gpt2 ? limit.gpt2_name : limit.llama_name, fmt::format("is {}, expected 1 to {}", size, limit.largest), "correct it"});
   }
   const bool explicit_head = both_known(config.heads, config.head_dim) && config.head_dim != config.hidden / config.heads;
   if (!explicit_head && both_known(config.heads, config.hidden) && config.hidden % config.heads != 0)
-    found.push_back({heads_name, fmt::format("is {}, which does not divide {} {}", config.heads, is_gpt2 ? "n_embd" : "hidden_size", config.hidden),
+    found.push_back({heads_name,
+                     fmt::format("is {}, which does not divide {} {}", config.heads, is_gpt2 ? "n_embd" : "hidden_size", config.hidden),
                      "choose a divisor"});
   if (both_known(config.heads, config.kv_heads) && config.heads % config.kv_heads != 0)
     found.push_back({"num_key_value_heads", fmt::format("is {}, which does not divide {} {}", config.kv_heads, heads_name, config.heads),
                      "choose a divisor"});
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   if (const std::int64_t turned = rotary_width(config); config.position == Position::Rotary && turned % 2 != 0)
-    found.push_back({is_latent ? "qk_rope_head_dim" : "head_dim", fmt::format("is {}: rotary positions turn pairs, so it must be even", turned), "choose an even size"});
+    found.push_back({is_latent ? "qk_rope_head_dim" : "head_dim",
+                     fmt::format("is {}: rotary positions turn pairs, so it must be even", turned), "choose an even size"});
   if (both_known(config.heads, config.head_dim) && config.heads > kWidestAttention / config.head_dim)
-    found.push_back({heads_name, fmt::format("is {}, with heads of {} an attention wider than {}", config.heads, config.head_dim, kWidestAttention),
+    found.push_back({heads_name,
+                     fmt::format("is {}, with heads of {} an attention wider than {}", config.heads, config.head_dim, kWidestAttention),
                      "choose fewer heads"});
   return found;
 }

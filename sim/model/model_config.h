@@ -32,8 +32,8 @@ struct ModelConfig {
   Position position = Position::Learned;
   Activation activation = Activation::GeluTanh;
   bool gated_mlp = false;
-  bool attention_bias = false;  // of the qkv projection
-  bool projection_bias = false; // of the attention output projection
+  bool attention_bias = false;   // of the qkv projection
+  bool projection_bias = false;  // of the attention output projection
   bool mlp_bias = false;
   bool tied_embeddings = false;
   double norm_epsilon = 1e-5;
@@ -43,7 +43,7 @@ struct ModelConfig {
   double residual_dropout = 0.0;
   double attention_dropout = 0.0;  // of the probabilities
 
-  AttentionForm attention{};             // latent: head_dim is the mean of a key's and a value's width
+  AttentionForm attention{};            // latent: head_dim is the mean of a key's and a value's width
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
 
   bool operator==(const ModelConfig&) const = default;
@@ -55,7 +55,7 @@ struct AttentionWidths {
   std::int64_t joint() const { return query + key + value; }
 };
 AttentionWidths attention_widths(const ModelConfig& config);
-std::int64_t rotary_width(const ModelConfig& config);   // of a head: what turns with its position
+std::int64_t rotary_width(const ModelConfig& config);  // of a head: what turns with its position
 
 // What no network can be, under Hugging Face's names of the fields; a size of 0 is taken as unknown and not judged.
 // Without violations every number of parameters fits 63 bits.

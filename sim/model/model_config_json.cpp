@@ -4,23 +4,27 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/model/model_config.h"
 #include "sim/model/attention_form_json.h"
 #include "sim/model/expert_form_json.h"
+#include "sim/model/model_config.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
 namespace {
 
-constexpr std::array<std::string_view, 12> kModelTypes = {"gpt2", "llama", "mistral", "qwen2", "mixtral", "deepseek", "deepseek_v2", "deepseek_v3", "grok-1", "olmoe", "qwen2_moe", "qwen3_moe"};
+constexpr std::array<std::string_view, 12> kModelTypes = {"gpt2",        "llama",       "mistral", "qwen2", "mixtral",   "deepseek",
+                                                          "deepseek_v2", "deepseek_v3", "grok-1",  "olmoe", "qwen2_moe", "qwen3_moe"};
 
 struct ActivationName {
   std::string_view name;
   Activation activation;
 };
-constexpr std::array kActivations = std::to_array<ActivationName>({{"gelu_new", Activation::GeluTanh}, {"gelu_pytorch_tanh", Activation::GeluTanh},
-                                                                   {"gelu", Activation::Gelu}, {"silu", Activation::Silu},
-                                                                   {"swish", Activation::Silu}, {"relu", Activation::Relu}});
+constexpr std::array kActivations = std::to_array<ActivationName>({{"gelu_new", Activation::GeluTanh},
+                                                                   {"gelu_pytorch_tanh", Activation::GeluTanh},
+                                                                   {"gelu", Activation::Gelu},
+                                                                   {"silu", Activation::Silu},
+                                                                   {"swish", Activation::Silu},
+                                                                   {"relu", Activation::Relu}});
 
 constexpr JsonReader::Range kSize = {1, 1e9};  // closer limits, in violations(), keep every product of sizes inside 64 bits
 constexpr JsonReader::Range kShare = {0, 1};
@@ -110,9 +114,10 @@ void refuse_windows(const JsonReader& reader, const ModelConfig& config) {
   const bool is_used = config.model_type == "mistral" || reader.boolean("use_sliding_window", false);
   const std::int64_t window = reader.integer("sliding_window", config.max_positions);
   if (is_used && window < config.max_positions)
-    reader.violate("sliding_window", fmt::format("is {}, shorter than max_position_embeddings {}: windowed attention is not supported", window,
-                                                 config.max_positions),
-                   "set max_position_embeddings to it, or remove it");
+    reader.violate(
+        "sliding_window",
+        fmt::format("is {}, shorter than max_position_embeddings {}: windowed attention is not supported", window, config.max_positions),
+        "set max_position_embeddings to it, or remove it");
 }
 
 // A head of the kernel is as wide as a key and a value on the mean: the same products and the same bytes. A family of experts without any is dense.
@@ -128,7 +133,7 @@ void read_latent(const JsonReader& reader, ModelConfig& config) {
 
 void write_latent(Json& json, const ModelConfig& config) {
   write_latent_attention(json, config.attention);
-  json["head_dim"] = config.attention.qk_rope;   // what Transformers' rotary positions take it for
+  json["head_dim"] = config.attention.qk_rope;  // what Transformers' rotary positions take it for
   json["rope_interleave"] = true;
   if (!config.experts) json["first_k_dense_replace"] = config.layers;
 }
@@ -149,7 +154,8 @@ ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   config.position = Position::Rotary;
   config.activation = read_activation(reader, "hidden_act", "silu");
   config.gated_mlp = true;
-  config.attention_bias = model_type == "qwen2" || model_type == "qwen2_moe" || (model_type == "llama" && reader.boolean("attention_bias", false));
+  config.attention_bias =
+      model_type == "qwen2" || model_type == "qwen2_moe" || (model_type == "llama" && reader.boolean("attention_bias", false));
   config.projection_bias = model_type == "llama" && config.attention_bias;
   config.mlp_bias = model_type == "llama" && reader.boolean("mlp_bias", false);
   config.tied_embeddings = reader.boolean("tie_word_embeddings", model_type == "grok-1");
@@ -162,20 +168,37 @@ ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
 }
 
 Json gpt2_json(const ModelConfig& config) {
-  return {{"model_type", config.model_type}, {"n_layer", config.layers}, {"n_embd", config.hidden}, {"n_head", config.heads},
-          {"n_inner", config.ffn}, {"n_positions", config.max_positions}, {"vocab_size", config.vocabulary},
-          {"activation_function", name_of(config.activation)}, {"layer_norm_epsilon", config.norm_epsilon},
-          {"initializer_range", config.initializer_range}, {"embd_pdrop", config.embedding_dropout},
-          {"resid_pdrop", config.residual_dropout}, {"attn_pdrop", config.attention_dropout},
+  return {{"model_type", config.model_type},
+          {"n_layer", config.layers},
+          {"n_embd", config.hidden},
+          {"n_head", config.heads},
+          {"n_inner", config.ffn},
+          {"n_positions", config.max_positions},
+          {"vocab_size", config.vocabulary},
+          {"activation_function", name_of(config.activation)},
+          {"layer_norm_epsilon", config.norm_epsilon},
+          {"initializer_range", config.initializer_range},
+          {"embd_pdrop", config.embedding_dropout},
+          {"resid_pdrop", config.residual_dropout},
+          {"attn_pdrop", config.attention_dropout},
           {"tie_word_embeddings", config.tied_embeddings}};
 }
 
 Json llama_json(const ModelConfig& config) {
-  Json json = {{"model_type", config.model_type}, {"num_hidden_layers", config.layers}, {"hidden_size", config.hidden},
-               {"num_attention_heads", config.heads}, {"num_key_value_heads", config.kv_heads}, {"head_dim", config.head_dim},
-               {"intermediate_size", config.ffn}, {"max_position_embeddings", config.max_positions}, {"vocab_size", config.vocabulary},
-               {"hidden_act", name_of(config.activation)}, {"rms_norm_eps", config.norm_epsilon}, {"rope_theta", config.rope_theta},
-               {"initializer_range", config.initializer_range}, {"attention_dropout", config.attention_dropout},
+  Json json = {{"model_type", config.model_type},
+               {"num_hidden_layers", config.layers},
+               {"hidden_size", config.hidden},
+               {"num_attention_heads", config.heads},
+               {"num_key_value_heads", config.kv_heads},
+               {"head_dim", config.head_dim},
+               {"intermediate_size", config.ffn},
+               {"max_position_embeddings", config.max_positions},
+               {"vocab_size", config.vocabulary},
+               {"hidden_act", name_of(config.activation)},
+               {"rms_norm_eps", config.norm_epsilon},
+               {"rope_theta", config.rope_theta},
+               {"initializer_range", config.initializer_range},
+               {"attention_dropout", config.attention_dropout},
                {"tie_word_embeddings", config.tied_embeddings}};
   if (config.model_type == "llama") {
     json["attention_bias"] = config.attention_bias;

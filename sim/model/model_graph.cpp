@@ -49,7 +49,8 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   model.padded_vocabulary = rounded_up(config.vocabulary, multiple.value);
   model.layers.reserve(static_cast<std::size_t>(config.layers) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
-  for (std::int64_t block = 0; block < config.layers; ++block) model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), has_experts(config, block)));
+  for (std::int64_t block = 0; block < config.layers; ++block)
+    model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), has_experts(config, block)));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
   return model;
 }

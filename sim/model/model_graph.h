@@ -27,21 +27,20 @@ enum class TensorSplit { None, Rows, Columns };
 enum class InitialValue { Normal, Zeros, Ones };
 
 struct Parameter {
-  std::string name;                     // "layers.3.attention.qkv.weight": unique in the model, the same under every layout
-  std::int64_t rows = 0;                // [rows, columns]; a vector has columns = 1
+  std::string name;       // "layers.3.attention.qkv.weight": unique in the model, the same under every layout
+  std::int64_t rows = 0;  // [rows, columns]; a vector has columns = 1
   std::int64_t columns = 1;
   TensorSplit split = TensorSplit::None;
-  std::vector<std::int64_t> row_blocks; // sums to rows; Rows cuts each block by itself (q|k|v, gate|up), so shards hold whole heads
+  std::vector<std::int64_t> row_blocks;  // sums to rows; Rows cuts each block by itself (q|k|v, gate|up), so shards hold whole heads
   InitialValue initial = InitialValue::Normal;
-  double deviation = 0.0;               // of Normal
-  bool weight_decay = true;             // false: vectors (norms, biases)
-  bool expert = false;                  // rows of all experts: cut among the ranks of an expert group, too
-  bool partial_gradient = false;        // None: stands between cut operators, or routes tokens to them, so that each tensor rank has a part of its gradient
+  double deviation = 0.0;    // of Normal
+  bool weight_decay = true;  // false: vectors (norms, biases)
+  bool expert = false;       // rows of all experts: cut among the ranks of an expert group, too
+  bool partial_gradient =
+      false;  // None: stands between cut operators, or routes tokens to them, so that each tensor rank has a part of its gradient
 
   std::int64_t elements() const { return rows * columns; }
-  std::int64_t elements(std::int64_t tensor_degree) const {
-    return split == TensorSplit::None ? elements() : elements() / tensor_degree;
-  }
+  std::int64_t elements(std::int64_t tensor_degree) const { return split == TensorSplit::None ? elements() : elements() / tensor_degree; }
 };
 
 enum class Segment : std::uint8_t { Embedding, Attention, Mlp, Head, Experts };
@@ -53,66 +52,80 @@ inline constexpr LayerKind kLayerKinds[] = {LayerKind::Embedding, LayerKind::Blo
 template <class Value>
 struct ByLayerKind {
   Value embedding{}, block{}, expert_block{}, head{};
-  Value& operator[](LayerKind kind) { return kind == LayerKind::Embedding ? embedding : kind == LayerKind::Block ? block : kind == LayerKind::Head ? head : expert_block; }
+  Value& operator[](LayerKind kind) {
+    return kind == LayerKind::Embedding ? embedding : kind == LayerKind::Block ? block : kind == LayerKind::Head ? head : expert_block;
+  }
   const Value& operator[](LayerKind kind) const { return const_cast<ByLayerKind&>(*this)[kind]; }
 };
 
 enum class OperatorKind : std::uint8_t {
-  EmbeddingLookup, Norm, Linear, Rotary, Attention, Activation, Residual, CrossEntropy, Dropout, Routing, Permutation
+  EmbeddingLookup,
+  Norm,
+  Linear,
+  Rotary,
+  Attention,
+  Activation,
+  Residual,
+  CrossEntropy,
+  Dropout,
+  Routing,
+  Permutation
 };
 
 // One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
 // tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
 struct Operator {
   OperatorKind kind{};
-  std::string name;                 // "qkv"
-  std::int64_t inputs = 0;          // width read per token
-  std::int64_t outputs = 0;         // width written per token
+  std::string name;                       // "qkv"
+  std::int64_t inputs = 0;                // width read per token
+  std::int64_t outputs = 0;               // width written per token
   TensorSplit split = TensorSplit::None;  // Rows: outputs / T; Columns: inputs / T; None: the same work on every tensor rank
   bool bias = false;
-  std::int64_t experts = 0;         // > 0: one product (or part of the rows) for each of so many experts
-  std::int64_t copies = 1;          // rows of it a token: the experts that it goes to
-  bool gathered = false;            // None: stands between cut operators, so that sequence parallelism leaves it all tokens
+  std::int64_t experts = 0;  // > 0: one product (or part of the rows) for each of so many experts
+  std::int64_t copies = 1;   // rows of it a token: the experts that it goes to
+  bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
 };
 
 struct SegmentGraph {
   Segment segment{};
   std::vector<Operator> operators;  // in topological order
   using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
-  Graph edges;                      // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
+  Graph edges;  // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
 };
 
 struct Layer {
   std::vector<SegmentGraph> segments;
-  std::vector<Parameter> parameters;    // in the order of their use; a layer's tied weight is not repeated here
+  std::vector<Parameter> parameters;  // in the order of their use; a layer's tied weight is not repeated here
 };
 
 struct ModelGraph {
   ModelConfig config;
   std::int64_t padded_vocabulary = 0;
-  std::vector<Layer> layers;            // L + 2; equal blocks are repeated
+  std::vector<Layer> layers;  // L + 2; equal blocks are repeated
   std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2; }
   LayerKind kind(LayerIndex layer) const;
-  LayerIndex first_of(LayerKind kind) const;   // none(): it has no such layer
+  LayerIndex first_of(LayerKind kind) const;  // none(): it has no such layer
   LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(layers.size()) - 1); }
   const Layer& layer(LayerIndex index) const { return layers[index.position()]; }
 };
 
 // vocabulary_multiple: the vocabulary is padded up to it (Megatron: 128 times T). The padded rows never receive probability.
-struct VocabularyMultiple { std::int64_t value = 1; };
+struct VocabularyMultiple {
+  std::int64_t value = 1;
+};
 ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multiple);
-bool has_experts(const ModelConfig& config, std::int64_t block);   // block: from 0
+bool has_experts(const ModelConfig& config, std::int64_t block);  // block: from 0
 
-std::int64_t num_parameters(const ModelGraph& model);   // without padding rows; a tied weight counts once
+std::int64_t num_parameters(const ModelGraph& model);  // without padding rows; a tied weight counts once
 
 // The part of the work that one tensor rank does on one microbatch.
 struct ShardShape {
-  std::int64_t microbatch = 1;       // samples
-  std::int64_t sequence = 1;         // tokens a sample
-  std::int64_t tensor = 1;           // T
-  bool sequence_parallel = false;    // norms, residuals and dropouts on sequence / T tokens
-  std::int64_t context = 1;          // C ranks share the tokens of a sample
-  std::int64_t expert = 1;           // E ranks share the experts of a layer
+  std::int64_t microbatch = 1;     // samples
+  std::int64_t sequence = 1;       // tokens a sample
+  std::int64_t tensor = 1;         // T
+  bool sequence_parallel = false;  // norms, residuals and dropouts on sequence / T tokens
+  std::int64_t context = 1;        // C ranks share the tokens of a sample
+  std::int64_t expert = 1;         // E ranks share the experts of a layer
   std::int64_t tokens() const { return microbatch * sequence / context; }
 };
 
@@ -143,7 +156,10 @@ Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardS
 
 // Model FLOPs of one step as MFU counts them, whatever is recomputed: 6 x parameters of matrix products x tokens +
 // 12 x layers x heads x head_dim x sequence x tokens (Narayanan et al. 2021 / PaLM appendix B, not halved for causality).
-struct StepSize { std::int64_t global_batch = 1; std::int64_t sequence = 1; };
+struct StepSize {
+  std::int64_t global_batch = 1;
+  std::int64_t sequence = 1;
+};
 Flops model_flops(const ModelGraph& model, StepSize size);
 
 }  // namespace sim

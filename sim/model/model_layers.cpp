@@ -68,8 +68,13 @@ class ParameterList {
   }
   // An expert's rows are one block, or two where they are gate and up.
   void add_experts(const std::string& name, const Operator& op, std::int64_t blocks, double deviation) {
-    list_.push_back({.name = prefix_ + name + ".weight", .rows = op.experts * op.outputs, .columns = op.inputs, .split = op.split,
-                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks), .deviation = deviation, .expert = true});
+    list_.push_back({.name = prefix_ + name + ".weight",
+                     .rows = op.experts * op.outputs,
+                     .columns = op.inputs,
+                     .split = op.split,
+                     .row_blocks = std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks),
+                     .deviation = deviation,
+                     .expert = true});
   }
   void add_router(const std::string& name, const Operator& op, double deviation) {
     add_linear(name, op, {op.outputs}, deviation);
@@ -93,9 +98,13 @@ class ParameterList {
   std::vector<Parameter> list_;
 };
 
-Operator same_width(OperatorKind kind, const char* name, std::int64_t width) { return {kind, name, width, width, TensorSplit::None, false}; }
+Operator same_width(OperatorKind kind, const char* name, std::int64_t width) {
+  return {kind, name, width, width, TensorSplit::None, false};
+}
 
-Operator split_width(OperatorKind kind, const char* name, std::int64_t width) { return {kind, name, width, width, TensorSplit::Rows, false}; }
+Operator split_width(OperatorKind kind, const char* name, std::int64_t width) {
+  return {kind, name, width, width, TensorSplit::Rows, false};
+}
 
 Operator gathered(Operator op) {
   op.gathered = true;
@@ -109,9 +118,13 @@ Operator qkv_of(const ModelConfig& config) {
 std::vector<Operator> latent_projections(const ModelConfig& config) {
   const AttentionForm& form = config.attention;
   std::vector<Operator> all;
-  const auto down = [&](const char* name, std::int64_t outputs) { all.push_back(gathered({OperatorKind::Linear, name, config.hidden, outputs, TensorSplit::None, false})); };
+  const auto down = [&](const char* name, std::int64_t outputs) {
+    all.push_back(gathered({OperatorKind::Linear, name, config.hidden, outputs, TensorSplit::None, false}));
+  };
   const auto norm = [&](const char* name, std::int64_t width) { all.push_back(gathered(same_width(OperatorKind::Norm, name, width))); };
-  const auto up = [&](const char* name, std::int64_t inputs, std::int64_t outputs) { all.push_back({OperatorKind::Linear, name, inputs, outputs, TensorSplit::Rows, false}); };
+  const auto up = [&](const char* name, std::int64_t inputs, std::int64_t outputs) {
+    all.push_back({OperatorKind::Linear, name, inputs, outputs, TensorSplit::Rows, false});
+  };
   const std::int64_t query = attention_widths(config).query;
   if (form.q_lora > 0) {
     down("q_down", form.q_lora);
@@ -137,15 +150,19 @@ Operator down_of(const ModelConfig& config) {
 // Of all experts of a rank's part of the widths; their weights stand one below the other.
 Operator expert_up(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
-  return {OperatorKind::Linear, "expert_up", config.hidden, (config.gated_mlp ? 2 : 1) * form.expert_ffn, TensorSplit::Rows, false, form.experts, form.topk};
+  return {OperatorKind::Linear, "expert_up", config.hidden, (config.gated_mlp ? 2 : 1) * form.expert_ffn,
+          TensorSplit::Rows,    false,       form.experts,  form.topk};
 }
 Operator expert_down(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
   return {OperatorKind::Linear, "expert_down", form.expert_ffn, config.hidden, TensorSplit::Columns, false, form.experts, form.topk};
 }
-Operator router_of(const ModelConfig& config) { return gathered({OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, false}); }
+Operator router_of(const ModelConfig& config) {
+  return gathered({OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, false});
+}
 Operator shared_up(const ModelConfig& config) {
-  return {OperatorKind::Linear, "shared_up", config.hidden, (config.gated_mlp ? 2 : 1) * config.experts->shared_ffn, TensorSplit::Rows, false};
+  return {OperatorKind::Linear, "shared_up", config.hidden, (config.gated_mlp ? 2 : 1) * config.experts->shared_ffn,
+          TensorSplit::Rows,    false};
 }
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
@@ -168,7 +185,9 @@ SegmentGraph attention_segment(const ModelConfig& config) {
   std::size_t qkv = 0;
   for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)}) qkv = segment.add(op);
   const bool is_rotary = config.position == Position::Rotary;
-  if (is_rotary) segment.add(split_width(OperatorKind::Rotary, "rotary", is_latent ? 2 * config.heads * config.attention.qk_rope : widths.query + widths.key));
+  if (is_rotary)
+    segment.add(
+        split_width(OperatorKind::Rotary, "rotary", is_latent ? 2 * config.heads * config.attention.qk_rope : widths.query + widths.key));
   const std::size_t attention =
       segment.add({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false});
   if (is_rotary) segment.connect(qkv, attention);  // the values are not turned
@@ -201,7 +220,8 @@ SegmentGraph expert_segment(const ModelConfig& config) {
   }
   segment.add({OperatorKind::Permutation, "to_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
   segment.add(expert_up(config));
-  segment.add({OperatorKind::Activation, "expert_activation", expert_up(config).outputs, form.expert_ffn, TensorSplit::Rows, false, form.experts, form.topk});
+  segment.add({OperatorKind::Activation, "expert_activation", expert_up(config).outputs, form.expert_ffn, TensorSplit::Rows, false,
+               form.experts, form.topk});
   segment.add(expert_down(config));
   segment.add({OperatorKind::Permutation, "from_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
   add_residual(segment, config, norm);
@@ -212,7 +232,8 @@ void add_expert_parameters(ParameterList& parameters, const ModelConfig& config,
   const ExpertForm& form = *config.experts;
   parameters.add_router("mlp.router", router_of(config), config.initializer_range);
   if (form.shared_ffn > 0) {
-    parameters.add_linear("mlp.shared.up", shared_up(config), std::vector<std::int64_t>(config.gated_mlp ? 2 : 1, form.shared_ffn), config.initializer_range);
+    parameters.add_linear("mlp.shared.up", shared_up(config), std::vector<std::int64_t>(config.gated_mlp ? 2 : 1, form.shared_ffn),
+                          config.initializer_range);
     parameters.add_linear("mlp.shared.down", shared_down(config), {config.hidden}, into_residual);
   }
   parameters.add_experts("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1, config.initializer_range);
@@ -278,7 +299,8 @@ Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   segment.add({OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false});
   ParameterList parameters(config, "head.");
   parameters.add_norm("norm");
-  if (!config.tied_embeddings) parameters.add_matrix("weight", {padded_vocabulary}, head_of(config, padded_vocabulary), config.initializer_range);
+  if (!config.tied_embeddings)
+    parameters.add_matrix("weight", {padded_vocabulary}, head_of(config, padded_vocabulary), config.initializer_range);
   Layer layer;
   layer.segments.push_back(std::move(segment).finish());
   layer.parameters = std::move(parameters).finish();

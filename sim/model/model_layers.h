@@ -9,7 +9,7 @@
 namespace sim {
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary);
-Layer block_layer(const ModelConfig& config, const std::string& prefix, bool experts = false);   // prefix: "layers.3"
+Layer block_layer(const ModelConfig& config, const std::string& prefix, bool experts = false);  // prefix: "layers.3"
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary);
 
 }  // namespace sim

@@ -10,8 +10,8 @@ constexpr std::int64_t kTokenIdBytes = 8;
 
 // What one tensor rank sees: its tokens and its part of the widths.
 struct LocalWork {
-  std::int64_t tokens, inputs, outputs;   // tokens: rows, where a token has several
-  std::int64_t weights = 1;               // products with weights of their own
+  std::int64_t tokens, inputs, outputs;  // tokens: rows, where a token has several
+  std::int64_t weights = 1;              // products with weights of their own
 };
 
 LocalWork local_part(const Operator& op, const ShardShape& shape) {

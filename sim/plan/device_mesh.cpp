@@ -2,9 +2,7 @@
 
 namespace sim {
 
-Rank DeviceMesh::rank_of(const MeshCoordinate& at) const {
-  return Rank((at.stage.value() * copies() + at.data) * tensor + at.tensor);
-}
+Rank DeviceMesh::rank_of(const MeshCoordinate& at) const { return Rank((at.stage.value() * copies() + at.data) * tensor + at.tensor); }
 
 MeshCoordinate DeviceMesh::coordinate(Rank rank) const {
   const std::int32_t replica = rank.value() / tensor;

@@ -19,10 +19,11 @@ namespace sim {
 // Expert: ranks that share the experts of a layer. ExpertData: those that hold the same ones.
 // Reshard: ranks that keep weights among them after forward.
 enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World, Replica, Context, Expert, ExpertData, Reshard };
-inline constexpr std::string_view kMeshAxisNames[] = {"none", "data", "pipeline", "tensor", "embedding", "world", "replica", "context", "expert", "expert_data", "reshard"};
+inline constexpr std::string_view kMeshAxisNames[] = {"none",    "data",    "pipeline", "tensor",      "embedding", "world",
+                                                      "replica", "context", "expert",   "expert_data", "reshard"};
 
 struct MeshCoordinate {
-  std::int32_t data = 0;   // among the ranks of the same weights, of which C neighbours share samples: see data_rank and context_rank
+  std::int32_t data = 0;  // among the ranks of the same weights, of which C neighbours share samples: see data_rank and context_rank
   StageIndex stage{0};
   std::int32_t tensor = 0;
   bool operator==(const MeshCoordinate&) const = default;
@@ -32,16 +33,16 @@ struct DeviceMesh {
   std::int32_t data = 1;
   std::int32_t pipeline = 1;
   std::int32_t tensor = 1;
-  std::int32_t replicas = 1;   // divides copies()
+  std::int32_t replicas = 1;  // divides copies()
   std::int32_t context = 1;
-  std::int32_t expert = 1;     // divides copies()
-  std::int32_t reshard = 1;    // divides shards(); 1: after forward nobody but the shard's owner has it
+  std::int32_t expert = 1;   // divides copies()
+  std::int32_t reshard = 1;  // divides shards(); 1: after forward nobody but the shard's owner has it
 
-  std::int32_t copies() const { return data * context; }   // ranks of the same weights
+  std::int32_t copies() const { return data * context; }  // ranks of the same weights
   std::int32_t expert_copies() const { return copies() / expert; }
   std::int32_t shards() const { return copies() / replicas; }
   std::int32_t ranks() const { return copies() * pipeline * tensor; }
-  std::int32_t data_rank(const MeshCoordinate& at) const { return at.data / context; }      // whose samples
+  std::int32_t data_rank(const MeshCoordinate& at) const { return at.data / context; }     // whose samples
   std::int32_t context_rank(const MeshCoordinate& at) const { return at.data % context; }  // which of their tokens
   Rank rank_of(const MeshCoordinate& at) const;
   MeshCoordinate coordinate(Rank rank) const;

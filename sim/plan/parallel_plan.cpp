@@ -11,7 +11,12 @@ PipelineShape ParallelPlan::pipeline_shape() const {
 }
 
 ShardShape ParallelPlan::shard_shape() const {
-  return {.microbatch = microbatch_size, .sequence = workload.sequence, .tensor = mesh.tensor, .sequence_parallel = sequence_parallel, .context = mesh.context, .expert = mesh.expert};
+  return {.microbatch = microbatch_size,
+          .sequence = workload.sequence,
+          .tensor = mesh.tensor,
+          .sequence_parallel = sequence_parallel,
+          .context = mesh.context,
+          .expert = mesh.expert};
 }
 
 std::vector<StageAction> ParallelPlan::order(StageIndex stage) const {
@@ -27,7 +32,11 @@ ChunkPlacement ParallelPlan::placement() const {
   return written_order ? written_order->placement : row != nullptr ? row->placement : ChunkPlacement::Loop;
 }
 OrderTable ParallelPlan::order_table() const {
-  OrderTable table{.stages = {}, .chunks = chunks, .microbatches = pipeline_shape().microbatches, .splits_backward = splits_backward(), .placement = placement()};
+  OrderTable table{.stages = {},
+                   .chunks = chunks,
+                   .microbatches = pipeline_shape().microbatches,
+                   .splits_backward = splits_backward(),
+                   .placement = placement()};
   for (StageIndex stage(0); stage.value() < mesh.pipeline; ++stage) table.stages.push_back(order(stage));
   return table;
 }
@@ -38,12 +47,8 @@ void ParallelPlan::take_order(OrderTable table) {
   written_order = std::move(table);
 }
 
-std::int32_t ParallelPlan::virtual_stage(ChunkSite site) const {
-  return sim::virtual_stage(placement(), pipeline_shape(), site);
-}
-ChunkSite ParallelPlan::site(std::int32_t virtual_stage) const {
-  return site_of(placement(), pipeline_shape(), virtual_stage);
-}
+std::int32_t ParallelPlan::virtual_stage(ChunkSite site) const { return sim::virtual_stage(placement(), pipeline_shape(), site); }
+ChunkSite ParallelPlan::site(std::int32_t virtual_stage) const { return site_of(placement(), pipeline_shape(), virtual_stage); }
 
 LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const {
   const auto at = static_cast<std::size_t>(virtual_stage({stage, chunk}));
@@ -59,14 +64,10 @@ bool ParallelPlan::owns(StageIndex stage, LayerIndex layer) const {
   return false;
 }
 
-bool ParallelPlan::ties_across_stages() const {
-  return model.tied_embeddings && site(num_virtual_stages() - 1).stage != StageIndex(0);
-}
+bool ParallelPlan::ties_across_stages() const { return model.tied_embeddings && site(num_virtual_stages() - 1).stage != StageIndex(0); }
 bool ParallelPlan::head_reads_embedding() const { return model.tied_embeddings && !ties_across_stages(); }
 
-ModelGraph make_model_graph(const ParallelPlan& plan) {
-  return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple});
-}
+ModelGraph make_model_graph(const ParallelPlan& plan) { return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple}); }
 
 Bytes bytes_per_gradient(const ParallelPlan& plan) {
   return plan.workload.fp32_gradients ? Bytes(4) : bytes_per_element(plan.workload.precision);

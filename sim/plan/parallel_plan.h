@@ -18,7 +18,7 @@
 
 namespace sim {
 
-enum class Recompute : std::uint8_t { None, Selective, Full };   // Selective: attention's scores only; a fused kernel keeps none in any case
+enum class Recompute : std::uint8_t { None, Selective, Full };  // Selective: attention's scores only; a fused kernel keeps none in any case
 inline constexpr std::string_view kRecomputeNames[] = {"none", "selective", "full"};
 // When gradients of several microbatches meet those of other ranks. ReduceEach: ranks first, microbatches second.
 enum class Accumulation : std::uint8_t { ReduceLast, ReduceEach };
@@ -37,33 +37,35 @@ inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd"};
 // Most that a plan file may say.
 inline constexpr std::int64_t kMostSamples = 1'000'000'000, kMostTokens = 1'000'000'000, kMostVocabularyMultiple = 1'000'000;
 inline constexpr std::int64_t kMostSteps = 1'000'000'000'000'000, kLargestSeed = kMostSteps;
-inline constexpr std::int64_t kMostMicrobatches = 16'384;   // a step: beyond it a plan is a slip of the pen, and orders of gigabytes
+inline constexpr std::int64_t kMostMicrobatches = 16'384;  // a step: beyond it a plan is a slip of the pen, and orders of gigabytes
 
 struct Workload {
-  std::int64_t sequence = 1;       // tokens a sample
-  std::int64_t global_batch = 1;   // samples a step
+  std::int64_t sequence = 1;      // tokens a sample
+  std::int64_t global_batch = 1;  // samples a step
   Precision precision = Precision::Fp32;
   OptimizerKind optimizer = OptimizerKind::AdamW;
-  bool fp32_gradients = false;     // 16-bit precision: gradients are summed and reduced in fp32
+  bool fp32_gradients = false;  // 16-bit precision: gradients are summed and reduced in fp32
 };
 
 // One entry a virtual stage in model order (ChunkPlacement says whose chunk each is). `first` .. next entry's first - 1.
 struct StageCut {
-  std::vector<LayerIndex> first;   // size p * v; first[0] = 0 (embedding); the last virtual stage ends with the head
+  std::vector<LayerIndex> first;  // size p * v; first[0] = 0 (embedding); the last virtual stage ends with the head
 };
-struct LayerRange { LayerIndex begin, end; };   // half open
+struct LayerRange {
+  LayerIndex begin, end;
+};  // half open
 
 // Settings of the training that change neither cost nor graph; outside the predictions' hash.
 struct TrainingSettings {
   double learning_rate = 3e-4, minimum_learning_rate = 3e-5;
-  std::int64_t warmup_steps = 0, decay_steps = 0;     // cosine from learning_rate to the minimum; 0: constant
+  std::int64_t warmup_steps = 0, decay_steps = 0;  // cosine from learning_rate to the minimum; 0: constant
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, momentum = 0.9;
-  double gradient_clip = 1.0;                          // 0: none
+  double gradient_clip = 1.0;  // 0: none
   std::uint64_t seed = 1;
-  LossScaleRule loss_scale_rule = LossScaleRule::PyTorch;   // fp16 alone
+  LossScaleRule loss_scale_rule = LossScaleRule::PyTorch;  // fp16 alone
   double initial_loss_scale = 65536;
-  std::int64_t loss_scale_window = 2000;               // steps without an overflow before it doubles
-  std::int64_t checkpoint_interval = 0;                // steps; 0: at the end only
+  std::int64_t loss_scale_window = 2000;  // steps without an overflow before it doubles
+  std::int64_t checkpoint_interval = 0;   // steps; 0: at the end only
   std::int64_t keep_last = 2;
   bool operator==(const TrainingSettings&) const = default;
 };
@@ -71,7 +73,7 @@ struct TrainingSettings {
 struct Predictions {
   Seconds step_time{};
   Bytes peak_memory{};
-  std::string hash;               // plan_hash() of what they were made from
+  std::string hash;  // plan_hash() of what they were made from
 };
 
 struct ParallelPlan {
@@ -79,47 +81,48 @@ struct ParallelPlan {
   Cluster cluster;
   Workload workload;
   DeviceMesh mesh;
-  ContextAlgorithm context_algorithm = ContextAlgorithm::Ring;   // of mesh.context > 1
+  ContextAlgorithm context_algorithm = ContextAlgorithm::Ring;  // of mesh.context > 1
   std::int64_t vocabulary_multiple = 128;
-  std::string schedule = "1f1b";                 // a row of all_schedules(), or "csv": as written_order says
+  std::string schedule = "1f1b";  // a row of all_schedules(), or "csv": as written_order says
   std::optional<OrderTable> written_order;
-  std::int32_t chunks = 1;                       // v
+  std::int32_t chunks = 1;  // v
   StageCut cut;
-  std::int64_t microbatch_size = 1;              // samples
-  std::int32_t zero_stage = 0;                   // 0 (DDP), 1, 2, 3
-  bool reshard_after_forward = true;             // stage 3: gather again before backward
-  bool prefetch = true;                          // stage 3: gather the next unit while this one computes
-  std::int32_t layers_per_unit = 1;              // stage 3: consecutive blocks that are gathered, freed and reduced together (FSDP's unit; see unit_of)
-  Bytes bucket_size{25 << 20};                   // of gradients, stages 0-2
+  std::int64_t microbatch_size = 1;   // samples
+  std::int32_t zero_stage = 0;        // 0 (DDP), 1, 2, 3
+  bool reshard_after_forward = true;  // stage 3: gather again before backward
+  bool prefetch = true;               // stage 3: gather the next unit while this one computes
+  std::int32_t layers_per_unit = 1;  // stage 3: consecutive blocks that are gathered, freed and reduced together (FSDP's unit; see unit_of)
+  Bytes bucket_size{25 << 20};       // of gradients, stages 0-2
   Accumulation accumulation = Accumulation::ReduceLast;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
-  bool offload_optimizer = false;                // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
-  bool offload_activations = false;              // inputs of recomputed blocks wait on the host for their backward (FairScale's checkpoint_wrapper, offload_to_cpu)
+  bool offload_optimizer = false;  // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
+  bool offload_activations =
+      false;  // inputs of recomputed blocks wait on the host for their backward (FairScale's checkpoint_wrapper, offload_to_cpu)
   TrainingSettings training;
   std::optional<Predictions> predictions;
 
-  std::int64_t num_microbatches() const;         // m = global_batch / (D * microbatch_size)
+  std::int64_t num_microbatches() const;  // m = global_batch / (D * microbatch_size)
   PipelineShape pipeline_shape() const;
-  std::vector<StageAction> order(StageIndex stage) const;   // of the schedule
-  OrderTable order_table() const;                           // of all stages, as a CSV holds it
-  void take_order(OrderTable table);                        // schedule "csv"; cut evenly where the chunks are others. violations() judges it
+  std::vector<StageAction> order(StageIndex stage) const;  // of the schedule
+  OrderTable order_table() const;                          // of all stages, as a CSV holds it
+  void take_order(OrderTable table);                       // schedule "csv"; cut evenly where the chunks are others. violations() judges it
   bool splits_backward() const;
-  ActionKind completes_gradients() const;        // what ends with the gradients of the weights: Weight where backwards are split
+  ActionKind completes_gradients() const;  // what ends with the gradients of the weights: Weight where backwards are split
   ChunkPlacement placement() const;
   std::int32_t num_virtual_stages() const { return mesh.pipeline * chunks; }
-  std::int32_t virtual_stage(ChunkSite site) const;         // its place in the model's order
+  std::int32_t virtual_stage(ChunkSite site) const;  // its place in the model's order
   ChunkSite site(std::int32_t virtual_stage) const;
   ShardShape shard_shape() const;
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   bool owns(StageIndex stage, LayerIndex layer) const;
-  bool ties_across_stages() const;               // tied embeddings, and the head on another stage than the embedding
-  bool head_reads_embedding() const;             // tied embeddings, both on one stage
+  bool ties_across_stages() const;    // tied embeddings, and the head on another stage than the embedding
+  bool head_reads_embedding() const;  // tied embeddings, both on one stage
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);
-Bytes bytes_per_gradient(const ParallelPlan& plan);         // as they are summed and reduced
-StageCut even_cut(std::int64_t num_blocks, PipelineShape shape);   // blocks as even as whole layers allow; embedding first, head last
+Bytes bytes_per_gradient(const ParallelPlan& plan);               // as they are summed and reduced
+StageCut even_cut(std::int64_t num_blocks, PipelineShape shape);  // blocks as even as whole layers allow; embedding first, head last
 
 // Every rule a plan must keep, all violations at once (empty: the plan can be lowered). Memory is not judged here.
 std::vector<Violation> violations(const ParallelPlan& plan);
@@ -136,7 +139,7 @@ struct PlanDifferences {
 };
 PlanDifferences differences(const ParallelPlan& before, const ParallelPlan& now);
 
-ParallelPlan load_plan(const std::string& path);                   // throws InputError: JSON, fields, then violations()
+ParallelPlan load_plan(const std::string& path);  // throws InputError: JSON, fields, then violations()
 void save_plan(const ParallelPlan& plan, const std::string& path);
 Json to_json(const ParallelPlan& plan);
 ParallelPlan plan_from_json(const Json& json, const std::string& file);

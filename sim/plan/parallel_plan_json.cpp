@@ -22,14 +22,22 @@ Json workload_json(const Workload& work) {
 }
 
 Json training_json(const TrainingSettings& t) {
-  return {{"learning_rate", t.learning_rate}, {"minimum_learning_rate", t.minimum_learning_rate},
-          {"warmup_steps", t.warmup_steps},   {"decay_steps", t.decay_steps},
-          {"beta1", t.beta1},                 {"beta2", t.beta2},
-          {"epsilon", t.epsilon},             {"weight_decay", t.weight_decay},
-          {"momentum", t.momentum},           {"gradient_clip", t.gradient_clip},
-          {"seed", t.seed},                   {"checkpoint_interval", t.checkpoint_interval},
-          {"keep_last", t.keep_last},         {"loss_scale_rule", name_of(t.loss_scale_rule, kLossScaleRuleNames)},
-          {"initial_loss_scale", t.initial_loss_scale}, {"loss_scale_window", t.loss_scale_window}};
+  return {{"learning_rate", t.learning_rate},
+          {"minimum_learning_rate", t.minimum_learning_rate},
+          {"warmup_steps", t.warmup_steps},
+          {"decay_steps", t.decay_steps},
+          {"beta1", t.beta1},
+          {"beta2", t.beta2},
+          {"epsilon", t.epsilon},
+          {"weight_decay", t.weight_decay},
+          {"momentum", t.momentum},
+          {"gradient_clip", t.gradient_clip},
+          {"seed", t.seed},
+          {"checkpoint_interval", t.checkpoint_interval},
+          {"keep_last", t.keep_last},
+          {"loss_scale_rule", name_of(t.loss_scale_rule, kLossScaleRuleNames)},
+          {"initial_loss_scale", t.initial_loss_scale},
+          {"loss_scale_window", t.loss_scale_window}};
 }
 
 Json cut_json(const StageCut& cut) {
@@ -132,7 +140,8 @@ void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
   plan.schedule = json.text("schedule", "1f1b");
   if (plan.schedule == kOrderFromCsv) plan.written_order = written_order_from(json);
   plan.chunks = static_cast<std::int32_t>(json.integer("chunks", 1, degrees));
-  for (const std::int64_t layer : json.integers("cut")) plan.cut.first.push_back(LayerIndex(static_cast<std::int32_t>(std::clamp<std::int64_t>(layer, -1, 1 << 30))));
+  for (const std::int64_t layer : json.integers("cut"))
+    plan.cut.first.push_back(LayerIndex(static_cast<std::int32_t>(std::clamp<std::int64_t>(layer, -1, 1 << 30))));
   plan.microbatch_size = json.integer("microbatch_size", {}, {1, kMostSamples});
   plan.zero_stage = static_cast<std::int32_t>(json.integer("zero_stage", 0, {0, 3}));
   plan.reshard_after_forward = json.boolean("reshard_after_forward", true);
@@ -160,7 +169,8 @@ Json to_json(const ParallelPlan& plan) {
 
 ParallelPlan plan_from_json(const Json& document, const std::string& file) {
   const JsonReader json(document, file);
-  if (json.text("format") != kFormat) json.violate("format", fmt::format("is not \"{}\"", kFormat), "give a plan file (meshwright plan -o plan.json)");
+  if (json.text("format") != kFormat)
+    json.violate("format", fmt::format("is not \"{}\"", kFormat), "give a plan file (meshwright plan -o plan.json)");
   json.finish();
   ParallelPlan plan;
   const JsonReader work = json.child("workload");
@@ -181,7 +191,7 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
 }
 
 std::string plan_hash(const ParallelPlan& plan) {
-  std::uint64_t hash = 0xcbf29ce484222325;   // FNV-1a, 64 bits: an identity, not a protection
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, 64 bits: an identity, not a protection
   for (const char c : priced_json(plan).dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return fmt::format("{:016x}", hash);
 }

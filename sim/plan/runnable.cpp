@@ -14,7 +14,8 @@ struct Limit {
 };
 
 constexpr std::array kRunnable = std::to_array<Limit>({
-    {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
+    {"/workload/precision",
+     [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
 });
 

@@ -27,17 +27,20 @@ std::string degrees_text(const DeviceMesh& mesh) {
 
 void check_degrees(const ParallelPlan& plan, Rules& rules) {
   const DeviceMesh& mesh = plan.mesh;
-  const bool positive = mesh.data >= 1 && mesh.context >= 1 && mesh.expert >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
+  const bool positive =
+      mesh.data >= 1 && mesh.context >= 1 && mesh.expert >= 1 && mesh.pipeline >= 1 && mesh.tensor >= 1 && plan.chunks >= 1;
   rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
   if (!positive) return;
   const std::int64_t copies = std::int64_t{mesh.data} * mesh.context;
-  const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;   // degrees as written go beyond 64 bits
-  rules.must(mesh.replicas >= 1 && copies % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < copies), "/mesh/replicas",
-             fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, copies), "use a divisor of the data degree, below it");
+  const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;  // degrees as written go beyond 64 bits
+  rules.must(mesh.replicas >= 1 && copies % std::max(mesh.replicas, 1) == 0 && (mesh.replicas == 1 || mesh.replicas < copies),
+             "/mesh/replicas", fmt::format("{} replicas do not cut {} data ranks into shards", mesh.replicas, copies),
+             "use a divisor of the data degree, below it");
   const std::int64_t shards = copies / std::max(mesh.replicas, 1);
   rules.must(mesh.reshard >= 1 && shards % std::max(mesh.reshard, 1) == 0 && (mesh.reshard == 1 || mesh.reshard < shards), "/mesh/reshard",
-             fmt::format("{} ranks after forward do not divide {} shards", mesh.reshard, shards), "use a divisor of the shards, below them");
+             fmt::format("{} ranks after forward do not divide {} shards", mesh.reshard, shards),
+             "use a divisor of the shards, below them");
   rules.must(product == plan.cluster.devices, "/mesh",
              fmt::format("{} = {:.0f} ranks, but the cluster has {} devices", degrees_text(mesh), product, plan.cluster.devices),
              "make the product equal to the number of devices");
@@ -46,18 +49,22 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
 void check_batch(const ParallelPlan& plan, Rules& rules) {
   const Workload& work = plan.workload;
   rules.must(work.sequence >= 1 && work.global_batch >= 1 && plan.microbatch_size >= 1, "/workload",
-             fmt::format("sequence {}, global batch {} and microbatch {} must be at least 1", work.sequence, work.global_batch, plan.microbatch_size), "use positive sizes");
+             fmt::format("sequence {}, global batch {} and microbatch {} must be at least 1", work.sequence, work.global_batch,
+                         plan.microbatch_size),
+             "use positive sizes");
   rules.must(plan.model.position != Position::Learned || work.sequence <= plan.model.max_positions, "/workload/sequence",
              fmt::format("sequence {} exceeds the model's {} positions", work.sequence, plan.model.max_positions),
              fmt::format("use a sequence of at most {}", plan.model.max_positions));
   if (!rules.clean()) return;
   const std::int64_t slots = plan.mesh.data * plan.microbatch_size;
   rules.must(work.global_batch % slots == 0, "/microbatch_size",
-             fmt::format("global batch {} is not divisible by data degree {} x microbatch {} = {}", work.global_batch, plan.mesh.data, plan.microbatch_size, slots),
+             fmt::format("global batch {} is not divisible by data degree {} x microbatch {} = {}", work.global_batch, plan.mesh.data,
+                         plan.microbatch_size, slots),
              "choose a microbatch that divides global batch / data degree");
-  rules.must(plan.num_microbatches() <= kMostMicrobatches, "/microbatch_size",
-             fmt::format("{} microbatches a step are more than {}", plan.num_microbatches(), kMostMicrobatches),
-             fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
+  rules.must(
+      plan.num_microbatches() <= kMostMicrobatches, "/microbatch_size",
+      fmt::format("{} microbatches a step are more than {}", plan.num_microbatches(), kMostMicrobatches),
+      fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
 void check_tensor(const ParallelPlan& plan, Rules& rules) {
@@ -69,10 +76,12 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
   divides(plan.model.heads, "attention heads");
   divides(plan.model.kv_heads, "key/value heads");
   divides(plan.model.ffn, "feed-forward columns");
-  rules.must(plan.vocabulary_multiple >= 1 && plan.vocabulary_multiple % tensor == 0, "/vocabulary_multiple",
-             fmt::format("the vocabulary is padded to a multiple of {}, which tensor degree {} does not divide", plan.vocabulary_multiple, tensor),
-             "use a multiple of the tensor degree");
-  rules.must(!plan.sequence_parallel || tensor > 1, "/sequence_parallel", "sequence parallel needs a tensor degree above 1", "switch it off");
+  rules.must(
+      plan.vocabulary_multiple >= 1 && plan.vocabulary_multiple % tensor == 0, "/vocabulary_multiple",
+      fmt::format("the vocabulary is padded to a multiple of {}, which tensor degree {} does not divide", plan.vocabulary_multiple, tensor),
+      "use a multiple of the tensor degree");
+  rules.must(!plan.sequence_parallel || tensor > 1, "/sequence_parallel", "sequence parallel needs a tensor degree above 1",
+             "switch it off");
   const std::int64_t tokens = plan.workload.sequence / plan.mesh.context;
   rules.must(!plan.sequence_parallel || tokens % tensor == 0, "/sequence_parallel",
              fmt::format("sequence {} is not divisible by tensor degree {}", tokens, tensor), "switch it off, or change the sequence");
@@ -84,22 +93,30 @@ void check_context(const ParallelPlan& plan, Rules& rules) {
   const bool exchanges_heads = plan.context_algorithm == ContextAlgorithm::AllToAll;
   const std::int64_t pieces = exchanges_heads ? context : 2 * context;
   rules.must(plan.workload.sequence % pieces == 0, "/mesh/context",
-             fmt::format("sequence {} is not divisible into {} pieces for {} context ranks", plan.workload.sequence, pieces, context), "use a context degree that divides it");
-  rules.must(plan.model.attention_dropout == 0, "/mesh/context", "attention dropout is not known across context ranks", "set it to 0, or the context degree to 1");
+             fmt::format("sequence {} is not divisible into {} pieces for {} context ranks", plan.workload.sequence, pieces, context),
+             "use a context degree that divides it");
+  rules.must(plan.model.attention_dropout == 0, "/mesh/context", "attention dropout is not known across context ranks",
+             "set it to 0, or the context degree to 1");
   rules.must(!exchanges_heads || (plan.model.heads % local_heads == 0 && plan.model.kv_heads % local_heads == 0), "/context_algorithm",
-             fmt::format("all_to_all deals {} heads and {} key/value heads to tensor {} x context {} ranks", plan.model.heads, plan.model.kv_heads, plan.mesh.tensor, context),
+             fmt::format("all_to_all deals {} heads and {} key/value heads to tensor {} x context {} ranks", plan.model.heads,
+                         plan.model.kv_heads, plan.mesh.tensor, context),
              "use ring or all_gather, or a context degree that divides the heads");
 }
 
 void check_experts(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t ranks = plan.mesh.expert, tensor = plan.mesh.tensor, copies = std::int64_t{plan.mesh.data} * plan.mesh.context;
   const ExpertForm form = plan.model.experts.value_or(ExpertForm{});
-  rules.must(form.experts % ranks == 0, "/mesh/expert", fmt::format("{} experts are not divisible by expert degree {}", form.experts, ranks), "use a degree that divides them");
+  rules.must(form.experts % ranks == 0, "/mesh/expert",
+             fmt::format("{} experts are not divisible by expert degree {}", form.experts, ranks), "use a degree that divides them");
   rules.must(copies % ranks == 0, "/mesh/expert",
-             fmt::format("{} data and context ranks are not divisible by expert degree {}", copies, ranks), "use a degree that divides them");
-  rules.must(ranks == 1 || plan.mesh.replicas == 1, "/mesh/expert", "experts are not cut over replicas of shards (HSDP)", "use expert 1 or replicas 1");
-  rules.must(form.expert_ffn % tensor == 0 && form.shared_ffn % tensor == 0, "/mesh/tensor",
-             fmt::format("{} columns of an expert (shared: {}) are not divisible by tensor degree {}", form.expert_ffn, form.shared_ffn, tensor), "use a tensor degree that divides them");
+             fmt::format("{} data and context ranks are not divisible by expert degree {}", copies, ranks),
+             "use a degree that divides them");
+  rules.must(ranks == 1 || plan.mesh.replicas == 1, "/mesh/expert", "experts are not cut over replicas of shards (HSDP)",
+             "use expert 1 or replicas 1");
+  rules.must(
+      form.expert_ffn % tensor == 0 && form.shared_ffn % tensor == 0, "/mesh/tensor",
+      fmt::format("{} columns of an expert (shared: {}) are not divisible by tensor degree {}", form.expert_ffn, form.shared_ffn, tensor),
+      "use a tensor degree that divides them");
 }
 
 // What is written must be an order of just this plan, and performable.
@@ -108,21 +125,23 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
   const auto stages = static_cast<std::int32_t>(order.stages.size());
   const bool right_size = stages == plan.mesh.pipeline && order.chunks == plan.chunks && order.microbatches == plan.num_microbatches();
   rules.must(right_size, "/order",
-             fmt::format("has {} rows, {} chunks a row and {} microbatches; the plan has {} stages, {} chunks and {} microbatches", stages, order.chunks,
-                         order.microbatches, plan.mesh.pipeline, plan.chunks, plan.num_microbatches()),
+             fmt::format("has {} rows, {} chunks a row and {} microbatches; the plan has {} stages, {} chunks and {} microbatches", stages,
+                         order.chunks, order.microbatches, plan.mesh.pipeline, plan.chunks, plan.num_microbatches()),
              "write an order for that shape, or change the plan");
   if (!right_size) return;
   const std::vector<Violation> faults = order_faults(order);
   for (const Violation& fault : faults) rules.must(false, "/order", located(fault), fault.remedy);
   if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.model.tied_embeddings) return;
   const ChunkIndex last_chunk = order.stages.front().back().chunk;
-  rules.must(last_chunk == ChunkIndex(0), "/order", "ends row 0 with another chunk than the embedding's, whose gradient the tied head adds to",
+  rules.must(last_chunk == ChunkIndex(0), "/order",
+             "ends row 0 with another chunk than the embedding's, whose gradient the tied head adds to",
              "end row 0 with an action of virtual stage 0");
 }
 
 void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   const Schedule* schedule = find_schedule(plan.schedule);
-  rules.must(plan.written_order.has_value() == (plan.schedule == kOrderFromCsv), "/order", "belongs to schedule csv, and that needs it", "give both or none");
+  rules.must(plan.written_order.has_value() == (plan.schedule == kOrderFromCsv), "/order", "belongs to schedule csv, and that needs it",
+             "give both or none");
   if (!rules.clean()) return;
   if (schedule == nullptr && !plan.written_order) {
     std::string names;
@@ -132,16 +151,20 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   }
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
   rules.must(parts <= plan.model.layers, "/mesh/pipeline",
-             fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks", plan.mesh.pipeline, plan.chunks, parts, plan.model.layers),
+             fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks", plan.mesh.pipeline, plan.chunks, parts,
+                         plan.model.layers),
              "use fewer stages or chunks");
-  rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks", fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
+  rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks",
+             fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
   if (rules.clean() && plan.written_order)
     check_written_order(plan, rules);
   else if (rules.clean())
-    if (const auto why = schedule->why_unsupported(plan.pipeline_shape())) rules.must(false, "/schedule", fmt::format("{}: {}", plan.schedule, *why), "change the schedule, its chunks or the microbatches");
+    if (const auto why = schedule->why_unsupported(plan.pipeline_shape()))
+      rules.must(false, "/schedule", fmt::format("{}: {}", plan.schedule, *why), "change the schedule, its chunks or the microbatches");
   const std::vector<LayerIndex>& first = plan.cut.first;
   const bool right_size = static_cast<std::int64_t>(first.size()) == parts;
-  rules.must(right_size, "/cut", fmt::format("names {} parts, the pipeline has {}", first.size(), parts), "give the first layer of each part");
+  rules.must(right_size, "/cut", fmt::format("names {} parts, the pipeline has {}", first.size(), parts),
+             "give the first layer of each part");
   if (!right_size || first.empty()) return;
   const bool ascending = std::adjacent_find(first.begin(), first.end(), [](LayerIndex a, LayerIndex b) { return a >= b; }) == first.end();
   rules.must(first.front() == LayerIndex(0) && ascending && first.back().value() <= plan.model.layers, "/cut",
@@ -149,20 +172,25 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
 }
 
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
-  rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage), "use 0, 1, 2 or 3");
-  rules.must(plan.layers_per_unit >= 1, "/layers_per_unit", fmt::format("a unit of {} layers is none", plan.layers_per_unit), "use at least 1");
+  rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage),
+             "use 0, 1, 2 or 3");
+  rules.must(plan.layers_per_unit >= 1, "/layers_per_unit", fmt::format("a unit of {} layers is none", plan.layers_per_unit),
+             "use at least 1");
   rules.must(plan.accumulation == Accumulation::ReduceLast || !plan.splits_backward(), "/accumulation",
-             fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later", plan.schedule),
+             fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later",
+                         plan.schedule),
              "use reduce_last, or 1f1b");
   rules.must(!plan.offload_activations || plan.recompute == Recompute::Full, "/offload_activations",
-             fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
+             fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that",
+                         kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
              "use recompute full, or leave it out");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   rules.must(!plan.workload.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/workload/fp32_gradients",
              "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");
   const std::size_t precision = static_cast<std::size_t>(plan.workload.precision);
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",
-             fmt::format("{} has no {} rate", plan.cluster.hardware.name, kPrecisionNames[precision]), "choose a precision that the hardware profile gives a peak for");
+             fmt::format("{} has no {} rate", plan.cluster.hardware.name, kPrecisionNames[precision]),
+             "choose a precision that the hardware profile gives a peak for");
 }
 
 }  // namespace
@@ -170,7 +198,9 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.reshard < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1)) return std::move(rules).take();
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.reshard < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 ||
+                         plan.mesh.expert < 1 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1))
+    return std::move(rules).take();
   check_batch(plan, rules);
   check_tensor(plan, rules);
   check_context(plan, rules);

@@ -7,7 +7,8 @@
 namespace sim {
 namespace {
 
-constexpr std::string_view kStrategiesOfContext[] = {"alltoall", "allgather"};   // in the order of ContextAlgorithm: PyTorch's ring goes by all-to-all
+constexpr std::string_view kStrategiesOfContext[] = {"alltoall",
+                                                     "allgather"};  // in the order of ContextAlgorithm: PyTorch's ring goes by all-to-all
 
 bool is_by_deepspeed(const ParallelPlan& p) { return p.zero_stage == 1 || p.zero_stage == 2; }
 bool is_by_fsdp(const ParallelPlan& p) { return p.zero_stage == 3 || (p.zero_stage == 0 && p.mesh.copies() == 1 && p.mesh.tensor > 1); }
@@ -17,7 +18,9 @@ Written fsdp_number(const ParallelPlan& p, std::int64_t number) { return written
 Written deepspeed_number(const ParallelPlan& p, std::int64_t number) { return written_if(is_by_deepspeed(p), std::to_string(number)); }
 void known_there(const Value&, Draft&) {}
 
-Written kind_written(const ParallelPlan& p) { return Written(is_by_deepspeed(p) ? "DEEPSPEED" : is_by_fsdp(p) ? "FSDP" : p.mesh.ranks() > 1 ? "MULTI_GPU" : "NO"); }
+Written kind_written(const ParallelPlan& p) {
+  return Written(is_by_deepspeed(p) ? "DEEPSPEED" : is_by_fsdp(p) ? "FSDP" : p.mesh.ranks() > 1 ? "MULTI_GPU" : "NO");
+}
 void read_kind(const Value& v, Draft& d) {
   if (v.text() == "FSDP" && !d.shard) d.shard = -1;
   if (v.text() == "DEEPSPEED") d.reduces_each = d.reduces_each.value_or(false);
@@ -28,9 +31,14 @@ constexpr Field kAccelerateFields[] = {
     {"compute_environment", "", [](const ParallelPlan&) { return Written("LOCAL_MACHINE"); }, known_there},
     {"distributed_type", "", kind_written, read_kind},
     {"num_machines", "", [](const ParallelPlan& p) { return written(p.cluster.nodes()); }, known_there},
-    {"num_processes", "", [](const ParallelPlan& p) { return written(p.mesh.ranks()); }, [](const Value& v, Draft& d) { d.processes = v.integer(); }},
+    {"num_processes", "", [](const ParallelPlan& p) { return written(p.mesh.ranks()); },
+     [](const Value& v, Draft& d) { d.processes = v.integer(); }},
     {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, known_there},
-    {"mixed_precision", "", [](const ParallelPlan& p) { return Written(is_sixteen_bit(p.workload.precision) ? std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision)]) : "no"); },
+    {"mixed_precision", "",
+     [](const ParallelPlan& p) {
+       return Written(is_sixteen_bit(p.workload.precision) ? std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision)])
+                                                           : "no");
+     },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kNames[] = {"no", "bf16", "fp16"};
        constexpr Precision kPrecisions[] = {Precision::Fp32, Precision::Bf16, Precision::Fp16};
@@ -42,78 +50,128 @@ constexpr Field kAccelerateFields[] = {
        d.plan.zero_stage = static_cast<std::int32_t>(v.choice(kStages));
        d.reduces_each = d.plan.zero_stage >= 2;
      }},
-    {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps", [](const ParallelPlan& p) { return deepspeed_number(p, p.num_microbatches()); }, [](const Value& v, Draft& d) { d.accumulation_steps = v.integer(); }},
-    {"deepspeed_config.gradient_clipping", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), fmt::format("{}", p.training.gradient_clip)); }, [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
-    {"deepspeed_config.offload_optimizer_device", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
+    {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps",
+     [](const ParallelPlan& p) { return deepspeed_number(p, p.num_microbatches()); },
+     [](const Value& v, Draft& d) { d.accumulation_steps = v.integer(); }},
+    {"deepspeed_config.gradient_clipping", "",
+     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), fmt::format("{}", p.training.gradient_clip)); },
+     [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
+    {"deepspeed_config.offload_optimizer_device", "",
+     [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
     {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, known_there},
     {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, known_there},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
-     [](const Value& v, Draft&) { if (v.text() != "TRANSFORMER_BASED_WRAP") v.note(fmt::format("is {}: a plan gathers layer by layer", v.text()), "use TRANSFORMER_BASED_WRAP"); }},
+     [](const Value& v, Draft&) {
+       if (v.text() != "TRANSFORMER_BASED_WRAP")
+         v.note(fmt::format("is {}: a plan gathers layer by layer", v.text()), "use TRANSFORMER_BASED_WRAP");
+     }},
     {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, known_there},
-    {"fsdp_config.fsdp_reshard_after_forward", "fsdp_config.reshard_after_forward", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); },
+    {"fsdp_config.fsdp_reshard_after_forward", "fsdp_config.reshard_after_forward",
+     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); },
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.boolean(); }},
-    {"fsdp_config.fsdp_sharding_strategy", "", nullptr,   // FSDP 1
+    {"fsdp_config.fsdp_sharding_strategy", "", nullptr,  // FSDP 1
      [](const Value& v, Draft& d) {
        constexpr std::string_view kOld[] = {"FULL_SHARD", "SHARD_GRAD_OP", "1", "2"};
        d.plan.reshard_after_forward = v.choice(kOld) % 2 == 0;
      }},
-    {"fsdp_config.fsdp_activation_checkpointing", "fsdp_config.activation_checkpointing", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
+    {"fsdp_config.fsdp_activation_checkpointing", "fsdp_config.activation_checkpointing",
+     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
-    {"fsdp_config.fsdp_state_dict_type", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "SHARDED_STATE_DICT"); }, known_there},
-    {"fsdp_config.fsdp_offload_params", "fsdp_config.offload_params", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "false"); },
+    {"fsdp_config.fsdp_state_dict_type", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "SHARDED_STATE_DICT"); },
+     known_there},
+    {"fsdp_config.fsdp_offload_params", "fsdp_config.offload_params",
+     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "false"); },
      [](const Value& v, Draft& d) {
        d.plan.offload_optimizer = v.boolean();
        if (v.boolean()) v.note("offloads parameters, too, which a plan does not", "mind memory and time");
      }},
-    {"parallelism_config.parallelism_config_dp_replicate_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.replicas); }, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
-    {"parallelism_config.parallelism_config_dp_shard_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.data / p.mesh.replicas); }, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
-    {"parallelism_config.parallelism_config_tp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.tensor); }, [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }},
-    {"parallelism_config.parallelism_config_cp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.context); }, [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }},
-    {"parallelism_config.parallelism_config_cp_comm_strategy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p) && p.mesh.context > 1, std::string(kStrategiesOfContext[p.context_algorithm == ContextAlgorithm::AllGather ? 1 : 0])); },
+    {"parallelism_config.parallelism_config_dp_replicate_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.replicas); },
+     [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
+    {"parallelism_config.parallelism_config_dp_shard_size", "",
+     [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.data / p.mesh.replicas); },
+     [](const Value& v, Draft& d) { d.shard = v.degree(); }},
+    {"parallelism_config.parallelism_config_tp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.tensor); },
+     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }},
+    {"parallelism_config.parallelism_config_cp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.context); },
+     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }},
+    {"parallelism_config.parallelism_config_cp_comm_strategy", "",
+     [](const ParallelPlan& p) {
+       return written_if(is_by_fsdp(p) && p.mesh.context > 1,
+                         std::string(kStrategiesOfContext[p.context_algorithm == ContextAlgorithm::AllGather ? 1 : 0]));
+     },
      [](const Value& v, Draft& d) { d.plan.context_algorithm = static_cast<ContextAlgorithm>(v.choice(kStrategiesOfContext)); }},
 };
 
 void note_the_trainer(const ParallelPlan& plan, Judgement& judgement) {
-  judgement.note(true, "/workload", fmt::format("sequence {}, global batch {} and the optimizer are of the program", plan.workload.sequence, plan.workload.global_batch), "set them there; give --sequence and --global-batch on import");
+  judgement.note(
+      true, "/workload",
+      fmt::format("sequence {}, global batch {} and the optimizer are of the program", plan.workload.sequence, plan.workload.global_batch),
+      "set them there; give --sequence and --global-batch on import");
   judgement.note(true, "/microbatch_size", fmt::format("microbatch {} is of the program", plan.microbatch_size),
-                 fmt::format("use per_device_train_batch_size={} and gradient_accumulation_steps={}; give --microbatch on import", plan.microbatch_size, plan.num_microbatches()));
+                 fmt::format("use per_device_train_batch_size={} and gradient_accumulation_steps={}; give --microbatch on import",
+                             plan.microbatch_size, plan.num_microbatches()));
   judgement.note(true, "/training", "rates, seed and checkpoints are of the program", "set them there");
-  judgement.note(plan.vocabulary_multiple != 128, "/vocabulary_multiple", "the vocabulary is the model's", fmt::format("pad it to a multiple of {}", plan.vocabulary_multiple));
+  judgement.note(plan.vocabulary_multiple != 128, "/vocabulary_multiple", "the vocabulary is the model's",
+                 fmt::format("pad it to a multiple of {}", plan.vocabulary_multiple));
 }
 
 void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   const DeviceMesh& mesh = plan.mesh;
   const bool by_fsdp = is_by_fsdp(plan);
-  judgement.refuse(mesh.pipeline > 1, "/mesh/pipeline", fmt::format("{} stages: Accelerate trains without a pipeline", mesh.pipeline), "plan with --fix pipeline=1, or export to Megatron-LM or torchtitan");
-  judgement.refuse(mesh.expert > 1, "/mesh/expert", fmt::format("experts over {} ranks: there is no such degree", mesh.expert), "plan with --fix expert=1");
-  judgement.refuse(plan.sequence_parallel, "/sequence_parallel", "tensor parallel follows the model's tp_plan, which leaves norms whole", "plan with --fix sequence_parallel=false");
-  judgement.refuse(!by_fsdp && mesh.tensor > 1, "/mesh/tensor", fmt::format("tensor {} with stage {} over {} data ranks: tensor degrees need FSDP", mesh.tensor, plan.zero_stage, mesh.data), "plan with --fix zero=3");
-  judgement.refuse(!by_fsdp && mesh.context > 1, "/mesh/context", fmt::format("context {} with stage {}: context degrees need FSDP", mesh.context, plan.zero_stage), "plan with --fix zero=3");
-  judgement.refuse(mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::AllToAll, "/context_algorithm", "all_to_all is DeepSpeed's there, which has no context ranks beside FSDP", "plan with --fix context_algorithm=ring or all_gather");
-  judgement.refuse(mesh.replicas > 1 && (!by_fsdp || mesh.data % mesh.replicas != 0 || mesh.data == mesh.replicas), "/mesh/replicas", fmt::format("{} replicas of stage {} over {} data ranks", mesh.replicas, plan.zero_stage, mesh.data),
+  judgement.refuse(mesh.pipeline > 1, "/mesh/pipeline", fmt::format("{} stages: Accelerate trains without a pipeline", mesh.pipeline),
+                   "plan with --fix pipeline=1, or export to Megatron-LM or torchtitan");
+  judgement.refuse(mesh.expert > 1, "/mesh/expert", fmt::format("experts over {} ranks: there is no such degree", mesh.expert),
+                   "plan with --fix expert=1");
+  judgement.refuse(plan.sequence_parallel, "/sequence_parallel", "tensor parallel follows the model's tp_plan, which leaves norms whole",
+                   "plan with --fix sequence_parallel=false");
+  judgement.refuse(
+      !by_fsdp && mesh.tensor > 1, "/mesh/tensor",
+      fmt::format("tensor {} with stage {} over {} data ranks: tensor degrees need FSDP", mesh.tensor, plan.zero_stage, mesh.data),
+      "plan with --fix zero=3");
+  judgement.refuse(!by_fsdp && mesh.context > 1, "/mesh/context",
+                   fmt::format("context {} with stage {}: context degrees need FSDP", mesh.context, plan.zero_stage),
+                   "plan with --fix zero=3");
+  judgement.refuse(mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::AllToAll, "/context_algorithm",
+                   "all_to_all is DeepSpeed's there, which has no context ranks beside FSDP",
+                   "plan with --fix context_algorithm=ring or all_gather");
+  judgement.refuse(mesh.replicas > 1 && (!by_fsdp || mesh.data % mesh.replicas != 0 || mesh.data == mesh.replicas), "/mesh/replicas",
+                   fmt::format("{} replicas of stage {} over {} data ranks", mesh.replicas, plan.zero_stage, mesh.data),
                    "plan with --fix replicas=1, or zero=3 and replicas that divide the data degree");
-  judgement.refuse(plan.workload.precision == Precision::Fp64, "/workload/precision", "there is no setting for fp64", "plan with --precision bf16, fp16 or fp32");
-  judgement.refuse(plan.offload_optimizer && !is_by_deepspeed(plan), "/offload_optimizer", "FSDP offloads parameters with the optimizer, or nothing", "plan with --fix zero=1 or zero=2, or offload_optimizer=false");
+  judgement.refuse(plan.workload.precision == Precision::Fp64, "/workload/precision", "there is no setting for fp64",
+                   "plan with --precision bf16, fp16 or fp32");
+  judgement.refuse(plan.offload_optimizer && !is_by_deepspeed(plan), "/offload_optimizer",
+                   "FSDP offloads parameters with the optimizer, or nothing",
+                   "plan with --fix zero=1 or zero=2, or offload_optimizer=false");
   note_the_trainer(plan, judgement);
   note_units(plan, judgement);
   note_reshard(plan, judgement);
-  judgement.note(plan.workload.precision == Precision::Tf32, "/workload/precision", "tf32 is of the program", "set torch.backends.cuda.matmul.allow_tf32");
-  judgement.note(plan.recompute == Recompute::Selective || (plan.recompute == Recompute::Full && !by_fsdp), "/recompute", fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
-                 plan.recompute == Recompute::Full ? "use gradient_checkpointing=True" : "a fused attention kernel needs none; otherwise use recompute=full");
-  judgement.note(plan.workload.fp32_gradients, "/workload/fp32_gradients", "gradients are reduced in the mixed precision", "change reduce_dtype in the program");
-  judgement.note(is_plain(plan) && plan.bucket_size != Bytes(25 << 20), "/bucket_size", "PyTorch's buckets have 25 MiB", "use DistributedDataParallelKwargs(bucket_cap_mb=...)");
-  judgement.note(is_by_deepspeed(plan), "/bucket_size", "DeepSpeed's buckets have 500 million elements", "give a deepspeed_config_file: export to deepspeed");
+  judgement.note(plan.workload.precision == Precision::Tf32, "/workload/precision", "tf32 is of the program",
+                 "set torch.backends.cuda.matmul.allow_tf32");
+  judgement.note(plan.recompute == Recompute::Selective || (plan.recompute == Recompute::Full && !by_fsdp), "/recompute",
+                 fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
+                 plan.recompute == Recompute::Full ? "use gradient_checkpointing=True"
+                                                   : "a fused attention kernel needs none; otherwise use recompute=full");
+  judgement.note(plan.workload.fp32_gradients, "/workload/fp32_gradients", "gradients are reduced in the mixed precision",
+                 "change reduce_dtype in the program");
+  judgement.note(is_plain(plan) && plan.bucket_size != Bytes(25 << 20), "/bucket_size", "PyTorch's buckets have 25 MiB",
+                 "use DistributedDataParallelKwargs(bucket_cap_mb=...)");
+  judgement.note(is_by_deepspeed(plan), "/bucket_size", "DeepSpeed's buckets have 500 million elements",
+                 "give a deepspeed_config_file: export to deepspeed");
   judgement.note(plan.zero_stage == 3 && mesh.copies() == 1, "/zero_stage", "one rank has nothing to share", "nothing to do");
   judgement.note(!plan.prefetch, "/prefetch", "FSDP 2 gathers ahead", "nothing to do");
   const bool several = plan.num_microbatches() > 1, each = plan.zero_stage == 2;
-  judgement.note(several && each != (plan.accumulation == Accumulation::ReduceEach), "/accumulation", each ? "DeepSpeed reduces gradients with every microbatch" : "gradients are reduced with the last microbatch there", "simulate the plan imported again");
+  judgement.note(several && each != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
+                 each ? "DeepSpeed reduces gradients with every microbatch" : "gradients are reduced with the last microbatch there",
+                 "simulate the plan imported again");
 }
 
-std::vector<RecipeFile> accelerate_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan&) { return {{std::string(kAccelerate.file), yaml_text(head, settings)}}; }
+std::vector<RecipeFile> accelerate_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan&) {
+  return {{std::string(kAccelerate.file), yaml_text(head, settings)}};
+}
 
 void settle_accelerate(Draft& draft) {
   draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);
-  if (draft.reduces_each) {   // DeepSpeed has the stage, and its buckets
+  if (draft.reduces_each) {  // DeepSpeed has the stage, and its buckets
     draft.shard.reset(), draft.replicate.reset();
     draft.bucket_elements = 500'000'000;
   }
@@ -121,7 +179,15 @@ void settle_accelerate(Draft& draft) {
 
 }  // namespace
 
-const Program kAccelerate = {.name = "accelerate", .title = "Accelerate", .version = "1.15.0", .file = "accelerate.yaml", .marks = "distributed_type: distributed_type\":", .fields = kAccelerateFields,
-                             .judge = judge_accelerate, .files = accelerate_files, .settings = read_yaml, .settle = settle_accelerate};
+const Program kAccelerate = {.name = "accelerate",
+                             .title = "Accelerate",
+                             .version = "1.15.0",
+                             .file = "accelerate.yaml",
+                             .marks = "distributed_type: distributed_type\":",
+                             .fields = kAccelerateFields,
+                             .judge = judge_accelerate,
+                             .files = accelerate_files,
+                             .settings = read_yaml,
+                             .settle = settle_accelerate};
 
 }  // namespace sim

@@ -17,10 +17,14 @@ class AssignmentScanner {
   RecipeSettings all() && {
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size());
-      else if (c == '"' || c == '\'') read_text();
-      else if (is_path_character(c)) read_name();
-      else ++at_;
+      if (c == '#')
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      else if (c == '"' || c == '\'')
+        read_text();
+      else if (is_path_character(c))
+        read_name();
+      else
+        ++at_;
     }
     return std::move(settings_);
   }

@@ -31,9 +31,12 @@ void settle_data_degree(Draft& draft) {
   DeviceMesh& mesh = draft.plan.mesh;
   const std::int64_t devices = draft.plan.cluster.devices, others = std::int64_t{mesh.tensor} * mesh.pipeline * mesh.context;
   if (draft.processes && *draft.processes != devices)
-    draft.wrong.push_back({"", fmt::format("starts {} processes, and the cluster has {} devices", *draft.processes, devices), "give --devices to match"});
+    draft.wrong.push_back(
+        {"", fmt::format("starts {} processes, and the cluster has {} devices", *draft.processes, devices), "give --devices to match"});
   if (devices % others != 0)
-    return draft.wrong.push_back({"", fmt::format("tensor {} x pipeline {} x context {} = {} does not divide the cluster's {} devices", mesh.tensor, mesh.pipeline, mesh.context, others, devices),
+    return draft.wrong.push_back({"",
+                                  fmt::format("tensor {} x pipeline {} x context {} = {} does not divide the cluster's {} devices",
+                                              mesh.tensor, mesh.pipeline, mesh.context, others, devices),
                                   "give the cluster that this is for, with --devices"});
   mesh.data = static_cast<std::int32_t>(devices / others);
 }
@@ -44,7 +47,9 @@ void settle_sharding(Draft& draft) {
   const std::int64_t copies = std::max<std::int64_t>(1, draft.replicate.value_or(1));
   const std::int64_t shard = draft.shard.value_or(1) < 1 ? mesh.data / copies : draft.shard.value_or(1);
   if (copies > mesh.data || shard != mesh.data / copies || mesh.data % copies != 0)
-    return draft.wrong.push_back({"", fmt::format("replicate {} x shard {} are not the {} data ranks that are left of {} devices", copies, shard, mesh.data, draft.plan.cluster.devices),
+    return draft.wrong.push_back({"",
+                                  fmt::format("replicate {} x shard {} are not the {} data ranks that are left of {} devices", copies,
+                                              shard, mesh.data, draft.plan.cluster.devices),
                                   "give the cluster that this is for, with --devices"});
   const bool cuts = shard * mesh.context > 1;
   draft.plan.zero_stage = cuts ? 3 : 0;
@@ -64,11 +69,17 @@ void settle_batch(Draft& draft, const RecipeContext& context) {
     micro = 1;
     draft.notes.push_back({"--microbatch", "is neither given nor in the file: taken as 1 sample", "give --microbatch"});
   }
-  if (global == 0 && steps > 0) global = sane(static_cast<std::int64_t>(std::min(1e15, static_cast<double>(micro) * static_cast<double>(steps) * static_cast<double>(data))));
+  if (global == 0 && steps > 0)
+    global = sane(
+        static_cast<std::int64_t>(std::min(1e15, static_cast<double>(micro) * static_cast<double>(steps) * static_cast<double>(data))));
   if (plan.workload.sequence == 0) draft.wrong.push_back({"--sequence", "is not in the file", "give --sequence, tokens a sample"});
   if (global == 0) draft.wrong.push_back({"--global-batch", "is not in the file", "give --global-batch, samples a step"});
-  if (global > 0 && steps > 0 && static_cast<double>(micro) * static_cast<double>(steps) * static_cast<double>(data) != static_cast<double>(global))
-    draft.wrong.push_back({"", fmt::format("microbatch {} x {} accumulation steps x {} data ranks are not the global batch of {}", micro, steps, data, global), "correct one of them"});
+  if (global > 0 && steps > 0 &&
+      static_cast<double>(micro) * static_cast<double>(steps) * static_cast<double>(data) != static_cast<double>(global))
+    draft.wrong.push_back(
+        {"",
+         fmt::format("microbatch {} x {} accumulation steps x {} data ranks are not the global batch of {}", micro, steps, data, global),
+         "correct one of them"});
   plan.workload.global_batch = std::max<std::int64_t>(1, global);
   plan.microbatch_size = micro;
 }
@@ -77,14 +88,18 @@ void settle_cut(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
   if (parts > plan.model.layers)
-    return draft.wrong.push_back({"", fmt::format("{} stages x {} chunks are more than the model's {} blocks", plan.mesh.pipeline, plan.chunks, plan.model.layers), "use fewer"});
+    return draft.wrong.push_back(
+        {"", fmt::format("{} stages x {} chunks are more than the model's {} blocks", plan.mesh.pipeline, plan.chunks, plan.model.layers),
+         "use fewer"});
   if (draft.blocks.empty()) {
     plan.cut = even_cut(plan.model.layers, {.stages = plan.mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
     return;
   }
   const std::int64_t sum = std::accumulate(draft.blocks.begin(), draft.blocks.end(), std::int64_t{0});
   if (std::ssize(draft.blocks) != parts || sum != plan.model.layers)
-    return draft.wrong.push_back({"", fmt::format("cuts {} blocks into {} parts, and the model has {} for {}", sum, draft.blocks.size(), plan.model.layers, parts), "correct the cut"});
+    return draft.wrong.push_back(
+        {"", fmt::format("cuts {} blocks into {} parts, and the model has {} for {}", sum, draft.blocks.size(), plan.model.layers, parts),
+         "correct the cut"});
   std::int64_t next = 1;
   for (const std::int64_t blocks : draft.blocks) {
     plan.cut.first.push_back(LayerIndex(plan.cut.first.empty() ? 0 : static_cast<std::int32_t>(next)));
@@ -96,7 +111,8 @@ void settle_cut(Draft& draft) {
 
 std::int64_t Value::integer() const {
   const std::optional<double> number = number_in(setting_.value);
-  if (number && *number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kLargestNumber)) return static_cast<std::int64_t>(*number);
+  if (number && *number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kLargestNumber))
+    return static_cast<std::int64_t>(*number);
   wrong(fmt::format("is '{}', which is no whole number", setting_.value), "write the number itself");
   return 0;
 }
@@ -135,8 +151,12 @@ void Value::must_be(std::int64_t expected) const {
     wrong(fmt::format("is {}, and the model has {}", number, expected), "give the config.json of the network that this trains");
 }
 
-void Value::wrong(std::string problem, std::string remedy) const { draft_.wrong.push_back({setting_.key, std::move(problem), std::move(remedy)}); }
-void Value::note(std::string problem, std::string remedy) const { draft_.notes.push_back({setting_.key, std::move(problem), std::move(remedy)}); }
+void Value::wrong(std::string problem, std::string remedy) const {
+  draft_.wrong.push_back({setting_.key, std::move(problem), std::move(remedy)});
+}
+void Value::note(std::string problem, std::string remedy) const {
+  draft_.notes.push_back({setting_.key, std::move(problem), std::move(remedy)});
+}
 
 void read_offload(const Value& value, Draft& draft) {
   constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
@@ -159,15 +179,19 @@ std::vector<std::int64_t> blocks_of(const ParallelPlan& plan) {
   return blocks;
 }
 
-std::int64_t elements_of_bucket(const ParallelPlan& plan) { return std::max<std::int64_t>(1, plan.bucket_size.value() / bytes_per_gradient(plan).value()); }
+std::int64_t elements_of_bucket(const ParallelPlan& plan) {
+  return std::max<std::int64_t>(1, plan.bucket_size.value() / bytes_per_gradient(plan).value());
+}
 
 void complete_draft(Draft& draft, const RecipeContext& context) {
   settle_data_degree(draft);
   settle_sharding(draft);
   settle_batch(draft, context);
   settle_cut(draft);
-  draft.plan.accumulation = draft.reduces_each.value_or(false) && draft.plan.num_microbatches() > 1 ? Accumulation::ReduceEach : Accumulation::ReduceLast;
-  if (draft.bucket_elements) draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * bytes_per_gradient(draft.plan);
+  draft.plan.accumulation =
+      draft.reduces_each.value_or(false) && draft.plan.num_microbatches() > 1 ? Accumulation::ReduceEach : Accumulation::ReduceLast;
+  if (draft.bucket_elements)
+    draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * bytes_per_gradient(draft.plan);
   if (draft.wrong.empty()) draft.wrong = violations(draft.plan);
 }
 

@@ -24,13 +24,13 @@ struct RecipeContext {
 struct Draft {
   ParallelPlan plan;
   std::optional<std::int64_t> sequence, global_batch, microbatch, accumulation_steps, processes, bucket_elements;
-  std::optional<std::int64_t> replicate, shard;   // data degrees of FSDP: copies of the weights, ranks that share one; -1: the rest
+  std::optional<std::int64_t> replicate, shard;  // data degrees of FSDP: copies of the weights, ranks that share one; -1: the rest
   std::optional<std::int64_t> blocks_of_chunk, first_blocks, last_blocks;
   std::optional<Precision> precision;
-  std::optional<std::int64_t> local_batch;        // of a data rank: all its microbatches
+  std::optional<std::int64_t> local_batch;  // of a data rank: all its microbatches
   std::optional<bool> fp32_gradients, reduces_each, sequence_parallel;
-  std::string order_file;                         // beside the recipe: the pipeline's order as CSV
-  std::vector<std::int64_t> blocks;               // of each virtual stage, in the model's order; empty: cut evenly
+  std::string order_file;            // beside the recipe: the pipeline's order as CSV
+  std::vector<std::int64_t> blocks;  // of each virtual stage, in the model's order; empty: cut evenly
   std::vector<Violation> wrong, notes;
 };
 
@@ -38,10 +38,10 @@ class Value {
  public:
   Value(const RecipeSetting& setting, Draft& draft) : setting_(setting), draft_(draft) {}
   const std::string& text() const { return setting_.value; }
-  std::int64_t integer() const;                       // 0 where it is none; told. 5e8 is one, "auto" is not
-  double number(double most = 1e300) const;           // 0 to that
+  std::int64_t integer() const;              // 0 where it is none; told. 5e8 is one, "auto" is not
+  double number(double most = 1e300) const;  // 0 to that
   bool boolean() const;
-  std::int32_t degree() const;                        // at least 1
+  std::int32_t degree() const;  // at least 1
   std::size_t choice(std::span<const std::string_view> names) const;
   // Describes the network: what the model beside it must be. Written for the program, compared when it comes back.
   void must_be(std::int64_t expected) const;
@@ -53,23 +53,23 @@ class Value {
   Draft& draft_;
 };
 
-using Written = std::optional<std::string>;   // nothing: this plan has no need of the field
+using Written = std::optional<std::string>;  // nothing: this plan has no need of the field
 
 struct Field {
   std::string_view key;
-  std::string_view aliases;                   // other spellings, by a space
-  Written (*write)(const ParallelPlan&);      // null: only read
+  std::string_view aliases;               // other spellings, by a space
+  Written (*write)(const ParallelPlan&);  // null: only read
   void (*read)(const Value&, Draft&);
 };
 
-void read_offload(const Value& value, Draft& draft);          // where the optimizer is: cpu, none; anything else is told
+void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told
 
 Written written(std::int64_t value);
 Written written_number(double value);
-Written written_flag(bool set);                               // "true", or nothing
+Written written_flag(bool set);  // "true", or nothing
 Written written_if(bool holds, std::string value);
-std::vector<std::int64_t> blocks_of(const ParallelPlan& plan);   // of each virtual stage, in the model's order
-std::int64_t elements_of_bucket(const ParallelPlan& plan);    // programs count gradients, not bytes
+std::vector<std::int64_t> blocks_of(const ParallelPlan& plan);  // of each virtual stage, in the model's order
+std::int64_t elements_of_bucket(const ParallelPlan& plan);      // programs count gradients, not bytes
 
 // Puts degrees, batch and cut together and judges the whole; what is wrong stands in draft.wrong.
 void complete_draft(Draft& draft, const RecipeContext& context);

@@ -35,7 +35,8 @@ std::string names_of_programs() {
 std::string recipe_text(const std::string& path) {
   std::string text = load_text_file(path);
   if (std::ssize(text) > kLargestRecipe.value())
-    throw InputError(path, {{"", fmt::format("has {} bytes, and no configuration is longer than {}", text.size(), kLargestRecipe.value()), "give the configuration alone"}});
+    throw InputError(path, {{"", fmt::format("has {} bytes, and no configuration is longer than {}", text.size(), kLargestRecipe.value()),
+                             "give the configuration alone"}});
   return text;
 }
 
@@ -43,12 +44,17 @@ void read_fields(const Program& program, const RecipeSettings& settings, Draft& 
   std::vector<std::string> unknown;
   for (const RecipeSetting& setting : settings) {
     const Field* field = field_of(program, setting.key);
-    if (field == nullptr) unknown.push_back(setting.key);
-    else if (setting.value == "auto") draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
-    else field->read(Value(setting, draft), draft);
+    if (field == nullptr)
+      unknown.push_back(setting.key);
+    else if (setting.value == "auto")
+      draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
+    else
+      field->read(Value(setting, draft), draft);
   }
   if (!unknown.empty())
-    draft.notes.push_back({"", fmt::format("{} settings mean nothing to a plan and were left out: {}", unknown.size(), fmt::join(unknown, ", ")), "see whether one of them matters"});
+    draft.notes.push_back(
+        {"", fmt::format("{} settings mean nothing to a plan and were left out: {}", unknown.size(), fmt::join(unknown, ", ")),
+         "see whether one of them matters"});
 }
 
 // The order stands in a file beside the recipe, and nowhere else: a recipe opens no other path.
@@ -78,7 +84,9 @@ const Program* program_of(std::string_view text) {
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context) {
   const std::string text = recipe_text(path);
   const Program* program = program_of(text);
-  if (program == nullptr) throw InputError(path, {{"", fmt::format("is no configuration of {}", names_of_programs()), "give a launch script, JSON, YAML or recipe of one of them"}});
+  if (program == nullptr)
+    throw InputError(path, {{"", fmt::format("is no configuration of {}", names_of_programs()),
+                             "give a launch script, JSON, YAML or recipe of one of them"}});
   Draft draft;
   draft.plan.model = context.model;
   draft.plan.cluster = context.cluster;

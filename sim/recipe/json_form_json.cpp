@@ -27,7 +27,8 @@ Json& place_of(Json& root, const std::string& key) {
 std::string json_text(const RecipeHead& head, const RecipeSettings& settings) {
   Json json;
   json["_meshwright"] = {{"made", head.title}, {"notes", head.remarks}};
-  for (const RecipeSetting& setting : settings) place_of(json, setting.key) = is_literal(setting.value) ? parse_json(setting.value, setting.key) : Json(setting.value);
+  for (const RecipeSetting& setting : settings)
+    place_of(json, setting.key) = is_literal(setting.value) ? parse_json(setting.value, setting.key) : Json(setting.value);
   return json.dump(2) + "\n";
 }
 

@@ -28,19 +28,19 @@ struct RecipeFile {
 };
 
 struct Program {
-  std::string_view name;      // as typed: --to megatron
-  std::string_view title;     // "Megatron-LM"
-  std::string_view version;   // the release whose fields these are; stands in what is written
-  std::string_view file;      // the main file's name
-  std::string_view marks;     // by a space: a file with one of these words is of this program; empty: it is not read
+  std::string_view name;     // as typed: --to megatron
+  std::string_view title;    // "Megatron-LM"
+  std::string_view version;  // the release whose fields these are; stands in what is written
+  std::string_view file;     // the main file's name
+  std::string_view marks;    // by a space: a file with one of these words is of this program; empty: it is not read
   std::span<const Field> fields;
   void (*judge)(const ParallelPlan&, Judgement&);
   std::vector<RecipeFile> (*files)(const RecipeHead&, const RecipeSettings&, const ParallelPlan&);
-  RecipeSettings (*settings)(const std::string& text, const std::string& file);   // keys as in the table
-  void (*settle)(Draft&);     // what several fields say together
+  RecipeSettings (*settings)(const std::string& text, const std::string& file);  // keys as in the table
+  void (*settle)(Draft&);                                                        // what several fields say together
 };
 
-std::string order_csv(const ParallelPlan& plan);   // its pipeline order, as torch.distributed.pipelining loads it
+std::string order_csv(const ParallelPlan& plan);  // its pipeline order, as torch.distributed.pipelining loads it
 
 extern const Program kMegatron, kDeepSpeed, kAccelerate, kTorchtitan, kPipelineOrder;
 

@@ -20,8 +20,10 @@ RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::
 
 // Inputs of blocks on the host are a wrapper in the program, in every one of them.
 void judge_host(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
-  if (&program == &kPipelineOrder) return;   // an order says nothing else either
-  judgement.refuse(plan.offload_activations, "/offload_activations", fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title), "plan with --fix offload_activations=false");
+  if (&program == &kPipelineOrder) return;  // an order says nothing else either
+  judgement.refuse(plan.offload_activations, "/offload_activations",
+                   fmt::format("inputs of blocks on the host are of the program, not of {}'s settings", program.title),
+                   "plan with --fix offload_activations=false");
 }
 
 Judgement judged(const Program& program, const ParallelPlan& plan) {
@@ -41,11 +43,15 @@ void Judgement::note(bool when, std::string where, std::string problem, std::str
 }
 
 void note_reshard(const ParallelPlan& plan, Judgement& judgement) {
-  judgement.note(plan.mesh.reshard > 1, "/mesh/reshard", fmt::format("all shards are gathered again there, in the plan {} ranks keep the weights among them", plan.mesh.reshard), "plan with --fix reshard_ranks=1, or export to DeepSpeed");
+  judgement.note(plan.mesh.reshard > 1, "/mesh/reshard",
+                 fmt::format("all shards are gathered again there, in the plan {} ranks keep the weights among them", plan.mesh.reshard),
+                 "plan with --fix reshard_ranks=1, or export to DeepSpeed");
 }
 
 void note_units(const ParallelPlan& plan, Judgement& judgement) {
-  judgement.note(plan.layers_per_unit > 1, "/layers_per_unit", fmt::format("layers are gathered one by one there, in the plan {} together", plan.layers_per_unit), "plan with --fix layers_per_unit=1, or wrap them so in the program");
+  judgement.note(plan.layers_per_unit > 1, "/layers_per_unit",
+                 fmt::format("layers are gathered one by one there, in the plan {} together", plan.layers_per_unit),
+                 "plan with --fix layers_per_unit=1, or wrap them so in the program");
 }
 
 std::span<const Program* const> all_programs() { return kPrograms; }

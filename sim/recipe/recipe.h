@@ -12,14 +12,14 @@
 namespace sim {
 
 std::span<const Program* const> all_programs();
-const Program* find_program(std::string_view name);   // null when there is none
+const Program* find_program(std::string_view name);  // null when there is none
 
 struct Recipe {
-  std::vector<Violation> refused;   // where: a JSON pointer into the plan; with any, there are no files
+  std::vector<Violation> refused;  // where: a JSON pointer into the plan; with any, there are no files
   std::vector<Violation> notes;
   std::vector<RecipeFile> files;
 };
-std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan);   // what of it the program cannot perform
+std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan);  // what of it the program cannot perform
 Recipe make_recipe(const Program& program, const ParallelPlan& plan);
 // Into a folder, which is made. Throws InputError, naming the plan's file: all that is refused; or what the disk says.
 Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder);
@@ -27,9 +27,9 @@ Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std
 struct ImportedPlan {
   ParallelPlan plan;
   const Program* program = nullptr;
-  std::vector<Violation> notes;     // where: a key of the file
+  std::vector<Violation> notes;  // where: a key of the file
 };
-const Program* program_of(std::string_view text);     // by what stands in it; null: of none
+const Program* program_of(std::string_view text);  // by what stands in it; null: of none
 // Throws InputError: no known program, values that cannot be, a network that is another than the model, and all rules of a plan.
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context);
 

@@ -12,7 +12,7 @@ bool is_literal(std::string_view value) {
   return error == std::errc{} && end == value.data() + value.size() && value.find_first_of("infa") == std::string_view::npos;
 }
 
-std::string leaf_of(std::string_view key) { return std::string(key.substr(key.rfind('.') + 1)); }   // npos + 1 is 0
+std::string leaf_of(std::string_view key) { return std::string(key.substr(key.rfind('.') + 1)); }  // npos + 1 is 0
 
 std::string comment_lines(const RecipeHead& head) {
   std::string text = "# " + head.title + "\n";

@@ -17,7 +17,7 @@ struct RecipeSetting {
 };
 using RecipeSettings = std::vector<RecipeSetting>;
 
-inline constexpr Bytes kLargestRecipe{1 << 20};      // no one writes more by hand: refused before it is parsed
+inline constexpr Bytes kLargestRecipe{1 << 20};  // no one writes more by hand: refused before it is parsed
 inline constexpr std::size_t kMostSettings = 10'000;
 
 bool is_literal(std::string_view value);    // stands without quotes: a number, a truth value, a list
@@ -25,7 +25,7 @@ std::string leaf_of(std::string_view key);  // behind the last dot
 
 // `remarks`: lines of the head, as comments. JSON has none: there they stand under "_meshwright", which nobody reads.
 struct RecipeHead {
-  std::string title;                   // what wrote this, and for what
+  std::string title;  // what wrote this, and for what
   std::vector<std::string> remarks;
 };
 std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, const std::string& command);

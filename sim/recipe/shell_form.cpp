@@ -36,11 +36,16 @@ class ShellScanner {
   RecipeSettings all() && {
     for (char c = 0; at_ < text_.size();) {
       c = text_[at_];
-      if (c == '#' && token_.empty()) skip_comment();
-      else if (c == '\\' && at_ + 1 < text_.size()) take_escaped();
-      else if (c == '"' || c == '\'') take_quoted(c);
-      else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '(' || c == ')' || c == ';') end_word(c);
-      else token_ += c, ++at_;
+      if (c == '#' && token_.empty())
+        skip_comment();
+      else if (c == '\\' && at_ + 1 < text_.size())
+        take_escaped();
+      else if (c == '"' || c == '\'')
+        take_quoted(c);
+      else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '(' || c == ')' || c == ';')
+        end_word(c);
+      else
+        token_ += c, ++at_;
     }
     end_token();
     return std::move(settings_);
@@ -61,7 +66,7 @@ class ShellScanner {
 
   void end_word(char c) {
     end_token();
-    open_ = open_ && (c == ' ' || c == '\t');   // a value stands on its option's line
+    open_ = open_ && (c == ' ' || c == '\t');  // a value stands on its option's line
     ++at_;
   }
   void end_token() {
@@ -69,7 +74,8 @@ class ShellScanner {
     const std::string token = with_variables(token_, variables_);
     const std::size_t equals = token.find('=');
     if (token.starts_with("--") && token.size() > 2) {
-      settings_.push_back({token.substr(2, equals == std::string::npos ? equals : equals - 2), equals == std::string::npos ? "true" : token.substr(equals + 1)});
+      settings_.push_back({token.substr(2, equals == std::string::npos ? equals : equals - 2),
+                           equals == std::string::npos ? "true" : token.substr(equals + 1)});
       open_ = equals == std::string::npos;
       if (settings_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 options", "give one command line"}});
     } else if (equals != std::string::npos && equals > 0 && !open_) {
@@ -86,7 +92,7 @@ class ShellScanner {
   const std::string& file_;
   std::size_t at_ = 0;
   std::string token_;
-  bool quoted_ = false, open_ = false;   // open: an option may still get its value
+  bool quoted_ = false, open_ = false;  // open: an option may still get its value
   Variables variables_;
   RecipeSettings settings_;
 };
@@ -99,7 +105,8 @@ std::string quoted_for_shell(const std::string& value) {
 
 std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, const std::string& command) {
   std::string text = "#!/usr/bin/env bash\n" + comment_lines(head) + command;
-  for (const RecipeSetting& setting : settings) text += " \\\n  --" + setting.key + (setting.value == "true" ? "" : " " + quoted_for_shell(setting.value));
+  for (const RecipeSetting& setting : settings)
+    text += " \\\n  --" + setting.key + (setting.value == "true" ? "" : " " + quoted_for_shell(setting.value));
   return text + " \\\n  \"$@\"\n";
 }
 

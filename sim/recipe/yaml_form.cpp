@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-constexpr int kDeepestYaml = 16;   // an alias may name what it stands in
+constexpr int kDeepestYaml = 16;  // an alias may name what it stands in
 
 class YamlReader {
  public:
@@ -18,11 +18,16 @@ class YamlReader {
     if (depth > kDeepestYaml) refuse("nests deeper than 16 levels");
     if (settings.size() > kMostSettings) refuse("has more than 10000 settings");
     if (node.IsMap())
-      for (const auto& entry : node) take(prefix.empty() ? key_of(entry.first) : prefix + "." + key_of(entry.first), entry.second, depth + 1);
-    else if (node.IsScalar()) settings.push_back({prefix, node.Scalar()});
-    else if (node.IsSequence()) settings.push_back({prefix, list_of(node)});
+      for (const auto& entry : node)
+        take(prefix.empty() ? key_of(entry.first) : prefix + "." + key_of(entry.first), entry.second, depth + 1);
+    else if (node.IsScalar())
+      settings.push_back({prefix, node.Scalar()});
+    else if (node.IsSequence())
+      settings.push_back({prefix, list_of(node)});
   }
-  [[noreturn]] void refuse(const std::string& problem) const { throw InputError(file_, {{"", problem, "give a configuration of names and values"}}); }
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw InputError(file_, {{"", problem, "give a configuration of names and values"}});
+  }
 
   RecipeSettings settings;
 

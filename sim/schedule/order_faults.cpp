@@ -49,8 +49,8 @@ class Play {
 
   const OrderTable& table_;
   PipelineShape shape_;
-  std::vector<std::size_t> next_;         // by row
-  std::map<Work, std::size_t> row_of_;    // all work
+  std::vector<std::size_t> next_;       // by row
+  std::map<Work, std::size_t> row_of_;  // all work
   std::map<Work, bool> done_;
   std::vector<Violation> violations_;
 };
@@ -65,7 +65,8 @@ void Play::count() {
       for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::Weight}) {
         const Work wanted{kind, stage, m};
         if ((kind == ActionKind::Weight && !table_.splits_backward) || row_of_.count(wanted) > 0) continue;
-        violations_.push_back({fmt::format("row {}", site_of(table_.placement, shape_, stage).stage.value()), name(wanted) + " is missing", "add it"});
+        violations_.push_back(
+            {fmt::format("row {}", site_of(table_.placement, shape_, stage).stage.value()), name(wanted) + " is missing", "add it"});
       }
 }
 

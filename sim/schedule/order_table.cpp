@@ -75,7 +75,8 @@ Cells read_cells(const std::vector<std::string>& rows, std::vector<Violation>& v
         if (const auto cell = read_cell(text))
           cells[row].push_back(*cell);
         else
-          violations.push_back({fmt::format("row {}, cell {}", row, column), fmt::format("\"{}\" is no action", text), "write them like 0F0, 1I2, 1W2 or 1B2"});
+          violations.push_back({fmt::format("row {}, cell {}", row, column), fmt::format("\"{}\" is no action", text),
+                                "write them like 0F0, 1I2, 1W2 or 1B2"});
       }
   }
   return cells;
@@ -87,7 +88,8 @@ std::optional<ChunkPlacement> placement_of(const Cells& cells, PipelineShape sha
     bool fits = true;
     for (std::size_t row = 0; row < cells.size(); ++row)
       for (const Cell& cell : cells[row])
-        fits = fits && cell.virtual_stage < shape.stages * shape.chunks && site_of(placement, shape, cell.virtual_stage).stage.position() == row;
+        fits = fits && cell.virtual_stage < shape.stages * shape.chunks &&
+               site_of(placement, shape, cell.virtual_stage).stage.position() == row;
     if (fits) return placement;
   }
   return std::nullopt;
@@ -116,18 +118,23 @@ OrderTable parse_order(const std::vector<std::string>& rows, std::vector<Violati
   const PipelineShape shape{.stages = stages, .microbatches = table.microbatches, .chunks = table.chunks};
   const auto placement = placement_of(cells, shape);
   if (!placement && violations.empty())
-    violations.push_back({"", fmt::format("{} virtual stages on {} rows are placed neither in a loop (row r: r, r + {}, ...) nor in a V (row r: r, {} - r, ...)",
-                                          last_stage + 1, stages, stages, 2 * stages - 1), "give each row the virtual stages of one of the two"});
+    violations.push_back(
+        {"",
+         fmt::format("{} virtual stages on {} rows are placed neither in a loop (row r: r, r + {}, ...) nor in a V (row r: r, {} - r, ...)",
+                     last_stage + 1, stages, stages, 2 * stages - 1),
+         "give each row the virtual stages of one of the two"});
   if (!violations.empty()) return table;
   table.placement = *placement;
   table.stages.resize(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row)
-    for (const Cell& cell : cells[row]) add_actions(table.stages[row], cell, site_of(*placement, shape, cell.virtual_stage).chunk, table.splits_backward);
+    for (const Cell& cell : cells[row])
+      add_actions(table.stages[row], cell, site_of(*placement, shape, cell.virtual_stage).chunk, table.splits_backward);
   return table;
 }
 
 std::vector<std::string> order_rows(const OrderTable& table) {
-  const PipelineShape shape{.stages = static_cast<std::int32_t>(table.stages.size()), .microbatches = table.microbatches, .chunks = table.chunks};
+  const PipelineShape shape{
+      .stages = static_cast<std::int32_t>(table.stages.size()), .microbatches = table.microbatches, .chunks = table.chunks};
   const std::string_view letters = table.splits_backward ? "FIW" : "FBW";
   std::vector<std::string> rows;
   for (StageIndex stage(0); stage.value() < shape.stages; ++stage) {

@@ -15,13 +15,13 @@
 
 namespace sim {
 
-inline constexpr std::string_view kOrderFromCsv = "csv";   // as a plan names such a schedule
+inline constexpr std::string_view kOrderFromCsv = "csv";  // as a plan names such a schedule
 
 struct OrderTable {
   std::vector<std::vector<StageAction>> stages;
   std::int32_t chunks = 1;
   std::int32_t microbatches = 0;
-  bool splits_backward = false;                  // some I or W is there; a B is then an I and a W
+  bool splits_backward = false;  // some I or W is there; a B is then an I and a W
   ChunkPlacement placement = ChunkPlacement::Loop;
 };
 

@@ -13,7 +13,7 @@ namespace sim {
 
 std::span<const Schedule> all_schedules() {
   static const Schedule kSchedules[] = {kGpipeSchedule, kOneFOneBSchedule, kInterleavedSchedule, kZb1pSchedule,
-                                         kZb2pSchedule,  kZbvSchedule,      kVHalfSchedule,       kVMinSchedule};
+                                        kZb2pSchedule,  kZbvSchedule,      kVHalfSchedule,       kVMinSchedule};
   return kSchedules;
 }
 

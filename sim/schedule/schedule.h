@@ -39,8 +39,8 @@ std::int32_t virtual_stage(ChunkPlacement placement, PipelineShape shape, ChunkS
 ChunkSite site_of(ChunkPlacement placement, PipelineShape shape, std::int32_t virtual_stage);
 
 struct Schedule {
-  std::string_view name;      // as written in a plan file
-  std::string_view summary;   // one line, shown by --help and by the GUI
+  std::string_view name;     // as written in a plan file
+  std::string_view summary;  // one line, shown by --help and by the GUI
   std::string_view paper;
   std::optional<std::string> (*why_unsupported)(PipelineShape);
   std::vector<StageAction> (*order)(PipelineShape, StageIndex);
@@ -48,8 +48,8 @@ struct Schedule {
   ChunkPlacement placement = ChunkPlacement::Loop;
 };
 
-std::span<const Schedule> all_schedules();               // "gpipe", "1f1b", "interleaved", "zb-1p", ...
-const Schedule* find_schedule(std::string_view name);    // nullptr when there is none
+std::span<const Schedule> all_schedules();             // "gpipe", "1f1b", "interleaved", "zb-1p", ...
+const Schedule* find_schedule(std::string_view name);  // nullptr when there is none
 
 // Most (microbatch, chunk) units alive at once: forward done, what frees it (the gradient of the weights, where that is apart) not yet.
 std::int32_t peak_in_flight(std::span<const StageAction> order);

@@ -12,7 +12,7 @@ namespace {
 
 struct Start {
   std::int32_t time = 0;
-  StageAction action;   // of microbatch 0
+  StageAction action;  // of microbatch 0
 };
 using Block = std::vector<Start>;
 

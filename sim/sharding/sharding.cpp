@@ -10,7 +10,8 @@ constexpr std::array kStrategies = std::to_array<ShardingStrategy>({
     {"ddp", "replicas; gradients are all-reduced", "Li et al., PyTorch Distributed, VLDB 2020", false, false, false},
     {"zero1", "optimizer state sharded", "Rajbhandari et al., ZeRO, SC 2020", true, false, false},
     {"zero2", "optimizer state and gradients sharded", "Rajbhandari et al., ZeRO, SC 2020", true, true, false},
-    {"zero3", "parameters too; each unit of layers gathered just in time", "Rajbhandari et al., ZeRO, SC 2020; Zhao et al., FSDP, VLDB 2023", true, true, true},
+    {"zero3", "parameters too; each unit of layers gathered just in time",
+     "Rajbhandari et al., ZeRO, SC 2020; Zhao et al., FSDP, VLDB 2023", true, true, true},
 });
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -18,9 +19,12 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value
 // Fills buckets in reverse order of use.
 class BucketFiller {
  public:
-  struct Kind { bool one_bucket_a_unit = false, expert = false; };
+  struct Kind {
+    bool one_bucket_a_unit = false, expert = false;
+  };
   BucketFiller(const ParallelPlan& plan, Kind kind)
-      : kind_(kind), shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
+      : kind_(kind),
+        shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
         limit_(plan.bucket_size.value() / bytes_per_gradient(plan).value()) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
@@ -68,7 +72,8 @@ void add_in_launch_order(std::vector<Bucket>& buckets, std::vector<Bucket> exper
 bool is_tied_across_stages(const ModelGraph& model, const ParallelPlan& plan, const BucketSlot& slot) {
   if (!plan.ties_across_stages()) return false;
   const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
-  const bool is_copy = slot.layer == model.head() && slot.parameter == static_cast<std::int32_t>(model.layer(model.head()).parameters.size());
+  const bool is_copy =
+      slot.layer == model.head() && slot.parameter == static_cast<std::int32_t>(model.layer(model.head()).parameters.size());
   return is_token_embedding || is_copy;
 }
 
@@ -102,7 +107,8 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
   const LayerIndex head(static_cast<std::int32_t>(plan.model.layers) + 1);
   if (plan.layers_per_unit == 1 || layer == LayerIndex(0) || layer == head) return alone;
   const auto next_part = std::upper_bound(plan.cut.first.begin(), plan.cut.first.end(), layer);
-  const std::int32_t first = std::max(1, std::prev(next_part)->value()), end = next_part == plan.cut.first.end() ? head.value() : next_part->value();
+  const std::int32_t first = std::max(1, std::prev(next_part)->value()),
+                     end = next_part == plan.cut.first.end() ? head.value() : next_part->value();
   const std::int32_t begin = layer.value() - (layer.value() - first) % plan.layers_per_unit;
   return {LayerIndex(begin), LayerIndex(std::min(begin + plan.layers_per_unit, end))};
 }
@@ -121,16 +127,19 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
     for (LayerIndex layer(range.end.value() - 1); layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
       const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
       for (std::int32_t at = static_cast<std::int32_t>(parameters.size()) - 1; at >= 0; --at) {
-        const BucketSlot slot{.layer = layer, .parameter = at, .offset = 0, .elements = local_elements(parameters[static_cast<std::size_t>(at)], plan.mesh)};
-        if (is_tied_across_stages(model, plan, slot)) tied.emplace_back(slot, chunk);
-        else (parameters[static_cast<std::size_t>(at)].expert ? experts : filler).add(slot, chunk);
+        const BucketSlot slot{
+            .layer = layer, .parameter = at, .offset = 0, .elements = local_elements(parameters[static_cast<std::size_t>(at)], plan.mesh)};
+        if (is_tied_across_stages(model, plan, slot))
+          tied.emplace_back(slot, chunk);
+        else
+          (parameters[static_cast<std::size_t>(at)].expert ? experts : filler).add(slot, chunk);
       }
       if (by_unit && unit_of(plan, layer).begin == layer) filler.close(), experts.close();
     }
     filler.close();
     experts.close();
   }
-  for (const auto& [slot, chunk] : tied) {   // its own bucket, last: it waits for the other stage
+  for (const auto& [slot, chunk] : tied) {  // its own bucket, last: it waits for the other stage
     filler.add(slot, chunk);
     filler.close();
   }

@@ -16,37 +16,37 @@
 namespace sim {
 
 struct ShardingStrategy {
-  std::string_view name;         // "ddp", "zero1", "zero2", "zero3"
+  std::string_view name;  // "ddp", "zero1", "zero2", "zero3"
   std::string_view summary;
   std::string_view paper;
-  bool shards_optimizer;         // each data rank steps its shard, then weights are gathered
-  bool shards_gradients;         // gradients are reduce-scattered; the full ones are freed
-  bool shards_parameters;        // one bucket a unit, gathered just in time
+  bool shards_optimizer;   // each data rank steps its shard, then weights are gathered
+  bool shards_gradients;   // gradients are reduce-scattered; the full ones are freed
+  bool shards_parameters;  // one bucket a unit, gathered just in time
 };
 std::span<const ShardingStrategy> all_sharding_strategies();
 const ShardingStrategy& sharding_strategy(const ParallelPlan& plan);
 
-inline constexpr std::int64_t kSlotAlignment = 64;   // elements: a slot starts on it, so norm blocks are the same in every bucket layout
+inline constexpr std::int64_t kSlotAlignment = 64;  // elements: a slot starts on it, so norm blocks are the same in every bucket layout
 
 struct BucketSlot {
   LayerIndex layer;
-  std::int32_t parameter = 0;    // position in Layer::parameters
-  std::int64_t offset = 0;       // elements, multiple of kSlotAlignment
-  std::int64_t elements = 0;     // of this tensor rank's part
+  std::int32_t parameter = 0;  // position in Layer::parameters
+  std::int64_t offset = 0;     // elements, multiple of kSlotAlignment
+  std::int64_t elements = 0;   // of this tensor rank's part
 };
 
 struct Bucket {
   std::vector<BucketSlot> slots;
-  std::int32_t shards = 1;       // ranks that share it: 1 where no other rank holds the same weights
-  bool expert = false;           // of experts: reduced and gathered over the ranks that hold the same ones
-  std::int64_t elements = 0;     // padded to a multiple of shards * kSlotAlignment
+  std::int32_t shards = 1;    // ranks that share it: 1 where no other rank holds the same weights
+  bool expert = false;        // of experts: reduced and gathered over the ranks that hold the same ones
+  std::int64_t elements = 0;  // padded to a multiple of shards * kSlotAlignment
   std::int64_t shard_elements = 0;
-  LayerIndex ready_after;        // the layer whose backward completes it (the smallest layer index inside)
-  ChunkIndex chunk;              // whose backward that is
-  bool tied = false;             // the tied embedding, shared with another stage: summed over both first, at the end
+  LayerIndex ready_after;  // the layer whose backward completes it (the smallest layer index inside)
+  ChunkIndex chunk;        // whose backward that is
+  bool tied = false;       // the tied embedding, shared with another stage: summed over both first, at the end
 };
 
-std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);   // that one rank's optimizer updates
+std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
 inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data; }
 
 // Of one rank: its tensor part, and the experts that it holds.

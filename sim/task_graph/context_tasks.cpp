@@ -5,14 +5,16 @@ namespace {
 
 // One rank's tensors between its projections and attention.
 struct AttentionBytes {
-  Bytes query, output, block;   // block: keys and values
+  Bytes query, output, block;  // block: keys and values
 };
 
 AttentionBytes attention_bytes(const ParallelPlan& plan) {
   const AttentionWidths widths = attention_widths(plan.model);
   const Bytes column = bytes_per_element(plan.workload.precision) * plan.shard_shape().tokens();
   const std::int64_t tensor = plan.mesh.tensor;
-  return {.query = column * (widths.query / tensor), .output = column * (widths.output / tensor), .block = column * ((widths.key + widths.value) / tensor)};
+  return {.query = column * (widths.query / tensor),
+          .output = column * (widths.output / tensor),
+          .block = column * ((widths.key + widths.value) / tensor)};
 }
 
 Piece over_context(Operation operation, std::int32_t sequence, Bytes payload) { return {operation, sequence, payload, MeshAxis::Context}; }
@@ -38,7 +40,8 @@ std::vector<Piece> scores(const ParallelPlan& plan, Phase phase) {
   const std::int64_t ranks = plan.mesh.context;
   if (plan.context_algorithm == ContextAlgorithm::Ring) return ring_steps(plan.mesh.context, bytes.block, phase);
   if (plan.context_algorithm == ContextAlgorithm::AllToAll)
-    return {over_context(Operation::AllToAll, 0, backward ? bytes.output : bytes.query + bytes.block), {Operation::AttentionScores},
+    return {over_context(Operation::AllToAll, 0, backward ? bytes.output : bytes.query + bytes.block),
+            {Operation::AttentionScores},
             over_context(Operation::AllToAll, 1, backward ? bytes.query + bytes.block : bytes.output)};
   std::vector<Piece> pieces{over_context(Operation::AllGather, 0, bytes.block * ranks), {Operation::AttentionScores}};
   if (backward) pieces.push_back(over_context(Operation::ReduceScatter, 0, bytes.block * ranks));

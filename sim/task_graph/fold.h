@@ -13,7 +13,7 @@
 
 namespace sim {
 
-struct IndexClass {         // indices of an axis that stay together, named by the lowest
+struct IndexClass {  // indices of an axis that stay together, named by the lowest
   std::int32_t first = 0;
   std::int32_t size = 1;
 };
@@ -24,7 +24,7 @@ struct AxisFold {
 
   std::vector<IndexClass> classes(std::int32_t degree) const;  // ascending by `first`
   std::int32_t num_classes(std::int32_t degree) const;
-  std::int32_t class_of(std::int32_t index) const;             // its position there
+  std::int32_t class_of(std::int32_t index) const;  // its position there
   bool operator==(const AxisFold&) const = default;
 };
 

@@ -10,10 +10,10 @@ namespace {
 using Pieces = std::vector<Piece>;
 
 struct Sizes {
-  bool tensor;             // T > 1
+  bool tensor;  // T > 1
   bool sequence_parallel;
-  Bytes hidden;            // [tokens, hidden] of one microbatch
-  Bytes statistics;        // one number a token, at least fp32
+  Bytes hidden;      // [tokens, hidden] of one microbatch
+  Bytes statistics;  // one number a token, at least fp32
 };
 
 Sizes sizes(const ModelGraph& model, const ParallelPlan& plan) {
@@ -63,7 +63,8 @@ Pieces expert_pieces(const ParallelPlan& plan, Phase phase) {
   const Bytes rows = bytes_per_element(plan.workload.precision) * (rows_to_experts(*plan.model.experts, tokens) * plan.model.hidden);
   const auto exchange = [&](std::int32_t sequence) { return Piece{Operation::AllToAll, sequence, rows, MeshAxis::Expert}; };
   const bool backward = phase == Phase::Backward;
-  const Operation first = backward ? Operation::ExpertOutput : Operation::ExpertInput, last = backward ? Operation::ExpertInput : Operation::ExpertOutput;
+  const Operation first = backward ? Operation::ExpertOutput : Operation::ExpertInput,
+                  last = backward ? Operation::ExpertInput : Operation::ExpertOutput;
   if (plan.mesh.expert == 1) return {{first}, {Operation::Experts}, {last}};
   return {{first}, exchange(0), {Operation::Experts}, exchange(1), {last}};
 }
@@ -137,7 +138,8 @@ std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   Pieces pieces = forward_pieces(model, plan, layer);
   const auto is_last = [&](const Piece& piece) {
-    return piece.operation == Operation::Mlp || (plan.mesh.expert > 1 ? piece.group == MeshAxis::Expert && piece.sequence == 1 : piece.operation == Operation::Experts);
+    return piece.operation == Operation::Mlp ||
+           (plan.mesh.expert > 1 ? piece.group == MeshAxis::Expert && piece.sequence == 1 : piece.operation == Operation::Experts);
   };
   const auto last_core = std::find_if(pieces.begin(), pieces.end(), is_last);
   pieces.erase(std::next(last_core), pieces.end());

@@ -12,10 +12,10 @@ namespace sim {
 
 struct Piece {
   Operation operation{};
-  std::int32_t sequence = 0;    // among equal ones inside (layer, phase)
-  Bytes payload{};              // of a communication; zero for computation
+  std::int32_t sequence = 0;  // among equal ones inside (layer, phase)
+  Bytes payload{};            // of a communication; zero for computation
   MeshAxis group = MeshAxis::None;
-  bool beside_next = false;     // starts with the next piece; what follows waits for both
+  bool beside_next = false;  // starts with the next piece; what follows waits for both
 };
 
 //   T = 1     Attention   Mlp

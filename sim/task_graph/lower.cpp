@@ -15,7 +15,11 @@ namespace {
 class Lowering {
  public:
   Lowering(const ModelGraph& model, const ParallelPlan& plan, const Fold& fold)
-      : model_(model), plan_(plan), fold_(fold), data_(fold.data.classes(plan.mesh.copies())), tensor_(fold.tensor.classes(plan.mesh.tensor)) {}
+      : model_(model),
+        plan_(plan),
+        fold_(fold),
+        data_(fold.data.classes(plan.mesh.copies())),
+        tensor_(fold.tensor.classes(plan.mesh.tensor)) {}
 
   TaskGraph lower() && {
     write_stage_programs();
@@ -28,11 +32,17 @@ class Lowering {
   }
 
  private:
-  struct Classes { StageIndex stage; std::size_t data = 0, tensor = 0; };   // where a device stands
-  struct Placed { Classes at; std::int32_t first_task; };
+  struct Classes {
+    StageIndex stage;
+    std::size_t data = 0, tensor = 0;
+  };  // where a device stands
+  struct Placed {
+    Classes at;
+    std::int32_t first_task;
+  };
 
   const StageProgram& program(const Placed& placed) const { return programs_[placed.at.stage.position()]; }
-  std::size_t lines() const { return data_.size() * tensor_.size(); }       // devices of a stage: one pipeline through all stages each
+  std::size_t lines() const { return data_.size() * tensor_.size(); }  // devices of a stage: one pipeline through all stages each
   void write_stage_programs();
   void place_devices();
   void place(const Classes& at);
@@ -41,14 +51,16 @@ class Lowering {
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
   bool meets_others(const TaskKey& key, const Classes& at) const;
   // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
-  std::size_t shards() const { return plan_.mesh.shards() == plan_.mesh.copies() ? data_.size() : static_cast<std::size_t>(plan_.mesh.shards()); }
+  std::size_t shards() const {
+    return plan_.mesh.shards() == plan_.mesh.copies() ? data_.size() : static_cast<std::size_t>(plan_.mesh.shards());
+  }
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   const Fold& fold_;
   std::vector<IndexClass> data_, tensor_;
   TaskGraphBuilder graph_;
-  std::vector<StageProgram> programs_;             // by stage
+  std::vector<StageProgram> programs_;  // by stage
   std::vector<std::vector<Bucket>> buckets_;
   std::vector<Placed> placed_;
 };
@@ -90,12 +102,14 @@ std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
   const std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
   const bool forward = key.phase == Phase::Forward;
   const std::int32_t receiver = sends ? (forward ? virtual_stage + 1 : virtual_stage - 1) : virtual_stage;
-  return (static_cast<std::size_t>(receiver) * 2 + (forward ? 0 : 1)) * static_cast<std::size_t>(plan_.num_microbatches()) + key.microbatch.position();
+  return (static_cast<std::size_t>(receiver) * 2 + (forward ? 0 : 1)) * static_cast<std::size_t>(plan_.num_microbatches()) +
+         key.microbatch.position();
 }
 
 void Lowering::connect_pipeline() {
   if (plan_.mesh.pipeline == 1) return;
-  const std::size_t slots = static_cast<std::size_t>(plan_.mesh.pipeline * plan_.chunks) * 2 * static_cast<std::size_t>(plan_.num_microbatches());
+  const std::size_t slots =
+      static_cast<std::size_t>(plan_.mesh.pipeline * plan_.chunks) * 2 * static_cast<std::size_t>(plan_.num_microbatches());
   std::vector<TaskId> senders(slots * lines()), receivers(slots * lines());
   for (const Placed& placed : placed_) {
     const std::size_t line = placed.at.data * tensor_.size() + placed.at.tensor;
@@ -104,7 +118,8 @@ void Lowering::connect_pipeline() {
       const Operation operation = tasks[at].key.operation;
       if (operation != Operation::Send && operation != Operation::Receive) continue;
       auto& side = operation == Operation::Send ? senders : receivers;
-      side[line * slots + transfer_slot(tasks[at].key, operation == Operation::Send)] = TaskId(placed.first_task + static_cast<std::int32_t>(at));
+      side[line * slots + transfer_slot(tasks[at].key, operation == Operation::Send)] =
+          TaskId(placed.first_task + static_cast<std::int32_t>(at));
     }
   }
   for (std::size_t slot = 0; slot < senders.size(); ++slot)
@@ -129,7 +144,8 @@ bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
 }
 
 void Lowering::join_collectives() {
-  std::map<std::tuple<MeshAxis, std::int32_t, std::size_t, std::size_t, std::size_t>, std::int32_t> meetings;   // (axis, stage, classes, position)
+  std::map<std::tuple<MeshAxis, std::int32_t, std::size_t, std::size_t, std::size_t>, std::int32_t>
+      meetings;  // (axis, stage, classes, position)
   for (const Placed& placed : placed_) {
     const auto& tasks = program(placed).tasks;
     for (std::size_t position = 0; position < tasks.size(); ++position) {
@@ -146,7 +162,8 @@ void Lowering::join_collectives() {
       if (axis == MeshAxis::ExpertData) first.data %= static_cast<std::size_t>(plan_.mesh.expert);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
-      const auto [meeting, is_new] = meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? 0 : position}, 0);
+      const auto [meeting, is_new] =
+          meetings.try_emplace({axis, first.stage.value(), first.data, first.tensor, spans_stages ? 0 : position}, 0);
       if (is_new) meeting->second = graph_.add_rendezvous();
       graph_.join(TaskId(placed.first_task + static_cast<std::int32_t>(position)), meeting->second);
     }

@@ -17,17 +17,23 @@ constexpr std::int32_t kNobody = -1;
 struct Visit {
   StageAction action;
   LayerIndex layer;
-  LayerIndex unit;                        // that ZeRO-3 gathers for: its first layer
-  bool opens = false, closes = false;     // first, last visit of its action
-  bool last_of_chunk = false;             // its action completes the chunk's gradients
-  std::vector<std::int32_t> gathered;     // buckets whose weights its unit needs gathered
+  LayerIndex unit;                     // that ZeRO-3 gathers for: its first layer
+  bool opens = false, closes = false;  // first, last visit of its action
+  bool last_of_chunk = false;          // its action completes the chunk's gradients
+  std::vector<std::int32_t> gathered;  // buckets whose weights its unit needs gathered
 };
 
 class Writer {
  public:
   Writer(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets)
-      : model_(model), plan_(plan), strategy_(sharding_strategy(plan)), stage_(stage),
-        completes_gradients_(plan.completes_gradients()), buckets_(buckets), held_(buckets.size(), kNobody), near_(buckets.size()),
+      : model_(model),
+        plan_(plan),
+        strategy_(sharding_strategy(plan)),
+        stage_(stage),
+        completes_gradients_(plan.completes_gradients()),
+        buckets_(buckets),
+        held_(buckets.size(), kNobody),
+        near_(buckets.size()),
         on_host_(buckets.size(), kNobody) {
     cache_pieces();
     handed_.fill(std::vector<std::int32_t>(static_cast<std::size_t>(plan.num_microbatches()), kNobody));
@@ -36,7 +42,9 @@ class Writer {
   StageProgram write() &&;
 
  private:
-  struct LayerPieces { std::vector<Piece> forward, backward, recompute, weight; };
+  struct LayerPieces {
+    std::vector<Piece> forward, backward, recompute, weight;
+  };
   bool shards_data() const { return plan_.mesh.copies() > 1; }
   bool gathers() const { return strategy_.shards_parameters && shards_data(); }
   // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
@@ -81,15 +89,17 @@ class Writer {
   StageProgram program_;
   ByLayerKind<LayerPieces> pieces_;
   std::vector<std::vector<std::int32_t>> buckets_by_layer_;
-  std::vector<std::int32_t> held_;       // by bucket: the gather that filled it, or kNobody
-  std::vector<bool> near_;               // by bucket: neighbours have kept it among them since a forward
-  std::int32_t chain_ = kNobody;         // the task that made what the next piece reads
+  std::vector<std::int32_t> held_;  // by bucket: the gather that filled it, or kNobody
+  std::vector<bool> near_;          // by bucket: neighbours have kept it among them since a forward
+  std::int32_t chain_ = kNobody;    // the task that made what the next piece reads
   std::array<std::vector<std::int32_t>, 2> handed_;
   std::int32_t last_compute_ = kNobody;  // of the whole stage
   std::int32_t last_reduce_ = kNobody;
-  struct Input { std::int32_t copied = kNobody, fetched = kNobody; };
-  std::map<std::pair<LayerIndex, MicrobatchIndex>, Input> inputs_;   // of blocks, while they wait on the host
-  std::vector<std::int32_t> on_host_;    // by bucket, where the optimizer is: the copy of its gradients
+  struct Input {
+    std::int32_t copied = kNobody, fetched = kNobody;
+  };
+  std::map<std::pair<LayerIndex, MicrobatchIndex>, Input> inputs_;  // of blocks, while they wait on the host
+  std::vector<std::int32_t> on_host_;                               // by bucket, where the optimizer is: the copy of its gradients
 };
 
 void Writer::cache_pieces() {
@@ -122,7 +132,8 @@ void Writer::add_visits(std::vector<Visit>& visits, const StageAction& action, b
   const LayerRange range = plan_.layers(stage_, action.chunk);
   const std::size_t begin = visits.size();
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
-    visits.push_back({.action = action, .layer = layer, .unit = unit_of(plan_, layer).begin, .last_of_chunk = last_of_chunk, .gathered = {}});
+    visits.push_back(
+        {.action = action, .layer = layer, .unit = unit_of(plan_, layer).begin, .last_of_chunk = last_of_chunk, .gathered = {}});
     if (action.kind != ActionKind::Weight) visits.back().gathered = buckets_by_layer_[layer.position()];
   }
   if (action.kind != ActionKind::Forward) std::reverse(visits.begin() + static_cast<std::ptrdiff_t>(begin), visits.end());
@@ -132,7 +143,7 @@ void Writer::add_visits(std::vector<Visit>& visits, const StageAction& action, b
 
 std::vector<Visit> Writer::visits() const {
   const std::vector<StageAction> order = plan_.order(stage_);
-  std::vector<std::size_t> last(static_cast<std::size_t>(plan_.chunks), 0);   // of a chunk: the action that completes its gradients
+  std::vector<std::size_t> last(static_cast<std::size_t>(plan_.chunks), 0);  // of a chunk: the action that completes its gradients
   for (std::size_t at = 0; at < order.size(); ++at)
     if (order[at].kind == completes_gradients_) last[order[at].chunk.position()] = at;
   std::vector<Visit> visits;
@@ -144,7 +155,8 @@ std::vector<Visit> Writer::visits() const {
 std::int32_t Writer::emit(Task task, std::initializer_list<std::int32_t> after) {
   const auto id = static_cast<std::int32_t>(program_.tasks.size());
   for (const std::int32_t before : after)
-    if (before != kNobody && program_.tasks[static_cast<std::size_t>(before)].stream != task.stream) program_.edges.emplace_back(before, id);
+    if (before != kNobody && program_.tasks[static_cast<std::size_t>(before)].stream != task.stream)
+      program_.edges.emplace_back(before, id);
   if (task.stream == Stream::Compute) last_compute_ = id;
   if (task.stream == Stream::Reduce) last_reduce_ = id;
   program_.tasks.push_back(std::move(task));
@@ -152,7 +164,12 @@ std::int32_t Writer::emit(Task task, std::initializer_list<std::int32_t> after) 
 }
 
 TaskKey Writer::key(const Visit& visit, Phase phase, Operation operation) const {
-  return {.stage = stage_, .chunk = visit.action.chunk, .microbatch = visit.action.microbatch, .layer = visit.layer, .phase = phase, .operation = operation};
+  return {.stage = stage_,
+          .chunk = visit.action.chunk,
+          .microbatch = visit.action.microbatch,
+          .layer = visit.layer,
+          .phase = phase,
+          .operation = operation};
 }
 
 // The first visit of another unit, or of another action.
@@ -167,7 +184,8 @@ void Writer::gather(const Visit& visit, std::int32_t after) {
   for (const std::int32_t bucket : visit.gathered) {
     if (held_[static_cast<std::size_t>(bucket)] != kNobody) continue;
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::AllGather),
-              .stream = Stream::Gather, .bucket = BucketIndex(bucket),
+              .stream = Stream::Gather,
+              .bucket = BucketIndex(bucket),
               .payload = element * buckets_[static_cast<std::size_t>(bucket)].elements};
     task.key.layer = visit.unit;
     task.key.group = near_[static_cast<std::size_t>(bucket)] ? MeshAxis::Reshard : axis_of(buckets_[static_cast<std::size_t>(bucket)]);
@@ -188,12 +206,14 @@ void Writer::reshard(const std::vector<Visit>& visits, std::size_t at) {
   };
   for (const std::int32_t bucket : visit.gathered) {
     if (needed_later(bucket)) continue;
-    Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::Reshard), .bucket = BucketIndex(bucket)};
+    Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::Reshard),
+              .bucket = BucketIndex(bucket)};
     task.key.layer = visit.unit;
     task.key.sequence = bucket;
     emit(task, {});
     held_[static_cast<std::size_t>(bucket)] = kNobody;
-    near_[static_cast<std::size_t>(bucket)] = visit.action.kind == ActionKind::Forward && elements_after_forward(plan_, buckets_[static_cast<std::size_t>(bucket)]) > 0;
+    near_[static_cast<std::size_t>(bucket)] =
+        visit.action.kind == ActionKind::Forward && elements_after_forward(plan_, buckets_[static_cast<std::size_t>(bucket)]) > 0;
   }
 }
 
@@ -240,7 +260,7 @@ void Writer::send(const Visit& visit) {
 }
 
 void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
-  std::int32_t beside = kNobody, beside_chain = kNobody;   // starts with the next piece; ran beside the last one
+  std::int32_t beside = kNobody, beside_chain = kNobody;  // starts with the next piece; ran beside the last one
   for (const Piece& piece : pieces) {
     Task task{.key = key(visit, phase, piece.operation), .payload = piece.payload};
     task.key.sequence = piece.sequence;
@@ -259,12 +279,19 @@ void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& piec
 // The last task that its gradients wait for.
 std::int32_t Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after) {
   if (bucket.shards == 1) return after;
-  Task task{.key = {.stage = stage_, .chunk = bucket.chunk, .microbatch = microbatch, .layer = bucket.ready_after, .phase = Phase::Gradients,
-                    .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, .group = axis_of(bucket), .sequence = index},
-            .stream = Stream::Reduce, .bucket = BucketIndex(index),
+  Task task{.key = {.stage = stage_,
+                    .chunk = bucket.chunk,
+                    .microbatch = microbatch,
+                    .layer = bucket.ready_after,
+                    .phase = Phase::Gradients,
+                    .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce,
+                    .group = axis_of(bucket),
+                    .sequence = index},
+            .stream = Stream::Reduce,
+            .bucket = BucketIndex(index),
             .payload = bytes_per_gradient(plan_) * bucket.elements};
   std::int32_t last = emit(task, {after});
-  if (plan_.mesh.replicas > 1 && !bucket.expert) {   // what is left of the shard (of all, where nothing is sharded) over the replicas
+  if (plan_.mesh.replicas > 1 && !bucket.expert) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
     task.payload = bytes_per_gradient(plan_) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
@@ -286,8 +313,15 @@ void Writer::finish_bucket(std::int32_t index, std::int32_t reduced) {
 
 void Writer::copy_to_host(std::int32_t index, std::int32_t after) {
   const Bucket& bucket = buckets_[static_cast<std::size_t>(index)];
-  Task copy{.key = {.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients, .operation = Operation::CopyToHost, .sequence = index},
-            .stream = Stream::ToHost, .bucket = BucketIndex(index), .payload = bytes_per_gradient(plan_) * stepped_elements(bucket, plan_)};
+  Task copy{.key = {.stage = stage_,
+                    .chunk = bucket.chunk,
+                    .layer = bucket.ready_after,
+                    .phase = Phase::Gradients,
+                    .operation = Operation::CopyToHost,
+                    .sequence = index},
+            .stream = Stream::ToHost,
+            .bucket = BucketIndex(index),
+            .payload = bytes_per_gradient(plan_) * stepped_elements(bucket, plan_)};
   on_host_[static_cast<std::size_t>(index)] = emit(copy, {after});
 }
 
@@ -325,14 +359,16 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   if (plan_.prefetch && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
   const std::size_t first = program_.tasks.size();
   const LayerPieces& pieces = pieces_of(visit.layer);
-  if (visit.action.kind == ActionKind::Forward) run(visit, Phase::Forward, pieces.forward);
-  else if (visit.action.kind == ActionKind::Weight) run(visit, Phase::Weight, pieces.weight);
+  if (visit.action.kind == ActionKind::Forward)
+    run(visit, Phase::Forward, pieces.forward);
+  else if (visit.action.kind == ActionKind::Weight)
+    run(visit, Phase::Weight, pieces.weight);
   else {
     if (plan_.recompute == Recompute::Full && !pieces.recompute.empty()) {
-      const std::int32_t gradient = std::exchange(chain_, kNobody);   // recomputing need not wait for it
+      const std::int32_t gradient = std::exchange(chain_, kNobody);  // recomputing need not wait for it
       run(visit, Phase::Recompute, pieces.recompute);
       if (gradient != kNobody && program_.tasks[static_cast<std::size_t>(gradient)].stream != Stream::Compute)
-        program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));   // to the first backward task
+        program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));  // to the first backward task
     }
     run(visit, Phase::Backward, pieces.backward);
   }
@@ -363,7 +399,8 @@ std::int64_t Writer::replicated_elements() const {
 void Writer::finish_gradients() {
   const Bytes element = bytes_per_gradient(plan_);
   if (const std::int64_t replicated = replicated_elements(); replicated > 0) {
-    Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor}, .stream = Stream::Reduce};
+    Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor},
+             .stream = Stream::Reduce};
     sum.payload = element * replicated;
     emit(sum, {last_compute_});
   }
@@ -371,7 +408,8 @@ void Writer::finish_gradients() {
     const Bucket& bucket = buckets_[at];
     if (!bucket.tied) continue;
     const auto index = static_cast<std::int32_t>(at);
-    Task sum{.key = {.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients}, .stream = Stream::Reduce};
+    Task sum{.key = {.stage = stage_, .chunk = bucket.chunk, .layer = bucket.ready_after, .phase = Phase::Gradients},
+             .stream = Stream::Reduce};
     sum.key.operation = Operation::AllReduce;
     sum.key.group = MeshAxis::Embedding;
     sum.key.sequence = index;
@@ -386,7 +424,8 @@ void Writer::finish_gradients() {
 // On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
 std::int32_t Writer::update(std::int32_t index, std::int32_t ready) {
   const Bucket& bucket = buckets_[static_cast<std::size_t>(index)];
-  Task task{.key = {.stage = stage_, .layer = bucket.ready_after, .phase = Phase::Step, .operation = Operation::Update, .sequence = index}, .bucket = BucketIndex(index)};
+  Task task{.key = {.stage = stage_, .layer = bucket.ready_after, .phase = Phase::Step, .operation = Operation::Update, .sequence = index},
+            .bucket = BucketIndex(index)};
   if (!plan_.offload_optimizer) return emit(task, {ready});
   task.key.operation = Operation::HostUpdate;
   task.stream = Stream::Host;

@@ -12,8 +12,8 @@
 namespace sim {
 
 struct StageProgram {
-  std::vector<Task> tasks;                                      // in issue order; device, peer and rendezvous still open
-  std::vector<std::pair<std::int32_t, std::int32_t>> edges;     // positions in tasks: second starts after first ended
+  std::vector<Task> tasks;                                   // in issue order; device, peer and rendezvous still open
+  std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // positions in tasks: second starts after first ended
 };
 
 StageProgram make_stage_program(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage, const std::vector<Bucket>& buckets);

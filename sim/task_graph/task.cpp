@@ -51,7 +51,8 @@ std::string_view name_of(Enum value, const std::string_view (&names)[N]) {
 
 std::string to_text(const TaskKey& key) {
   return fmt::format("s{}.c{}.m{}.l{}.{}.{}.{}.{}", number(key.stage), number(key.chunk), number(key.microbatch), number(key.layer),
-                     name_of(key.phase, kPhaseNames), name_of(key.operation, kOperationNames), name_of(key.group, kMeshAxisNames), key.sequence);
+                     name_of(key.phase, kPhaseNames), name_of(key.operation, kOperationNames), name_of(key.group, kMeshAxisNames),
+                     key.sequence);
 }
 
 bool parse_task_key(std::string_view text, TaskKey& key) {

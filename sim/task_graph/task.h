@@ -19,23 +19,71 @@ inline constexpr std::string_view kPhaseNames[] = {"forward", "backward", "recom
 
 // Compute operations first, then communication.
 enum class Operation : std::uint8_t {
-  Embedding, EmbeddingPositions,                               // a segment up to its sum over T; what follows the sum
-  Attention, AttentionResidual, Mlp, MlpResidual,
-  AttentionInput, AttentionScores, AttentionOutput,            // Attention where context ranks meet inside: up to q, k, v; the kernel; behind it
-  ExpertInput, Experts, ExpertOutput,                          // Mlp of experts: router and tokens to them; the products; tokens back
-  Head, HeadExponentials, HeadLoss,                            // logits and their local maximum; local sums; the loss
-  HeadNorm, AttentionNorm, MlpNorm,                            // backward of the norm in front of a segment, after its sum over T
-  Accumulate, NormPart, Update,                                // add to the accumulated gradient; squared norm; optimizer
-  HostUpdate, CopyToHost, CopyToDevice,                        // optimizer on the host; gradients go down to it, new weights come up
-  Reshard,                                                     // ZeRO-3: free the gathered weights of `bucket`; takes no time
-  AllReduce, ReduceScatter, AllGather, Send, Receive, AllToAll, RingHop
+  Embedding,
+  EmbeddingPositions,  // a segment up to its sum over T; what follows the sum
+  Attention,
+  AttentionResidual,
+  Mlp,
+  MlpResidual,
+  AttentionInput,
+  AttentionScores,
+  AttentionOutput,  // Attention where context ranks meet inside: up to q, k, v; the kernel; behind it
+  ExpertInput,
+  Experts,
+  ExpertOutput,  // Mlp of experts: router and tokens to them; the products; tokens back
+  Head,
+  HeadExponentials,
+  HeadLoss,  // logits and their local maximum; local sums; the loss
+  HeadNorm,
+  AttentionNorm,
+  MlpNorm,  // backward of the norm in front of a segment, after its sum over T
+  Accumulate,
+  NormPart,
+  Update,  // add to the accumulated gradient; squared norm; optimizer
+  HostUpdate,
+  CopyToHost,
+  CopyToDevice,  // optimizer on the host; gradients go down to it, new weights come up
+  Reshard,       // ZeRO-3: free the gathered weights of `bucket`; takes no time
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  Send,
+  Receive,
+  AllToAll,
+  RingHop
 };
-inline constexpr std::string_view kOperationNames[] = {
-    "embedding", "embedding_positions", "attention", "attention_residual", "mlp", "mlp_residual",
-    "attention_input", "attention_scores", "attention_output",
-    "expert_input", "experts", "expert_output", "head", "head_exponentials", "head_loss",
-    "head_norm", "attention_norm", "mlp_norm", "accumulate", "norm_part", "update", "host_update", "copy_to_host", "copy_to_device", "reshard",
-    "all_reduce", "reduce_scatter", "all_gather", "send", "receive", "all_to_all", "ring_hop"};
+inline constexpr std::string_view kOperationNames[] = {"embedding",
+                                                       "embedding_positions",
+                                                       "attention",
+                                                       "attention_residual",
+                                                       "mlp",
+                                                       "mlp_residual",
+                                                       "attention_input",
+                                                       "attention_scores",
+                                                       "attention_output",
+                                                       "expert_input",
+                                                       "experts",
+                                                       "expert_output",
+                                                       "head",
+                                                       "head_exponentials",
+                                                       "head_loss",
+                                                       "head_norm",
+                                                       "attention_norm",
+                                                       "mlp_norm",
+                                                       "accumulate",
+                                                       "norm_part",
+                                                       "update",
+                                                       "host_update",
+                                                       "copy_to_host",
+                                                       "copy_to_device",
+                                                       "reshard",
+                                                       "all_reduce",
+                                                       "reduce_scatter",
+                                                       "all_gather",
+                                                       "send",
+                                                       "receive",
+                                                       "all_to_all",
+                                                       "ring_hop"};
 constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
 constexpr bool is_host_copy(Operation operation) { return operation == Operation::CopyToHost || operation == Operation::CopyToDevice; }
 constexpr bool moves_data(Operation operation) { return is_communication(operation) || is_host_copy(operation); }
@@ -54,14 +102,15 @@ struct TaskKey {
   auto operator<=>(const TaskKey&) const = default;
 };
 
-std::string to_text(const TaskKey& key);                       // "s0.c0.m3.l2.forward.attention.none.0", '-' for none
-bool parse_task_key(std::string_view text, TaskKey& key);      // false: not a key
-std::string kind_text(const TaskKey& key);                     // "forward.attention", "gradients.all_reduce.data"
+std::string to_text(const TaskKey& key);                   // "s0.c0.m3.l2.forward.attention.none.0", '-' for none
+bool parse_task_key(std::string_view text, TaskKey& key);  // false: not a key
+std::string kind_text(const TaskKey& key);                 // "forward.attention", "gradients.all_reduce.data"
 
 // Streams of a device; each runs its tasks one at a time in issue order. Exchange: between the ranks that share a sample, or experts.
 // ToHost, ToDevice: copies over the host's link, one direction each. Host: what the host computes for the rank.
 enum class Stream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive, Exchange, ToHost, Host, ToDevice };
-inline constexpr std::string_view kStreamNames[] = {"compute", "tensor", "gather", "reduce", "send", "receive", "exchange", "to_host", "host", "to_device"};
+inline constexpr std::string_view kStreamNames[] = {"compute", "tensor",   "gather",  "reduce", "send",
+                                                    "receive", "exchange", "to_host", "host",   "to_device"};
 inline constexpr std::size_t kNumStreams = 10;
 constexpr bool is_of_host(Stream stream) { return stream >= Stream::ToHost; }
 // Which streams of a device are one queue. ReduceInOrder: gradients are exchanged where they are issued, computation waits. InOrder: all are.
@@ -76,12 +125,12 @@ inline constexpr Bytes kStepSummary{2 * 68 * 8};
 
 struct Task {
   TaskKey key{};
-  DeviceId device{};              // of the graph: a class of ranks (folded) or a rank
+  DeviceId device{};  // of the graph: a class of ranks (folded) or a rank
   Stream stream = Stream::Compute;
-  BucketIndex bucket{};           // of its stage: what is reduced, gathered, stepped
-  Bytes payload{};                // communication: the whole buffer (see CollectiveShape); host copies: what is copied
-  std::int32_t rendezvous = -1;   // tasks with the same number start together, when all of them can (a collective over several devices)
-  DeviceId peer{};                // Send, Receive: the other device
+  BucketIndex bucket{};          // of its stage: what is reduced, gathered, stepped
+  Bytes payload{};               // communication: the whole buffer (see CollectiveShape); host copies: what is copied
+  std::int32_t rendezvous = -1;  // tasks with the same number start together, when all of them can (a collective over several devices)
+  DeviceId peer{};               // Send, Receive: the other device
 };
 
 }  // namespace sim

@@ -13,7 +13,7 @@
 namespace sim {
 
 struct GraphDevice {
-  Rank representative;            // the rank itself, or the first of its class
+  Rank representative;  // the rank itself, or the first of its class
   StageIndex stage;
   std::int32_t multiplicity = 1;  // ranks of the class
 };
@@ -22,14 +22,14 @@ class TaskGraph {
  public:
   using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
-  std::span<const Task> tasks() const { return tasks_; }             // position = TaskId
+  std::span<const Task> tasks() const { return tasks_; }  // position = TaskId
   const Task& task(TaskId id) const { return tasks_[id.position()]; }
   std::span<const GraphDevice> devices() const { return devices_; }
-  const Fold& fold() const { return fold_; }                         // which ranks a device stands for
+  const Fold& fold() const { return fold_; }                                                        // which ranks a device stands for
   std::span<const TaskId> issue_order(DeviceId device) const { return order_[device.position()]; }  // of all its streams
-  const Graph& edges() const { return edges_; }                      // u -> v: v starts after u ended. Issue order within a stream is implied
+  const Graph& edges() const { return edges_; }  // u -> v: v starts after u ended. Issue order within a stream is implied
   std::span<const std::int32_t> rendezvous_sizes() const { return rendezvous_sizes_; }
-  const std::vector<std::vector<Bucket>>& buckets() const { return buckets_; }   // by stage
+  const std::vector<std::vector<Bucket>>& buckets() const { return buckets_; }  // by stage
 
  private:
   friend class TaskGraphBuilder;
@@ -44,7 +44,7 @@ class TaskGraph {
 
 inline StreamOrder stream_order(const ParallelPlan& plan) {
   if (!plan.cluster.hardware.overlaps_communication) return StreamOrder::InOrder;
-  const SoftwareStack& software = plan.cluster.software;   // without a name: ours, which overlaps
+  const SoftwareStack& software = plan.cluster.software;  // without a name: ours, which overlaps
   return software.name.empty() || software.overlap_reduce ? StreamOrder::Overlapping : StreamOrder::ReduceInOrder;
 }
 

@@ -10,10 +10,12 @@ namespace sim {
 
 class TaskGraphBuilder {
  public:
-  struct Expected { std::size_t tasks = 0, edges = 0; };
-  void reserve(Expected in_all);                    // large graphs: saves growing step by step
+  struct Expected {
+    std::size_t tasks = 0, edges = 0;
+  };
+  void reserve(Expected in_all);  // large graphs: saves growing step by step
   DeviceId add_device(const GraphDevice& device);
-  TaskId add_task(Task task);                       // at the end of its device's issue order
+  TaskId add_task(Task task);  // at the end of its device's issue order
   void add_edge(TaskId before, TaskId after);
   std::int32_t add_rendezvous();                    // a number for Task::rendezvous
   void join(TaskId task, std::int32_t rendezvous);  // one more member

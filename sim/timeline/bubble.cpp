@@ -13,7 +13,7 @@ struct DeviceStep {
 };
 
 void add(DeviceStep& device, const Task& task, const Activity& activity) {
-  if (is_of_host(task.stream)) {   // computing waits for it, as for a host that issues late
+  if (is_of_host(task.stream)) {  // computing waits for it, as for a host that issues late
     device.delays.push_back({activity.begin, activity.end});
     return;
   }

@@ -29,7 +29,7 @@ std::string name_of(const TaskKey& key) {
 // One timeline among those of a file: its ranks are processes behind those of the ones before.
 struct ChromeTimeline {
   const NamedTimeline& named;
-  std::string prefix;            // "simulated: " where there are several
+  std::string prefix;  // "simulated: " where there are several
   std::int32_t first_process = 0;
   std::int64_t number = 0;
   std::int32_t process(DeviceId device) const { return first_process + named.timeline.devices[device.position()].representative.value(); }
@@ -60,7 +60,8 @@ void write_counters(ChromeEvents& events, const ChromeTimeline& written) {
     events.counter({written.process(sample.device), kStepThread}, to_nanoseconds(sample.time), "memory", arguments);
   }
   for (const LoadSample& sample : written.named.link_load)
-    events.counter({written.process(sample.device), kStepThread}, to_nanoseconds(sample.time), "link load", fmt::format(R"("share":{})", sample.load));
+    events.counter({written.process(sample.device), kStepThread}, to_nanoseconds(sample.time), "link load",
+                   fmt::format(R"("share":{})", sample.load));
 }
 
 std::int32_t ranks_of(const Timeline& timeline) {
@@ -77,7 +78,8 @@ void write_timeline(ChromeEvents& events, const ChromeTimeline& written) {
   const std::vector<PipelineLine> lines = pipeline_lines(timeline.devices);
   for (DeviceId device(0); device.position() < rows.size(); ++device) {
     write_device(events, written, device, rows[device.position()].spans, lines[device.position()]);
-    events.slice({{written.process(device), kStepThread}, Nanoseconds(0), to_nanoseconds(end)}, "ProfilerStep#0", "user_annotation", R"("step":0)");
+    events.slice({{written.process(device), kStepThread}, Nanoseconds(0), to_nanoseconds(end)}, "ProfilerStep#0", "user_annotation",
+                 R"("step":0)");
   }
   write_counters(events, written);
 }

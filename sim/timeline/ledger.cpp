@@ -24,7 +24,8 @@ std::int32_t group_size(const ParallelPlan& plan, MeshAxis axis) {
 
 // Of rows that experts may drop the prediction is the most there can be; all else is exact.
 bool agree(const LedgerEntry& predicted, const LedgerEntry& measured, const ParallelPlan& plan) {
-  const bool is_most = predicted.key.group == MeshAxis::Expert && plan.model.experts->is_limited() && plan.model.experts->dispatch == ExpertDispatch::Drop;
+  const bool is_most =
+      predicted.key.group == MeshAxis::Expert && plan.model.experts->is_limited() && plan.model.experts->dispatch == ExpertDispatch::Drop;
   const bool fits = is_most ? measured.payload <= predicted.payload : measured.payload == predicted.payload;
   return fits && measured.key == predicted.key && measured.group_size == predicted.group_size;
 }

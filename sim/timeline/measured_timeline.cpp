@@ -36,7 +36,8 @@ MedianStep median_step(const ParallelPlan& plan, const std::vector<RankTrace>& t
     const DeviceId device(static_cast<std::int32_t>(median.timeline.devices.size()));
     median.timeline.devices.push_back({trace.rank, plan.mesh.coordinate(trace.rank).stage, 1});
     const SimTime shift = begin_of(trace, *step) - origin;
-    for (const Span& span : step->spans) median.timeline.spans.push_back({device, span.stream, span.key, span.start + shift, span.end + shift});
+    for (const Span& span : step->spans)
+      median.timeline.spans.push_back({device, span.stream, span.key, span.start + shift, span.end + shift});
   }
   return median;
 }

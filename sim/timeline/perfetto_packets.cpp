@@ -10,20 +10,22 @@ namespace trace_field {
 constexpr ProtobufField kPacket{1};
 }
 namespace packet_field {
-constexpr ProtobufField kTimestamp{8}, kSequence{10}, kTrackEvent{11}, kInternedData{12}, kSequenceFlags{13}, kClock{58}, kDefaults{59}, kTrackDescriptor{60};
+constexpr ProtobufField kTimestamp{8}, kSequence{10}, kTrackEvent{11}, kInternedData{12}, kSequenceFlags{13}, kClock{58}, kDefaults{59},
+    kTrackDescriptor{60};
 }
 namespace descriptor_field {
 constexpr ProtobufField kUuid{1}, kName{2}, kProcess{3}, kParent{5}, kCounter{8}, kChildOrdering{11}, kOrderRank{12}, kSiblingMerge{15};
-constexpr ProtobufField kProcessId{1}, kProcessName{6};                       // ProcessDescriptor
-constexpr ProtobufField kUnit{3}, kUnitName{6}, kAxisShareKey{7};             // CounterDescriptor
+constexpr ProtobufField kProcessId{1}, kProcessName{6};            // ProcessDescriptor
+constexpr ProtobufField kUnit{3}, kUnitName{6}, kAxisShareKey{7};  // CounterDescriptor
 constexpr std::uint64_t kExplicit = 3, kMergeNever = 2, kSizeBytes = 3;
-}
+}  // namespace descriptor_field
 namespace event_field {
-constexpr ProtobufField kCategory{3}, kAnnotation{4}, kType{9}, kName{10}, kTrack{11}, kCounterValue{30}, kCounterReal{44}, kFlow{47}, kFlowEnd{48}, kCorrelation{52};
-constexpr ProtobufField kAnnotationName{1}, kAnnotationText{17};              // DebugAnnotation
+constexpr ProtobufField kCategory{3}, kAnnotation{4}, kType{9}, kName{10}, kTrack{11}, kCounterValue{30}, kCounterReal{44}, kFlow{47},
+    kFlowEnd{48}, kCorrelation{52};
+constexpr ProtobufField kAnnotationName{1}, kAnnotationText{17};  // DebugAnnotation
 constexpr std::uint64_t kBegin = 1, kEnd = 2, kCounter = 4;
-}
-constexpr ProtobufField kInternedKinds[] = {{1}, {2}, {3}, {29}};             // InternedData, by PerfettoTextKind
+}  // namespace event_field
+constexpr ProtobufField kInternedKinds[] = {{1}, {2}, {3}, {29}};  // InternedData, by PerfettoTextKind
 constexpr ProtobufField kInternedNumber{1}, kInternedText{2};
 
 constexpr std::uint64_t kOneSequence = 1, kStateCleared = 1, kStateNeeded = 2;

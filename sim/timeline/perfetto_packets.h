@@ -27,8 +27,8 @@ struct PerfettoSlice {
   PerfettoTrack track;
   Nanoseconds start{}, end{};
   PerfettoText name, category{};
-  PerfettoText key{};               // argument "key"
-  std::uint64_t correlation = 0;    // slices of one number have one color in all tracks; 0: none
+  PerfettoText key{};                       // argument "key"
+  std::uint64_t correlation = 0;            // slices of one number have one color in all tracks; 0: none
   std::uint64_t flow_out = 0, flow_in = 0;  // flow_in ends what flow_out began; 0: none
 };
 

@@ -16,8 +16,9 @@ namespace {
 struct KeyHash {
   std::size_t operator()(const TaskKey& key) const {
     std::uint64_t hash = 0;
-    for (const std::int32_t part : {key.stage.value(), key.chunk.value(), key.microbatch.value(), key.layer.value(), key.sequence,
-                                    static_cast<std::int32_t>(key.phase), static_cast<std::int32_t>(key.operation), static_cast<std::int32_t>(key.group)})
+    for (const std::int32_t part :
+         {key.stage.value(), key.chunk.value(), key.microbatch.value(), key.layer.value(), key.sequence,
+          static_cast<std::int32_t>(key.phase), static_cast<std::int32_t>(key.operation), static_cast<std::int32_t>(key.group)})
       hash = mix_bits(hash + static_cast<std::uint32_t>(part) + 1);
     return hash;
   }
@@ -63,7 +64,8 @@ class PerfettoWriter {
   }
 
   // Tracks in the order of the streams; a second lane has the name of the first.
-  std::map<std::pair<Stream, std::int32_t>, PerfettoTrack> tracks_of(PerfettoTrack rank, std::span<const Span> spans, const std::vector<std::int32_t>& lanes) {
+  std::map<std::pair<Stream, std::int32_t>, PerfettoTrack> tracks_of(PerfettoTrack rank, std::span<const Span> spans,
+                                                                     const std::vector<std::int32_t>& lanes) {
     std::map<std::pair<Stream, std::int32_t>, PerfettoTrack> tracks;
     for (std::size_t at = 0; at < spans.size(); ++at) tracks[{spans[at].stream, lanes[at]}];
     for (auto& [row, track] : tracks) track = packets_.row(rank, kStreamNames[static_cast<std::size_t>(row.first)]);
@@ -76,8 +78,12 @@ class PerfettoWriter {
     for (std::size_t at = 0; at < spans.size(); ++at) {
       const Span& span = spans[at];
       const KnownKey& text = known(span.key);
-      PerfettoSlice slice{.track = tracks.at({span.stream, lanes[at]}), .start = to_nanoseconds(span.start), .end = to_nanoseconds(span.end),
-                          .name = text.name, .category = text.category, .key = text.key};
+      PerfettoSlice slice{.track = tracks.at({span.stream, lanes[at]}),
+                          .start = to_nanoseconds(span.start),
+                          .end = to_nanoseconds(span.end),
+                          .name = text.name,
+                          .category = text.category,
+                          .key = text.key};
       if (span.key.microbatch != MicrobatchIndex::none()) slice.correlation = static_cast<std::uint64_t>(span.key.microbatch.value()) + 1;
       const std::uint64_t flow = flow_id(span.key, written_, line);  // of this timeline, not of the others in the file
       (span.key.operation == Operation::Send ? slice.flow_out : slice.flow_in) = flow;

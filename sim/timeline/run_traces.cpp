@@ -65,8 +65,9 @@ void require_traces_of(const ParallelPlan& plan, const std::vector<RankTrace>& t
   const std::string hash = plan_hash(plan);
   for (const RankTrace& trace : traces)
     if (trace.plan_hash != hash)
-      throw InputError(run_folder, {{trace_file_name(trace.rank), "was recorded under plan " + trace.plan_hash + ", plan.json of the folder is " + hash,
-                                     "give a folder as meshwright run wrote it"}});
+      throw InputError(run_folder,
+                       {{trace_file_name(trace.rank), "was recorded under plan " + trace.plan_hash + ", plan.json of the folder is " + hash,
+                         "give a folder as meshwright run wrote it"}});
   if (static_cast<std::int64_t>(traces.size()) != plan.mesh.ranks())
     throw InputError(run_folder, {{"trace.*.json", fmt::format("are {} files, the plan has {} ranks", traces.size(), plan.mesh.ranks()),
                                    "wait until the run has ended, or copy all ranks' traces"}});

@@ -17,7 +17,9 @@ bool is_action(const Span& span) {
 
 StageAction action_of(const Span& span) {
   const Phase phase = span.key.phase;
-  const ActionKind kind = phase == Phase::Forward ? ActionKind::Forward : phase == Phase::Weight ? ActionKind::Weight : ActionKind::Backward;
+  const ActionKind kind = phase == Phase::Forward  ? ActionKind::Forward
+                          : phase == Phase::Weight ? ActionKind::Weight
+                                                   : ActionKind::Backward;
   return {kind, span.key.microbatch, span.key.chunk};
 }
 

@@ -23,7 +23,13 @@ struct Span {
 };
 
 enum class MemoryCategory : std::uint8_t {
-  Parameters, Gradients, OptimizerState, Activations, GatheredUnits, CommunicationBuffers, Temporaries
+  Parameters,
+  Gradients,
+  OptimizerState,
+  Activations,
+  GatheredUnits,
+  CommunicationBuffers,
+  Temporaries
 };
 inline constexpr std::string_view kMemoryCategoryNames[] = {
     "parameters", "gradients", "optimizer_state", "activations", "gathered_units", "communication_buffers", "temporaries"};
@@ -31,7 +37,7 @@ inline constexpr std::size_t kNumMemoryCategories = 7;
 using MemoryBreakdown = std::array<Bytes, kNumMemoryCategories>;
 Bytes total(const MemoryBreakdown& memory);
 
-struct MemorySample {       // what is alive from `time` on
+struct MemorySample {  // what is alive from `time` on
   DeviceId device;
   SimTime time{};
   MemoryBreakdown alive{};
@@ -40,14 +46,16 @@ struct MemorySample {       // what is alive from `time` on
 
 struct Timeline {
   std::vector<GraphDevice> devices;
-  std::vector<Span> spans;             // ordered by device, then start, then key
-  std::vector<MemorySample> memory;    // ordered by device, then time
+  std::vector<Span> spans;           // ordered by device, then start, then key
+  std::vector<MemorySample> memory;  // ordered by device, then time
 };
 
 // One line a device, compute order as "F0 F1 B0 ...", for golden texts:   stage 0 | F0 F1 B0 F2 B1 B2
 std::string order_text(const Timeline& timeline);
 // A picture of `columns` characters a device: F, B, r (recompute), = (communication), s (step), '.' idle; a scale below.
-struct Columns { std::int32_t value = 100; };
+struct Columns {
+  std::int32_t value = 100;
+};
 std::string picture_text(const Timeline& timeline, Columns columns);
 
 }  // namespace sim

@@ -22,40 +22,40 @@ struct LedgerEntry {
 
 struct MeasuredStep {
   std::int64_t step = 0;
-  std::vector<Span> spans;             // device 0; times since the step's start on this rank
+  std::vector<Span> spans;  // device 0; times since the step's start on this rank
   std::vector<LedgerEntry> ledger;
-  Bytes peak_memory{};                 // allocator, during this step
-  SimTime duration{};                  // start of the step to its end on this rank
-  SimTime start{};                     // of the step, on this rank's clock. Left zero: steps are drawn end to end
+  Bytes peak_memory{};  // allocator, during this step
+  SimTime duration{};   // start of the step to its end on this rank
+  SimTime start{};      // of the step, on this rank's clock. Left zero: steps are drawn end to end
 };
 
 struct RankTrace {
   Rank rank;
   std::string plan_hash;
-  SimTime clock_offset{};              // to rank 0's clock: add it
-  std::vector<MeasuredStep> steps;     // ascending
-  DeviceMesh mesh;                     // of the plan; lets sends find their receives when traces of several ranks are merged
+  SimTime clock_offset{};           // to rank 0's clock: add it
+  std::vector<MeasuredStep> steps;  // ascending
+  DeviceMesh mesh;                  // of the plan; lets sends find their receives when traces of several ranks are merged
 };
 
 // Written aside, then renamed: a reader sees the old file or the new one. Throws InputError naming the disk's reason.
 void write_rank_trace(const RankTrace& trace, const std::string& path);
-RankTrace read_rank_trace(const std::string& path);            // throws InputError (truncated, not a trace, unknown key)
-std::string trace_file_name(Rank rank);                        // "trace.3.json"
+RankTrace read_rank_trace(const std::string& path);  // throws InputError (truncated, not a trace, unknown key)
+std::string trace_file_name(Rank rank);              // "trace.3.json"
 // All ranks of a run folder, ascending. Throws InputError: none there, one missing, of different plans.
 std::vector<RankTrace> read_run_traces(const std::string& run_folder);
 // Throws InputError unless every rank of the plan has a trace, recorded under that plan.
 void require_traces_of(const ParallelPlan& plan, const std::vector<RankTrace>& traces, const std::string& run_folder);
 
 // Timelines for other viewers, with flows send -> receive. Several stand in one file, to be held against each other.
-struct LoadSample {                    // what a device's port carries from `time` on, as a share of what it can
+struct LoadSample {  // what a device's port carries from `time` on, as a share of what it can
   DeviceId device;
   SimTime time{};
   double load = 0;
 };
 struct NamedTimeline {
-  std::string name;                    // "simulated: plan.json"
+  std::string name;  // "simulated: plan.json"
   const Timeline& timeline;
-  std::vector<LoadSample> link_load{}; // ordered by device, then time; may be empty
+  std::vector<LoadSample> link_load{};  // ordered by device, then time; may be empty
 };
 void write_chrome_trace(const std::vector<NamedTimeline>& timelines, const std::string& path);
 void write_perfetto_trace(const std::vector<NamedTimeline>& timelines, const std::string& path);  // streams to the disk: any size

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <map>
 
-#include "sim/timeline/tracks.h"
 #include "sim/timeline/trace.h"
 #include "sim/timeline/trace_records.h"
+#include "sim/timeline/tracks.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 

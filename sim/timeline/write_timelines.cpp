@@ -8,7 +8,8 @@ struct TimelineFormat {
   std::string_view ending;
   void (*write)(const std::vector<NamedTimeline>& timelines, const std::string& path);
 };
-constexpr TimelineFormat kTimelineFormats[] = {{".perfetto-trace", write_perfetto_trace}, {".pftrace", write_perfetto_trace}, {"", write_chrome_trace}};
+constexpr TimelineFormat kTimelineFormats[] = {
+    {".perfetto-trace", write_perfetto_trace}, {".pftrace", write_perfetto_trace}, {"", write_chrome_trace}};
 
 }  // namespace
 

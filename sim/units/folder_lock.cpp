@@ -59,7 +59,8 @@ Violation in_use(const std::string& folder) {
   std::vector<std::string> named;
   for (const std::string& id : processes) named.push_back(fmt::format("{} (process {})", first_line("/proc/" + id + "/comm"), id));
   constexpr const char* kProblem = "is being written by a run that has not ended";
-  if (processes.empty()) return {"", fmt::format("{}, of another machine or another user", kProblem), "wait for it or end it, or name another folder"};
+  if (processes.empty())
+    return {"", fmt::format("{}, of another machine or another user", kProblem), "wait for it or end it, or name another folder"};
   return {"", fmt::format("{}: {}", kProblem, fmt::join(named, ", ")),
           fmt::format("wait for it, or end it:  kill {}; or name another folder", fmt::join(processes, " "))};
 }

@@ -16,20 +16,23 @@ class Index {
   constexpr std::int32_t value() const { return value_; }
   constexpr std::size_t position() const { return static_cast<std::size_t>(value_); }  // into a container
   constexpr bool exists() const { return value_ >= 0; }
-  constexpr Index& operator++() { ++value_; return *this; }
+  constexpr Index& operator++() {
+    ++value_;
+    return *this;
+  }
   friend constexpr auto operator<=>(Index, Index) = default;
 
  private:
   std::int32_t value_ = -1;
 };
 
-using Rank = Index<struct RankTag>;                // a process
-using DeviceId = Index<struct DeviceTag>;          // a device of a task graph: a rank, or a class of equal ranks
-using NodeIndex = Index<struct NodeTag>;           // a machine of the cluster
-using StageIndex = Index<struct StageTag>;         // position in the pipeline, 0 .. p-1
-using ChunkIndex = Index<struct ChunkTag>;         // virtual stage of one rank, 0 .. v-1
+using Rank = Index<struct RankTag>;         // a process
+using DeviceId = Index<struct DeviceTag>;   // a device of a task graph: a rank, or a class of equal ranks
+using NodeIndex = Index<struct NodeTag>;    // a machine of the cluster
+using StageIndex = Index<struct StageTag>;  // position in the pipeline, 0 .. p-1
+using ChunkIndex = Index<struct ChunkTag>;  // virtual stage of one rank, 0 .. v-1
 using MicrobatchIndex = Index<struct MicrobatchTag>;
-using LayerIndex = Index<struct LayerTag>;         // 0 embedding, 1 .. L blocks, L+1 head
+using LayerIndex = Index<struct LayerTag>;  // 0 embedding, 1 .. L blocks, L+1 head
 using TaskId = Index<struct TaskTag>;
 using LinkId = Index<struct LinkTag>;
 using BucketIndex = Index<struct BucketTag>;

@@ -16,8 +16,10 @@ bool nests_too_deep(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (in_string) {
-      if (c == '\\') ++at;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        ++at;
+      else if (c == '"')
+        in_string = false;
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
@@ -36,7 +38,8 @@ std::string why_not_json(const std::string& message) {
   std::string text = tag == std::string::npos ? message : message.substr(tag + 2);
   for (const std::string_view prefix : {"parse error at ", "parse error: "})
     if (text.starts_with(prefix)) text.erase(0, prefix.size());
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
   if (text.size() > kLongest) text = text.substr(0, kLongest) + " ...";
   return text;
 }

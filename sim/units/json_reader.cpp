@@ -101,7 +101,8 @@ std::vector<JsonReader> JsonReader::children(const std::string& key) const {
   std::vector<JsonReader> readers;
   const Json* found = find(key, false);
   if (found == nullptr) return readers;
-  if (!found->is_array()) violate(key, fmt::format("is {}, expected an array", shown(*found)), "write it as [ ... ]");
+  if (!found->is_array())
+    violate(key, fmt::format("is {}, expected an array", shown(*found)), "write it as [ ... ]");
   else
     for (std::size_t at = 0; at < found->size(); ++at)
       readers.push_back({(*found)[at], fmt::format("{}/{}/{}", pointer_, escaped(key), at), *this});

@@ -34,10 +34,13 @@ class JsonReader {
 
   bool has(const std::string& key) const;
   std::vector<std::string> keys() const;
-  JsonReader child(const std::string& key) const;               // an object; missing or other type: a violation
+  JsonReader child(const std::string& key) const;                  // an object; missing or other type: a violation
   std::vector<JsonReader> children(const std::string& key) const;  // an array, its elements of any type; missing: empty
 
-  struct Range { double low; double high; };
+  struct Range {
+    double low;
+    double high;
+  };
   std::int64_t integer(const std::string& key, std::optional<std::int64_t> fallback = {}, Range range = {0, 1e15}) const;
   double number(const std::string& key, std::optional<double> fallback = {}, Range range = {-1e300, 1e300}) const;
   bool boolean(const std::string& key, std::optional<bool> fallback = {}) const;

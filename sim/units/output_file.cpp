@@ -22,8 +22,9 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const bool missing = error == ENOENT || error == ENOTDIR;
   throw InputError(path, {{"", fmt::format("cannot be written: {}", std::generic_category().message(error)),
-                           full ? "free some space or choose another place; an older file is unchanged"
-                                : missing ? "create its folder first" : "choose a place that can be written"}});
+                           full      ? "free some space or choose another place; an older file is unchanged"
+                           : missing ? "create its folder first"
+                                     : "choose a place that can be written"}});
 }
 
 void flush_folder(const std::filesystem::path& folder) {  // makes the rename durable; not every file system can, and none is worse off
@@ -51,8 +52,8 @@ bool is_special(const std::string& path) {  // a pipe or a terminal
 OutputFile::OutputFile(const std::string& path) : asked_(path), target_(behind_links(path)) {
   std::error_code ignored;
   if (std::filesystem::is_directory(target_, ignored)) refuse_writing(asked_, EISDIR);
-  if (is_special(target_)) return;                               // a pipe would wait for its reader: opened when there is something to write
-  aside_ = fmt::format("{}.{}.part", target_, ::getpid());       // two writers of the same file stay apart
+  if (is_special(target_)) return;                          // a pipe would wait for its reader: opened when there is something to write
+  aside_ = fmt::format("{}.{}.part", target_, ::getpid());  // two writers of the same file stay apart
   open(aside_, O_CREAT | O_TRUNC);
 }
 

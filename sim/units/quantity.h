@@ -14,17 +14,21 @@ class Quantity {
   constexpr explicit Quantity(Representation value) : value_(value) {}
   constexpr Representation value() const { return value_; }
 
-  constexpr Quantity& operator+=(Quantity other) { value_ += other.value_; return *this; }
-  constexpr Quantity& operator-=(Quantity other) { value_ -= other.value_; return *this; }
+  constexpr Quantity& operator+=(Quantity other) {
+    value_ += other.value_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity other) {
+    value_ -= other.value_;
+    return *this;
+  }
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return a += b; }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return a -= b; }
   friend constexpr Quantity operator-(Quantity a) { return Quantity(-a.value_); }
   friend constexpr Quantity operator*(Quantity a, Representation factor) { return Quantity(a.value_ * factor); }
   friend constexpr Quantity operator*(Representation factor, Quantity a) { return a * factor; }
   friend constexpr Quantity operator/(Quantity a, Representation divisor) { return Quantity(a.value_ / divisor); }
-  friend constexpr double operator/(Quantity a, Quantity b) {
-    return static_cast<double>(a.value_) / static_cast<double>(b.value_);
-  }
+  friend constexpr double operator/(Quantity a, Quantity b) { return static_cast<double>(a.value_) / static_cast<double>(b.value_); }
   friend constexpr auto operator<=>(Quantity, Quantity) = default;
 
  private:

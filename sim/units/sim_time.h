@@ -18,9 +18,7 @@ constexpr SimTime to_sim_time(Seconds cost) {
 }
 constexpr Seconds to_seconds(SimTime time) { return Seconds(static_cast<double>(time.count()) * 1e-12); }
 
-constexpr Seconds operator/(Bytes amount, BytesPerSecond rate) {
-  return Seconds(static_cast<double>(amount.value()) / rate.value());
-}
+constexpr Seconds operator/(Bytes amount, BytesPerSecond rate) { return Seconds(static_cast<double>(amount.value()) / rate.value()); }
 constexpr Seconds operator/(Flops amount, FlopsPerSecond rate) { return Seconds(amount.value() / rate.value()); }
 constexpr BytesPerSecond operator/(Bytes amount, Seconds time) {
   return BytesPerSecond(static_cast<double>(amount.value()) / time.count());

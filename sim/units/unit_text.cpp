@@ -18,15 +18,29 @@ struct Unit {
   std::string_view exponent = {};  // of decimal units, as text
 };
 
-constexpr std::array kBytes = std::to_array<Unit>({{"B", 1, "e0"}, {"kB", 1e3, "e3"}, {"KB", 1e3, "e3"}, {"MB", 1e6, "e6"}, {"GB", 1e9, "e9"},
-                                                   {"TB", 1e12, "e12"}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
+constexpr std::array kBytes = std::to_array<Unit>({{"B", 1, "e0"},
+                                                   {"kB", 1e3, "e3"},
+                                                   {"KB", 1e3, "e3"},
+                                                   {"MB", 1e6, "e6"},
+                                                   {"GB", 1e9, "e9"},
+                                                   {"TB", 1e12, "e12"},
+                                                   {"KiB", 1024.0},
+                                                   {"MiB", 1048576.0},
+                                                   {"GiB", 1073741824.0},
                                                    {"TiB", 1099511627776.0}});
-constexpr std::array kByteRates = std::to_array<Unit>({{"B/s", 1, "e0"}, {"kB/s", 1e3, "e3"}, {"MB/s", 1e6, "e6"}, {"GB/s", 1e9, "e9"},
-                                                       {"TB/s", 1e12, "e12"}, {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0},
-                                                       {"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}});
-constexpr std::array kFlopRates = std::to_array<Unit>({{"FLOP/s", 1, "e0"}, {"MFLOP/s", 1e6, "e6"}, {"GFLOP/s", 1e9, "e9"},
-                                                       {"TFLOP/s", 1e12, "e12"}, {"PFLOP/s", 1e15, "e15"}});
-constexpr std::array kTimes = std::to_array<Unit>({{"s", 1, "e0"}, {"ms", 1e-3, "e-3"}, {"us", 1e-6, "e-6"}, {"ns", 1e-9, "e-9"}, {"ps", 1e-12, "e-12"}});
+constexpr std::array kByteRates = std::to_array<Unit>({{"B/s", 1, "e0"},
+                                                       {"kB/s", 1e3, "e3"},
+                                                       {"MB/s", 1e6, "e6"},
+                                                       {"GB/s", 1e9, "e9"},
+                                                       {"TB/s", 1e12, "e12"},
+                                                       {"MiB/s", 1048576.0},
+                                                       {"GiB/s", 1073741824.0},
+                                                       {"Gb/s", 1e9 / 8},
+                                                       {"Mb/s", 1e6 / 8}});
+constexpr std::array kFlopRates = std::to_array<Unit>(
+    {{"FLOP/s", 1, "e0"}, {"MFLOP/s", 1e6, "e6"}, {"GFLOP/s", 1e9, "e9"}, {"TFLOP/s", 1e12, "e12"}, {"PFLOP/s", 1e15, "e15"}});
+constexpr std::array kTimes =
+    std::to_array<Unit>({{"s", 1, "e0"}, {"ms", 1e-3, "e-3"}, {"us", 1e-6, "e-6"}, {"ns", 1e-9, "e-9"}, {"ps", 1e-12, "e-12"}});
 
 constexpr std::array kDurations = std::to_array<Unit>({{"min", 60}, {"h", 3600}, {"d", 86400}, {"y", 365 * 86400.0}});
 
@@ -100,7 +114,8 @@ std::optional<Seconds> parse_duration(std::string_view text) {
 std::optional<Seconds> parse_seconds(std::string_view text) { return parsed<Seconds>(parse(text, kTimes)); }
 
 std::string to_text(Bytes bytes) {
-  static constexpr std::array units = std::to_array<Unit>({{"B", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}});
+  static constexpr std::array units =
+      std::to_array<Unit>({{"B", 1}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}});
   return scaled(static_cast<double>(bytes.value()), units);
 }
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -124,7 +139,8 @@ std::string to_exact_text(Bytes bytes) {
                   [&](const std::string& text) { return parse_bytes(text) == bytes; });
 }
 std::string to_exact_text(Seconds time) {
-  return shortest(time.count(), fmt::format("{} s", time.count()), kTimes, [&](const std::string& text) { return parse_seconds(text) == time; });
+  return shortest(time.count(), fmt::format("{} s", time.count()), kTimes,
+                  [&](const std::string& text) { return parse_seconds(text) == time; });
 }
 std::string to_exact_text(BytesPerSecond rate) {
   return shortest(rate.value(), fmt::format("{} B/s", rate.value()), kByteRates,

@@ -11,7 +11,7 @@
 
 namespace sim {
 
-std::optional<Bytes> parse_bytes(std::string_view text);                     // B, kB, MB, GB, TB, KiB, MiB, GiB, TiB
+std::optional<Bytes> parse_bytes(std::string_view text);                      // B, kB, MB, GB, TB, KiB, MiB, GiB, TiB
 std::optional<BytesPerSecond> parse_bytes_per_second(std::string_view text);  // the same with /s; also Gb/s (bits)
 std::optional<FlopsPerSecond> parse_flops_per_second(std::string_view text);  // FLOP/s, GFLOP/s, TFLOP/s, PFLOP/s
 std::optional<Seconds> parse_seconds(std::string_view text);                  // s, ms, us, ns, ps

@@ -1,8 +1,8 @@
 // Fields of one block of a row; whatever is null gets its fallback and is noted. Used by describe_row_json only.
 #pragma once
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ class FieldReader {
       : reader_(reader), block_(std::move(block)), assumed_(assumed) {}
 
   bool has(const std::string& key) const;
-  std::int64_t size(const std::string& key, std::int64_t fallback, bool noted = true) const;    // a positive whole number
+  std::int64_t size(const std::string& key, std::int64_t fallback, bool noted = true) const;  // a positive whole number
   bool flag(const std::string& key, bool fallback) const;
   double number(const std::string& key, double fallback) const;
   std::string text(const std::string& key, const std::string& fallback) const;

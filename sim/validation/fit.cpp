@@ -109,8 +109,8 @@ void Fit::pool() {
 void Fit::inherit(SoftwareStack& stack) const {
   const SoftwareStack* nearest = nullptr;
   for (const auto& [name, other] : profiles_.stacks) {
-    const bool same = std::find_first_of(stack.frameworks.begin(), stack.frameworks.end(), other.frameworks.begin(), other.frameworks.end()) !=
-                      stack.frameworks.end();
+    const bool same = std::find_first_of(stack.frameworks.begin(), stack.frameworks.end(), other.frameworks.begin(),
+                                         other.frameworks.end()) != stack.frameworks.end();
     if (!same || !profiles_.sources.contains(name)) continue;
     if (!nearest || std::abs(other.from_year - stack.from_year) < std::abs(nearest->from_year - stack.from_year)) nearest = &other;
   }
@@ -135,7 +135,7 @@ FittedProfiles Fit::run() {
   for (auto& [name, stack] : profiles_.stacks)
     if (!profiles_.sources.contains(name)) inherit(stack);
   for (const auto& [name, sources] : profiles_.sources) {
-    if (name == kPooled) continue;   // of an unknown stack: as wide as its file says
+    if (name == kPooled) continue;  // of an unknown stack: as wide as its file says
     if (profiles_.stacks.contains(name))
       profiles_.stacks.at(name).interval = kStackInterval;
     else

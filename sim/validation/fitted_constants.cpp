@@ -7,7 +7,8 @@ using Stack = SoftwareStack;
 constexpr FittedConstant<Stack> kStackConstants[] = {
     {"matrix_share", "", 0.75, 1.1, [](const Stack& s) { return s.matrix_share; }, [](Stack& s, double x) { s.matrix_share = x; }},
     {"network_share", "", 0.4, 1.2, [](const Stack& s) { return s.network_share; }, [](Stack& s, double x) { s.network_share = x; }},
-    {"overlap_slowdown", "", 0, 0.6, [](const Stack& s) { return s.overlap_slowdown; }, [](Stack& s, double x) { s.overlap_slowdown = x; }, true},
+    {"overlap_slowdown", "", 0, 0.6, [](const Stack& s) { return s.overlap_slowdown; }, [](Stack& s, double x) { s.overlap_slowdown = x; },
+     true},
     {"host_per_kernel", "us", 2e-6, 14e-6, [](const Stack& s) { return s.host_per_kernel.count(); },
      [](Stack& s, double x) { s.host_per_kernel = Seconds(x); }},
     {"pipeline_sync", "ms", 0, 1e-3, [](const Stack& s) { return s.pipeline_sync.count(); },

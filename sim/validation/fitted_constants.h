@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "sim/estimate/device.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/estimate/device.h"
 
 namespace sim {
 
@@ -17,7 +17,7 @@ struct FittedConstant {
   double low, high;       // searched between
   double (*get)(const Profile&);
   void (*set)(Profile&, double);
-  bool own = false;       // starts from what the profile states, not from what all have in common
+  bool own = false;  // starts from what the profile states, not from what all have in common
 };
 
 std::span<const FittedConstant<SoftwareStack>> stack_constants();

@@ -48,9 +48,11 @@ HardwareProfile hardware_of(const Machine& machine, const Device& device) {
   profile.kernels = device.kernels;
   profile.devices_per_node = static_cast<std::int32_t>(machine.gpus_per_node);
   if (machine.link_gbytes > 0 && profile.intra_node.peak_bandwidth.value() > 0)
-    profile.intra_node.bandwidth = profile.intra_node.bandwidth * (machine.link_gbytes * 1e9 / 2 / profile.intra_node.peak_bandwidth.value());
+    profile.intra_node.bandwidth =
+        profile.intra_node.bandwidth * (machine.link_gbytes * 1e9 / 2 / profile.intra_node.peak_bandwidth.value());
   if (machine.network_gbits > 0) profile.inter_node.peak_bandwidth = BytesPerSecond(machine.network_gbits * 1e9 / 8);
-  if (profile.inter_node.type.empty()) profile.inter_node = {.type = "network", .latency = Seconds(1e-6), .bandwidth = BytesPerSecond(1e10)};
+  if (profile.inter_node.type.empty())
+    profile.inter_node = {.type = "network", .latency = Seconds(1e-6), .bandwidth = BytesPerSecond(1e10)};
   return profile;
 }
 
@@ -69,7 +71,9 @@ SoftwareStack software_of(const Execution& execution, const SoftwareStack& stack
 }
 
 ContextAlgorithm context_of(const Layout& layout) {
-  return layout.context_all_to_all ? ContextAlgorithm::AllToAll : layout.context_ring ? ContextAlgorithm::Ring : ContextAlgorithm::AllGather;
+  return layout.context_all_to_all ? ContextAlgorithm::AllToAll
+         : layout.context_ring     ? ContextAlgorithm::Ring
+                                   : ContextAlgorithm::AllGather;
 }
 
 Recompute recompute_of(RecomputeKind kind) {
@@ -85,7 +89,10 @@ bool keeps_or_repeats_whole_parts(RecomputeKind kind) {
 std::string why_not_lowered(const RunDescription& run) {
   const Network& net = run.network;
   const Layout& layout = run.layout;
-  const struct { bool holds; const char* reason; } kReasons[] = {
+  const struct {
+    bool holds;
+    const char* reason;
+  } kReasons[] = {
       {net.kind != NetworkKind::Decoder, "is no decoder"},
       {net.low_rank.has_value(), "trains adapters"},
       {net.attention.kind == AttentionKind::Sliding, "has windowed attention"},
@@ -116,7 +123,11 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
                    .precision = precision_of(run.execution.format),
                    .optimizer = OptimizerKind::AdamW,
                    .fp32_gradients = run.execution.reduce_bytes == 4};
-  plan.mesh = {.data = small(layout.data), .pipeline = small(layout.pipeline), .tensor = small(layout.tensor), .context = small(layout.context), .expert = small(layout.expert)};
+  plan.mesh = {.data = small(layout.data),
+               .pipeline = small(layout.pipeline),
+               .tensor = small(layout.tensor),
+               .context = small(layout.context),
+               .expert = small(layout.expert)};
   if (layout.context > 1) plan.context_algorithm = context_of(layout);
   plan.vocabulary_multiple = run.network.vocabulary % layout.tensor == 0 ? layout.tensor : 128 * layout.tensor;
   plan.schedule = layout.pipeline > 1 ? layout.schedule : "1f1b";
@@ -125,7 +136,7 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   plan.microbatch_size = layout.micro_batch;
   plan.zero_stage = layout.data * layout.context > 1 ? small(layout.zero_stage) : 0;
   plan.reshard_after_forward = layout.reshard;
-  if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;   // shards of each microbatch are added
+  if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;  // shards of each microbatch are added
   plan.sequence_parallel = layout.sequence_parallel;
   plan.recompute = recompute_of(run.execution.recompute);
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError("plan", std::move(found));

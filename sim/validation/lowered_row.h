@@ -9,7 +9,7 @@
 
 namespace sim {
 
-std::string why_not_lowered(const RunDescription& run);   // empty: it can be
+std::string why_not_lowered(const RunDescription& run);  // empty: it can be
 // Throws InputError where the plan breaks a rule.
 ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting);
 Seconds simulated_step(const RunDescription& run, const Setting& setting);

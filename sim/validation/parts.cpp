@@ -5,7 +5,9 @@
 namespace sim {
 namespace {
 
-struct Part { std::string_view name, profile; };
+struct Part {
+  std::string_view name, profile;
+};
 constexpr Part kParts[] = {
     {"P40-24GB", "p40-24gb"},
     {"P100-SXM2-16GB", "p100-16gb-sxm2"},

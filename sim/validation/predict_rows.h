@@ -12,19 +12,20 @@ namespace sim {
 
 struct PredictedRow {
   std::string id;
-  std::string error;                    // empty: ok
+  std::string error;  // empty: ok
   StepEstimate estimate;
   std::vector<Assumption> assumed;
 };
 
 struct ValidationRows {
   std::vector<PredictedRow> predictions;
-  std::vector<RowTarget> targets;       // same order
+  std::vector<RowTarget> targets;  // same order
 };
 
 // Engine: by lower() and the event engine, as the planner does; rows that it cannot take yet are errors that say why.
 enum class PredictedBy : std::uint8_t { Estimate, Engine };
-ValidationRows predict_file(const std::string& path, PredictedBy by = PredictedBy::Estimate);  // throws InputError where the file itself is none
+ValidationRows predict_file(const std::string& path,
+                            PredictedBy by = PredictedBy::Estimate);  // throws InputError where the file itself is none
 std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file, PredictedBy by = PredictedBy::Estimate);
 const Json& rows_of(const Json& document, const std::string& file);  // the array itself, or "rows" of an object; throws InputError
 std::string predictions_document(const std::vector<PredictedRow>& rows);

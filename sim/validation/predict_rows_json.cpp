@@ -65,14 +65,9 @@ Json row_json(const PredictedRow& row) {
                          {"out_of_memory_chance", estimate.out_of_memory_chance},
                          {"oom", estimate.out_of_memory}};
   else
-    json["predicted"] = {{"iteration_time_s", nullptr},
-                         {"iteration_time_low_s", nullptr},
-                         {"iteration_time_high_s", nullptr},
-                         {"memory_gb", nullptr},
-                         {"memory_low_gb", nullptr},
-                         {"memory_high_gb", nullptr},
-                         {"out_of_memory_chance", nullptr},
-                         {"oom", nullptr}};
+    json["predicted"] = {
+        {"iteration_time_s", nullptr}, {"iteration_time_low_s", nullptr}, {"iteration_time_high_s", nullptr}, {"memory_gb", nullptr},
+        {"memory_low_gb", nullptr},    {"memory_high_gb", nullptr},       {"out_of_memory_chance", nullptr},  {"oom", nullptr}};
   json["parts"] = {{"pipeline_s", estimate.parts.pipeline},
                    {"gradients_s", estimate.parts.gradients},
                    {"optimizer_s", estimate.parts.optimizer},

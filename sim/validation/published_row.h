@@ -7,19 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "sim/estimate/run_description.h"
 #include "sim/cluster/software_stack.h"
+#include "sim/estimate/run_description.h"
 #include "sim/units/json_fwd.h"
 
 namespace sim {
 
-struct Assumption { std::string field, value; };
+struct Assumption {
+  std::string field, value;
+};
 
 struct DescribedRow {
   RunDescription run;
-  bool recompute_open = false;          // not stated: see least_recompute
-  bool recompute_parts_open = false;    // stated as selective, not what of
-  std::vector<Assumption> assumed;      // fields that the row leaves open, with the value that a rule of resolve.h gave
+  bool recompute_open = false;        // not stated: see least_recompute
+  bool recompute_parts_open = false;  // stated as selective, not what of
+  std::vector<Assumption> assumed;    // fields that the row leaves open, with the value that a rule of resolve.h gave
 };
 
 // What a score needs. Read from `target`, `measured`, `source` after everything is predicted.

@@ -18,7 +18,7 @@ constexpr double kMemoryDoubt = 1.2;  // of the estimate: a run that was made di
 std::int64_t resolve_micro_batch(const RunDescription& run) {
   const Layout& layout = run.layout;
   const std::int64_t per_rank = std::max<std::int64_t>(1, layout.global_batch / layout.data);
-  const double tokens_wanted = layout.pipeline > 1 ? 2048 : 16384;   // a pipeline wants many small ones
+  const double tokens_wanted = layout.pipeline > 1 ? 2048 : 16384;  // a pipeline wants many small ones
   const double width = real(run.network.hidden) / real(layout.tensor);
   std::int64_t micro = 1;
   while (per_rank % (2 * micro) == 0 && real(2 * micro) * run.network.effective_sequence <= tokens_wanted &&
@@ -94,7 +94,7 @@ std::vector<Violation> contradictions(const RunDescription& run) {
     found.push_back({"/plan/global_batch",
                      fmt::format("is {}, less than dp {} x micro_batch {}", layout.global_batch, layout.data, layout.micro_batch),
                      "correct one of them"});
-  const std::int64_t samples = layout.data * layout.micro_batch * layout.microbatches;   // rounding of odd batches is no contradiction
+  const std::int64_t samples = layout.data * layout.micro_batch * layout.microbatches;  // rounding of odd batches is no contradiction
   if (layout.schedule != "gpipe" && (samples > 2 * layout.global_batch || 2 * samples < layout.global_batch))
     found.push_back({"/plan/num_microbatches",
                      fmt::format("dp {} x micro_batch {} x num_microbatches {} = {}, but global_batch is {}", layout.data,

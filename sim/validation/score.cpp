@@ -9,7 +9,11 @@
 namespace sim {
 namespace {
 
-struct Sample { std::string id; double error = 0; bool covered = false; };
+struct Sample {
+  std::string id;
+  double error = 0;
+  bool covered = false;
+};
 
 std::map<std::string, std::vector<Sample>> headline_samples(const ValidationRows& rows, double& interval_sum, std::int64_t& count) {
   std::map<std::string, std::vector<Sample>> samples;
@@ -19,13 +23,16 @@ std::map<std::string, std::vector<Sample>> headline_samples(const ValidationRows
     if (!target.headline || !target.time || !row.error.empty()) continue;
     const double measured = *target.time, low = row.estimate.low.count(), high = row.estimate.high.count();
     const double missed = std::max({0.0, low - measured, measured - high});
-    interval_sum += (high - low + 2 / 0.2 * missed) / measured;    // Winkler score of an 80 % interval
+    interval_sum += (high - low + 2 / 0.2 * missed) / measured;  // Winkler score of an 80 % interval
     ++count;
     samples[target.source].push_back({row.id, row.estimate.time.count() / measured - 1, missed == 0});
   }
   std::vector<Sample> singles;
   for (auto at = samples.begin(); at != samples.end();) {
-    if (at->second.size() >= 4) { ++at; continue; }
+    if (at->second.size() >= 4) {
+      ++at;
+      continue;
+    }
     singles.insert(singles.end(), at->second.begin(), at->second.end());
     at = samples.erase(at);
   }
@@ -97,9 +104,12 @@ void score_verdicts(const ValidationRows& rows, Score& result) {
     const RowTarget& target = rows.targets[at];
     if (!rows.predictions[at].error.empty()) continue;
     const bool called = rows.predictions[at].estimate.out_of_memory;
-    if (!target.out_of_memory) result.verdicts.false_alarms += called && target.time ? 1 : 0;
-    else if (*target.out_of_memory) ++(called ? result.verdicts.true_positive : result.verdicts.false_negative);
-    else ++(called ? result.verdicts.false_positive : result.verdicts.true_negative);
+    if (!target.out_of_memory)
+      result.verdicts.false_alarms += called && target.time ? 1 : 0;
+    else if (*target.out_of_memory)
+      ++(called ? result.verdicts.true_positive : result.verdicts.false_negative);
+    else
+      ++(called ? result.verdicts.false_positive : result.verdicts.true_negative);
   }
 }
 

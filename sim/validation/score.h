@@ -10,22 +10,31 @@
 namespace sim {
 
 struct TimeScore {
-  std::string source;          // "(singles)": sources of fewer than four headline rows together
+  std::string source;  // "(singles)": sources of fewer than four headline rows together
   std::int64_t rows = 0;
-  double mape = 0, bias = 0, coverage = 0, worst = 0;   // shares, not percent
+  double mape = 0, bias = 0, coverage = 0, worst = 0;  // shares, not percent
   std::string worst_id;
 };
 
-struct SweepScore { std::int64_t sweeps = 0; double regret = 0, top1 = 0, spearman = 0; };
-struct MemoryScore { std::string kind; std::int64_t rows = 0; double mape = 0, bias = 0; };
-struct VerdictScore { std::int64_t true_positive = 0, false_positive = 0, true_negative = 0, false_negative = 0, false_alarms = 0;
-                      double accuracy() const; };
+struct SweepScore {
+  std::int64_t sweeps = 0;
+  double regret = 0, top1 = 0, spearman = 0;
+};
+struct MemoryScore {
+  std::string kind;
+  std::int64_t rows = 0;
+  double mape = 0, bias = 0;
+};
+struct VerdictScore {
+  std::int64_t true_positive = 0, false_positive = 0, true_negative = 0, false_negative = 0, false_alarms = 0;
+  double accuracy() const;
+};
 
 struct Score {
   std::vector<TimeScore> sources;
   double macro_mape = 0, micro_mape = 0, median = 0, percentile90 = 0, bias = 0, coverage = 0, interval_score = 0;
-  SweepScore sweeps;           // plain mean over sweeps
-  SweepScore sweeps_by_source; // mean over sources of their means
+  SweepScore sweeps;            // plain mean over sweeps
+  SweepScore sweeps_by_source;  // mean over sources of their means
   std::vector<MemoryScore> memory;
   double memory_mape = 0, memory_coverage = 0;
   VerdictScore verdicts;
@@ -33,7 +42,7 @@ struct Score {
 };
 
 Score score(const ValidationRows& rows);
-std::string score_text(const Score& score);       // table in Markdown
-std::string score_document(const Score& score);   // JSON
+std::string score_text(const Score& score);      // table in Markdown
+std::string score_document(const Score& score);  // JSON
 
 }  // namespace sim

@@ -16,15 +16,22 @@ std::string score_document(const Score& score) {
                {"bias", score.bias},
                {"interval_coverage", score.coverage},
                {"interval_score", score.interval_score}};
-  json["sweeps"] = {{"count", score.sweeps.sweeps}, {"regret", score.sweeps_by_source.regret}, {"top1", score.sweeps_by_source.top1},
+  json["sweeps"] = {{"count", score.sweeps.sweeps},
+                    {"regret", score.sweeps_by_source.regret},
+                    {"top1", score.sweeps_by_source.top1},
                     {"spearman", score.sweeps_by_source.spearman}};
   json["memory_mape"] = score.memory_mape;
   json["memory_coverage"] = score.memory_coverage;
   json["out_of_memory_accuracy"] = score.verdicts.accuracy();
   json["sources"] = Json::array();
   for (const TimeScore& source : score.sources)
-    json["sources"].push_back({{"source", source.source}, {"rows", source.rows}, {"mape", source.mape}, {"bias", source.bias},
-                               {"coverage", source.coverage}, {"worst", source.worst}, {"worst_id", source.worst_id}});
+    json["sources"].push_back({{"source", source.source},
+                               {"rows", source.rows},
+                               {"mape", source.mape},
+                               {"bias", source.bias},
+                               {"coverage", source.coverage},
+                               {"worst", source.worst},
+                               {"worst_id", source.worst_id}});
   return json.dump(2) + "\n";
 }
 

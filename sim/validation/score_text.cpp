@@ -26,8 +26,10 @@ std::string score_text(const Score& score) {
         fmt::format("| memory, {} ({} rows): MAPE, bias | {:.1f}, {:+.1f} % |\n", kind.kind, kind.rows, 100 * kind.mape, 100 * kind.bias);
   const VerdictScore& verdicts = score.verdicts;
   text += fmt::format(
-      "| memory, all rows: MAPE, in interval | {:.1f}, {:.0f} % |\n| out of memory: right; missed, called wrongly, beside verdicts | {:.1f} %; {}, {}, {} |\n",
-      100 * score.memory_mape, 100 * score.memory_coverage, 100 * verdicts.accuracy(), verdicts.false_negative, verdicts.false_positive, verdicts.false_alarms);
+      "| memory, all rows: MAPE, in interval | {:.1f}, {:.0f} % |\n| out of memory: right; missed, called wrongly, beside verdicts | "
+      "{:.1f} %; {}, {}, {} |\n",
+      100 * score.memory_mape, 100 * score.memory_coverage, 100 * verdicts.accuracy(), verdicts.false_negative, verdicts.false_positive,
+      verdicts.false_alarms);
   return text;
 }
 

@@ -8,9 +8,12 @@
 namespace sim {
 namespace {
 
-struct Entry { double measured = 0, predicted = 0; bool out_of_memory = false; };
+struct Entry {
+  double measured = 0, predicted = 0;
+  bool out_of_memory = false;
+};
 
-std::vector<double> ranks_of(const std::vector<double>& values) {   // equal values share their ranks
+std::vector<double> ranks_of(const std::vector<double>& values) {  // equal values share their ranks
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });

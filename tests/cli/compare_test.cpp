@@ -54,9 +54,7 @@ TEST(Compare, ARankWithoutATraceIsRefused) {
   EXPECT_THROW(run(compare_options(folder), Console(Form::Text)), sim::InputError);
 }
 
-TEST(Compare, AFolderThatIsNoRunIsRefused) {
-  EXPECT_THROW(run(compare_options("profiles"), Console(Form::Text)), sim::InputError);
-}
+TEST(Compare, AFolderThatIsNoRunIsRefused) { EXPECT_THROW(run(compare_options("profiles"), Console(Form::Text)), sim::InputError); }
 
 TEST(Compare, DrawsBothAndPricesByAnotherProfile) {
   CompareOptions drawn = compare_options(test::write_simulated_run(test::simulated_plan(), "drawn"));

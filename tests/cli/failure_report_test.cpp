@@ -17,8 +17,10 @@ TEST(FailureReport, NamesTheRankAndTheSignal) {
 }
 
 TEST(FailureReport, NamesTheRankAndItsExitCode) {
-  EXPECT_EQ(cause_text("The first process to do so was:\n\n  Process name: [[22290,1],3]\n  Exit code:    40\n---"), "rank 3 ended with exit code 40");
-  EXPECT_EQ(cause_text("MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\nwith errorcode 30.\n"), "rank 2 gave up with exit code 30");
+  EXPECT_EQ(cause_text("The first process to do so was:\n\n  Process name: [[22290,1],3]\n  Exit code:    40\n---"),
+            "rank 3 ended with exit code 40");
+  EXPECT_EQ(cause_text("MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\nwith errorcode 30.\n"),
+            "rank 2 gave up with exit code 30");
 }
 
 TEST(FailureReport, SaysNothingItDoesNotKnow) {
@@ -29,7 +31,8 @@ TEST(FailureReport, SaysNothingItDoesNotKnow) {
 TEST(FailureReport, ReadsLongWords) {
   const std::string long_words(1 << 20, 'x');
   EXPECT_EQ(cause_text("process rank 1 " + long_words), "");
-  EXPECT_EQ(cause_text(long_words + "\nMPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\n" + long_words + "\nwith errorcode 30.\n" + long_words),
+  EXPECT_EQ(cause_text(long_words + "\nMPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\n" + long_words +
+                       "\nwith errorcode 30.\n" + long_words),
             "rank 2 gave up with exit code 30");
 }
 

@@ -25,19 +25,21 @@ class LaunchScript : public testing::Test {
   void TearDown() override {
     if (!existed_) std::filesystem::remove(worker_path());
   }
-  std::string script(const std::string& launcher) const { return launch_script(launcher, {.ranks = 16, .arguments = {"run"}, .error_file = {}}, plan_); }
+  std::string script(const std::string& launcher) const {
+    return launch_script(launcher, {.ranks = 16, .arguments = {"run"}, .error_file = {}}, plan_);
+  }
   sim::ParallelPlan plan_;
   bool existed_ = false;
 };
 
 TEST_F(LaunchScript, OfSlurmNamesNodesTasksAndGpus) {
-  EXPECT_THAT(script("srun"), AllOf(HasSubstr("--nodes=2\n"), HasSubstr("--ntasks=16\n"), HasSubstr("--gpus-per-node=8\n"), HasSubstr("srun --mpi=pmix"),
-                                    HasSubstr("meshwright-worker run\n")));
+  EXPECT_THAT(script("srun"), AllOf(HasSubstr("--nodes=2\n"), HasSubstr("--ntasks=16\n"), HasSubstr("--gpus-per-node=8\n"),
+                                    HasSubstr("srun --mpi=pmix"), HasSubstr("meshwright-worker run\n")));
 }
 
 TEST_F(LaunchScript, OfTorchrunSetsItsVariables) {
-  EXPECT_THAT(script("torchrun"), AllOf(HasSubstr("WORLD_SIZE=16"), HasSubstr("first=$((${NODE_RANK:-0} * 8))"), HasSubstr("LOCAL_RANK=$local"),
-                                        HasSubstr("seq 0 7")));
+  EXPECT_THAT(script("torchrun"), AllOf(HasSubstr("WORLD_SIZE=16"), HasSubstr("first=$((${NODE_RANK:-0} * 8))"),
+                                        HasSubstr("LOCAL_RANK=$local"), HasSubstr("seq 0 7")));
   plan_.cluster.hardware.kind = sim::DeviceKind::Cpu;
   EXPECT_THROW(script("torchrun"), sim::InputError);
 }

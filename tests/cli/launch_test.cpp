@@ -32,7 +32,8 @@ TEST_F(Launch, StatesBindingAndThreads) {
 }
 
 TEST_F(Launch, MoreRanksThanCoresGoRoundThem) {
-  EXPECT_THAT(command_text(mpirun_command({.ranks = 10000, .arguments = {}, .error_file = {}})), testing::HasSubstr("--map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed"));
+  EXPECT_THAT(command_text(mpirun_command({.ranks = 10000, .arguments = {}, .error_file = {}})),
+              testing::HasSubstr("--map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed"));
 }
 
 TEST(LaunchWithoutWorker, NamesTheRemedy) {

@@ -39,7 +39,8 @@ std::vector<const char*> plan_with(const std::vector<const char*>& more) {
 }
 
 TEST(Options, PlanTakesEveryOption) {
-  const auto plan = parsed<PlanOptions>(plan_with({"--gpus", "16", "--fix", "tensor=4", "--fix", "pipeline=2", "--top", "3", "--runnable", "--memory-limit", "80 GiB"}));
+  const auto plan = parsed<PlanOptions>(
+      plan_with({"--gpus", "16", "--fix", "tensor=4", "--fix", "pipeline=2", "--top", "3", "--runnable", "--memory-limit", "80 GiB"}));
   EXPECT_EQ(plan.devices, 16);
   EXPECT_EQ(plan.fixed, (std::map<std::string, std::string>{{"tensor", "4"}, {"pipeline", "2"}}));
   EXPECT_EQ(plan.top, 3);
@@ -75,14 +76,17 @@ TEST(Options, UsageErrorsNameTheOption) {
 
 // What plan writes, every command reads: as large as a plan file may hold, and no larger.
 TEST(Options, NumbersAreThoseOfAPlanFile) {
-  for (const auto& [option, most] : {std::pair("--seed", sim::kLargestSeed), std::pair("--vocabulary-multiple", sim::kMostVocabularyMultiple),
-                                     std::pair("--checkpoint-interval", sim::kMostSteps)}) {
+  for (const auto& [option, most] :
+       {std::pair("--seed", sim::kLargestSeed), std::pair("--vocabulary-multiple", sim::kMostVocabularyMultiple),
+        std::pair("--checkpoint-interval", sim::kMostSteps)}) {
     const std::string largest = std::to_string(most), beyond = std::to_string(most + 1);
     EXPECT_NO_THROW(parsed<PlanOptions>(plan_with({option, largest.c_str()})));
     EXPECT_EQ(usage_error(plan_with({option, beyond.c_str()}), option), kUsage);
     EXPECT_EQ(usage_error(plan_with({option, "-1"}), option), kUsage);
   }
-  EXPECT_EQ(usage_error({"plan", "--model", "m", "--cluster", "c", "--global-batch", "8000000000", "--sequence", "64", "-o", "p"}, "--global-batch"), kUsage);
+  EXPECT_EQ(usage_error({"plan", "--model", "m", "--cluster", "c", "--global-batch", "8000000000", "--sequence", "64", "-o", "p"},
+                        "--global-batch"),
+            kUsage);
 }
 
 TEST(Options, WhatWouldBeIgnoredIsRefused) {

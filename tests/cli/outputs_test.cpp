@@ -18,14 +18,16 @@ TEST(Outputs, NothingReadIsWrittenOver) {
   std::ofstream(input) << "{}";
   std::filesystem::remove(link);
   std::filesystem::create_symlink(input, link);
-  for (const std::string& output : {input, link}) EXPECT_THAT([&] { require_output(output, {"h100-80gb-sxm", input}); }, ThrowsMessage<sim::InputError>(HasSubstr("would be lost")));
+  for (const std::string& output : {input, link})
+    EXPECT_THAT([&] { require_output(output, {"h100-80gb-sxm", input}); }, ThrowsMessage<sim::InputError>(HasSubstr("would be lost")));
   EXPECT_NO_THROW(require_output(testing::TempDir() + "outputs_other.json", {input}));
   EXPECT_NO_THROW(require_output("/dev/null", {"/dev/null"}));
   EXPECT_NO_THROW(require_output("", {input}));
 }
 
 TEST(Outputs, APlaceThatCannotBeWrittenIsToldBeforeTheWork) {
-  EXPECT_THAT([] { require_output("/no/such/folder/plan.json", {}); }, ThrowsMessage<sim::InputError>(HasSubstr("create its folder first")));
+  EXPECT_THAT([] { require_output("/no/such/folder/plan.json", {}); },
+              ThrowsMessage<sim::InputError>(HasSubstr("create its folder first")));
   EXPECT_THAT([] { require_output(testing::TempDir(), {}); }, ThrowsMessage<sim::InputError>(HasSubstr("Is a directory")));
 }
 

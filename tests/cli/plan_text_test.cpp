@@ -31,7 +31,12 @@ TEST(PlanText, RanksWithReasons) {
 
 TEST(PlanText, ExclusionsNameTheNearestFix) {
   planner::SearchResult result;
-  result.excluded = {{.family = "tensor=16", .code = "divisibility", .reason = "12 heads do not divide by 16", .arguments = {}, .nearest_fix = "tensor=12", .candidates = 7}};
+  result.excluded = {{.family = "tensor=16",
+                      .code = "divisibility",
+                      .reason = "12 heads do not divide by 16",
+                      .arguments = {},
+                      .nearest_fix = "tensor=12",
+                      .candidates = 7}};
   EXPECT_THAT(text(result), HasSubstr("12 heads do not divide by 16; nearest fix: tensor=12"));
 }
 

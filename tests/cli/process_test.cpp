@@ -16,7 +16,9 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kLong{10000};
 
-ProcessRequest shell(const std::string& script) { return {.command = {"/bin/sh", "-c", script}, .environment = {}, .output_file = {}, .error_file = {}}; }
+ProcessRequest shell(const std::string& script) {
+  return {.command = {"/bin/sh", "-c", script}, .environment = {}, .output_file = {}, .error_file = {}};
+}
 
 std::string contents(const std::string& path) {
   std::ifstream file(path);

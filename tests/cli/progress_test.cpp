@@ -11,7 +11,8 @@ namespace {
 TEST(Progress, LineSaysHowFarAndHowLong) {
   EXPECT_EQ(progress_line("run: step", {.done = 30, .all = 120, .details = "loss 3.2100"}, std::chrono::seconds(6)),
             "run: step 30 of 120 (25 %), loss 3.2100, 6 s left");
-  EXPECT_EQ(progress_line("run: step", {.done = 1, .all = 4, .details = {}}, std::chrono::minutes(90)), "run: step 1 of 4 (25 %), 1.5 h left");
+  EXPECT_EQ(progress_line("run: step", {.done = 1, .all = 4, .details = {}}, std::chrono::minutes(90)),
+            "run: step 1 of 4 (25 %), 1.5 h left");
 }
 
 TEST(Progress, UnknownTotalHasNoShareAndNoEnd) {

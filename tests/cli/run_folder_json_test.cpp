@@ -16,7 +16,15 @@ using testing::HasSubstr;
 // The smallest plan that can be written and read: the rules of sim/plan are not what is tested here.
 sim::ParallelPlan small_plan() {
   sim::ParallelPlan plan;
-  plan.model = {.model_type = "gpt2", .layers = 2, .hidden = 8, .heads = 2, .kv_heads = 2, .head_dim = 4, .ffn = 32, .vocabulary = 256, .max_positions = 16};
+  plan.model = {.model_type = "gpt2",
+                .layers = 2,
+                .hidden = 8,
+                .heads = 2,
+                .kv_heads = 2,
+                .head_dim = 4,
+                .ffn = 32,
+                .vocabulary = 256,
+                .max_positions = 16};
   plan.cluster.hardware.name = "test";
   plan.cluster.hardware.kind = sim::DeviceKind::Cpu;
   plan.cluster.hardware.source = "a test";
@@ -78,7 +86,8 @@ TEST(RunFolder, ResumesUnderAnotherLayoutButNothingElse) {
 }
 
 TEST(RunFolder, ReadsWholeMetricLinesOnly) {
-  for (const char* line : {R"({"step": 3, "los)", R"({"step": "3", "loss": 1})", R"([3])", ""}) EXPECT_EQ(parse_metrics(line), std::nullopt) << line;
+  for (const char* line : {R"({"step": 3, "los)", R"({"step": "3", "loss": 1})", R"([3])", ""})
+    EXPECT_EQ(parse_metrics(line), std::nullopt) << line;
   EXPECT_EQ(parse_metrics(R"({"step": 3, "loss": null, "tokens_per_second": null})")->tokens_per_second, 0);
   const auto metrics = parse_metrics(R"({"step": 3, "loss": 2.5, "tokens_per_second": 100.0})");
   ASSERT_TRUE(metrics);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kSteps = 3;
 
-sim::MeasuredStep measured_step(const sim::ParallelPlan& plan, const sim::TaskGraph& folded, const sim::SimulationResult& result, sim::Rank rank) {
+sim::MeasuredStep measured_step(const sim::ParallelPlan& plan, const sim::TaskGraph& folded, const sim::SimulationResult& result,
+                                sim::Rank rank) {
   sim::MeasuredStep step;
   for (const sim::Span& span : result.timeline.spans)
     if (span.device == sim::DeviceId(rank.value())) step.spans.push_back({sim::DeviceId(0), span.stream, span.key, span.start, span.end});

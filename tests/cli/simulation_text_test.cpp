@@ -13,7 +13,8 @@ TEST(SimulationText, CompositionIsDescendingWithoutZeros) {
   sim::MemoryBreakdown memory{};
   memory[0] = sim::Bytes(1 << 10);
   memory[3] = sim::Bytes(1 << 20);
-  EXPECT_EQ(composition_text(memory), "activations " + sim::to_text(sim::Bytes(1 << 20)) + ", parameters " + sim::to_text(sim::Bytes(1 << 10)));
+  EXPECT_EQ(composition_text(memory),
+            "activations " + sim::to_text(sim::Bytes(1 << 20)) + ", parameters " + sim::to_text(sim::Bytes(1 << 10)));
 }
 
 TEST(SimulationText, SaysWhetherItFitsAndWhatMfuIs) {

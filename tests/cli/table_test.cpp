@@ -12,7 +12,9 @@ TEST(Table, AlignsNumbersRightAndWordsLeft) {
             "b        10.5 ms\n");
 }
 
-TEST(Table, TheLastColumnIsLeftAligned) { EXPECT_EQ(table_text({{"a", "why"}, {"x", "8 % slower"}, {"y", "12"}}), "a  why\nx  8 % slower\ny  12\n"); }
+TEST(Table, TheLastColumnIsLeftAligned) {
+  EXPECT_EQ(table_text({{"a", "why"}, {"x", "8 % slower"}, {"y", "12"}}), "a  why\nx  8 % slower\ny  12\n");
+}
 
 TEST(Table, RowsMayBeShorterThanTheHeader) { EXPECT_EQ(table_text({{"a", "b"}, {"x"}}), "a  b\nx\n"); }
 

@@ -23,7 +23,7 @@ TEST(TrainingRun, StragglersAreSimulatedOnEachStage) {
   ASSERT_EQ(training.step.straggling.size(), 2u);
   for (const sim::Seconds slow : training.step.straggling) EXPECT_GT(slow, usual);
   EXPECT_EQ(training.devices, 4);
-  EXPECT_EQ(training.reliability.checkpoint_interval, 0);   // nothing fails: nothing need be saved
+  EXPECT_EQ(training.reliability.checkpoint_interval, 0);  // nothing fails: nothing need be saved
 }
 
 TEST(TrainingRun, TakesTheIntervalThatLosesLeastAndSaysWhereTheTimeGoes) {
@@ -33,7 +33,8 @@ TEST(TrainingRun, TakesTheIntervalThatLosesLeastAndSaysWhereTheTimeGoes) {
   options.mean_time_between_failures = "2 h";
   const sim::Training training = training_of(options, sim::make_model_graph(plan), plan, sim::Seconds(10));
   EXPECT_EQ(training.reliability.checkpoint_interval, std::llround(std::sqrt(2 * 30.0 * 7200) / 10));
-  EXPECT_THAT(goodput_text(training, sim::train(training)), testing::AllOf(HasSubstr("time to train"), HasSubstr("every 66 steps"), HasSubstr("restarting")));
+  EXPECT_THAT(goodput_text(training, sim::train(training)),
+              testing::AllOf(HasSubstr("time to train"), HasSubstr("every 66 steps"), HasSubstr("restarting")));
 }
 
 TEST(TrainingRun, NamesEveryTextThatIsNoTime) {

@@ -19,9 +19,11 @@ ParallelPlan plan_of(ContextAlgorithm algorithm, std::int32_t ranks, double link
 
 double step(const ParallelPlan& plan) { return to_seconds(simulate(make_model_graph(plan), plan).step_time).count(); }
 
-struct Attention { double forward, backward; };   // of one block and microbatch, with what is exchanged
+struct Attention {
+  double forward, backward;
+};  // of one block and microbatch, with what is exchanged
 
-double scores(double ranks) { return 2 * kSequence * (kSequence + 1) * kHidden / kPeak / ranks; }   // of one rank, forward
+double scores(double ranks) { return 2 * kSequence * (kSequence + 1) * kHidden / kPeak / ranks; }  // of one rank, forward
 double block_time(double ranks, double link) { return kElement * (kSequence / ranks) * 2 * kHidden / link; }
 
 // Everything but attention: products of the blocks and of the head, and the all-reduce of gradients, 2 (C - 1) / C of them.
@@ -49,7 +51,8 @@ TEST(ContextParallel, RingIsHiddenBehindScoresOrNot) {
     for (const std::int32_t ranks : {2, 4}) {
       const double part = scores(ranks) / ranks, back = 2.5 * part, hop = block_time(ranks, link);
       const double middle = (ranks - 2) * std::max(back, 2 * hop);
-      expect_step(plan_of(ContextAlgorithm::Ring, ranks, link), {(ranks - 1) * std::max(part, hop) + part, 2 * std::max(back, hop) + middle + hop});
+      expect_step(plan_of(ContextAlgorithm::Ring, ranks, link),
+                  {(ranks - 1) * std::max(part, hop) + part, 2 * std::max(back, hop) + middle + hop});
     }
 }
 
@@ -62,7 +65,7 @@ TEST(ContextParallel, GatherComesBeforeScores) {
 
 TEST(ContextParallel, UlyssesExchangesHeadsForTokens) {
   for (const std::int32_t ranks : {2, 4}) {
-    const double exchanges = 2 * block_time(ranks, kLink) * (ranks - 1) / ranks;   // q, k, v and o: two blocks
+    const double exchanges = 2 * block_time(ranks, kLink) * (ranks - 1) / ranks;  // q, k, v and o: two blocks
     expect_step(plan_of(ContextAlgorithm::AllToAll, ranks, kLink), {exchanges + scores(ranks), exchanges + 2.5 * scores(ranks)});
   }
 }
@@ -77,7 +80,7 @@ TEST(ContextParallel, DividesActivationsAndShardsStates) {
   EXPECT_EQ(at_peak(two, MemoryCategory::Parameters), at_peak(one, MemoryCategory::Parameters));
   EXPECT_NEAR(at_peak(two, MemoryCategory::OptimizerState) / at_peak(one, MemoryCategory::OptimizerState), 0.5, 0.01);
   const double share = at_peak(two, MemoryCategory::Activations) / at_peak(one, MemoryCategory::Activations);
-  EXPECT_GT(share, 0.5);    // attention's output is kept twice
+  EXPECT_GT(share, 0.5);  // attention's output is kept twice
   EXPECT_LT(share, 0.56);
 }
 

@@ -10,7 +10,8 @@ namespace sim {
 namespace {
 
 constexpr double kPeak = testing::kProductPeak, kLink = 1e9;
-constexpr double kBlocks = 4, kHidden = 64, kExpertFfn = 96, kShared = 64, kExperts = 4, kTopk = 2, kVocabulary = 256, kSequence = 32, kElement = 4;
+constexpr double kBlocks = 4, kHidden = 64, kExpertFfn = 96, kShared = 64, kExperts = 4, kTopk = 2, kVocabulary = 256, kSequence = 32,
+                 kElement = 4;
 constexpr double kSamples = 8;
 
 ParallelPlan plan_of(std::int32_t ranks) {
@@ -30,11 +31,12 @@ TEST(ExpertParallel, AStepIsProductsAndTwoExchangesEachWay) {
   for (const std::int32_t ranks : {1, 2, 4}) {
     const ParallelPlan plan = plan_of(ranks);
     const double microbatches = kSamples / ranks, away = (ranks - 1.0) / ranks;
-    const double active = 4 * kHidden * kHidden + kHidden * kExperts + 2 * kHidden * (kTopk * kExpertFfn + kShared);   // that a token meets
+    const double active = 4 * kHidden * kHidden + kHidden * kExperts + 2 * kHidden * (kTopk * kExpertFfn + kShared);  // that a token meets
     const double products = 6 * (kBlocks * active + kVocabulary * kHidden) * kSequence / kPeak;
     const double attention = 3.5 * kBlocks * 2 * kSequence * (kSequence + 1) * kHidden / kPeak;
     const double exchanges = 4 * kBlocks * away * kSequence * kTopk * kHidden * kElement / kLink;
-    const double reductions = 2 * away * (static_cast<double>(elements(plan, false)) * kElement + 1088) / kLink;   // each expert has one owner
+    const double reductions =
+        2 * away * (static_cast<double>(elements(plan, false)) * kElement + 1088) / kLink;  // each expert has one owner
     const double expected = microbatches * (products + attention + exchanges) + reductions;
     const SimulationResult result = simulate(make_model_graph(plan), plan);
     EXPECT_NEAR(to_seconds(result.step_time).count() / expected, 1, 1e-6) << ranks << " ranks";
@@ -64,7 +66,8 @@ TEST(ExpertParallel, TheVolumeIsFourExchangesOfItsTokens) {
   const ParallelPlan plan = plan_of(4);
   Bytes exchanged{};
   for (const Task& task : rank_slice(lower(make_model_graph(plan), plan), plan, Rank(0)))
-    if (task.key.group == MeshAxis::Expert && task.key.layer == LayerIndex(2) && task.key.microbatch == MicrobatchIndex(0)) exchanged += task.payload;
+    if (task.key.group == MeshAxis::Expert && task.key.layer == LayerIndex(2) && task.key.microbatch == MicrobatchIndex(0))
+      exchanged += task.payload;
   EXPECT_EQ(exchanged, Bytes(static_cast<std::int64_t>(4 * kSequence * kTopk * kHidden * kElement)));
 }
 

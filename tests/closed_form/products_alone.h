@@ -5,7 +5,7 @@
 
 namespace sim::testing {
 
-inline constexpr double kProductPeak = 1e12;   // FLOP/s
+inline constexpr double kProductPeak = 1e12;  // FLOP/s
 
 inline ParallelPlan products_alone(const DeviceMesh& mesh, BytesPerSecond link) {
   ParallelPlan plan = tiny_plan(mesh);
@@ -16,7 +16,7 @@ inline ParallelPlan products_alone(const DeviceMesh& mesh, BytesPerSecond link) 
   gpu.memory_bandwidth = BytesPerSecond(1e30);
   gpu.kernel_overhead = Seconds(0);
   gpu.intra_node = {.type = "nvlink", .latency = Seconds(0), .bandwidth = link};
-  plan.bucket_size = Bytes(1 << 30);   // one bucket, reduced at the end
+  plan.bucket_size = Bytes(1 << 30);  // one bucket, reduced at the end
   return plan;
 }
 

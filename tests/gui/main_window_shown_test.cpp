@@ -41,12 +41,9 @@ TEST(MainWindowShown, WhatCannotBeWrittenIsTold) {
   window.session()->show(test::examplePlan(), Session::Origin::Chosen);
   ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
   const QTemporaryDir folder;
-  const std::pair<const char*, void (MainWindow::*)(const QString&)> kAll[] = {{"a.png", &MainWindow::exportPicture},
-                                                                              {"a.svg", &MainWindow::exportPicture},
-                                                                              {"a.pdf", &MainWindow::exportPicture},
-                                                                              {"a.csv", &MainWindow::exportTable},
-                                                                              {"plan.json", &MainWindow::saveShownPlan},
-                                                                              {"view.json", &MainWindow::saveShownView}};
+  const std::pair<const char*, void (MainWindow::*)(const QString&)> kAll[] = {
+      {"a.png", &MainWindow::exportPicture}, {"a.svg", &MainWindow::exportPicture},     {"a.pdf", &MainWindow::exportPicture},
+      {"a.csv", &MainWindow::exportTable},   {"plan.json", &MainWindow::saveShownPlan}, {"view.json", &MainWindow::saveShownView}};
   for (const auto& [name, save] : kAll) {
     window.message()->hide();
     (window.*save)(QStringLiteral("/no/such/folder/") + name);

@@ -4,10 +4,10 @@
 #include <QTest>
 
 #include "gui/main_window.h"
+#include "gui/plan_page.h"
 #include "gui/question_panel.h"
 #include "gui/run_page.h"
 #include "gui/start_panel.h"
-#include "gui/plan_page.h"
 
 namespace gui {
 namespace {

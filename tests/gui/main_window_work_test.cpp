@@ -3,8 +3,8 @@
 #include <QComboBox>
 #include <QTest>
 
-#include "gui/main_window.h"
 #include "gui/knobs_panel.h"
+#include "gui/main_window.h"
 #include "gui/message_bar.h"
 #include "gui/question_panel.h"
 #include "gui/timeline_page.h"
@@ -22,7 +22,10 @@ class Work : public testing::Test {
   ~Work() override { QFile::remove(workFile()); }
   static void waitForPlan(MainWindow& window) {
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return window.session()->plan() && sim::plan_hash(window.session()->plan()->plan) == sim::plan_hash(*window.session()->wanted()); }, 10000));
+        [&] {
+          return window.session()->plan() && sim::plan_hash(window.session()->plan()->plan) == sim::plan_hash(*window.session()->wanted());
+        },
+        10000));
   }
   static void turn(MainWindow& window, std::int64_t microbatch) {
     Knobs knobs = knobsOf(*window.session()->wanted());

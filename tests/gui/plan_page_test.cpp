@@ -35,7 +35,8 @@ TEST(PlanPage, TableAndScatterFollowEachOther) {
 
 TEST(PlanPage, AnEstimateIsShownUntilTheAnswerIsThere) {
   PlanPage page;
-  page.setEstimate(estimateOf({.model = "profiles/models/gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 8, .sequence = 64}));
+  page.setEstimate(
+      estimateOf({.model = "profiles/models/gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 8, .sequence = 64}));
   EXPECT_TRUE(page.isEstimateShown());
   page.setResult(resultOfThree(), {});
   EXPECT_FALSE(page.isEstimateShown());

@@ -84,7 +84,8 @@ TEST_F(Started, ACrashIsToldInTheLaunchersWords) {
   RunProcess process;
   Message told;
   QObject::connect(&process, &RunProcess::failed, [&](const Message& message) { told = message; });
-  process.setProgram(program("sleep 0.3; echo 'error: the run failed: rank 1 was ended by signal 9 (Killed)\n  remedy: continue with --resume' >&2; exit 50"));
+  process.setProgram(program(
+      "sleep 0.3; echo 'error: the run failed: rank 1 was ended by signal 9 (Killed)\n  remedy: continue with --resume' >&2; exit 50"));
   process.start(test::runnablePlan(), request_);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !told.problem.isEmpty(); }));
   EXPECT_EQ(told.problem, "the run failed: rank 1 was ended by signal 9 (Killed)");
@@ -106,9 +107,11 @@ TEST_F(Started, GoesOnByThePlanOfItsFolder) {
 TEST_F(Started, TheCommandCanBePasted) {
   RunProcess process;
   process.setProgram("meshwright");
-  EXPECT_EQ(process.commandText(request_), "meshwright run " + request_.folder + ".plan.json --data tokens.bin --steps 20 -o " + request_.folder);
+  EXPECT_EQ(process.commandText(request_),
+            "meshwright run " + request_.folder + ".plan.json --data tokens.bin --steps 20 -o " + request_.folder);
   request_.data = "my father's text.bin";
-  EXPECT_TRUE(process.commandText(request_).contains("--data 'my father'\\''s text.bin' --steps")) << process.commandText(request_).toStdString();
+  EXPECT_TRUE(process.commandText(request_).contains("--data 'my father'\\''s text.bin' --steps"))
+      << process.commandText(request_).toStdString();
 }
 
 TEST_F(Started, AnotherLaunchersScriptIsAskedForWithThePlan) {

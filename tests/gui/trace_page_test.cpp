@@ -67,7 +67,8 @@ TEST_F(Traces, ProcessesArePinnedFilteredAndKept) {
 }
 
 TEST_F(Traces, AFlowIsFollowedByKey) {
-  show(R"({"traceEvents": [{"ph": "X", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10, "dur": 5}, {"ph": "X", "name": "gemm", "pid": 0, "tid": 7, "ts": 30, "dur": 20},
+  show(
+      R"({"traceEvents": [{"ph": "X", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10, "dur": 5}, {"ph": "X", "name": "gemm", "pid": 0, "tid": 7, "ts": 30, "dur": 20},
     {"ph": "s", "id": 9, "pid": 1, "tid": 1, "ts": 11, "name": "ac2g"}, {"ph": "f", "id": 9, "pid": 0, "tid": 7, "ts": 30, "name": "ac2g"}]})");
   EXPECT_TRUE(page_.summary()->text().contains("1 flows")) << page_.summary()->text().toStdString();
   page_.view()->select(Slice{{0}, 0});

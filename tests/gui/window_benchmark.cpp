@@ -68,7 +68,10 @@ void act(gui::MainWindow& window, Act&& what) {
 
 void waitForPlan(gui::MainWindow& window) {
   const bool there = QTest::qWaitFor(
-      [&] { return window.session()->plan() && sim::plan_hash(window.session()->plan()->plan) == sim::plan_hash(*window.session()->wanted()); }, 120000);
+      [&] {
+        return window.session()->plan() && sim::plan_hash(window.session()->plan()->plan) == sim::plan_hash(*window.session()->wanted());
+      },
+      120000);
   if (!there) fmt::print("no plan came\n");
   QTest::qWait(300);  // until all is drawn
 }
@@ -104,7 +107,8 @@ void unfold(gui::MainWindow& window, const char* what) {
   act(window, [&] { window.session()->showEveryRank(true); });
   const auto ranks = static_cast<std::size_t>(window.session()->wanted()->mesh.ranks());
   const bool there = QTest::qWaitFor([&] { return window.session()->plan()->shown().devices.devices().size() == ranks; }, 600000);
-  fmt::print("{}: {} ms, {} ranks, {} tasks\n", there ? what : "no ranks came", clock.elapsed(), ranks, window.session()->plan()->shown().devices.numSpans());
+  fmt::print("{}: {} ms, {} ranks, {} tasks\n", there ? what : "no ranks came", clock.elapsed(), ranks,
+             window.session()->plan()->shown().devices.numSpans());
   QTest::qWait(300);
 }
 
@@ -146,14 +150,16 @@ void journeys(gui::MainWindow& window, Watched& application, const QStringList& 
     journey();
     application.report(what);
   };
-  go("GPT-2 XL on 16 devices: planned", [&] { plan(window, {.model = "profiles/models/gpt2-xl.json", .cluster = "a100-80gb-sxm", .devices = 16}); });
+  go("GPT-2 XL on 16 devices: planned",
+     [&] { plan(window, {.model = "profiles/models/gpt2-xl.json", .cluster = "a100-80gb-sxm", .devices = 16}); });
   go("every page", [&] { everyPage(window); });
   go("a turned knob", [&] { edit(window, "GPT-2 XL, a turned knob"); });
   go("every question", [&] { ask(window); });
   go("16 ranks one by one", [&] { unfold(window, "16 ranks"); });
   window.session()->showEveryRank(false);
   go("GPT-3 on 1,024 devices: planned", [&] {
-    plan(window, {.model = "profiles/models/gpt3-175b.json", .cluster = "dgx-h100-1024", .devices = 1024, .global_batch = 1536, .sequence = 2048});
+    plan(window,
+         {.model = "profiles/models/gpt3-175b.json", .cluster = "dgx-h100-1024", .devices = 1024, .global_batch = 1536, .sequence = 2048});
   });
   go("GPT-3: every page", [&] { everyPage(window); });
   go("GPT-3: a turned knob", [&] { edit(window, "GPT-3, a turned knob"); });

@@ -29,7 +29,8 @@ TEST_P(Compositions, ItsModelAgreesWithOneProcess) { expect_agreement(model_of(G
 TEST_P(Compositions, LlamaAgreesWithOneProcess) {
   if (GetParam().has_model()) GTEST_SKIP() << "has a model of its own";
   const bool deals_heads = GetParam().context_algorithm == sim::ContextAlgorithm::AllToAll;
-  if (tiny_llama().kv_heads % (GetParam().mesh.tensor * (deals_heads ? GetParam().mesh.context : 1)) != 0) GTEST_SKIP() << "two key/value heads";
+  if (tiny_llama().kv_heads % (GetParam().mesh.tensor * (deals_heads ? GetParam().mesh.context : 1)) != 0)
+    GTEST_SKIP() << "two key/value heads";
   expect_agreement(tiny_llama());
 }
 
@@ -81,13 +82,18 @@ TEST(Schedules, AreBitwiseEqual) {
   const TrainingResult one_f_one_b = train({.plan = plan, .steps = kSteps});
   EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "gpipe", 1), .steps = kSteps}), one_f_one_b), "");
   EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, "interleaved", 2), .steps = kSteps}), one_f_one_b), "");
-  sim::ParallelPlan five = plan;   // groups of three and two
+  sim::ParallelPlan five = plan;  // groups of three and two
   five.workload.global_batch = 5;
-  EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(five, "interleaved", 2), .steps = kSteps}), train({.plan = five, .steps = kSteps})), "");
+  EXPECT_EQ(
+      bitwise_difference(train({.plan = with_schedule(five, "interleaved", 2), .steps = kSteps}), train({.plan = five, .steps = kSteps})),
+      "");
   for (const std::string name : {"zb-1p", "zb-2p"})
     EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(plan, name, 1), .steps = kSteps}), one_f_one_b), "") << name;
   for (const std::string name : {"zbv", "v-half", "v-min"})
-    EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(untied(plan), name, 2), .steps = kSteps}), train({.plan = untied(plan), .steps = kSteps})), "") << name;
+    EXPECT_EQ(bitwise_difference(train({.plan = with_schedule(untied(plan), name, 2), .steps = kSteps}),
+                                 train({.plan = untied(plan), .steps = kSteps})),
+              "")
+        << name;
   sim::ParallelPlan written = with_schedule(plan, "zb-1p", 1);
   written.take_order(written.order_table());
   EXPECT_EQ(bitwise_difference(train({.plan = written, .steps = kSteps}), one_f_one_b), "");

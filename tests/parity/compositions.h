@@ -25,10 +25,10 @@ struct Composition {
   bool offload_optimizer = false, offload_activations = false;
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
-  bool latent = false;                           // the model is tiny_deepseek()
-  std::int32_t layers_per_unit = 1;              // of ZeRO-3
-  std::optional<sim::ExpertForm> experts = {};   // its blocks, or else those of tiny_mixtral(), have these
-  bool has_model() const { return latent || experts; }   // of its own; else it is a GPT-2, and a Llama where its heads allow
+  bool latent = false;                                  // the model is tiny_deepseek()
+  std::int32_t layers_per_unit = 1;                     // of ZeRO-3
+  std::optional<sim::ExpertForm> experts = {};          // its blocks, or else those of tiny_mixtral(), have these
+  bool has_model() const { return latent || experts; }  // of its own; else it is a GPT-2, and a Llama where its heads allow
 };
 const std::vector<Composition>& compositions();
 

@@ -34,7 +34,9 @@ TEST_F(ExpertEnds, ARankWithoutARow) {
   expect_agreement(plan);
 }
 
-TEST_F(ExpertEnds, EveryTokenToEveryExpert) { expect_agreement(plan_of({.experts = 4, .topk = 4, .expert_ffn = 20, .renormalised = true})); }
+TEST_F(ExpertEnds, EveryTokenToEveryExpert) {
+  expect_agreement(plan_of({.experts = 4, .topk = 4, .expert_ffn = 20, .renormalised = true}));
+}
 
 TEST_F(ExpertEnds, RoomForOneRowAnExpert) {
   for (const sim::ExpertDispatch dispatch : {sim::ExpertDispatch::Drop, sim::ExpertDispatch::Padded})
@@ -42,7 +44,14 @@ TEST_F(ExpertEnds, RoomForOneRowAnExpert) {
 }
 
 TEST_F(ExpertEnds, SigmoidScoresScaled) {
-  expect_agreement(plan_of({.experts = 4, .shared_experts = 1, .topk = 2, .expert_ffn = 20, .shared_ffn = 12, .score = sim::RouterScore::Sigmoid, .renormalised = true, .scaling = 2.5}));
+  expect_agreement(plan_of({.experts = 4,
+                            .shared_experts = 1,
+                            .topk = 2,
+                            .expert_ffn = 20,
+                            .shared_ffn = 12,
+                            .score = sim::RouterScore::Sigmoid,
+                            .renormalised = true,
+                            .scaling = 2.5}));
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 
 using executor::Mutation;
 constexpr std::int64_t kFewSteps = 3;
-constexpr sim::ContextAlgorithm kRing = sim::ContextAlgorithm::Ring, kAllGather = sim::ContextAlgorithm::AllGather, kAllToAll = sim::ContextAlgorithm::AllToAll;
+constexpr sim::ContextAlgorithm kRing = sim::ContextAlgorithm::Ring, kAllGather = sim::ContextAlgorithm::AllGather,
+                                kAllToAll = sim::ContextAlgorithm::AllToAll;
 
 void expect_caught_bitwise(const sim::ParallelPlan& plan, Mutation mutation) {
   const TrainingResult right = train({.plan = plan, .steps = kFewSteps}),
@@ -74,9 +75,7 @@ TEST_F(Mutations, MissingReplicatedSum) {
   expect_caught_in_fp64(sequence_, Mutation::MissingReplicatedSum);
   expect_caught_in_fp64(tiny_plan(tiny_deepseek(), {.tensor = 2}), Mutation::MissingReplicatedSum);  // what leads down
 }
-TEST_F(Mutations, ForgottenWeights) {
-  expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), Mutation::ForgottenWeights);
-}
+TEST_F(Mutations, ForgottenWeights) { expect_caught_in_fp64(with_schedule(pipeline_, "zb-1p", 1), Mutation::ForgottenWeights); }
 TEST_F(Mutations, ForgottenSum) { expect_caught_in_fp64(pipeline_, Mutation::ForgottenSum); }
 TEST_F(Mutations, SwappedMicrobatches) {
   expect_caught_in_fp64(data_, Mutation::SwappedMicrobatches);

@@ -13,7 +13,7 @@ namespace parity {
 
 std::shared_ptr<executor::MpiSession> session();  // null when not under mpirun
 int num_ranks();
-c10::Device device();                                // what ranks that talk to each other compute on: --device; a process alone is a CPU's
+c10::Device device();  // what ranks that talk to each other compute on: --device; a process alone is a CPU's
 
 // A folder that all ranks of the job share, and that goes away with the test.
 class ScratchOfJob {

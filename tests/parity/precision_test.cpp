@@ -13,7 +13,7 @@ namespace parity {
 namespace {
 
 constexpr std::int64_t kPrecisionSteps = 3;
-constexpr double kBand = 2.0;  // times the error of one process
+constexpr double kBand = 2.0;        // times the error of one process
 constexpr double kRouterBand = 4.0;  // with tensor ranks a router's gradient is the sum of 16-bit parts that are larger than it: seen 3.0
 
 using sim::Precision;
@@ -51,9 +51,11 @@ TEST_P(Precisions, LiesInTheBandOfOneProcess) {
     expect_within_band(plan);
     expect_within_band(plan_in(GetParam(), mesh, tiny_llama()));
     sim::ModelConfig mixtral = tiny_mixtral();
-    mixtral.experts->forced_balance = true;   // a choice among near equals is not continuous: no band holds it
-    expect_within_band(plan_in(GetParam(), {.data = mesh.data, .pipeline = mesh.pipeline, .tensor = mesh.tensor, .expert = mesh.data % 2 == 0 ? 2 : 1}, mixtral),
-                       mesh.tensor > 1 ? kRouterBand : kBand);
+    mixtral.experts->forced_balance = true;  // a choice among near equals is not continuous: no band holds it
+    expect_within_band(
+        plan_in(GetParam(), {.data = mesh.data, .pipeline = mesh.pipeline, .tensor = mesh.tensor, .expert = mesh.data % 2 == 0 ? 2 : 1},
+                mixtral),
+        mesh.tensor > 1 ? kRouterBand : kBand);
   }
 }
 

@@ -45,19 +45,19 @@ TEST_P(Relayout, KeepsEveryBitAndGoesOn) {
   EXPECT_EQ(difference(train({.plan = there, .steps = 2, .load_from = scratch.folder("a")}), stayed, {1e-10}), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Moves, Relayout,
-                         testing::Values(Move{{.data = 2}, {.tensor = 2}, 3, 0}, Move{{.tensor = 2}, {.pipeline = 2}, 0, 0},
-                                         Move{{.pipeline = 2}, {.data = 2}, 0, 1}, Move{{.data = 4}, {.data = 2, .tensor = 2}, 3, 2},
-                                         Move{{.pipeline = 2, .tensor = 2}, {.data = 2, .pipeline = 2}, 0, 3},
-                                         Move{{.data = 2, .pipeline = 2, .tensor = 2}, {.data = 4, .tensor = 2}, 3, 1},
-                                         Move{{.data = 2}, {.context = 2}, 3, 1}, Move{{.context = 2}, {.tensor = 2}, 3, 0},
-                                         Move{{.data = 2, .context = 2}, {.pipeline = 2, .context = 2}, 2, 3}, Move{{.tensor = 2, .context = 2}, {.data = 4}, 1, 3},
-                                         Move{{.data = 2}, {.data = 2}, 2, 2, false, true}, Move{{.data = 2}, {.tensor = 2}, 3, 0, false, true},
-                                         Move{{.data = 8}, {.data = 2, .pipeline = 2, .tensor = 2}, 2, 3},
-                                         Move{{.data = 2, .expert = 2}, {.tensor = 2}, 3, 0, true}, Move{{.tensor = 2}, {.data = 2, .expert = 2}, 0, 1, true},
-                                         Move{{.data = 2, .expert = 2}, {.pipeline = 2}, 0, 0, true},
-                                         Move{{.data = 4, .expert = 2}, {.data = 2, .tensor = 2, .expert = 2}, 3, 1, true},
-                                         Move{{.data = 2, .tensor = 2, .expert = 2}, {.data = 4, .expert = 4}, 2, 3, true}));
+INSTANTIATE_TEST_SUITE_P(
+    Moves, Relayout,
+    testing::Values(Move{{.data = 2}, {.tensor = 2}, 3, 0}, Move{{.tensor = 2}, {.pipeline = 2}, 0, 0},
+                    Move{{.pipeline = 2}, {.data = 2}, 0, 1}, Move{{.data = 4}, {.data = 2, .tensor = 2}, 3, 2},
+                    Move{{.pipeline = 2, .tensor = 2}, {.data = 2, .pipeline = 2}, 0, 3},
+                    Move{{.data = 2, .pipeline = 2, .tensor = 2}, {.data = 4, .tensor = 2}, 3, 1}, Move{{.data = 2}, {.context = 2}, 3, 1},
+                    Move{{.context = 2}, {.tensor = 2}, 3, 0}, Move{{.data = 2, .context = 2}, {.pipeline = 2, .context = 2}, 2, 3},
+                    Move{{.tensor = 2, .context = 2}, {.data = 4}, 1, 3}, Move{{.data = 2}, {.data = 2}, 2, 2, false, true},
+                    Move{{.data = 2}, {.tensor = 2}, 3, 0, false, true}, Move{{.data = 8}, {.data = 2, .pipeline = 2, .tensor = 2}, 2, 3},
+                    Move{{.data = 2, .expert = 2}, {.tensor = 2}, 3, 0, true}, Move{{.tensor = 2}, {.data = 2, .expert = 2}, 0, 1, true},
+                    Move{{.data = 2, .expert = 2}, {.pipeline = 2}, 0, 0, true},
+                    Move{{.data = 4, .expert = 2}, {.data = 2, .tensor = 2, .expert = 2}, 3, 1, true},
+                    Move{{.data = 2, .tensor = 2, .expert = 2}, {.data = 4, .expert = 4}, 2, 3, true}));
 
 }  // namespace
 }  // namespace parity

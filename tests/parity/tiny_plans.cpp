@@ -49,7 +49,14 @@ sim::ModelConfig tiny_deepseek() {
 sim::ModelConfig tiny_mixtral() {
   sim::ModelConfig config = tiny_llama();
   config.model_type = "mixtral";
-  config.experts = sim::ExpertForm{.experts = 4, .shared_experts = 1, .topk = 2, .expert_ffn = 20, .shared_ffn = 12, .first_dense_layers = 1, .renormalised = true, .balance_loss = 0.01};
+  config.experts = sim::ExpertForm{.experts = 4,
+                                   .shared_experts = 1,
+                                   .topk = 2,
+                                   .expert_ffn = 20,
+                                   .shared_ffn = 12,
+                                   .first_dense_layers = 1,
+                                   .renormalised = true,
+                                   .balance_loss = 0.01};
   return config;
 }
 

@@ -13,14 +13,14 @@
 
 namespace {
 
-constexpr int kDrawn = 1;   // of all, and one more of those with replicas
+constexpr int kDrawn = 1;  // of all, and one more of those with replicas
 constexpr std::size_t kMostJudged = 4000;
 
 struct Question {
   std::int32_t devices = 1, devices_per_node = 1;
   sim::Precision precision = sim::Precision::Fp32;
   std::int64_t global_batch = 12;
-  std::int32_t context = 1;   // more: as asked for; by itself the planner leaves short samples whole
+  std::int32_t context = 1;  // more: as asked for; by itself the planner leaves short samples whole
 };
 
 planner::SearchRequest request_of(sim::ModelConfig model, const Question& question) {
@@ -28,7 +28,7 @@ planner::SearchRequest request_of(sim::ModelConfig model, const Question& questi
   planner::SearchRequest request;
   model.vocabulary = 31;
   model.layers = 8;
-  if (model.experts) model.experts->forced_balance = true;   // memory is compared, and an untrained router's choice is nobody's to predict
+  if (model.experts) model.experts->forced_balance = true;  // memory is compared, and an untrained router's choice is nobody's to predict
   request.model = model;
   request.cluster = tiny.cluster;
   request.cluster.hardware.devices_per_node = question.devices_per_node;
@@ -47,19 +47,23 @@ std::string name_of(const sim::ParallelPlan& plan) {
   const bool is_bf16 = plan.workload.precision == sim::Precision::Bf16;
   const std::string experts = plan.mesh.expert > 1 ? fmt::format("e{}", plan.mesh.expert) : "";
   const std::string context =
-      plan.mesh.context == 1 ? "" : fmt::format("c{}_{}_", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
-  const std::string units = (plan.layers_per_unit == 1 ? "" : fmt::format("_units{}", plan.layers_per_unit)) + (plan.mesh.reshard == 1 ? "" : fmt::format("_near{}", plan.mesh.reshard));
-  return fmt::format("{}{}_{}d{}{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", context, plan.mesh.data, experts, plan.mesh.replicas,
-                     plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks, plan.num_microbatches(), plan.microbatch_size, plan.zero_stage,
-                     plan.reshard_after_forward ? "" : "_kept", units, plan.sequence_parallel ? "_sequence" : "",
-                     sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+      plan.mesh.context == 1
+          ? ""
+          : fmt::format("c{}_{}_", plan.mesh.context, sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
+  const std::string units = (plan.layers_per_unit == 1 ? "" : fmt::format("_units{}", plan.layers_per_unit)) +
+                            (plan.mesh.reshard == 1 ? "" : fmt::format("_near{}", plan.mesh.reshard));
+  return fmt::format("{}{}_{}d{}{}r{}t{}p{}_{}v{}_m{}x{}_zero{}{}{}{}_{}", plan.model.model_type, is_bf16 ? "_bf16" : "", context,
+                     plan.mesh.data, experts, plan.mesh.replicas, plan.mesh.tensor, plan.mesh.pipeline, plan.schedule, plan.chunks,
+                     plan.num_microbatches(), plan.microbatch_size, plan.zero_stage, plan.reshard_after_forward ? "" : "_kept", units,
+                     plan.sequence_parallel ? "_sequence" : "", sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
 }
 
 struct Draw {
   sim::RandomKey key;
   int count = 1;
 };
-void save_drawn(planner::Evaluator& evaluator, const std::vector<planner::PlanCandidate>& all, const Draw& draw, const std::string& folder) {
+void save_drawn(planner::Evaluator& evaluator, const std::vector<planner::PlanCandidate>& all, const Draw& draw,
+                const std::string& folder) {
   int drawn = 0;
   for (std::uint64_t at = 0; drawn < draw.count; ++at) {
     const sim::ParallelPlan plan = evaluator.plan(all[sim::random_bits(draw.key, at) % all.size()]);
@@ -82,7 +86,8 @@ int write_sample(const planner::SearchRequest& request, sim::RandomKey key, cons
     ++refused;
   }
   std::vector<planner::PlanCandidate> replicated;
-  std::ranges::copy_if(all, std::back_inserter(replicated), [](const planner::PlanCandidate& candidate) { return candidate.mesh.replicas > 1; });
+  std::ranges::copy_if(all, std::back_inserter(replicated),
+                       [](const planner::PlanCandidate& candidate) { return candidate.mesh.replicas > 1; });
   save_drawn(evaluator, all, {.key = key, .count = kDrawn}, folder);
   if (!replicated.empty()) save_drawn(evaluator, replicated, {.key = key, .count = 1}, folder);
   return refused;
@@ -95,8 +100,17 @@ int main(int, char** argv) {
   std::filesystem::create_directories(argv[1]);
   int refused = 0;
   std::uint64_t key = 1;
-  const Question questions[] = {{2, 2}, {4, 4, Fp32, 10}, {4, 2, Bf16}, {6, 6}, {8, 8, Bf16, 16}, {8, 4}, {8, 2, Fp32, 24},
-                                {2, 2, Fp32, 8, 2}, {4, 4, Fp32, 8, 2}, {8, 8, Bf16, 8, 2}, {6, 6, Fp32, 8, 3}};
+  const Question questions[] = {{2, 2},
+                                {4, 4, Fp32, 10},
+                                {4, 2, Bf16},
+                                {6, 6},
+                                {8, 8, Bf16, 16},
+                                {8, 4},
+                                {8, 2, Fp32, 24},
+                                {2, 2, Fp32, 8, 2},
+                                {4, 4, Fp32, 8, 2},
+                                {8, 8, Bf16, 8, 2},
+                                {6, 6, Fp32, 8, 3}};
   for (const Question& question : questions)
     for (const sim::ModelConfig& model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_mixtral(), parity::tiny_deepseek()})
       refused += write_sample(request_of(model, question), {key++}, argv[1]);

@@ -71,7 +71,8 @@ inline SearchRequest random_request(std::mt19937& random) {
     request.model.position = sim::Position::Rotary;
   }
   if (random() % 3 == 0)
-    request.model.experts = sim::ExpertForm{.experts = pick({4, 6}), .topk = 2, .expert_ffn = 768, .shared_ffn = pick({0, 768}), .first_dense_layers = pick({0, 1})};
+    request.model.experts = sim::ExpertForm{
+        .experts = pick({4, 6}), .topk = 2, .expert_ffn = 768, .shared_ffn = pick({0, 768}), .first_dense_layers = pick({0, 1})};
   request.vocabulary_multiple = pick({12, 128});
   request.model.max_positions = 16384;
   request.workload = {.sequence = pick({64, 512, 16384}),

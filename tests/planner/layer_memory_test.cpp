@@ -12,7 +12,8 @@ sim::Bytes through(const LayerMemories& layer) { return layer.forward.change + l
 TEST(LayerMemory, AMicrobatchLeavesNothingBehind) {
   on_every_small_plan([](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
     const ActivationMemory memory = activation_memory(model, plan);
-    const sim::Bytes left = through(memory.layers.embedding) + through(memory.layers.block) * model.num_blocks() + through(memory.layers.head);
+    const sim::Bytes left =
+        through(memory.layers.embedding) + through(memory.layers.block) * model.num_blocks() + through(memory.layers.head);
     EXPECT_EQ(left.value(), 0);
     EXPECT_GE(memory.layers.block.forward.peak, memory.layers.block.forward.change);
   });
@@ -38,7 +39,8 @@ TEST(LayerMemory, WeightsAreThoseOfTheStage) {
   EXPECT_EQ(weights[0].by_layer[3].value(), 0);
   EXPECT_EQ(weights[1].by_layer[3].value(), 2 * block);
   EXPECT_EQ(weights[0].resident[static_cast<std::size_t>(sim::MemoryCategory::OptimizerState)],
-            weights[0].resident[static_cast<std::size_t>(sim::MemoryCategory::Parameters)] * 6 + sim::kStepSummary);  // bf16 weights, fp32 master and moments
+            weights[0].resident[static_cast<std::size_t>(sim::MemoryCategory::Parameters)] * 6 +
+                sim::kStepSummary);  // bf16 weights, fp32 master and moments
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ TEST(MeshSpace, ADenseModelHasNoExperts) {
   request.fixed = {{"expert", "2"}};
   const MeshSpace space = meshes_of(request);
   EXPECT_TRUE(space.meshes.empty());
-  EXPECT_EQ(std::count_if(space.excluded.begin(), space.excluded.end(), [](const Exclusion& out) { return out.rule == "shape.no_experts"; }), 1);
+  EXPECT_EQ(
+      std::count_if(space.excluded.begin(), space.excluded.end(), [](const Exclusion& out) { return out.rule == "shape.no_experts"; }), 1);
 }
 
 TEST(MeshSpace, ReplicasThatAreFixedNeedNoNode) {
@@ -72,8 +73,9 @@ TEST(MeshSpace, DegreesThatDoNotMultiplyToTheDevices) {
   EXPECT_FALSE(space.possible);
   ASSERT_EQ(space.meshes.size(), 1U);  // as asked
   EXPECT_EQ(space.meshes.front().tensor, 4);
-  EXPECT_THAT(space.excluded, Contains(AllOf(Field(&Exclusion::reason, "data 1 x tensor 4 x pipeline 4 = 16 ranks, but the cluster has 8 devices"),
-                                             Field(&Exclusion::nearest_fix, "data=1 tensor=2 pipeline=4"))));
+  EXPECT_THAT(space.excluded,
+              Contains(AllOf(Field(&Exclusion::reason, "data 1 x tensor 4 x pipeline 4 = 16 ranks, but the cluster has 8 devices"),
+                             Field(&Exclusion::nearest_fix, "data=1 tensor=2 pipeline=4"))));
 }
 
 TEST(MeshSpace, SaysWhyADegreeIsOut) {

@@ -9,7 +9,12 @@
 namespace planner {
 namespace {
 
-const PlanCandidate kCandidate{.mesh = {.data = 2, .pipeline = 2, .tensor = 2}, .microbatch = 2, .zero_stage = 3, .reshard = false, .layers_per_unit = 2, .sequence_parallel = true,
+const PlanCandidate kCandidate{.mesh = {.data = 2, .pipeline = 2, .tensor = 2},
+                               .microbatch = 2,
+                               .zero_stage = 3,
+                               .reshard = false,
+                               .layers_per_unit = 2,
+                               .sequence_parallel = true,
                                .recompute = sim::Recompute::Full};
 
 TEST(PlanCandidate, BecomesAPlanWithAnEvenCut) {

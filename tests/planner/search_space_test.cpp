@@ -24,11 +24,13 @@ std::int64_t most_layers_per_unit(const SearchRequest& request, const PlanCandid
 // What the headers say is left out: the plan equals another one, holds more for the same work, or cuts tensors over nodes.
 bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
-  return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) || (c.mesh.copies() == 1 && c.zero_stage > 0) ||
-         (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
+  return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) ||
+         (c.mesh.copies() == 1 && c.zero_stage > 0) || (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
          (c.mesh.context > 1 && request.workload.sequence / c.mesh.context < kLeastContextTokens) ||
          (c.zero_stage < 3 && (!c.reshard || c.layers_per_unit > 1 || c.reshard_ranks > 1)) ||
-         (c.reshard_ranks > 1 && (!c.reshard || c.reshard_ranks * c.mesh.tensor != request.cluster.devices_per_node())) || c.layers_per_unit > most_layers_per_unit(request, c) || (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
+         (c.reshard_ranks > 1 && (!c.reshard || c.reshard_ranks * c.mesh.tensor != request.cluster.devices_per_node())) ||
+         c.layers_per_unit > most_layers_per_unit(request, c) ||
+         (request.model.attention_dropout == 0 && c.recompute == sim::Recompute::Selective) ||
          (c.mesh.replicas > 1 && (c.zero_stage == 0 || c.mesh.shards() * c.mesh.tensor != request.cluster.devices_per_node()));
 }
 
@@ -41,24 +43,26 @@ void for_all_combinations(const SearchRequest& request, Visit visit) {
     for (c.mesh.tensor = 1; c.mesh.tensor <= devices; ++c.mesh.tensor)
       for (c.mesh.pipeline = 1; c.mesh.pipeline <= devices; ++c.mesh.pipeline)
         for (c.mesh.context = 1; c.mesh.context <= devices; c.mesh.context *= 2)
-        for (c.mesh.expert = 1; c.mesh.expert <= (request.model.experts ? devices : 1) && c.mesh.ranks() == devices; ++c.mesh.expert)
-        for (const sim::ContextAlgorithm algorithm : {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll})
-        for (c.mesh.replicas = 1; c.mesh.replicas <= c.mesh.copies(); ++c.mesh.replicas)
-          for (c.schedule = 0; c.schedule < static_cast<std::int32_t>(sim::all_schedules().size()); ++c.schedule)
-          for (c.chunks = 1; c.chunks <= request.model.layers; ++c.chunks)
-            for (c.microbatch = 1; c.microbatch <= request.workload.global_batch; ++c.microbatch)
-              for (c.zero_stage = 0; c.zero_stage <= 3; ++c.zero_stage)
-                for (const bool reshard : {true, false})
-                for (c.reshard_ranks = 1; c.reshard_ranks <= devices; ++c.reshard_ranks)
-                for (c.layers_per_unit = 1; c.layers_per_unit <= request.model.layers; c.layers_per_unit *= 2)
-                  for (const bool sequence_parallel : {true, false})
-                    for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full}) {
-                      c.context_algorithm = algorithm;
-                      c.reshard = reshard;
-                      c.sequence_parallel = sequence_parallel;
-                      c.recompute = recompute;
-                      visit(c);
-                    }
+          for (c.mesh.expert = 1; c.mesh.expert <= (request.model.experts ? devices : 1) && c.mesh.ranks() == devices; ++c.mesh.expert)
+            for (const sim::ContextAlgorithm algorithm :
+                 {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll})
+              for (c.mesh.replicas = 1; c.mesh.replicas <= c.mesh.copies(); ++c.mesh.replicas)
+                for (c.schedule = 0; c.schedule < static_cast<std::int32_t>(sim::all_schedules().size()); ++c.schedule)
+                  for (c.chunks = 1; c.chunks <= request.model.layers; ++c.chunks)
+                    for (c.microbatch = 1; c.microbatch <= request.workload.global_batch; ++c.microbatch)
+                      for (c.zero_stage = 0; c.zero_stage <= 3; ++c.zero_stage)
+                        for (const bool reshard : {true, false})
+                          for (c.reshard_ranks = 1; c.reshard_ranks <= devices; ++c.reshard_ranks)
+                            for (c.layers_per_unit = 1; c.layers_per_unit <= request.model.layers; c.layers_per_unit *= 2)
+                              for (const bool sequence_parallel : {true, false})
+                                for (const sim::Recompute recompute :
+                                     {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full}) {
+                                  c.context_algorithm = algorithm;
+                                  c.reshard = reshard;
+                                  c.sequence_parallel = sequence_parallel;
+                                  c.recompute = recompute;
+                                  visit(c);
+                                }
 }
 
 void expect_exhaustive(const SearchRequest& request) {

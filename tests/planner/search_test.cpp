@@ -82,7 +82,7 @@ void expect_brute_force(const SearchRequest& request, Savings& savings) {
   const SearchResult result = planner::search(request);
   Frontier expected = brute_force(request);
   SearchRequest searched = request;
-  if (expected.ranked().empty() && request.cluster.hardware.kind == sim::DeviceKind::Gpu) {   // the host comes where nothing else fits
+  if (expected.ranked().empty() && request.cluster.hardware.kind == sim::DeviceKind::Gpu) {  // the host comes where nothing else fits
     searched.offload = true;
     expected = brute_force(searched);
   }
@@ -133,7 +133,7 @@ TEST(Search, TheHostComesWhereNothingElseFits) {
   request.fixed = {{"offload_optimizer", "false"}};
   EXPECT_TRUE(planner::search(request).ranked.empty());
   request.fixed.clear();
-  request.cluster.hardware.node_memory = sim::Bytes(1 << 20);   // nor into the host
+  request.cluster.hardware.node_memory = sim::Bytes(1 << 20);  // nor into the host
   EXPECT_TRUE(planner::search(request).ranked.empty());
 }
 
@@ -166,7 +166,7 @@ TEST(Search, RunnableOnlyKeepsToWhatTheWorkerPerforms) {
   const SearchResult result = planner::search(request);
   ASSERT_FALSE(result.ranked.empty());
   for (const RankedPlan& plan : result.pareto) EXPECT_TRUE(sim::why_not_runnable(plan.plan).empty());
-  request.workload.precision = sim::Precision::Tf32;   // no CPU computes in it
+  request.workload.precision = sim::Precision::Tf32;  // no CPU computes in it
   request.cluster.hardware.kind = sim::DeviceKind::Cpu;
   request.cluster.hardware.peak[static_cast<std::size_t>(sim::Precision::Tf32)] = sim::FlopsPerSecond(1e12);
   const SearchResult refused = planner::search(request);
@@ -177,7 +177,8 @@ TEST(Search, RunnableOnlyKeepsToWhatTheWorkerPerforms) {
 TEST(Search, PlansForAnotherProgramKeepToWhatItPerforms) {
   SearchRequest request = small_requests().back();
   request.why_not = [](const sim::ParallelPlan& plan) {
-    return plan.zero_stage == 0 ? std::vector<sim::Violation>() : std::vector<sim::Violation>{{"/zero_stage", "there is none there", "plan with --fix zero=0"}};
+    return plan.zero_stage == 0 ? std::vector<sim::Violation>()
+                                : std::vector<sim::Violation>{{"/zero_stage", "there is none there", "plan with --fix zero=0"}};
   };
   const SearchResult result = planner::search(request);
   ASSERT_FALSE(result.ranked.empty());

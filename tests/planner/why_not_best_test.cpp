@@ -21,8 +21,7 @@ sim::SimulationResult result(std::int64_t milliseconds, double bubble, double ex
 
 TEST(WhyNotBest, NamesTheTermsThatCostTime) {
   const std::vector<Reason> reasons = why_not_best(result(1100, 0.2, 0.1), result(1000, 0.05, 0.1));
-  EXPECT_EQ(to_sentence(reasons),
-            "10.0 % slower: bubble 20.0 % against 5.0 %, memory 1.07 GiB against 1000 MiB");
+  EXPECT_EQ(to_sentence(reasons), "10.0 % slower: bubble 20.0 % against 5.0 %, memory 1.07 GiB against 1000 MiB");
 }
 
 TEST(WhyNotBest, EqualTimesDifferInMemoryIfInAnything) {

@@ -110,13 +110,11 @@ struct CheckedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream exchangeStream(c10::Stream stream) const override { return stream_of(std::exchange(current_stream, number_of(stream))); }
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex, c10::EventFlag) const override {
     if (*event == nullptr) *event = new Event;
-    *static_cast<Event*>(*event) = {.clock = order().record(number_of(stream)), .time = std::chrono::steady_clock::now(),
-                                      .held = holds[number_of(stream)]};
+    *static_cast<Event*>(*event) = {
+        .clock = order().record(number_of(stream)), .time = std::chrono::steady_clock::now(), .held = holds[number_of(stream)]};
   }
   void destroyEvent(void* event, c10::DeviceIndex) const noexcept override { delete static_cast<Event*>(event); }
-  void block(void* event, const c10::Stream& stream) const override {
-    order().block(number_of(stream), static_cast<Event*>(event)->clock);
-  }
+  void block(void* event, const c10::Stream& stream) const override { order().block(number_of(stream), static_cast<Event*>(event)->clock); }
   bool queryEvent(void* event) const override {
     refuse_in_recording("the host asks for an event");
     const bool ended = all_ended(static_cast<Event*>(event)->held);
@@ -193,11 +191,12 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 }
 
 at::Tensor make_empty(at::IntArrayRef size, std::optional<at::ScalarType> type, std::optional<at::Layout>, std::optional<at::Device>,
-                 std::optional<bool>, std::optional<at::MemoryFormat> format) {
-  return record_made(at::detail::empty_generic(size, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type.value_or(at::kFloat), format));
+                      std::optional<bool>, std::optional<at::MemoryFormat> format) {
+  return record_made(
+      at::detail::empty_generic(size, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type.value_or(at::kFloat), format));
 }
 at::Tensor make_strided(at::IntArrayRef size, at::IntArrayRef stride, std::optional<at::ScalarType> type, std::optional<at::Layout>,
-                         std::optional<at::Device>, std::optional<bool>) {
+                        std::optional<at::Device>, std::optional<bool>) {
   return record_made(at::detail::empty_strided_generic(size, stride, &memory(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
                                                        type.value_or(at::kFloat)));
 }
@@ -210,7 +209,8 @@ at::Tensor reshape_alias(const at::Tensor& self, at::IntArrayRef size, at::IntAr
 }
 
 // Operators after which the host knows a number, or how many there are.
-constexpr std::string_view kReadByTheHost[] = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::equal"};
+constexpr std::string_view kReadByTheHost[] = {"aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::_unique2",
+                                               "aten::equal"};
 
 void on_cpu(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   const std::string& name = operation.schema().name();

@@ -21,7 +21,9 @@ class ClosedMemory final : public c10::DeviceAllocator {
   void copy_data(void* to, const void* from, std::size_t bytes) const override;
   bool initialized() override { return true; }
   void emptyCache(c10::MempoolId_t) override {}
-  void recordStream(const c10::DataPtr&, c10::Stream) override { TORCH_CHECK(false, "record_stream is not how this house keeps memory alive"); }
+  void recordStream(const c10::DataPtr&, c10::Stream) override {
+    TORCH_CHECK(false, "record_stream is not how this house keeps memory alive");
+  }
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override { return stats_; }
   void resetAccumulatedStats(c10::DeviceIndex) override {}
   void resetPeakStats(c10::DeviceIndex) override;

@@ -45,8 +45,8 @@ void StreamOrder::use(Stream stream, Extent extent, Use how) {
     for (const Past& before : past) {
       const bool conflicts = how == Use::Write || before.how == Use::Write;
       if (!conflicts || !meet(before.extent, extent) || before.time <= clock[before.stream]) continue;
-      TORCH_CHECK(false, "stream ", stream, how == Use::Write ? " writes " : " reads ", extent.end - extent.begin,
-                  " bytes that stream ", before.stream, before.how == Use::Write ? " writes" : " reads", ", without waiting for it");
+      TORCH_CHECK(false, "stream ", stream, how == Use::Write ? " writes " : " reads ", extent.end - extent.begin, " bytes that stream ",
+                  before.stream, before.how == Use::Write ? " writes" : " reads", ", without waiting for it");
     }
     std::erase_if(past, [&](const Past& before) {
       const bool is_inside = extent.begin <= before.extent.begin && before.extent.end <= extent.end;

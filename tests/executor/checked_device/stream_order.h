@@ -25,7 +25,7 @@ class StreamOrder {
   Clock record(Stream stream);
   void block(Stream stream, const Clock& until);
   void host_waits(const Clock& until);
-  bool has_waited(Stream stream, const Clock& until);   // the host, for what the stream had done by then
+  bool has_waited(Stream stream, const Clock& until);  // the host, for what the stream had done by then
   // Throws c10::Error naming both streams. Memory that is freed and given out again keeps its past: a new owner must be ordered after the old one.
   void use(Stream stream, Extent extent, Use how);
 

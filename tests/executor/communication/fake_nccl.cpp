@@ -21,7 +21,7 @@ struct FakeMeeting {
 };
 struct FakeGroup {
   std::int32_t size = 0, came = 0;
-  std::map<std::int64_t, std::shared_ptr<FakeMeeting>> meetings;           // by position in the order
+  std::map<std::int64_t, std::shared_ptr<FakeMeeting>> meetings;                      // by position in the order
   std::map<std::pair<std::int32_t, std::int32_t>, std::deque<std::string>> messages;  // from, to
 };
 struct NcclCommunicatorOfLibrary {
@@ -177,7 +177,7 @@ NcclStatus send(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on) {
     const std::lock_guard lock(mutex);
     on.communicator->group->messages[{on.communicator->place.rank, to}].push_back(bytes_at(buffer.from, bytes_of(buffer)));
   }
-  changed.notify_all();   // what the stream is held by asks for the mutex
+  changed.notify_all();  // what the stream is held by asks for the mutex
   go_on_behind([] { return true; });
   return NcclStatus::Success;
 }
@@ -204,9 +204,11 @@ NcclStatus exchange(const NcclBuffer& buffer, const NcclStretches& stretches, co
   const auto* from = static_cast<const char*>(buffer.from);
   auto* to = static_cast<char*>(buffer.to);
   for (std::size_t peer = 0; peer < stretches.to.size(); from += stretches.to[peer++] * width)
-    if (stretches.to[peer] > 0) send({.from = from, .elements = stretches.to[peer], .type = buffer.type}, static_cast<std::int32_t>(peer), on);
+    if (stretches.to[peer] > 0)
+      send({.from = from, .elements = stretches.to[peer], .type = buffer.type}, static_cast<std::int32_t>(peer), on);
   for (std::size_t peer = 0; peer < stretches.from.size(); to += stretches.from[peer++] * width)
-    if (stretches.from[peer] > 0) receive({.to = to, .elements = stretches.from[peer], .type = buffer.type}, static_cast<std::int32_t>(peer), on);
+    if (stretches.from[peer] > 0)
+      receive({.to = to, .elements = stretches.from[peer], .type = buffer.type}, static_cast<std::int32_t>(peer), on);
   return NcclStatus::Success;
 }
 
@@ -220,21 +222,20 @@ NcclStatus abort_one(NcclHandle handle) {
 }  // namespace
 
 const NcclLibrary& fake_nccl() {
-  static const NcclLibrary library{.make_id = make_id,
-                                   .start = start,
-                                   .state = state,
-                                   .abort = abort_one,
-                                   .destroy = [](NcclHandle) { return NcclStatus::Success; },
-                                   .all_reduce = all_reduce,
-                                   .reduce_scatter = reduce_scatter,
-                                   .all_gather = all_gather,
-                                   .exchange = exchange,
-                                   .broadcast = broadcast,
-                                   .send = send,
-                                   .receive = receive,
-                                   .describe = [](NcclStatus status, NcclHandle) {
-                                     return "fake error " + std::to_string(static_cast<std::int32_t>(status));
-                                   }};
+  static const NcclLibrary library{
+      .make_id = make_id,
+      .start = start,
+      .state = state,
+      .abort = abort_one,
+      .destroy = [](NcclHandle) { return NcclStatus::Success; },
+      .all_reduce = all_reduce,
+      .reduce_scatter = reduce_scatter,
+      .all_gather = all_gather,
+      .exchange = exchange,
+      .broadcast = broadcast,
+      .send = send,
+      .receive = receive,
+      .describe = [](NcclStatus status, NcclHandle) { return "fake error " + std::to_string(static_cast<std::int32_t>(status)); }};
   return library;
 }
 
@@ -248,7 +249,8 @@ Rendezvous fake_rendezvous() {
           .get =
               [](const std::string& name) {
                 std::unique_lock lock(mutex);
-                if (!changed.wait_for(lock, std::chrono::seconds(5), [&] { return words.contains(name); })) throw CollectiveError("no word " + name);
+                if (!changed.wait_for(lock, std::chrono::seconds(5), [&] { return words.contains(name); }))
+                  throw CollectiveError("no word " + name);
                 return words.at(name);
               },
           .look = [](const std::string& name) -> std::optional<std::string> {

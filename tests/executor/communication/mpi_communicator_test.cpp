@@ -122,7 +122,8 @@ TEST(MpiCommunicator, AllToAllDealsChunks) {
     const at::Tensor sent = of_rank(group.rank(), elements * ranks), received = at::full({elements * ranks}, -1, at::kFloat);
     group.all_to_all(received, sent, key(1, sim::Operation::AllToAll))->wait();
     for (std::int32_t from = 0; from < ranks; ++from)
-      EXPECT_TRUE(at::equal(received.narrow(0, from * elements, elements), of_rank(from, elements * ranks).narrow(0, group.rank() * elements, elements)));
+      EXPECT_TRUE(at::equal(received.narrow(0, from * elements, elements),
+                            of_rank(from, elements * ranks).narrow(0, group.rank() * elements, elements)));
   }
 }
 

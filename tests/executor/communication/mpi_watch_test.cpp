@@ -27,9 +27,11 @@ class Circle : public ::testing::Test {
 
 // Rank 1 is in the data group's operation while the others are in the world's: neither group ever sees both headers.
 TEST_F(Circle, AnotherGroup) {
-  const std::string message = failure_of([&] { (is_odd_one() ? other_ : one_).all_reduce(ones(), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3))->wait(); });
-  EXPECT_THAT(message, AllOf(HasSubstr("wait for each other"), HasSubstr("rank 1 waits for rank 0 in all_reduce " + sim::to_text(key(7))),
-                             HasSubstr("rank 0 waits for rank 1 in all_reduce " + sim::to_text(key(3))), HasSubstr("data group of ranks 0 1")))
+  const std::string message =
+      failure_of([&] { (is_odd_one() ? other_ : one_).all_reduce(ones(), ReduceOperation::Sum, key(is_odd_one() ? 7 : 3))->wait(); });
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("wait for each other"), HasSubstr("rank 1 waits for rank 0 in all_reduce " + sim::to_text(key(7))),
+                    HasSubstr("rank 0 waits for rank 1 in all_reduce " + sim::to_text(key(3))), HasSubstr("data group of ranks 0 1")))
       << message;
 }
 
@@ -37,10 +39,13 @@ TEST_F(Circle, AnotherGroup) {
 TEST_F(Circle, ATransferAgainstACollective) {
   const sim::TaskKey receive = key(6, sim::Operation::Receive, sim::Phase::Forward);
   const std::string message = failure_of([&] {
-    if (is_odd_one()) one_.receive(ones(), 0, receive)->wait();
-    else other_.all_reduce(ones(), ReduceOperation::Sum, key(3))->wait();
+    if (is_odd_one())
+      one_.receive(ones(), 0, receive)->wait();
+    else
+      other_.all_reduce(ones(), ReduceOperation::Sum, key(3))->wait();
   });
-  EXPECT_THAT(message, AllOf(HasSubstr("rank 1 waits for rank 0 in transfer " + sim::to_text(receive)), HasSubstr("rank 0 waits for rank 1 in all_reduce")))
+  EXPECT_THAT(message, AllOf(HasSubstr("rank 1 waits for rank 0 in transfer " + sim::to_text(receive)),
+                             HasSubstr("rank 0 waits for rank 1 in all_reduce")))
       << message;
 }
 

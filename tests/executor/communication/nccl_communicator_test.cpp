@@ -16,8 +16,8 @@ namespace executor {
 namespace {
 
 std::shared_ptr<NcclSession> nccl_session_of(NcclPlace place) {
-  return std::make_shared<NcclSession>(
-      NcclSession::Settings{.library = &fake_nccl(), .device = checked_device(), .rendezvous = fake_rendezvous(), .place = place, .options = {}});
+  return std::make_shared<NcclSession>(NcclSession::Settings{
+      .library = &fake_nccl(), .device = checked_device(), .rendezvous = fake_rendezvous(), .place = place, .options = {}});
 }
 at::TensorOptions there() { return at::TensorOptions().dtype(at::kDouble).device(checked_device()); }
 sim::TaskKey some_key(sim::Operation operation) {
@@ -60,8 +60,10 @@ TEST(NcclCommunicator, PerformsEveryOperation) {
     ASSERT_EQ(ledger.size(), 7U) << "barriers are left out";
     EXPECT_EQ(ledger[2].payload, sim::Bytes(32)) << "the whole buffer, as over MPI";
     EXPECT_EQ(ledger[3].group_size, 2);
-    const RowExchange rows{.sent = at::full({3, 2}, place.rank, there()), .received = at::empty({place.rank == 0 ? 1 : 5, 2}, there()),
-                           .to = {place.rank == 0 ? 1 : 0, place.rank == 0 ? 2 : 3}, .from = place.rank == 0 ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{2, 3}};
+    const RowExchange rows{.sent = at::full({3, 2}, place.rank, there()),
+                           .received = at::empty({place.rank == 0 ? 1 : 5, 2}, there()),
+                           .to = {place.rank == 0 ? 1 : 0, place.rank == 0 ? 2 : 3},
+                           .from = place.rank == 0 ? std::vector<std::int64_t>{1, 0} : std::vector<std::int64_t>{2, 3}};
     group.exchange(rows, some_key(sim::Operation::AllToAll))->wait();
     session->drain();
     EXPECT_EQ(number(rows.received, 0), 0);

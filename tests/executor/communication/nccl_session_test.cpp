@@ -17,7 +17,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 // before_order: called when a rank leaves a word about its operations.
-std::shared_ptr<NcclSession> session_of(NcclPlace place, sim::Seconds limit = sim::Seconds(5), const std::function<void()>& before_order = [] {}) {
+std::shared_ptr<NcclSession> session_of(
+    NcclPlace place, sim::Seconds limit = sim::Seconds(5), const std::function<void()>& before_order = [] {}) {
   Rendezvous rendezvous = fake_rendezvous();
   rendezvous.put = [put = rendezvous.put, before_order](const std::string& name, const std::string& value) {
     if (name.starts_with("order/")) before_order();
@@ -31,7 +32,10 @@ std::shared_ptr<NcclSession> session_of(NcclPlace place, sim::Seconds limit = si
                                                              .compare_after = sim::Seconds(0.05)});
 }
 sim::TaskKey key_of(std::int32_t layer) {
-  return {.layer = sim::LayerIndex(layer), .phase = sim::Phase::Gradients, .operation = sim::Operation::AllReduce, .group = sim::MeshAxis::Data};
+  return {.layer = sim::LayerIndex(layer),
+          .phase = sim::Phase::Gradients,
+          .operation = sim::Operation::AllReduce,
+          .group = sim::MeshAxis::Data};
 }
 const std::vector<sim::Rank> kBoth{sim::Rank(0), sim::Rank(1)};
 
@@ -70,13 +74,15 @@ TEST(NcclSession, ARankThatDoesNotComeIsNamedWithTheOperation) {
 TEST(NcclSession, RanksThatDisagreeAreNamedLongBeforeTheLimit) {
   reset_fake_nccl({.patience = std::chrono::milliseconds(10)});
   const auto start = std::chrono::steady_clock::now();
-  const std::string sentence = failure_of_rank_0([](NcclPlace place) {
-    const auto session = session_of(place, sim::Seconds(20));
-    NcclCommunicator all(session, {sim::Rank(0), sim::Rank(1), sim::Rank(2)}, "data", nullptr);
-    if (place.rank == 2) return;  // the two others wait for it, and have issued two different operations
-    reduce(all, place.rank == 0 ? 1 : 2);
-    session->drain();
-  }, 3);
+  const std::string sentence = failure_of_rank_0(
+      [](NcclPlace place) {
+        const auto session = session_of(place, sim::Seconds(20));
+        NcclCommunicator all(session, {sim::Rank(0), sim::Rank(1), sim::Rank(2)}, "data", nullptr);
+        if (place.rank == 2) return;  // the two others wait for it, and have issued two different operations
+        reduce(all, place.rank == 0 ? 1 : 2);
+        session->drain();
+      },
+      3);
   EXPECT_THAT(sentence, AllOf(HasSubstr("the ranks disagree. Rank 1 issued all_reduce"), HasSubstr("while rank 0 issued all_reduce")));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
@@ -95,8 +101,10 @@ const Disagreement kDisagreements[] = {
      [](NcclCommunicator& group, NcclPlace place) {
        group.all_reduce(numbers(), place.rank == 0 ? ReduceOperation::Sum : ReduceOperation::Maximum, key_of(7))->wait();
      }},
-    {"another type", [](NcclCommunicator& group,
-                        NcclPlace place) { group.all_reduce(place.rank == 0 ? numbers() : numbers(at::kLong), ReduceOperation::Sum, key_of(7))->wait(); }},
+    {"another type",
+     [](NcclCommunicator& group, NcclPlace place) {
+       group.all_reduce(place.rank == 0 ? numbers() : numbers(at::kLong), ReduceOperation::Sum, key_of(7))->wait();
+     }},
     {"another operation",
      [](NcclCommunicator& group, NcclPlace place) {
        if (place.rank == 0)
@@ -105,7 +113,10 @@ const Disagreement kDisagreements[] = {
          group.all_reduce(numbers(), ReduceOperation::Sum, key_of(7))->wait();
      }},
     {"another root", [](NcclCommunicator& group, NcclPlace place) { group.broadcast(numbers(), place.rank, key_of(7))->wait(); }},
-    {"another size", [](NcclCommunicator& group, NcclPlace place) { group.all_reduce(numbers(at::kDouble, 4 - place.rank), ReduceOperation::Sum, key_of(7))->wait(); }},
+    {"another size",
+     [](NcclCommunicator& group, NcclPlace place) {
+       group.all_reduce(numbers(at::kDouble, 4 - place.rank), ReduceOperation::Sum, key_of(7))->wait();
+     }},
 };
 
 TEST(NcclSession, OperationsThatDisagreeAndEndAreNamedAsSoon) {
@@ -119,8 +130,8 @@ TEST(NcclSession, OperationsThatDisagreeAndEndAreNamedAsSoon) {
       disagreement.issue(group, place);
       while (std::chrono::steady_clock::now() - start < std::chrono::seconds(10)) reduce(group, 1);
     });
-    EXPECT_THAT(sentence, AllOf(HasSubstr("data group of ranks 0 1: the ranks disagree. Rank 1 issued "), HasSubstr(".l7."), HasSubstr("#3 "),
-                                HasSubstr("while rank 0 issued ")));
+    EXPECT_THAT(sentence, AllOf(HasSubstr("data group of ranks 0 1: the ranks disagree. Rank 1 issued "), HasSubstr(".l7."),
+                                HasSubstr("#3 "), HasSubstr("while rank 0 issued ")));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   }
 }

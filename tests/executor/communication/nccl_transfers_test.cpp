@@ -11,7 +11,10 @@ namespace executor {
 namespace {
 
 sim::TaskKey transfer_key(sim::Phase phase, std::int32_t microbatch) {
-  return {.microbatch = sim::MicrobatchIndex(microbatch), .layer = sim::LayerIndex(1), .phase = phase, .operation = sim::Operation::Send,
+  return {.microbatch = sim::MicrobatchIndex(microbatch),
+          .layer = sim::LayerIndex(1),
+          .phase = phase,
+          .operation = sim::Operation::Send,
           .group = sim::MeshAxis::Pipeline};
 }
 
@@ -19,12 +22,14 @@ sim::TaskKey transfer_key(sim::Phase phase, std::int32_t microbatch) {
 TEST(NcclTransfers, FlowsDoNotStandInEachOthersWay) {
   reset_fake_nccl({});
   run_ranks(2, [](NcclPlace place) {
-    const auto session = std::make_shared<NcclSession>(
-        NcclSession::Settings{.library = &fake_nccl(), .device = checked_device(), .rendezvous = fake_rendezvous(), .place = place, .options = {}});
+    const auto session = std::make_shared<NcclSession>(NcclSession::Settings{
+        .library = &fake_nccl(), .device = checked_device(), .rendezvous = fake_rendezvous(), .place = place, .options = {}});
     Ledger ledger;
     NcclTransfers pipeline(session, {.data = 1, .pipeline = 2, .tensor = 1}, &ledger);
     const std::int32_t peer = 1 - place.rank;
-    const auto number = [](std::int32_t rank, sim::Phase phase, std::int32_t at) { return rank * 100.0 + (phase == sim::Phase::Forward ? 10 : 20) + at; };
+    const auto number = [](std::int32_t rank, sim::Phase phase, std::int32_t at) {
+      return rank * 100.0 + (phase == sim::Phase::Forward ? 10 : 20) + at;
+    };
     const auto options = at::TensorOptions().dtype(at::kDouble).device(checked_device());
     std::vector<std::pair<sim::Phase, std::int32_t>> order{{sim::Phase::Forward, 0}, {sim::Phase::Forward, 1}, {sim::Phase::Backward, 0}};
     for (const auto& [phase, at] : order)
@@ -44,8 +49,8 @@ TEST(NcclTransfers, FlowsDoNotStandInEachOthersWay) {
 TEST(NcclTransfers, RefusesStrangersAndCollectives) {
   reset_fake_nccl({});
   run_ranks(3, [](NcclPlace place) {
-    const auto session = std::make_shared<NcclSession>(
-        NcclSession::Settings{.library = &fake_nccl(), .device = checked_device(), .rendezvous = fake_rendezvous(), .place = place, .options = {}});
+    const auto session = std::make_shared<NcclSession>(NcclSession::Settings{
+        .library = &fake_nccl(), .device = checked_device(), .rendezvous = fake_rendezvous(), .place = place, .options = {}});
     NcclTransfers pipeline(session, {.data = 1, .pipeline = 3, .tensor = 1}, nullptr);
     EXPECT_THROW(pipeline.send(at::full({1}, 1.0), place.rank, transfer_key(sim::Phase::Forward, 0)), std::invalid_argument);
     EXPECT_THROW(pipeline.barrier(), std::invalid_argument);

@@ -33,7 +33,8 @@ TEST(StagedCommunicator, DeviceTensorsGoThroughTheHost) {
   group->all_gather(full, shard, key(3))->wait();
   EXPECT_EQ(at_of(full, 2 * ranks - 1), ranks * (2.0 * ranks - 1));
   const std::vector<std::int64_t> each(static_cast<std::size_t>(ranks), 2);
-  const RowExchange rows{.sent = at::full({2 * ranks, 1}, rank, on_device()), .received = at::empty({2 * ranks, 1}, on_device()), .to = each, .from = each};
+  const RowExchange rows{
+      .sent = at::full({2 * ranks, 1}, rank, on_device()), .received = at::empty({2 * ranks, 1}, on_device()), .to = each, .from = each};
   group->exchange(rows, key(5))->wait();
   EXPECT_EQ(at_of(rows.received, 2 * ranks - 1), ranks - 1);
   const at::Tensor sent = at::arange(2 * ranks, on_device()).add_(100.0 * rank), came = at::empty({2 * ranks}, on_device());

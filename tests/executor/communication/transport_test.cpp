@@ -15,7 +15,8 @@ TEST(Transport, KnowsItsPlace) {
 }
 
 TEST(Transport, SpreadsRankZerosAddress) {
-  const StoreAddress address = spread_by_mpi({.host = world().rank == 0 ? "here" : "", .port = static_cast<std::uint16_t>(world().rank == 0 ? 29 : 0)});
+  const StoreAddress address =
+      spread_by_mpi({.host = world().rank == 0 ? "here" : "", .port = static_cast<std::uint16_t>(world().rank == 0 ? 29 : 0)});
   EXPECT_EQ(address.host, "here");
   EXPECT_EQ(address.port, 29);
 }

@@ -26,7 +26,8 @@ std::string found(const Waiting& mine, const std::vector<Waiting>& answers) {
 
 TEST(WaitCircle, NamesEachMemberAndItsOperation) {
   const std::string text = found(waiting(0, 2), {waiting(2, 1), waiting(1, 0)});
-  EXPECT_THAT(text, HasSubstr("rank 0 waits for rank 2 in operation of 0; rank 2 waits for rank 1 in operation of 2; rank 1 waits for rank 0"));
+  EXPECT_THAT(text,
+              HasSubstr("rank 0 waits for rank 2 in operation of 0; rank 2 waits for rank 1 in operation of 2; rank 1 waits for rank 0"));
 }
 
 TEST(WaitCircle, ARankOutsideTheCircleFindsItToo) {

@@ -55,7 +55,8 @@ void on_device(State<Master, Gradient, Rounded>& state, const std::vector<KeepRa
   DeviceArray<Master> master(state.master, shift), first(state.first, shift), second(state.second, shift);
   DeviceArray<Gradient> gradient(state.gradient, shift);
   DeviceArray<Rounded> rounded(state.rounded, shift);
-  launch_adamw<Master, Gradient, Rounded>({master.data(), gradient.data(), first.data(), second.data(), rounded.data()}, ranges, factors<Master>(0), nullptr);
+  launch_adamw<Master, Gradient, Rounded>({master.data(), gradient.data(), first.data(), second.data(), rounded.data()}, ranges,
+                                          factors<Master>(0), nullptr);
   state = {.master = master.values(),
            .first = first.values(),
            .second = second.values(),
@@ -103,7 +104,8 @@ TEST_F(AdamWKernel, StepsMoreRangesThanOneLaunchHolds) {
 TEST_F(AdamWKernel, MayLeaveNothingRounded) {
   State<float, float, float> state;
   DeviceArray<float> master(state.master), first(state.first), second(state.second), gradient(state.gradient);
-  launch_adamw<float, float, float>({master.data(), gradient.data(), first.data(), second.data(), nullptr}, ranges<float>(), factors<float>(0), nullptr);
+  launch_adamw<float, float, float>({master.data(), gradient.data(), first.data(), second.data(), nullptr}, ranges<float>(),
+                                    factors<float>(0), nullptr);
   on_cpu(state, ranges<float>());
   EXPECT_EQ(bytes(master.values()), bytes(state.master));
 }

@@ -81,7 +81,10 @@ TEST(Composed, AdamWAndSgd) {
   const std::vector<DecayRange> ranges{{.begin = 0, .end = 20, .weight_decay = 0.1}, {.begin = 24, .end = 40, .weight_decay = 0}};
   const auto stepped = [&](const c10::Device device, at::ScalarType gradients) {
     const auto make = [&](double scale, at::ScalarType type = at::kFloat) { return wild(40, at::kFloat).mul_(scale).to(type).to(device); };
-    const AdamWShard adamw{.master = make(1), .gradient = make(0.5, gradients), .first_moment = make(0.1), .second_moment = make(1).square(),
+    const AdamWShard adamw{.master = make(1),
+                           .gradient = make(0.5, gradients),
+                           .first_moment = make(0.1),
+                           .second_moment = make(1).square(),
                            .rounded = gradients == at::kFloat ? at::Tensor() : make(1, gradients)};
     step_adamw(adamw, ranges, {.learning_rate = 0.01, .step = 3, .gradient_factor = 0.7});
     const SgdShard sgd{.master = make(1), .gradient = make(0.5, gradients), .velocity = make(0.2), .rounded = {}};

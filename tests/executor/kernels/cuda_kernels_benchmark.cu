@@ -125,7 +125,8 @@ void optimizer(Report& report) {
     launch_adamw<float, float, float>({master.floats(), gradient.floats(), first.floats(), second.floats(), nullptr}, all, by, nullptr);
   });
   report.row("AdamW, bf16 weights and gradients", 28 * kElements, [&] {
-    launch_adamw<float, Bfloat16Bits, Bfloat16Bits>({master.floats(), half.data(), first.floats(), second.floats(), rounded.data()}, all, by, nullptr);
+    launch_adamw<float, Bfloat16Bits, Bfloat16Bits>({master.floats(), half.data(), first.floats(), second.floats(), rounded.data()}, all,
+                                                    by, nullptr);
   });
   const SgdFactors<float> sgd{.decay = 0, .momentum = 0.9F, .learning_rate = 1e-4F, .gradient_factor = 1};
   const SgdRange<float> decaying[] = {{.begin = 0, .end = kElements, .decay = 0.1F}};

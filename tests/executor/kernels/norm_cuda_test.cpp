@@ -27,7 +27,8 @@ Forward<Number> inputs(const NormCase& at) {
 
 template <class Number>
 Forward<Number> on_device(const NormCase& at, const Forward<Number>& in) {
-  DeviceArray<Number> sum(in.sum, at.shift), stream(in.stream, at.shift), scale(in.scale, at.shift), shift(in.shift, at.shift), output(in.output, at.shift);
+  DeviceArray<Number> sum(in.sum, at.shift), stream(in.stream, at.shift), scale(in.scale, at.shift), shift(in.shift, at.shift),
+      output(in.output, at.shift);
   DeviceArray<WideOf<Number>> mean(in.mean), inverse(in.inverse);
   NormForward<Number> of{.sum = sum.data(),
                          .stream = stream.data(),

@@ -12,7 +12,8 @@ namespace executor {
 namespace {
 
 TEST(OnDevice, SquaresAreSummedWhereTheyAre) {
-  const at::Tensor limbs = at::zeros({static_cast<std::int64_t>(ExactSum::kLimbs)}, at::TensorOptions().dtype(at::kLong).device(checked_device()));
+  const at::Tensor limbs =
+      at::zeros({static_cast<std::int64_t>(ExactSum::kLimbs)}, at::TensorOptions().dtype(at::kLong).device(checked_device()));
   on_device::add_squares(limbs, at::full({100}, 3.0, at::TensorOptions().dtype(at::kFloat).device(checked_device())));
   on_device::add_squares(limbs, at::full({7}, 2.0, at::TensorOptions().dtype(at::kBFloat16).device(checked_device())));
   ExactSum sum;

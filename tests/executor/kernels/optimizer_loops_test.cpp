@@ -27,8 +27,7 @@ constexpr std::int64_t kLength = 1003;
 
 // One update of [begin, end) of fresh state.
 std::vector<float> stepped(std::int64_t begin, std::int64_t end) {
-  auto weights = ramp(kLength, 0.01F), gradients = ramp(kLength, 0.003F), first = ramp(kLength, 0.0007F),
-       second = ramp(kLength, 0.0001F);
+  auto weights = ramp(kLength, 0.01F), gradients = ramp(kLength, 0.003F), first = ramp(kLength, 0.0007F), second = ramp(kLength, 0.0001F);
   for (float& value : second) value = value * value;
   adamw_loop(AdamWSpan<float, float>{.master = weights.data() + begin,
                                      .gradient = gradients.data() + begin,

@@ -44,11 +44,9 @@ void on_device(State<Master, Gradient, Rounded>& state, const std::vector<SgdRan
   DeviceArray<Master> master(state.master, by.state), velocity(state.velocity, by.state);
   DeviceArray<Gradient> gradient(state.gradient, by.gradient);
   DeviceArray<Rounded> rounded(state.rounded, by.state);
-  launch_sgd<Master, Gradient, Rounded>({master.data(), gradient.data(), velocity.data(), rounded.data()}, ranges, factors<Master>(0), nullptr);
-  state = {.master = master.values(),
-           .velocity = velocity.values(),
-           .gradient = gradient.values(),
-           .rounded = rounded.values()};
+  launch_sgd<Master, Gradient, Rounded>({master.data(), gradient.data(), velocity.data(), rounded.data()}, ranges, factors<Master>(0),
+                                        nullptr);
+  state = {.master = master.values(), .velocity = velocity.values(), .gradient = gradient.values(), .rounded = rounded.values()};
 }
 
 // Ranges with gaps, empty, longer than a block's chunk, starting anywhere.
@@ -70,7 +68,8 @@ void expect_equal(const std::vector<SgdRange<Master>>& ranges, const Shifts& shi
 using SgdKernel = Kernels;
 
 TEST_F(SgdKernel, HasTheBitsOfTheLoop) {
-  for (const Shifts& shift : {Shifts{}, {.state = 1, .gradient = 1}, {.state = 8, .gradient = 8}, {.gradient = 1}}) {  // 1: no 16-byte access is possible
+  for (const Shifts& shift :
+       {Shifts{}, {.state = 1, .gradient = 1}, {.state = 8, .gradient = 8}, {.gradient = 1}}) {  // 1: no 16-byte access is possible
     expect_equal<float, float, float>(ranges<float>(), shift);
     expect_equal<float, float, Bfloat16Bits>(ranges<float>(), shift);
     expect_equal<float, float, Float16Bits>(ranges<float>(), shift);
@@ -82,8 +81,7 @@ TEST_F(SgdKernel, HasTheBitsOfTheLoop) {
 
 TEST_F(SgdKernel, StepsMoreRangesThanOneLaunchHolds) {
   std::vector<SgdRange<float>> many;
-  for (std::int64_t i = 0; i < 200; ++i)
-    many.push_back({.begin = i * 24, .end = i * 24 + 17, .decay = 0.001F * static_cast<float>(i)});
+  for (std::int64_t i = 0; i < 200; ++i) many.push_back({.begin = i * 24, .end = i * 24 + 17, .decay = 0.001F * static_cast<float>(i)});
   expect_equal<float, Bfloat16Bits, Bfloat16Bits>(many);
 }
 

@@ -55,14 +55,16 @@ TEST(DeviceChoice, RefusesWithTheReasonAndARemedy) {
   Surroundings no_build = ranks(1, 0, false);
   no_build.knows_gpus = false;
   EXPECT_THAT(refusal(kForGpus, no_build), HasSubstr("cmake --preset cuda"));
-  EXPECT_THAT(refusal(kForGpus, ranks(1, 0, false)), testing::AllOf(HasSubstr("driver on your system is too old"), HasSubstr("--device cpu")));
+  EXPECT_THAT(refusal(kForGpus, ranks(1, 0, false)),
+              testing::AllOf(HasSubstr("driver on your system is too old"), HasSubstr("--device cpu")));
   EXPECT_THAT(refusal({.device = "cuda:7"}, ranks(1, 2, false)), HasSubstr("cuda:7 is not there: 2 GPUs are"));
   EXPECT_THAT(refusal(kForGpus, ranks(2, 1, false)), HasSubstr("2 ranks on this host share 1 GPU,"));
   EXPECT_THAT(refusal({.communication = "nccl", .planned = sim::DeviceKind::Gpu}, ranks(2, 1, true)), HasSubstr("Duplicate GPU detected"));
   EXPECT_THAT(refusal({}, ranks(2, 0, false)), HasSubstr("only MPI joins CPU ranks"));
   EXPECT_THAT(refusal({.communication = "nccl"}, ranks(2, 2, true)), HasSubstr("compute on CPUs"));
   EXPECT_THAT(refusal({.communication = "mpi", .planned = sim::DeviceKind::Gpu}, ranks(2, 2, false)), HasSubstr("start them with mpirun"));
-  EXPECT_THAT(refusal({.device = "tpu", .communication = "smoke"}, ranks(1, 0, false)), testing::AllOf(HasSubstr("tpu"), HasSubstr("smoke")));
+  EXPECT_THAT(refusal({.device = "tpu", .communication = "smoke"}, ranks(1, 0, false)),
+              testing::AllOf(HasSubstr("tpu"), HasSubstr("smoke")));
 }
 
 TEST(DeviceChoice, LooksAround) {

@@ -39,7 +39,8 @@ TEST(StepReport, ResumingDropsTheLinesThatWereLost) {
     StepReport report(path, {0}, {9});
     for (const std::int64_t step : {1, 2, 3, 4}) report.add(figures(step));
   }
-  std::ofstream(path, std::ios::app) << "{\"step\":x}\n" << R"({"step":5,"lo)";  // damaged; the run died while writing
+  std::ofstream(path, std::ios::app) << "{\"step\":x}\n"
+                                     << R"({"step":5,"lo)";  // damaged; the run died while writing
   { StepReport(path, {2}, {9}).add(figures(3)); }
   std::ifstream file(path);
   std::vector<std::string> lines;
@@ -61,7 +62,8 @@ TEST(StepReport, LinesWaitForSpaceAndAreToldWhereTheyFindNone) {
   StepReport report(path, {0}, {9});
   limit(2);
   for (const std::int64_t step : {1, 2, 3, 4}) report.add(figures(step));
-  EXPECT_THAT([&] { report.finish(); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("the lines from step 3 on could not be written")));
+  EXPECT_THAT([&] { report.finish(); },
+              testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("the lines from step 3 on could not be written")));
   setrlimit(RLIMIT_FSIZE, &before);
   report.add(figures(5));
   EXPECT_NO_THROW(report.finish());

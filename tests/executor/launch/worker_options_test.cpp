@@ -17,8 +17,9 @@ TEST(WorkerOptions, RunTakesAll) {
 }
 
 TEST(WorkerOptions, SayWhereToCompute) {
-  const auto parsed = parse_options({"run", "--plan", "p", "--data", "d", "--steps", "1", "--out", "o", "--device", "cuda:1", "--communication",
-                                     "mpi", "--memory-snapshot", "s.pickle", "--no-checkpoint", "--cuda-graphs", "--folder-is-locked"});
+  const auto parsed =
+      parse_options({"run", "--plan", "p", "--data", "d", "--steps", "1", "--out", "o", "--device", "cuda:1", "--communication", "mpi",
+                     "--memory-snapshot", "s.pickle", "--no-checkpoint", "--cuda-graphs", "--folder-is-locked"});
   ASSERT_TRUE(parsed.options) << parsed.problem;
   EXPECT_EQ(parsed.options->device, "cuda:1");
   EXPECT_EQ(parsed.options->communication, "mpi");

@@ -23,7 +23,7 @@ void write_loop_plans(const std::string& folder) {
     sim::ParallelPlan plan = parity::plan_of(composition, model);
     sim::save_plan(plan, folder + "/" + composition.name + ".json");
     if (composition.mesh.copies() == 1) continue;
-    const bool wraps = composition.layers_per_unit > 1 || composition.mesh.reshard > 1;   // of stage 3
+    const bool wraps = composition.layers_per_unit > 1 || composition.mesh.reshard > 1;  // of stage 3
     const std::int32_t used = wraps ? 3 : stage;
     sim::save_plan(parity::with_zero(plan, used), folder + "/" + composition.name + "_zero" + std::to_string(used) + ".json");
     if (!wraps) stage = stage % 3 + 1;
@@ -36,7 +36,7 @@ void write_hugging_face_plans(const std::string& folder) {
   sim::ModelConfig direct = parity::tiny_deepseek();
   direct.model_type = "deepseek_v2";
   direct.attention.q_lora = 0;
-  sim::ModelConfig mixtral = parity::tiny_mixtral();   // as its class in transformers has it
+  sim::ModelConfig mixtral = parity::tiny_mixtral();  // as its class in transformers has it
   mixtral.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = mixtral.ffn, .renormalised = true};
   for (sim::ModelConfig model : {parity::tiny_gpt2(), parity::tiny_llama(), parity::tiny_deepseek(), direct, mixtral})
     for (const std::int32_t tensor : {1, 2})

@@ -15,14 +15,17 @@ namespace {
 constexpr std::int64_t kBatch = 2, kQueryHeads = 4, kTokens = 6, kHeadWidth = 3;
 
 HeadOperands token_operands(std::int64_t kv_heads) {
-  const auto operand = [](std::int64_t heads, std::uint64_t seed) { return recorded(random_tensor({kBatch, kTokens, heads, kHeadWidth}, seed)); };
+  const auto operand = [](std::int64_t heads, std::uint64_t seed) {
+    return recorded(random_tensor({kBatch, kTokens, heads, kHeadWidth}, seed));
+  };
   return {operand(kQueryHeads, 1), operand(kv_heads, 2), operand(kv_heads, 3)};
 }
 
 // By LibTorch's plain operators, recorded by autograd: [samples, tokens, heads, width].
 at::Tensor plain_attention(const HeadOperands& operands, bool is_causal) {
   const auto heads = [&](const at::Tensor& tensor) { return tensor.repeat_interleave(kQueryHeads / tensor.size(2), 2).transpose(1, 2); };
-  at::Tensor scores = at::matmul(heads(operands.queries), heads(operands.keys).transpose(2, 3)) / std::sqrt(static_cast<double>(kHeadWidth));
+  at::Tensor scores =
+      at::matmul(heads(operands.queries), heads(operands.keys).transpose(2, 3)) / std::sqrt(static_cast<double>(kHeadWidth));
   if (is_causal) scores = scores + at::full({kTokens, kTokens}, -std::numeric_limits<double>::infinity(), at::kDouble).triu_(1);
   return at::matmul(at::softmax(scores, 3), heads(operands.values)).transpose(1, 2);
 }

@@ -46,7 +46,8 @@ TEST(Embedding, StretchesOfTheSequenceKnowTheirPositions) {
   const at::Tensor expected_gradient = leaves[1].gradient.clone();
   leaves[1].gradient.zero_();
   for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 4}, {4, 2}}) {
-    const Embedding part({kTables, leaves}, {.sequence = 3, .tensor = {}, .stretches = {{.begin = 0, .first = first, .count = count}}, .rotary = {}});
+    const Embedding part({kTables, leaves},
+                         {.sequence = 3, .tensor = {}, .stretches = {{.begin = 0, .first = first, .count = count}}, .rotary = {}});
     at::Tensor stretch = at::zeros({count, 4}, at::kDouble), slope = gradient.narrow(0, first, count).clone();
     part.add_positions(stretch, {});
     part.positions_backward(slope, {});

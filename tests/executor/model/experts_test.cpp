@@ -33,7 +33,8 @@ sim::ModelConfig config_of(const sim::ExpertForm& form) {
 }
 
 struct ExpertBlock {
-  explicit ExpertBlock(const sim::ExpertForm& form) : config(config_of(form)), parameters(sim::make_model_graph(config, {1}).layers[1].parameters) {
+  explicit ExpertBlock(const sim::ExpertForm& form)
+      : config(config_of(form)), parameters(sim::make_model_graph(config, {1}).layers[1].parameters) {
     for (std::size_t at = 0; at < parameters.size(); ++at) leaves.push_back(random_leaf({parameters[at].rows, parameters[at].columns}, at));
   }
   LayerParts parts() const { return {parameters, leaves}; }
@@ -45,7 +46,9 @@ struct ExpertBlock {
 
 struct Weights {
   at::Tensor router, up, down, shared_up, shared_down;
-  std::vector<at::Tensor> all() const { return shared_up.defined() ? std::vector{router, up, down, shared_up, shared_down} : std::vector{router, up, down}; }
+  std::vector<at::Tensor> all() const {
+    return shared_up.defined() ? std::vector{router, up, down, shared_up, shared_down} : std::vector{router, up, down};
+  }
 };
 
 at::Tensor feed_forward(const at::Tensor& x, const at::Tensor& up, const at::Tensor& down) {
@@ -67,7 +70,8 @@ std::pair<at::Tensor, at::Tensor> definition(const at::Tensor& x, const Weights&
     for (std::int64_t place = 0; place < form.topk; ++place) {
       const auto expert = experts[token][place].item<std::int64_t>();
       counts[expert] += 1;
-      sum = sum + chosen[token][place] * feed_forward(x[token], weights.up.narrow(0, expert * 2 * kExpertWidth, 2 * kExpertWidth), weights.down.narrow(0, expert * kHidden, kHidden));
+      sum = sum + chosen[token][place] * feed_forward(x[token], weights.up.narrow(0, expert * 2 * kExpertWidth, 2 * kExpertWidth),
+                                                      weights.down.narrow(0, expert * kHidden, kHidden));
     }
     if (weights.shared_up.defined()) sum = sum + feed_forward(x[token], weights.shared_up, weights.shared_down);
     rows.push_back(sum);
@@ -84,19 +88,26 @@ void expect_definition(const sim::ExpertForm& form, const at::Tensor& input, dou
   const at::Tensor rows = experts.send(input, kept, {});
   kept.exchange.held = kept.order.counts;
   const at::Tensor output = experts.combine(experts.compute(rows, kept, {}), kept);
-  const at::Tensor gradient = experts.send_backward(experts.compute_backward(experts.combine_backward(above, kept), kept), kept, form.balance_loss);
+  const at::Tensor gradient =
+      experts.send_backward(experts.compute_backward(experts.combine_backward(above, kept), kept), kept, form.balance_loss);
 
   const c10::AutoGradMode record(true);
-  const auto weight = [&](std::string_view suffix) { return block.leaf(suffix).value.defined() ? recorded(block.leaf(suffix).value) : at::Tensor(); };
-  const Weights weights{weight("router.weight"), weight("experts.up.weight"), weight("experts.down.weight"), weight("shared.up.weight"), weight("shared.down.weight")};
+  const auto weight = [&](std::string_view suffix) {
+    return block.leaf(suffix).value.defined() ? recorded(block.leaf(suffix).value) : at::Tensor();
+  };
+  const Weights weights{weight("router.weight"), weight("experts.up.weight"), weight("experts.down.weight"), weight("shared.up.weight"),
+                        weight("shared.down.weight")};
   const at::Tensor x = recorded(input);
   const auto [expected, balance] = definition(x, weights, form);
   ((expected * above).sum() + balance * form.balance_loss).backward();
   EXPECT_LT(relative_error(output, expected), tolerance);
   EXPECT_LT(relative_error(gradient, x.grad()), tolerance);
-  const std::vector<std::string_view> names{"router.weight", "experts.up.weight", "experts.down.weight", "shared.up.weight", "shared.down.weight"};
+  const std::vector<std::string_view> names{"router.weight", "experts.up.weight", "experts.down.weight", "shared.up.weight",
+                                            "shared.down.weight"};
   for (std::size_t at = 0; at < weights.all().size(); ++at)
-    EXPECT_LT((block.leaf(names[at]).gradient - weights.all()[at].grad()).norm().item<double>(), tolerance * (1 + weights.all()[at].grad().norm().item<double>())) << names[at];
+    EXPECT_LT((block.leaf(names[at]).gradient - weights.all()[at].grad()).norm().item<double>(),
+              tolerance * (1 + weights.all()[at].grad().norm().item<double>()))
+        << names[at];
 }
 
 sim::ExpertForm form_of(std::int64_t topk) { return {.experts = kExperts, .topk = topk, .expert_ffn = kExpertWidth}; }

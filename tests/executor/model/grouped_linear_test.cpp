@@ -15,11 +15,15 @@ TEST(GroupedLinear, IsALinearAnExpert) {
   const RowCounts counts{3, 0, 2};
   const Leaf grouped = random_leaf({3 * 4, 6}, 1);
   const Leaf apart{.value = grouped.value, .gradient = at::zeros_like(grouped.value)};
-  const auto expert = [&](std::int64_t at) { return Leaf{.value = apart.value.narrow(0, 4 * at, 4), .gradient = apart.gradient.narrow(0, 4 * at, 4)}; };
+  const auto expert = [&](std::int64_t at) {
+    return Leaf{.value = apart.value.narrow(0, 4 * at, 4), .gradient = apart.gradient.narrow(0, 4 * at, 4)};
+  };
   const at::Tensor input = random_tensor({5, 6}, 2), above = random_tensor({5, 4}, 3);
   Piece one, other;
   const at::Tensor output = one.forward(input, [&](const at::Tensor& x) { return grouped_linear(x, grouped, counts); });
-  const at::Tensor expected = other.forward(input, [&](const at::Tensor& x) { return at::cat({linear(x.narrow(0, 0, 3), expert(0)), linear(x.narrow(0, 3, 2), expert(2))}); });
+  const at::Tensor expected = other.forward(input, [&](const at::Tensor& x) {
+    return at::cat({linear(x.narrow(0, 0, 3), expert(0)), linear(x.narrow(0, 3, 2), expert(2))});
+  });
   EXPECT_TRUE(output.equal(expected));
   EXPECT_TRUE(one.backward(above).equal(other.backward(above)));
   EXPECT_TRUE(grouped.gradient.equal(apart.gradient));
@@ -28,7 +32,12 @@ TEST(GroupedLinear, IsALinearAnExpert) {
 TEST(GroupedLinear, MayHaveNoRowAtAll) {
   const Leaf weight = random_leaf({8, 6}, 1);
   Piece piece;
-  EXPECT_EQ(piece.forward(at::zeros({0, 6}, at::kDouble), [&](const at::Tensor& x) { return grouped_linear(x, weight, {0, 0}); }).size(1), 4);
+  EXPECT_EQ(piece.forward(at::zeros({0, 6}, at::kDouble),
+                          [&](const at::Tensor& x) {
+                            return grouped_linear(x, weight, {0, 0});
+                          })
+                .size(1),
+            4);
   EXPECT_EQ(piece.backward(at::zeros({0, 4}, at::kDouble)).size(0), 0);
 }
 

@@ -10,11 +10,12 @@ namespace {
 
 // Four heads of queries and two of keys, three columns each, two of values with two.
 const Dealing kJoint{.columns = {12, 6, 4}, .tokens = 5, .ranks = 2};
-constexpr std::int64_t kRowsHere = 10;   // two samples
+constexpr std::int64_t kRowsHere = 10;  // two samples
 
 TEST(HeadExchange, AChunkHoldsItsRanksHeads) {
   const at::Tensor rows = random_tensor({kRowsHere, 22}, 1), chunks = by_heads(rows, kJoint);
-  EXPECT_TRUE(at::equal(chunks[1].reshape({kRowsHere, 11}), at::cat({rows.narrow(1, 6, 6), rows.narrow(1, 15, 3), rows.narrow(1, 20, 2)}, 1)));
+  EXPECT_TRUE(
+      at::equal(chunks[1].reshape({kRowsHere, 11}), at::cat({rows.narrow(1, 6, 6), rows.narrow(1, 15, 3), rows.narrow(1, 20, 2)}, 1)));
   EXPECT_TRUE(at::equal(joined_heads(chunks, kJoint), rows));
 }
 
@@ -26,7 +27,7 @@ TEST(HeadExchange, OutputsAreHeadsAlone) {
 }
 
 TEST(HeadExchange, TokensOfEachSampleAreJoined) {
-  const at::Tensor chunks = at::arange(2 * 2 * 5 * 7, at::kDouble).view({2, 2, 5, 7});   // rank, sample, token, width
+  const at::Tensor chunks = at::arange(2 * 2 * 5 * 7, at::kDouble).view({2, 2, 5, 7});  // rank, sample, token, width
   const at::Tensor rows = joined_tokens(chunks, kJoint);
   ASSERT_EQ(rows.sizes(), at::IntArrayRef({20, 7}));
   EXPECT_TRUE(at::equal(rows[7], chunks[1][0][2])) << "the first sample's token 7 is the second rank's token 2";

@@ -34,12 +34,14 @@ sim::ModelConfig tiny_deepseek(sim::AttentionForm form) {
   config.attention.kind = sim::AttentionKind::Latent;
   return config;
 }
-constexpr sim::AttentionForm kLatentForms[] = {{.q_lora = 7, .kv_lora = 5, .qk_nope = 6, .qk_rope = 4, .v_dim = 3},     // values narrower than keys
-                                         {.q_lora = 0, .kv_lora = 5, .qk_nope = 2, .qk_rope = 2, .v_dim = 8},     // wider
-                                         {.q_lora = 3, .kv_lora = 4, .qk_nope = 4, .qk_rope = 2, .v_dim = 6}};    // as wide
+constexpr sim::AttentionForm kLatentForms[] = {
+    {.q_lora = 7, .kv_lora = 5, .qk_nope = 6, .qk_rope = 4, .v_dim = 3},   // values narrower than keys
+    {.q_lora = 0, .kv_lora = 5, .qk_nope = 2, .qk_rope = 2, .v_dim = 8},   // wider
+    {.q_lora = 3, .kv_lora = 4, .qk_nope = 4, .qk_rope = 2, .v_dim = 6}};  // as wide
 
 struct Latent {
-  Latent(const sim::AttentionForm& form, TensorPosition tensor) : config(tiny_deepseek(form)), parameters(sim::make_model_graph(config, {1}).layers[1].parameters) {
+  Latent(const sim::AttentionForm& form, TensorPosition tensor)
+      : config(tiny_deepseek(form)), parameters(sim::make_model_graph(config, {1}).layers[1].parameters) {
     for (std::size_t at = 0; at < parameters.size(); ++at) {
       const TensorPart part(parameters[at], tensor);
       const at::Tensor whole = random_tensor({parameters[at].elements()}, at);
@@ -70,7 +72,7 @@ struct LatentFormula {
     for (const char* name : {"q", "q_down", "q_norm", "q_up", "kv_down", "kv_norm", "kv_up"})
       if (const Leaf leaf = latent.leaf(name); leaf.value.defined()) weights[name] = recorded(leaf.value);
   }
-  at::Tensor turned(const at::Tensor& x) const {   // [samples, sequence, heads, rope]
+  at::Tensor turned(const at::Tensor& x) const {  // [samples, sequence, heads, rope]
     std::vector<at::Tensor> positions;
     for (std::int64_t position = 0; position < kLatentSequence; ++position) {
       std::vector<at::Tensor> numbers;
@@ -86,15 +88,22 @@ struct LatentFormula {
   }
   at::Tensor operator()(const at::Tensor& x) const {
     const auto norm = [&](const at::Tensor& of, const char* name) { return at::rms_norm(of, {of.size(1)}, weights.at(name), 1e-6); };
-    const at::Tensor q = form.q_lora > 0 ? at::linear(norm(at::linear(x, weights.at("q_down")), "q_norm"), weights.at("q_up")) : at::linear(x, weights.at("q"));
+    const at::Tensor q = form.q_lora > 0 ? at::linear(norm(at::linear(x, weights.at("q_down")), "q_norm"), weights.at("q_up"))
+                                         : at::linear(x, weights.at("q"));
     const at::Tensor query = q.view({kLatentSamples, kLatentSequence, kLatentHeads, -1}), down = at::linear(x, weights.at("kv_down"));
-    const at::Tensor both = at::linear(norm(down.narrow(1, 0, form.kv_lora), "kv_norm"), weights.at("kv_up")).view({kLatentSamples, kLatentSequence, kLatentHeads, -1});
-    const at::Tensor shared = turned(down.narrow(1, form.kv_lora, form.qk_rope).view({kLatentSamples, kLatentSequence, 1, -1})).expand({-1, -1, kLatentHeads, -1});
-    const at::Tensor queries = at::cat({query.narrow(3, 0, form.qk_nope), turned(query.narrow(3, form.qk_nope, form.qk_rope))}, 3).transpose(1, 2);
+    const at::Tensor both = at::linear(norm(down.narrow(1, 0, form.kv_lora), "kv_norm"), weights.at("kv_up"))
+                                .view({kLatentSamples, kLatentSequence, kLatentHeads, -1});
+    const at::Tensor shared = turned(down.narrow(1, form.kv_lora, form.qk_rope).view({kLatentSamples, kLatentSequence, 1, -1}))
+                                  .expand({-1, -1, kLatentHeads, -1});
+    const at::Tensor queries =
+        at::cat({query.narrow(3, 0, form.qk_nope), turned(query.narrow(3, form.qk_nope, form.qk_rope))}, 3).transpose(1, 2);
     const at::Tensor keys = at::cat({both.narrow(3, 0, form.qk_nope), shared}, 3).transpose(1, 2);
     const at::Tensor future = at::full({kLatentSequence, kLatentSequence}, -std::numeric_limits<double>::infinity(), at::kDouble).triu(1);
-    const at::Tensor scores = at::matmul(queries, keys.transpose(2, 3)) / std::sqrt(static_cast<double>(form.qk_nope + form.qk_rope)) + future;
-    return at::matmul(at::softmax(scores, 3), both.narrow(3, form.qk_nope, form.v_dim).transpose(1, 2)).transpose(1, 2).reshape({kLatentSamples * kLatentSequence, -1});
+    const at::Tensor scores =
+        at::matmul(queries, keys.transpose(2, 3)) / std::sqrt(static_cast<double>(form.qk_nope + form.qk_rope)) + future;
+    return at::matmul(at::softmax(scores, 3), both.narrow(3, form.qk_nope, form.v_dim).transpose(1, 2))
+        .transpose(1, 2)
+        .reshape({kLatentSamples * kLatentSequence, -1});
   }
   sim::AttentionForm form;
   std::map<std::string, at::Tensor> weights;
@@ -110,14 +119,17 @@ TEST(LatentAttention, IsTheFormulaWithItsGradients) {
     (output * weighted).sum().backward();
     (expected * weighted).sum().backward();
     EXPECT_LT(relative_error(x.grad(), y.grad()), 1e-12);
-    for (const auto& [name, weight] : reference.weights) EXPECT_LT(relative_error(latent.leaf(name).gradient, weight.grad()), 1e-12) << name;
+    for (const auto& [name, weight] : reference.weights)
+      EXPECT_LT(relative_error(latent.leaf(name).gradient, weight.grad()), 1e-12) << name;
   }
 }
 
 // Heads side by side; gradients of what every rank holds whole add up.
 TEST(LatentAttention, TensorRanksHaveTheirHeadsAndPartsOfGradients) {
-  const Latent whole(kLatentForms[0], {}), first(kLatentForms[0], {.degree = 2, .rank = 0}), second(kLatentForms[0], {.degree = 2, .rank = 1});
-  const at::Tensor input = random_tensor({kLatentSamples * kLatentSequence, kLatentHidden}, 77), x = recorded(input), parts = recorded(input);
+  const Latent whole(kLatentForms[0], {}), first(kLatentForms[0], {.degree = 2, .rank = 0}),
+      second(kLatentForms[0], {.degree = 2, .rank = 1});
+  const at::Tensor input = random_tensor({kLatentSamples * kLatentSequence, kLatentHidden}, 77), x = recorded(input),
+                   parts = recorded(input);
   const at::Tensor expected = whole(x), output = at::cat({first(parts), second(parts)}, 1), weighted = random_tensor(expected.sizes(), 5);
   EXPECT_LT(relative_error(output.detach(), expected.detach()), 1e-13);
   (expected * weighted).sum().backward();

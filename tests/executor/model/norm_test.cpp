@@ -43,7 +43,8 @@ TEST(Norm, RmsNormEqualsLibTorch) {
 TEST(Norm, MakesTheSumThatWaitsForIt) {
   for (const sim::Norm kind : {sim::Norm::LayerNorm, sim::Norm::RmsNorm}) {
     const NormLayer layer{.kind = kind, .scale = random_leaf({8}, 1), .shift = kind == sim::Norm::LayerNorm ? random_leaf({8}, 2) : Leaf{}};
-    const at::Tensor product = random_tensor({5, 8}, 3), before = random_tensor({5, 8}, 4), kept = before.clone(), gradient = random_tensor({5, 8}, 5);
+    const at::Tensor product = random_tensor({5, 8}, 3), before = random_tensor({5, 8}, 4), kept = before.clone(),
+                     gradient = random_tensor({5, 8}, 5);
     ResidualStream apart = no_sum(product + before), stream{.value = product, .addend = before};
     const NormResult expected = norm_forward(apart, layer), result = norm_forward(stream, layer);
     EXPECT_TRUE(at::equal(result.output, expected.output));

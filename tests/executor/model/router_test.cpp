@@ -11,7 +11,8 @@ namespace executor {
 namespace {
 
 TEST(Router, TakesTheBestAndWeighsThemByTheirScores) {
-  const Routing routing = route(at::log(at::tensor({0.1, 0.2, 0.3, 0.4}, at::kDouble)).unsqueeze(0), {.experts = 4, .topk = 2, .expert_ffn = 1, .renormalised = true});
+  const Routing routing = route(at::log(at::tensor({0.1, 0.2, 0.3, 0.4}, at::kDouble)).unsqueeze(0),
+                                {.experts = 4, .topk = 2, .expert_ffn = 1, .renormalised = true});
   EXPECT_EQ(routing.experts[0][0].item<std::int64_t>(), 3);
   EXPECT_EQ(routing.experts[0][1].item<std::int64_t>(), 2);
   EXPECT_NEAR(routing.weights[0][0].item<double>(), 4.0 / 7, 1e-15);

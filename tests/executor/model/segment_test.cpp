@@ -62,10 +62,16 @@ TEST(Segment, WholeAttentionEqualsItsOperators) {
 TEST(Segment, PartsOfTensorRanksSumToTheWhole) {
   const Block whole({}), first({.degree = 2, .rank = 0}), second({.degree = 2, .rank = 1});
   const at::Tensor input = random_tensor({10, 8}, 77);
-  const auto settings = [](std::int64_t degree) { return SegmentSettings{.sequence = 5, .tensor = {.degree = degree, .rank = 0}, .rotary = {}}; };
-  const auto attention = [&](const Block& block, std::int64_t degree) { return make_attention(tiny_gpt2(), block.parts(), settings(degree)); };
+  const auto settings = [](std::int64_t degree) {
+    return SegmentSettings{.sequence = 5, .tensor = {.degree = degree, .rank = 0}, .rotary = {}};
+  };
+  const auto attention = [&](const Block& block, std::int64_t degree) {
+    return make_attention(tiny_gpt2(), block.parts(), settings(degree));
+  };
   const auto mlp = [&](const Block& block, std::int64_t degree) { return make_mlp(tiny_gpt2(), block.parts(), settings(degree)); };
-  const auto sum = [&](const BlockSegment& a, const BlockSegment& b) { return through(a, input) + through(b, input) + a.late_bias().value; };
+  const auto sum = [&](const BlockSegment& a, const BlockSegment& b) {
+    return through(a, input) + through(b, input) + a.late_bias().value;
+  };
   EXPECT_LT(relative_error(sum(attention(first, 2), attention(second, 2)), through(attention(whole, 1), input)), 1e-13);
   EXPECT_LT(relative_error(sum(mlp(first, 2), mlp(second, 2)), through(mlp(whole, 1), input)), 1e-13);
   EXPECT_FALSE(mlp(whole, 1).late_bias().value.defined()) << "one tensor rank adds it in the product";

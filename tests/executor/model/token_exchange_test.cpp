@@ -13,18 +13,19 @@ using testing::ElementsAre;
 TEST(TokenExchange, BringsRowsIntoTheOrderOfExperts) {
   const at::Tensor counts = at::tensor({5, 0, 1, 2, 0, 3, 2, 0}, at::kLong).view({2, 4});
   const TokenExchange here = make_exchange(counts, {.expert_degree = 2, .expert_rank = 1}, at::kCPU);
-  EXPECT_THAT(here.to, ElementsAre(3, 2));     // rank 1's own rows
-  EXPECT_THAT(here.from, ElementsAre(3, 2));   // of rank 0: 1 and 2; of rank 1: 2 and 0
+  EXPECT_THAT(here.to, ElementsAre(3, 2));    // rank 1's own rows
+  EXPECT_THAT(here.from, ElementsAre(3, 2));  // of rank 0: 1 and 2; of rank 1: 2 and 0
   EXPECT_THAT(here.held, ElementsAre(3, 2));
   EXPECT_EQ(here.rows_here(), 5);
-  const at::Tensor arrived = at::tensor({2, 3, 3, 2, 2}, at::kLong);   // whose row
+  const at::Tensor arrived = at::tensor({2, 3, 3, 2, 2}, at::kLong);  // whose row
   EXPECT_TRUE(arrived.index_select(0, here.sorted).equal(at::tensor({2, 2, 2, 3, 3}, at::kLong)));
   EXPECT_TRUE(arrived.index_select(0, here.sorted).index_select(0, here.arrived).equal(arrived));
 }
 
 TEST(TokenExchange, LeavesRowsAloneThatAreInOrder) {
   EXPECT_FALSE(make_exchange(at::tensor({1, 2}, at::kLong).view({1, 2}), {}, at::kCPU).sorted.defined());
-  EXPECT_FALSE(make_exchange(at::tensor({1, 2, 3, 4}, at::kLong).view({2, 2}), {.expert_degree = 2, .expert_rank = 0}, at::kCPU).sorted.defined());
+  EXPECT_FALSE(
+      make_exchange(at::tensor({1, 2, 3, 4}, at::kLong).view({2, 2}), {.expert_degree = 2, .expert_rank = 0}, at::kCPU).sorted.defined());
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(TokenOrder, IsThatOfTheExperts) {
 TEST(TokenOrder, DropsWhoWantsAnExpertLeast) {
   sim::ExpertForm form = kForm;
   form.dispatch = sim::ExpertDispatch::Drop;
-  form.capacity_factor = 0.75;   // of 8 / 3: two rows
+  form.capacity_factor = 0.75;  // of 8 / 3: two rows
   const TokenOrder order = order_tokens(routing(), form);
   EXPECT_THAT(order.counts, testing::ElementsAre(2, 2, 1));
   EXPECT_THAT(numbers(order.tokens), testing::ElementsAre(2, 3, 0, 1, 2));

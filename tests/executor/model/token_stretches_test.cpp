@@ -25,7 +25,8 @@ TEST(TokenStretches, RanksShareTokensAndWork) {
       std::set<std::int64_t> pairs;
       for (std::int64_t rank = 0; rank < ranks; ++rank) {
         std::int64_t seen = 0, rows = 0;
-        for (const TokenStretch& stretch : tokens_of({.samples = 2, .sequence = 24, .ranks = ranks, .rank = rank, .is_mirrored = is_mirrored})) {
+        for (const TokenStretch& stretch :
+             tokens_of({.samples = 2, .sequence = 24, .ranks = ranks, .rank = rank, .is_mirrored = is_mirrored})) {
           EXPECT_EQ(stretch.begin, rows) << "without gaps";
           rows += stretch.count;
           for (std::int64_t at = stretch.first; at < stretch.first + stretch.count; ++at) {

@@ -36,7 +36,7 @@ TEST(WeightGradients, AreTheSameLaterAsAtOnce) {
   later.perform();
   EXPECT_TRUE(put_off.weight.gradient.equal(at_once.weight.gradient));
   EXPECT_TRUE(put_off.bias.gradient.equal(at_once.bias.gradient));
-  later.perform();   // nothing is left
+  later.perform();  // nothing is left
   EXPECT_TRUE(put_off.weight.gradient.equal(at_once.weight.gradient));
 }
 

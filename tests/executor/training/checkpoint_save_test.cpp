@@ -62,7 +62,7 @@ TEST(CheckpointSave, AnErrorIsToldByTheNextStep) {
   Saving saving;
   saving.checkpoints.begin_save(saving.training.parameters, {.steps = {1}, .loss_scale = {}});
   saving.wait_until_written();
-  std::filesystem::remove(saving.folder + "/.step_00000001/rank_0.safetensors.json");   // the commit will miss it
+  std::filesystem::remove(saving.folder + "/.step_00000001/rank_0.safetensors.json");  // the commit will miss it
   const auto until_told = [&] {
     saving.checkpoints.end_step(/*all_have_written=*/true);
     for (;;) saving.checkpoints.end_step(false);

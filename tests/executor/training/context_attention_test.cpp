@@ -22,13 +22,17 @@ class ContextRanks : public testing::TestWithParam<ContextCase> {
  protected:
   ContextRanks()
       : plan_(context_plan(GetParam().ranks, GetParam().algorithm, GetParam().samples)),
-        whole_{.heads = plan_.model.heads, .kv_heads = plan_.model.kv_heads, .head_dim = plan_.model.head_dim, .sequence = plan_.workload.sequence},
+        whole_{.heads = plan_.model.heads,
+               .kv_heads = plan_.model.kv_heads,
+               .head_dim = plan_.model.head_dim,
+               .sequence = plan_.workload.sequence},
         table_(rotary_table(whole_, 1e4, at::kDouble)) {
     for (sim::Rank rank{0}; rank.value() < plan_.mesh.context; ++rank) {
       shapes_.push_back(context_shape(plan_, rank, rotary_rows(table_, plan_, rank), Mutation::None));
       tokens_.push_back(rank_tokens(plan_, rank));
     }
-    for (const ContextShape& shape : shapes_) ranks_.push_back(make_context_attention(plan_.context_algorithm, shape, /*keeps_graph=*/true));
+    for (const ContextShape& shape : shapes_)
+      ranks_.push_back(make_context_attention(plan_.context_algorithm, shape, /*keeps_graph=*/true));
   }
 
   at::Tensor rows(const at::Tensor& microbatch, std::size_t rank) const {
@@ -47,7 +51,8 @@ class ContextRanks : public testing::TestWithParam<ContextCase> {
   }
   void exchange(const sim::Task& task) {
     std::vector<Exchange> exchanges;
-    for (ContextAttention& rank : ranks_) exchanges.push_back(std::visit([&](auto& attention) { return attention.exchange(task.key); }, rank));
+    for (ContextAttention& rank : ranks_)
+      exchanges.push_back(std::visit([&](auto& attention) { return attention.exchange(task.key); }, rank));
     const bool scatters = task.key.operation == sim::Operation::ReduceScatter, gathers = task.key.operation == sim::Operation::AllGather;
     const at::Tensor& buffer = gathers ? exchanges.front().to : exchanges.front().from;
     EXPECT_EQ(static_cast<std::int64_t>(buffer.nbytes()), task.payload.value()) << sim::to_text(task.key) << (scatters ? " (whole)" : "");
@@ -87,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(All, ContextRanks,
                                          ContextCase{ContextAlgorithm::AllToAll, 2, 1}, ContextCase{ContextAlgorithm::AllToAll, 2, 3},
                                          ContextCase{ContextAlgorithm::AllToAll, 4, 2}),
                          [](const auto& each) {
-                           return fmt::format("{}_{}_ranks_{}_samples", sim::kContextAlgorithmNames[static_cast<std::size_t>(each.param.algorithm)], each.param.ranks,
+                           return fmt::format("{}_{}_ranks_{}_samples",
+                                              sim::kContextAlgorithmNames[static_cast<std::size_t>(each.param.algorithm)], each.param.ranks,
                                               each.param.samples);
                          });
 

@@ -38,7 +38,8 @@ TEST(DeviceStreams, AWaitOrdersWhatIsIssuedLater) {
 
 TEST(DeviceStreams, TheHostItselfWaits) {
   const DeviceStreams streams(checked_device());
-  const at::Tensor numbers = at::ones({4}, at::TensorOptions().dtype(at::kDouble).device(checked_device())), host = at::zeros({4}, at::kDouble);
+  const at::Tensor numbers = at::ones({4}, at::TensorOptions().dtype(at::kDouble).device(checked_device())),
+                   host = at::zeros({4}, at::kDouble);
   streams.split();
   streams.make_current(DeviceStream::ToHost);
   host.copy_(numbers, /*non_blocking=*/true);

@@ -93,7 +93,7 @@ TEST(FlatBucket, AnOffloadedOptimizerLiesOnTheHost) {
   plan.gradient_type = at::kBFloat16;
   FlatBucket bucket(layout(), plan);
   EXPECT_EQ(bucket.bytes().optimizer, sim::Bytes(0));
-  EXPECT_EQ(bucket.bytes().host, sim::Bytes(128 * (12 + 2 + 2)));   // master and moments; gradients, weights
+  EXPECT_EQ(bucket.bytes().host, sim::Bytes(128 * (12 + 2 + 2)));  // master and moments; gradients, weights
   bucket.reduction_target().fill_(3.0);
   bucket.copy_gradients_to_host();
   EXPECT_EQ(bucket.stepped_gradients().sum().item<double>(), 3.0 * 128);
@@ -102,7 +102,7 @@ TEST(FlatBucket, AnOffloadedOptimizerLiesOnTheHost) {
   EXPECT_EQ(bucket.weight_shard().sum().item<double>(), 5.0 * 128);
   bucket.master(bucket.own_shard()).fill_(7.0);
   bucket.round_master();
-  bucket.copy_weights_to_device();   // a step that was skipped leaves what is there
+  bucket.copy_weights_to_device();  // a step that was skipped leaves what is there
   EXPECT_EQ(bucket.weight_shard().sum().item<double>(), 7.0 * 128);
 }
 

@@ -27,7 +27,8 @@ TEST_P(OnAGpu, AGraphTrainsAsTasksIssuedOneByOne) {
   RunnerOptions options;
   options.graph = cuda_graph(kGpu);
   Training issued(plan, kGpu), replayed(plan, kGpu, options);
-  for (std::int64_t step = 0; step < 8; ++step) EXPECT_NEAR(replayed.step(step).loss / issued.step(step).loss, 1, GetParam().tolerance * 100) << step;
+  for (std::int64_t step = 0; step < 8; ++step)
+    EXPECT_NEAR(replayed.step(step).loss / issued.step(step).loss, 1, GetParam().tolerance * 100) << step;
   EXPECT_EQ(replayed.recorder.steps().size(), 3U);
 }
 

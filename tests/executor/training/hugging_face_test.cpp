@@ -42,9 +42,11 @@ sim::ParallelPlan tiny_latent_plan(sim::AttentionForm form) {
 
 TEST(HuggingFace, NamesOfLatentAttention) {
   const sim::ParallelPlan plan = tiny_latent_plan({});
-  EXPECT_THAT(source_of(plan, "layers.1.attention.kv_down.weight").names, testing::ElementsAre("model.layers.1.self_attn.kv_a_proj_with_mqa.weight"));
+  EXPECT_THAT(source_of(plan, "layers.1.attention.kv_down.weight").names,
+              testing::ElementsAre("model.layers.1.self_attn.kv_a_proj_with_mqa.weight"));
   EXPECT_THAT(source_of(plan, "layers.1.attention.q.weight").names, testing::ElementsAre("model.layers.1.self_attn.q_proj.weight"));
-  EXPECT_THAT(source_of(plan, "layers.1.attention.q_norm.weight").names, testing::ElementsAre("model.layers.1.self_attn.q_a_layernorm.weight"));
+  EXPECT_THAT(source_of(plan, "layers.1.attention.q_norm.weight").names,
+              testing::ElementsAre("model.layers.1.self_attn.q_a_layernorm.weight"));
 }
 
 TEST(HuggingFace, NamesOfBothFamilies) {
@@ -65,10 +67,12 @@ TEST(HuggingFace, FamiliesWithOtherWeightsAreRefused) {
   sim::ParallelPlan plan = tiny_mixtral_plan();
   Training training(plan);
   plan.model.model_type = "qwen3_moe";
-  EXPECT_THAT([&] { load_hugging_face(training.parameters, plan.model, "nowhere"); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("norms of queries and keys")));
+  EXPECT_THAT([&] { load_hugging_face(training.parameters, plan.model, "nowhere"); },
+              testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("norms of queries and keys")));
   plan.model.model_type = "mixtral";
   plan.model.experts->shared_ffn = 8;
-  EXPECT_THAT([&] { load_hugging_face(training.parameters, plan.model, "nowhere"); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("shared experts")));
+  EXPECT_THAT([&] { load_hugging_face(training.parameters, plan.model, "nowhere"); },
+              testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("shared experts")));
 }
 
 void expect_round_trip(const sim::ParallelPlan& plan) {

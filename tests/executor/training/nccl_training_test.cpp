@@ -67,7 +67,8 @@ void expect_the_losses_of_one_rank(sim::ParallelPlan plan) {
   plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
   Training alone(plan);
   ASSERT_EQ(ended.losses.size(), kJoinedSteps);
-  for (std::int64_t step = 0; step < kJoinedSteps; ++step) EXPECT_NEAR(ended.losses[static_cast<std::size_t>(step)] / alone.step(step).loss, 1, 1e-12);
+  for (std::int64_t step = 0; step < kJoinedSteps; ++step)
+    EXPECT_NEAR(ended.losses[static_cast<std::size_t>(step)] / alone.step(step).loss, 1, 1e-12);
 }
 
 TEST(NcclTraining, FreesNothingThatAnotherStreamUses) {
@@ -76,7 +77,8 @@ TEST(NcclTraining, FreesNothingThatAnotherStreamUses) {
 }
 
 TEST(NcclTraining, ContextRanksExchangeKeysOrHeads) {
-  for (const sim::ContextAlgorithm algorithm : {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll}) {
+  for (const sim::ContextAlgorithm algorithm :
+       {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll}) {
     sim::ParallelPlan plan = tiny_plan({.context = 2});
     plan.workload.sequence = 8;
     plan.context_algorithm = algorithm;
@@ -87,8 +89,10 @@ TEST(NcclTraining, ContextRanksExchangeKeysOrHeads) {
 
 TEST(NcclTraining, MemoryFreedTooEarlyIsCaught) {
   for (const std::int32_t zero_stage : {2, 3})
-    EXPECT_THAT(train_joined(sharded_over_two(zero_stage), Mutation::EarlyFree).caught, testing::HasSubstr("without waiting for it")) << "zero" << zero_stage;
-  EXPECT_THAT(train_joined(tiny_plan({.pipeline = 2}), Mutation::EarlyFree).caught, testing::HasSubstr("without waiting for it")) << "what is sent";
+    EXPECT_THAT(train_joined(sharded_over_two(zero_stage), Mutation::EarlyFree).caught, testing::HasSubstr("without waiting for it"))
+        << "zero" << zero_stage;
+  EXPECT_THAT(train_joined(tiny_plan({.pipeline = 2}), Mutation::EarlyFree).caught, testing::HasSubstr("without waiting for it"))
+      << "what is sent";
 }
 
 }  // namespace

@@ -41,14 +41,16 @@ TEST_P(ContextStages, GiveTheLossesAndGradientsOfOneRank) {
     }
     for (const sim::Task& task : tasks_of(alone))
       if (task.key.phase != sim::Phase::Gradients && task.key.phase != sim::Phase::Step) whole.stage.perform(task.key);
-    EXPECT_NEAR((at::cat(first.stage.losses()).sum() + at::cat(second.stage.losses()).sum()).item<double>(), at::cat(whole.stage.losses()).sum().item<double>(), 1e-11);
+    EXPECT_NEAR((at::cat(first.stage.losses()).sum() + at::cat(second.stage.losses()).sum()).item<double>(),
+                at::cat(whole.stage.losses()).sum().item<double>(), 1e-11);
     const auto gradients = [](ContextStage& of) { return of.parameters.buckets().front().gradients(); };
     const at::Tensor expected = gradients(whole);
     EXPECT_LT((gradients(first) + gradients(second) - expected).norm().item<double>(), 1e-13 * expected.norm().item<double>());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ContextStages, testing::Values(sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll),
+INSTANTIATE_TEST_SUITE_P(All, ContextStages,
+                         testing::Values(sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll),
                          [](const auto& each) { return std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(each.param)]); });
 
 }  // namespace

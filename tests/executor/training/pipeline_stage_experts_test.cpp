@@ -6,7 +6,8 @@ namespace {
 
 sim::ParallelPlan plan_with_experts() {
   sim::ParallelPlan plan = tiny_plan();
-  plan.model.experts = sim::ExpertForm{.experts = 4, .shared_experts = 1, .topk = 2, .expert_ffn = 12, .shared_ffn = 8, .first_dense_layers = 1, .renormalised = true};
+  plan.model.experts = sim::ExpertForm{
+      .experts = 4, .shared_experts = 1, .topk = 2, .expert_ffn = 12, .shared_ffn = 8, .first_dense_layers = 1, .renormalised = true};
   return plan;
 }
 

@@ -8,13 +8,18 @@ namespace executor {
 namespace {
 
 ContextShape shape_of(std::int64_t rank, Mutation mutation = Mutation::None) {
-  return {.heads = {.heads = 2, .kv_heads = 1, .head_dim = 3, .sequence = 4}, .value_dim = 2, .ranks = 2, .rank = rank, .rotary = {}, .mutation = mutation};
+  return {.heads = {.heads = 2, .kv_heads = 1, .head_dim = 3, .sequence = 4},
+          .value_dim = 2,
+          .ranks = 2,
+          .rank = rank,
+          .rotary = {},
+          .mutation = mutation};
 }
 
 TEST(QueryShare, TheOwnBlockIsKeysThenValues) {
   const ContextShape shape = shape_of(0);
   QueryShare share(shape);
-  const at::Tensor joint = random_tensor({8, 11}, 1), flat = share.take(joint.clone());   // two samples
+  const at::Tensor joint = random_tensor({8, 11}, 1), flat = share.take(joint.clone());  // two samples
   const KeyBlock block(flat, shape);
   EXPECT_EQ(block.values.sizes(), at::IntArrayRef({2, 4, 1, 2}));
   EXPECT_TRUE(at::equal(block.keys.reshape({8, 3}), joint.narrow(1, 6, 3)));
@@ -57,7 +62,8 @@ TEST(QueryShare, PlantedBugsChangeTheOutput) {
     share.attend(other, 0);
     return share.output();
   };
-  for (const Mutation mutation : {Mutation::UnscaledMerge, Mutation::FutureBlock}) EXPECT_GT(relative_error(output(mutation), output(Mutation::None)), 1e-3);
+  for (const Mutation mutation : {Mutation::UnscaledMerge, Mutation::FutureBlock})
+    EXPECT_GT(relative_error(output(mutation), output(Mutation::None)), 1e-3);
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ std::string difference(const sim::ParallelPlan& plan, Mutation mutation) {
   Training issued(plan, checked_device()), replayed(plan, checked_device(), {.mutation = mutation, .graph = checked_graph()});
   for (std::int64_t step = 0; step < kSteps; ++step) {
     const StepSummary expected = issued.step(step), is = replayed.step(step);
-    if (is.loss != expected.loss || is.gradient_norm != expected.gradient_norm) return fmt::format("step {}: {} != {}", step, is.loss, expected.loss);
+    if (is.loss != expected.loss || is.gradient_norm != expected.gradient_norm)
+      return fmt::format("step {}: {} != {}", step, is.loss, expected.loss);
   }
   EXPECT_EQ(replayed.recorder.steps().size(), 3U) << "steps without all spans are no part of the trace";
   EXPECT_FALSE(replayed.recorder.last().spans.empty()) << "the end of a step is issued as ever";
@@ -102,7 +103,8 @@ TEST(Replay, ATaskThatReadsOnTheHostIsNotCaptured) {
 }
 
 TEST(Replay, MasksOfTheCapturedStepAreSeen) {
-  for (double sim::ModelConfig::*dropout : {&sim::ModelConfig::residual_dropout, &sim::ModelConfig::embedding_dropout, &sim::ModelConfig::attention_dropout}) {
+  for (double sim::ModelConfig::*dropout :
+       {&sim::ModelConfig::residual_dropout, &sim::ModelConfig::embedding_dropout, &sim::ModelConfig::attention_dropout}) {
     sim::ParallelPlan plan = tiny_plan();
     plan.model.*dropout = 0.2;
     EXPECT_EQ(difference(plan, Mutation::None), "");

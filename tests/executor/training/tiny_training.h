@@ -69,7 +69,8 @@ inline void write_tokens(const std::string& path, std::int64_t count, std::int64
 
 // A rank with everything that a step needs.
 struct Training {
-  explicit Training(sim::ParallelPlan from, c10::Device device = c10::kCPU, const RunnerOptions& options = {}, Transport transport = nullptr)
+  explicit Training(sim::ParallelPlan from, c10::Device device = c10::kCPU, const RunnerOptions& options = {},
+                    Transport transport = nullptr)
       : plan(std::move(from)),
         model(sim::make_model_graph(plan)),
         communicators(plan.mesh, std::move(transport)),
@@ -79,7 +80,8 @@ struct Training {
     parameters.fill_initial_values();
   }
   StepSummary step(std::int64_t number) {
-    return runner.run_step(load_batch(TokenFile(folder.file("tokens.bin"), plan.workload.sequence), plan, communicators.rank(), number), {});
+    return runner.run_step(load_batch(TokenFile(folder.file("tokens.bin"), plan.workload.sequence), plan, communicators.rank(), number),
+                           {});
   }
   at::Tensor weights() { return parameters.buckets().front().weights().clone(); }
 

@@ -11,7 +11,7 @@ namespace {
 using sim::ContextAlgorithm;
 
 TEST(TokenShare, SequenceParallelismCutsTheRanksTokensOnceMore) {
-  sim::ParallelPlan plan = context_plan(2, ContextAlgorithm::Ring);   // eight tokens: pieces of two
+  sim::ParallelPlan plan = context_plan(2, ContextAlgorithm::Ring);  // eight tokens: pieces of two
   plan.mesh.tensor = 2;
   plan.sequence_parallel = true;
   EXPECT_EQ(rank_tokens(plan, sim::Rank(1)), (TokenStretches{{0, 0, 2}, {2, 6, 2}}));
@@ -27,7 +27,8 @@ TEST(TokenShare, RotaryRowsAreThoseOfTheRanksPositions) {
   const at::Tensor table = rotary_table({.heads = 1, .kv_heads = 1, .head_dim = 4, .sequence = 8}, 1e4, at::kDouble);
   EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(1)), table.narrow(1, 2, 4))) << "pieces 1 and 2 of four";
   EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(0)), at::cat({table.narrow(1, 0, 2), table.narrow(1, 6, 2)}, 1)));
-  EXPECT_TRUE(at::equal(rotary_rows(table, context_plan(2, ContextAlgorithm::AllToAll), sim::Rank(1)), table)) << "all tokens of some heads";
+  EXPECT_TRUE(at::equal(rotary_rows(table, context_plan(2, ContextAlgorithm::AllToAll), sim::Rank(1)), table))
+      << "all tokens of some heads";
 }
 
 // Tokens and their successors: the last token of a piece has its target in another rank's piece.

@@ -36,7 +36,8 @@ TEST(TraceRecorder, TasksOfTheHostHaveItsClock) {
   for (const DeviceStream stream : {DeviceStream::Compute, DeviceStream::Host, DeviceStream::Compute}) {
     recorder.begin_task(streams.now_on(stream));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    recorder.end_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Step, .operation = sim::Operation::HostUpdate}}, streams.now_on(stream));
+    recorder.end_task({.key = {.stage = sim::StageIndex(0), .phase = sim::Phase::Step, .operation = sim::Operation::HostUpdate}},
+                      streams.now_on(stream));
   }
   recorder.end_step({});
   const std::vector<sim::MeasuredStep> steps = recorder.steps();

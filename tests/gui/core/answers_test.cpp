@@ -78,7 +78,7 @@ TEST(Answers, LargerUnitsHoldMoreAndAreGatheredLessOften) {
 
 TEST(Answers, TheLongestSequenceIsTheLastThatFits) {
   sim::ParallelPlan small = test::examplePlan();
-  const sim::Bytes kept_back = small.cluster.hardware.memory - sim::usable_memory(small.cluster);   // of a GPU, by its driver
+  const sim::Bytes kept_back = small.cluster.hardware.memory - sim::usable_memory(small.cluster);  // of a GPU, by its driver
   small.cluster.hardware.memory = simulatePlan(small)->result.peak_memory + kept_back;
   const SharedPlan plan = simulatePlan(small);
   const Answer answer = answerTo("long may", plan);

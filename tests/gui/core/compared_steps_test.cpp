@@ -8,7 +8,8 @@ namespace gui {
 namespace {
 
 ComparedSteps comparedRun(double factor, const std::string& name) {
-  const std::vector<ComparedSide> sides = sidesOf(loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), name, {.factor = factor})));
+  const std::vector<ComparedSide> sides =
+      sidesOf(loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), name, {.factor = factor})));
   return {sides[0], sides[1]};
 }
 

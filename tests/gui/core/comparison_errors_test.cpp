@@ -35,7 +35,8 @@ TEST(ComparisonErrors, TheHistogramHoldsAllPairsAndTheirTime) {
   const std::vector<ComparedSide> sides = slowedSides();
   const ComparedSteps steps{sides[0], sides[1]};
   const std::vector<RatioBin> bins = ratioHistogram(steps);
-  const auto pairs = std::accumulate(bins.begin(), bins.end(), std::int64_t(0), [](std::int64_t sum, const RatioBin& bin) { return sum + bin.pairs; });
+  const auto pairs =
+      std::accumulate(bins.begin(), bins.end(), std::int64_t(0), [](std::int64_t sum, const RatioBin& bin) { return sum + bin.pairs; });
   EXPECT_EQ(pairs, static_cast<std::int64_t>(steps.pairing.pairs.size()));
   EXPECT_GT(bins[static_cast<std::size_t>(binOfRatio(2.01))].time + bins[static_cast<std::size_t>(binOfRatio(1.99))].time, sim::SimTime(0));
   EXPECT_EQ(binOfRatio(0), 0);

@@ -13,7 +13,8 @@ PlanQuestion onSixteen() {
 
 std::string encoder() {
   const std::string path = testing::TempDir() + "encoder.json";
-  std::ofstream(path) << R"({"model_type": "bert", "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024,
+  std::ofstream(path)
+      << R"({"model_type": "bert", "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024,
                              "vocab_size": 1000, "max_position_embeddings": 512, "hidden_act": "gelu"})";
   return path;
 }
@@ -22,7 +23,8 @@ TEST(Estimate, RanksLayoutsWithTheirIntervals) {
   const SharedEstimate estimate = estimateOf(onSixteen());
   const std::vector<planner::EstimatedLayout>& ranked = estimate->result.ranked;
   ASSERT_GT(ranked.size(), 5u);
-  for (const planner::EstimatedLayout& layout : ranked) EXPECT_TRUE(layout.step.low < layout.step.time && layout.step.time < layout.step.high);
+  for (const planner::EstimatedLayout& layout : ranked)
+    EXPECT_TRUE(layout.step.low < layout.step.time && layout.step.time < layout.step.high);
   EXPECT_EQ(estimate->request.format, sim::NumberFormat::Bf16);
 }
 

@@ -19,7 +19,15 @@ TEST(FileKind, IsJudgedByContent) {
   EXPECT_EQ(kindOfFile("profiles/hardware/a100-80gb-sxm.json"), FileKind::Cluster);
   EXPECT_EQ(kindOfFile("profiles/clusters/dgx-a100-64.json"), FileKind::Cluster);
   EXPECT_EQ(kindOfFile(testing::TempDir()), FileKind::RunFolder);
-  sim::export_recipe(*sim::find_program("accelerate"), [] { sim::ParallelPlan one = test::examplePlan(); one.mesh = {.data = 4}; one.cut = sim::even_cut(one.model.layers, {}); return one; }(), testing::TempDir() + "kinds");
+  sim::export_recipe(
+      *sim::find_program("accelerate"),
+      [] {
+        sim::ParallelPlan one = test::examplePlan();
+        one.mesh = {.data = 4};
+        one.cut = sim::even_cut(one.model.layers, {});
+        return one;
+      }(),
+      testing::TempDir() + "kinds");
   EXPECT_EQ(kindOfFile(testing::TempDir() + "kinds/accelerate.yaml"), FileKind::Recipe);
 }
 

@@ -35,7 +35,7 @@ TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
 TEST(Knobs, ReplicasStayWhereTheyCutTheDataRanks) {
   sim::ParallelPlan plan = test::examplePlan();
   Knobs knobs = knobsOf(plan);
-  knobs.pipeline = 1;   // four data ranks
+  knobs.pipeline = 1;  // four data ranks
   plan.mesh.replicas = 2;
   EXPECT_EQ(turned(plan, knobs).mesh.replicas, 2);
   plan.mesh.replicas = 4;

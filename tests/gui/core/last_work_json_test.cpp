@@ -12,8 +12,15 @@ namespace {
 std::string file() { return testing::TempDir() + "last_work.json"; }
 
 LastWork someWork() {
-  LastWork work{.question = {.model = "m.json", .cluster = "c", .devices = 4, .software = "s", .global_batch = 8, .sequence = 64, .precision = "bf16",
-                             .memory_limit = "70 GiB", .program = "deepspeed"},
+  LastWork work{.question = {.model = "m.json",
+                             .cluster = "c",
+                             .devices = 4,
+                             .software = "s",
+                             .global_batch = 8,
+                             .sequence = 64,
+                             .precision = "bf16",
+                             .memory_limit = "70 GiB",
+                             .program = "deepspeed"},
                 .plans = {test::examplePlan(), test::examplePlan(), test::examplePlan()},
                 .shown = 1,
                 .view = {.group = GroupBy::Stage, .pinned = {2}, .marks = {{sim::SimTime(1000), "here"}}, .search = "forward"}};

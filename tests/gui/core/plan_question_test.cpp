@@ -56,7 +56,7 @@ TEST(PlanQuestion, TakesTheSoftwareThatIsAskedFor) {
 
 TEST(PlanQuestion, PlansForAProgramKeepToWhatItPerforms) {
   EXPECT_FALSE(searchRequest(asked()).why_not);
-  const sim::ParallelPlan plan = test::examplePlan();   // two stages: DeepSpeed takes none from its file
+  const sim::ParallelPlan plan = test::examplePlan();  // two stages: DeepSpeed takes none from its file
   PlanQuestion question = asked();
   question.program = kWorker;
   EXPECT_TRUE(searchRequest(question).why_not(plan).empty());

@@ -49,9 +49,10 @@ const sim::Timeline& madeByHand() {
       add(sim::Stream::Send, sim::Phase::Forward, sim::Operation::Send, 0, 3 + stage);
       std::sort(made.spans.begin() + 6 * stage, made.spans.end(), [](const sim::Span& a, const sim::Span& b) { return a.start < b.start; });
       for (std::int64_t at = 0; at < 9; ++at)
-        made.memory.push_back({.device = device,
-                               .time = sim::SimTime(3 * at * kTick),
-                               .alive = {sim::Bytes(2 << 20), sim::Bytes(1 << 20), sim::Bytes(4 << 20), sim::Bytes((5 - std::abs(at - 4)) << 20)}});
+        made.memory.push_back(
+            {.device = device,
+             .time = sim::SimTime(3 * at * kTick),
+             .alive = {sim::Bytes(2 << 20), sim::Bytes(1 << 20), sim::Bytes(4 << 20), sim::Bytes((5 - std::abs(at - 4)) << 20)}});
     }
     return made;
   }();
@@ -71,7 +72,8 @@ MadeView timeline() {
     memory.time.push_back(300'000'000 * at);
     memory.value.push_back(static_cast<double>(12 - std::abs(at - 4)));
   }
-  view->setExtras(std::make_shared<std::vector<CounterRow>>(1, CounterRow{sim::DeviceId(0), std::make_shared<Counter>(memory)}), std::make_shared<std::vector<Flow>>(1, Flow{0, 7}));
+  view->setExtras(std::make_shared<std::vector<CounterRow>>(1, CounterRow{sim::DeviceId(0), std::make_shared<Counter>(memory)}),
+                  std::make_shared<std::vector<Flow>>(1, Flow{0, 7}));
   view->showAllFlows(true);
   view->setMarks({{kEnd / 3, "note"}});
   view->setGhost(kEnd * 11 / 10);
@@ -91,7 +93,8 @@ MadeView memory() {
 MadeView histogram() {
   auto view = std::make_unique<HistogramView>();
   view->resize(420, 240);
-  view->setBins({{0.25, 0.5, 1, sim::SimTime(10)}, {0.5, 1, 3, sim::SimTime(30)}, {0.97, 1.03, 5, sim::SimTime(70)}, {2.1, 4, 2, sim::SimTime(20)}});
+  view->setBins(
+      {{0.25, 0.5, 1, sim::SimTime(10)}, {0.5, 1, 3, sim::SimTime(30)}, {0.97, 1.03, 5, sim::SimTime(70)}, {2.1, 4, 2, sim::SimTime(20)}});
   return view;
 }
 MadeView line() {
@@ -138,7 +141,8 @@ MadeView cut() {
 constexpr struct {
   const char* name;
   MadeView (*make)();
-} kViews[] = {{"timeline", timeline}, {"memory", memory}, {"histogram", histogram}, {"line", line}, {"legend", legend}, {"scatter", scatter}, {"machines", machines}, {"cut", cut}};
+} kViews[] = {{"timeline", timeline}, {"memory", memory},   {"histogram", histogram}, {"line", line},
+              {"legend", legend},     {"scatter", scatter}, {"machines", machines},   {"cut", cut}};
 
 constexpr const char* kLooks[] = {"light", "dark", "zh_CN"};
 
@@ -165,7 +169,8 @@ double difference(const QImage& a, const QImage& b) {
   for (int y = 0; y < a.height(); ++y)
     for (int x = 0; x < a.width(); ++x) {
       const QRgb one = a.pixel(x, y), other = b.pixel(x, y);
-      off += std::abs(qRed(one) - qRed(other)) > kShade || std::abs(qGreen(one) - qGreen(other)) > kShade || std::abs(qBlue(one) - qBlue(other)) > kShade;
+      off += std::abs(qRed(one) - qRed(other)) > kShade || std::abs(qGreen(one) - qGreen(other)) > kShade ||
+             std::abs(qBlue(one) - qBlue(other)) > kShade;
     }
   return static_cast<double>(off) / (a.width() * a.height());
 }

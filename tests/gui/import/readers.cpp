@@ -73,7 +73,8 @@ std::string rankTraceExample() {
   return written([](const std::string& path) {
     sim::Span span;
     span.end = sim::SimTime(5000);
-    sim::RankTrace trace{.rank = sim::Rank(0), .plan_hash = "0123456789abcdef", .steps = {{.step = 1, .spans = {span}, .ledger = {{}}}}, .mesh = {}};
+    sim::RankTrace trace{
+        .rank = sim::Rank(0), .plan_hash = "0123456789abcdef", .steps = {{.step = 1, .spans = {span}, .ledger = {{}}}}, .mesh = {}};
     sim::write_rank_trace(trace, path);
   });
 }

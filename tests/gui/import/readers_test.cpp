@@ -17,12 +17,15 @@ class Readers : public testing::TestWithParam<Reader> {};
 
 // Bytes turned, cut out, doubled, cut off, and tokens put in: as files come out of full disks and broken transfers.
 std::string mutated(std::string bytes, std::mt19937_64& random) {
-  static const std::string tokens[] = {"-1", "1e999", "18446744073709551616", "null", "[", "}", "\"", "\\u0000", std::string(4, '\0'), "\xff\xfe", std::string(300, '[')};
+  static const std::string tokens[] = {
+      "-1", "1e999", "18446744073709551616", "null", "[", "}", "\"", "\\u0000", std::string(4, '\0'), "\xff\xfe", std::string(300, '[')};
   const auto below = [&](std::size_t most) { return most == 0 ? 0 : random() % most; };
   for (std::size_t times = 1 + below(4); times > 0; --times) {
     const std::size_t at = below(bytes.size()), length = std::min(below(40), bytes.size() - at);
     switch (below(5)) {
-      case 0: if (!bytes.empty()) bytes[at] = static_cast<char>(random()); break;
+      case 0:
+        if (!bytes.empty()) bytes[at] = static_cast<char>(random());
+        break;
       case 1: bytes.erase(at, length); break;
       case 2: bytes.insert(at, bytes.substr(at, length)); break;
       case 3: bytes.insert(at, tokens[below(std::size(tokens))]); break;
@@ -50,7 +53,8 @@ TEST_P(Readers, RefusesEveryPrefixAndMutationInWords) {
 
 // Ten gigabytes that begin like the example: refused in words, or read in part; never held in memory. The file is a hole: it takes no disk.
 TEST_P(Readers, HoldsNoFileOfTenGigabytes) {
-  constexpr std::uintmax_t kSize = std::uintmax_t{10} << 30, kAllowed = std::uintmax_t{14} << 30;  // of address space: the file may be mapped
+  constexpr std::uintmax_t kSize = std::uintmax_t{10} << 30,
+                           kAllowed = std::uintmax_t{14} << 30;  // of address space: the file may be mapped
   const std::string path = testing::TempDir() + GetParam().name + "_large", example = GetParam().example();
   std::ofstream(path, std::ios::binary) << example.substr(0, example.size() - 2);
   std::filesystem::resize_file(path, kSize);

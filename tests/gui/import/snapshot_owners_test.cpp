@@ -28,7 +28,10 @@ Judged judged(const std::vector<std::pair<std::string, std::string>>& frames) {
 }
 
 TEST(SnapshotOwners, TheProgramsInnermostLineAndTheFirstPartOnTheWayOut) {
-  const Judged own = judged({{"linear", "/usr/torch/nn/functional.py"}, {"forward", "/home/me/model.py"}, {"_call_impl", "/usr/torch/nn/module.py"}, {"step", "/home/me/train.py"}});
+  const Judged own = judged({{"linear", "/usr/torch/nn/functional.py"},
+                             {"forward", "/home/me/model.py"},
+                             {"_call_impl", "/usr/torch/nn/module.py"},
+                             {"step", "/home/me/train.py"}});
   EXPECT_EQ(own.name, "model.py:3 forward");
   EXPECT_EQ(own.part, AllocatedIn::Forward);
   EXPECT_EQ(judged({{"torch::autograd::Engine", "engine.cpp"}, {"forward", "/home/me/model.py"}}).part, AllocatedIn::Backward);

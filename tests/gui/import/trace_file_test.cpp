@@ -30,7 +30,8 @@ TEST(TraceFile, PartsGiveWhatOnePieceWould) {
   std::string events;
   constexpr int kEvents = 150'000;
   for (int at = 0; at < kEvents; ++at)
-    events += (at > 0 ? ",\n" : "") + test::slice(at % 2 == 0 ? "even {\\\"ph\\\": 1}" : "odd", fmt::format(R"("ts": {}, "dur": 1)", 2 * at));
+    events +=
+        (at > 0 ? ",\n" : "") + test::slice(at % 2 == 0 ? "even {\\\"ph\\\": 1}" : "odd", fmt::format(R"("ts": {}, "dur": 1)", 2 * at));
   ASSERT_GT(events.size(), std::size_t{12} << 20);
   const ParsedFile parsed = parsedFile(test::document(events));
   ASSERT_EQ(parsed.all.events.size(), static_cast<std::size_t>(kEvents));

@@ -71,7 +71,8 @@ TEST_F(BadInputJourney, ALimitWithoutItsUnit) {
 
 TEST_F(BadInputJourney, NothingAtAll) {
   QDir(folder_.path()).mkdir("empty");
-  for (const QString& path : {file("empty.json", ""), file("empty.pickle", ""), file("view.json", "{\"format\": \"meshwright.view/1\"}"), folder_.filePath("empty"), file("zip.zip", "PK")}) {
+  for (const QString& path : {file("empty.json", ""), file("empty.pickle", ""), file("view.json", "{\"format\": \"meshwright.view/1\"}"),
+                              folder_.filePath("empty"), file("zip.zip", "PK")}) {
     window_.message()->hide();
     window_.open(path);
     EXPECT_TRUE(QTest::qWaitFor([&] { return window_.message()->text().contains("What helps"); }, 5000)) << path.toStdString();

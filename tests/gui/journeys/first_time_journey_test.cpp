@@ -59,7 +59,8 @@ TEST_F(FirstTimeJourney, FromAnExampleToAComparedRun) {
   wait([this] { return window_.comparePage()->comparison() != nullptr; });
   ASSERT_NE(window_.session()->run(), nullptr);
   EXPECT_EQ(window_.pages()->currentWidget(), window_.comparePage());
-  EXPECT_LT(std::abs(window_.session()->run()->comparison.memory_simulated / window_.session()->run()->comparison.memory_measured - 1), 0.1);
+  EXPECT_LT(std::abs(window_.session()->run()->comparison.memory_simulated / window_.session()->run()->comparison.memory_measured - 1),
+            0.1);
   picture("first_6_compared");
 }
 

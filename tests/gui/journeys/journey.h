@@ -62,7 +62,9 @@ class Journey : public testing::Test {
   // The best plan of at least so many pipeline stages: a picture with something to see.
   void choosePipelined(std::int32_t stages);
 
-  void waitForAll() { ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.isWorking(); }, 20000)); }
+  void waitForAll() {
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.isWorking(); }, 20000));
+  }
   void key(QWidget* widget, Qt::Key key) { QTest::keyClick(widget, key); }
   void trigger(const QString& shortcut) {
     for (QAction* action : window_.actions().all())

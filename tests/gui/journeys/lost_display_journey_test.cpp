@@ -17,8 +17,10 @@ class LostDisplay : public Journey {
   QString standIn() const {
     QFile file(home_ + "/stand_in");
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write("#!/bin/sh\nfor last; do :; done\nmkdir -p \"$last\"\nstep=0\nwhile [ $step -lt 600 ]; do\n  step=$((step + 1))\n"
-               "  echo \"{\\\"step\\\": $step, \\\"loss\\\": 3, \\\"tokens_per_second\\\": 9000}\" >> \"$last/metrics.ndjson\"\n  sleep 0.1\ndone\n");
+    file.write(
+        "#!/bin/sh\nfor last; do :; done\nmkdir -p \"$last\"\nstep=0\nwhile [ $step -lt 600 ]; do\n  step=$((step + 1))\n"
+        "  echo \"{\\\"step\\\": $step, \\\"loss\\\": 3, \\\"tokens_per_second\\\": 9000}\" >> \"$last/metrics.ndjson\"\n  sleep "
+        "0.1\ndone\n");
     file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     return file.fileName();
   }

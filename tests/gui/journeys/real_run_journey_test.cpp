@@ -79,7 +79,8 @@ TEST_F(RealRunJourney, StartsGrowsStopsResumesAndIsCompared) {
   page()->process()->stop();
   ASSERT_TRUE(QTest::qWaitFor([&] { return !page()->process()->isAlive(); }, 60000));
   window_.open(runFolder());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 30000)) << window_.message()->text().toStdString();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 30000))
+      << window_.message()->text().toStdString();
 }
 
 TEST_F(RealRunJourney, TheJobScriptForASchedulerIsShown) {
@@ -89,7 +90,8 @@ TEST_F(RealRunJourney, TheJobScriptForASchedulerIsShown) {
   page()->setRequest({.data = folder_.filePath("tokens.bin"), .folder = runFolder(), .steps = 5});
   page()->launcher()->setCurrentText("srun");
   Q_EMIT page()->launcher()->activated(page()->launcher()->currentIndex());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->words().contains("#SBATCH --ntasks=2"); }, 10000)) << window_.message()->text().toStdString();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->words().contains("#SBATCH --ntasks=2"); }, 10000))
+      << window_.message()->text().toStdString();
   picture("run_script");
 }
 
@@ -117,7 +119,8 @@ TEST_F(RealRunJourney, AKilledWindowLeavesTheRunAndALaterOneFindsIt) {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   environment.insert(kFolder, folder_.path());
   killed.setProcessEnvironment(environment);
-  killed.start(QCoreApplication::applicationFilePath(), {"--gtest_filter=*DISABLED_AWindowThatWillBeKilled", "--gtest_also_run_disabled_tests"});
+  killed.start(QCoreApplication::applicationFilePath(),
+               {"--gtest_filter=*DISABLED_AWindowThatWillBeKilled", "--gtest_also_run_disabled_tests"});
   page()->process()->follow(runFolder());
   waitForStep(2);
   killed.kill();

@@ -38,7 +38,8 @@ inline QStringList modelTexts(const QAbstractItemModel& model) {
 inline QStringList widgetTexts(QWidget& widget) {
   QStringList found = {widget.toolTip(), widget.accessibleName(), widget.windowTitle()};
   if (auto* view = dynamic_cast<View*>(&widget)) found << paintedTexts(*view);
-  if (const auto* view = qobject_cast<QAbstractItemView*>(&widget); view != nullptr && view->model() != nullptr) found << modelTexts(*view->model());
+  if (const auto* view = qobject_cast<QAbstractItemView*>(&widget); view != nullptr && view->model() != nullptr)
+    found << modelTexts(*view->model());
   if (const auto* box = qobject_cast<QComboBox*>(&widget)) found << modelTexts(*box->model());
   if (const auto* tabs = qobject_cast<QTabBar*>(&widget))
     for (int tab = 0; tab < tabs->count(); ++tab) found << tabs->tabText(tab);

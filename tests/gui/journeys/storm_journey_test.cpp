@@ -48,14 +48,32 @@ TEST_F(StormJourney, EveryKeyInEveryPicture) {
   planGpt2();
   choosePipelined(4);
   std::mt19937 random(11);
-  constexpr Qt::Key kKeys[] = {Qt::Key_W, Qt::Key_A, Qt::Key_S, Qt::Key_D, Qt::Key_F, Qt::Key_P, Qt::Key_Period, Qt::Key_Comma, Qt::Key_BracketLeft, Qt::Key_BracketRight,
-                               Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, Qt::Key_Return, Qt::Key_Escape, Qt::Key_Home, Qt::Key_End, Qt::Key_0};
+  constexpr Qt::Key kKeys[] = {Qt::Key_W,
+                               Qt::Key_A,
+                               Qt::Key_S,
+                               Qt::Key_D,
+                               Qt::Key_F,
+                               Qt::Key_P,
+                               Qt::Key_Period,
+                               Qt::Key_Comma,
+                               Qt::Key_BracketLeft,
+                               Qt::Key_BracketRight,
+                               Qt::Key_Left,
+                               Qt::Key_Right,
+                               Qt::Key_Up,
+                               Qt::Key_Down,
+                               Qt::Key_Return,
+                               Qt::Key_Escape,
+                               Qt::Key_Home,
+                               Qt::Key_End,
+                               Qt::Key_0};
   for (int page = 0; page < window_.pages()->count(); ++page) {
     window_.pages()->setCurrentIndex(page);
     for (View* view : window_.pages()->widget(page)->findChildren<View*>())
       for (int times = 0; times < 60 && view->isVisible(); ++times) {
         QTest::keyClick(view, kKeys[random() % std::size(kKeys)]);
-        const QPoint at(static_cast<int>(random() % static_cast<unsigned>(std::max(1, view->width()))), static_cast<int>(random() % static_cast<unsigned>(std::max(1, view->height()))));
+        const QPoint at(static_cast<int>(random() % static_cast<unsigned>(std::max(1, view->width()))),
+                        static_cast<int>(random() % static_cast<unsigned>(std::max(1, view->height()))));
         if (times % 5 == 0) QTest::mouseClick(view, Qt::LeftButton, {}, at);
         if (times % 9 == 0) QTest::mouseMove(view, at);
       }
@@ -155,7 +173,8 @@ TEST_F(StormJourney, TabReachesEveryControlOfThePage) {
   }
   QStringList missed;
   for (QWidget* widget : window_.findChildren<QWidget*>())
-    if (widget->isVisible() && widget->isEnabled() && (widget->focusPolicy() & Qt::TabFocus) && widget->focusProxy() == nullptr && !reached.contains(widget))
+    if (widget->isVisible() && widget->isEnabled() && (widget->focusPolicy() & Qt::TabFocus) && widget->focusProxy() == nullptr &&
+        !reached.contains(widget))
       missed << QString::fromLatin1(widget->metaObject()->className()) + ' ' + widget->objectName() + ' ' + widget->accessibleName();
   EXPECT_EQ(missed.join('\n').toStdString(), "");
 }
@@ -188,7 +207,8 @@ TEST_F(StormJourney, EveryControlHasAName) {
   for (QWidget* widget : window_.findChildren<QWidget*>()) {
     if (!(widget->focusPolicy() & Qt::TabFocus) || widget->focusProxy() != nullptr || widget->window() != &window_) continue;
     QAccessibleInterface* known = QAccessible::queryAccessibleInterface(widget);
-    if (known == nullptr || (known->text(QAccessible::Name).isEmpty() && known->text(QAccessible::Value).isEmpty()) || known->role() == QAccessible::Client)
+    if (known == nullptr || (known->text(QAccessible::Name).isEmpty() && known->text(QAccessible::Value).isEmpty()) ||
+        known->role() == QAccessible::Client)
       nameless << QString::fromLatin1(widget->metaObject()->className()) + " in " + widget->parentWidget()->metaObject()->className();
   }
   nameless.removeDuplicates();

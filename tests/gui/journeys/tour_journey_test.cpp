@@ -20,7 +20,8 @@ double contrast(const QColor& a, const QColor& b) {
 class TourJourney : public Journey {
  protected:
   void choose(const char* theme) {
-    for (const char* name : {"dark", "contrast"}) window_.findChild<QAction*>(name)->setChecked(QLatin1String(name) == QLatin1String(theme));
+    for (const char* name : {"dark", "contrast"})
+      window_.findChild<QAction*>(name)->setChecked(QLatin1String(name) == QLatin1String(theme));
     QTest::qWait(0);
   }
 };
@@ -38,7 +39,8 @@ TEST_F(TourJourney, EveryPageInEveryTheme) {
     EXPECT_GE(contrast(themeOf(palette).warning, themeOf(palette).background), 4.5) << theme;
     EXPECT_GE(contrast(palette.color(QPalette::HighlightedText), palette.color(QPalette::Highlight)), 4.5) << theme;
     if (!qEnvironmentVariableIsSet("MESHWRIGHT_TOUR")) continue;  // "960x540": as large; empty: as it is
-    if (const QStringList sides = qEnvironmentVariable("MESHWRIGHT_TOUR").split('x'); sides.size() == 2) window_.resize(sides[0].toInt(), sides[1].toInt());
+    if (const QStringList sides = qEnvironmentVariable("MESHWRIGHT_TOUR").split('x'); sides.size() == 2)
+      window_.resize(sides[0].toInt(), sides[1].toInt());
     for (int page = 0; page < window_.pages()->count(); ++page) {
       window_.pages()->setCurrentIndex(page);
       picture(QStringLiteral("tour_%1_%2").arg(QLatin1String(theme)).arg(page + 1));

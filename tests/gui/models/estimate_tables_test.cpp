@@ -6,7 +6,8 @@ namespace gui {
 namespace {
 
 SharedEstimate mixtral() {
-  return estimateOf({.model = "profiles/models/mixtral-8x7b.json", .cluster = "h100-80gb-sxm", .devices = 64, .global_batch = 128, .sequence = 4096});
+  return estimateOf(
+      {.model = "profiles/models/mixtral-8x7b.json", .cluster = "h100-80gb-sxm", .devices = 64, .global_batch = 128, .sequence = 4096});
 }
 
 TEST(EstimateTables, ARowALayout) {
@@ -25,8 +26,10 @@ TEST(EstimateTables, PartsAddUpToTheStepAndToTheMemory) {
   double time = 0, memory = 0;
   bool in_memory = false;
   for (std::size_t row = 1; row < table.rows.size(); ++row) {
-    if (table.marked[row]) in_memory = true;
-    else (in_memory ? memory : time) += table.rows[row][2].sort.toDouble();
+    if (table.marked[row])
+      in_memory = true;
+    else
+      (in_memory ? memory : time) += table.rows[row][2].sort.toDouble();
   }
   EXPECT_NEAR(time, 1, 1e-9);
   EXPECT_NEAR(memory, 1, 1e-9);

@@ -13,7 +13,8 @@ const planner::Reason kHeads{"divisibility.heads", {{"heads", "25"}, {"tensor", 
 
 TEST(ReasonText, InEnglishIsThePlannersSentence) {
   EXPECT_EQ(reasonText(kHeads).toStdString(), planner::to_sentence(kHeads));
-  EXPECT_EQ(reasonText(std::vector{planner::Reason{"as_fast", {}}, kHeads}).toStdString(), planner::to_sentence(std::vector{planner::Reason{"as_fast", {}}, kHeads}));
+  EXPECT_EQ(reasonText(std::vector{planner::Reason{"as_fast", {}}, kHeads}).toStdString(),
+            planner::to_sentence(std::vector{planner::Reason{"as_fast", {}}, kHeads}));
   EXPECT_EQ(sentenceText("12 B is not positive"), "12 B is not positive");
 }
 

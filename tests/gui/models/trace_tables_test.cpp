@@ -6,8 +6,13 @@ namespace gui {
 namespace {
 
 TEST(TraceTables, StatisticsHaveTheirMean) {
-  const Table table = statisticsTable(
-      {{.name = 1, .slices = 4, .total = sim::SimTime(80), .shortest = sim::SimTime(10), .p99 = sim::SimTime(30), .longest = sim::SimTime(40)}}, {"a", "b"});
+  const Table table = statisticsTable({{.name = 1,
+                                        .slices = 4,
+                                        .total = sim::SimTime(80),
+                                        .shortest = sim::SimTime(10),
+                                        .p99 = sim::SimTime(30),
+                                        .longest = sim::SimTime(40)}},
+                                      {"a", "b"});
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.rows[0][0].text, "b");
   EXPECT_EQ(table.rows[0][3].sort.toLongLong(), 20);

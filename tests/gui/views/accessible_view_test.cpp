@@ -55,7 +55,9 @@ TEST_F(Accessible, ChartsSayWhatIsChosen) {
   const SharedPlan plan = test::exampleSimulation();
   MemoryView memory;
   memory.resize(400, 300);
-  memory.setPicture({.curve = MemoryCurve(plan->result.timeline, sim::DeviceId(0)), .all = {sim::SimTime(0), plan->result.step_time}, .limit = sim::Bytes(1 << 30)});
+  memory.setPicture({.curve = MemoryCurve(plan->result.timeline, sim::DeviceId(0)),
+                     .all = {sim::SimTime(0), plan->result.step_time},
+                     .limit = sim::Bytes(1 << 30)});
   QAccessibleInterface* chart = QAccessible::queryAccessibleInterface(&memory);
   EXPECT_EQ(chart->role(), QAccessible::Chart);
   memory.chooseMoment(sim::SimTime(0));

@@ -8,7 +8,8 @@ namespace gui {
 namespace {
 
 TEST(KeyPlaces, AreWantedOrNot) {
-  const QKeyEvent comma_of_dvorak(QEvent::KeyPress, Qt::Key_Comma, Qt::NoModifier, 25, 0, 0), typed(QEvent::KeyPress, Qt::Key_A, Qt::NoModifier);
+  const QKeyEvent comma_of_dvorak(QEvent::KeyPress, Qt::Key_Comma, Qt::NoModifier, 25, 0, 0),
+      typed(QEvent::KeyPress, Qt::Key_A, Qt::NoModifier);
   EXPECT_EQ(keyOf(comma_of_dvorak), Qt::Key_Comma);
   chooseKeyPlaces(true);
   EXPECT_EQ(keyOf(comma_of_dvorak), Qt::Key_W);

@@ -51,7 +51,8 @@ TEST_F(Scatter, ArrowsWalk) {
 }
 
 TEST_F(Scatter, IntervalsOfTheFrontAreInsideThePicture) {
-  view_.setPoints({{.seconds = 1, .memory = sim::Bytes(9), .on_front = true, .interval = {0.5, 3}}, {.seconds = 2, .memory = sim::Bytes(9)}}, {});
+  view_.setPoints(
+      {{.seconds = 1, .memory = sim::Bytes(9), .on_front = true, .interval = {0.5, 3}}, {.seconds = 2, .memory = sim::Bytes(9)}}, {});
   view_.choose(0);
   view_.grab();
   const double a_second = view_.pointOf(1).x() - view_.pointOf(0).x();

@@ -18,7 +18,9 @@ class TimelineInput : public testing::Test {
     view_.setTimeline(std::make_shared<TimelineCore>(simulated_->result.timeline), taskNames(simulated_->result.timeline.spans));
     view_.grab();
   }
-  double xOf(sim::SimTime time) const { return TimelineView::kLabels + TimeAxis(view_.shown(), {1000 - TimelineView::kLabels - 2}).toX(time); }
+  double xOf(sim::SimTime time) const {
+    return TimelineView::kLabels + TimeAxis(view_.shown(), {1000 - TimelineView::kLabels - 2}).toX(time);
+  }
   void drag(QPointF from, QPointF to, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QMouseEvent press(QEvent::MouseButtonPress, from, from, Qt::LeftButton, Qt::LeftButton, modifiers);
     QMouseEvent move(QEvent::MouseMove, to, to, Qt::NoButton, Qt::LeftButton, modifiers);
@@ -26,7 +28,8 @@ class TimelineInput : public testing::Test {
     for (QMouseEvent* event : {&press, &move, &release}) QApplication::sendEvent(&view_, event);
   }
   void wheel(QPoint degrees) {
-    QWheelEvent event(QPointF(500, 60), view_.mapToGlobal(QPointF(500, 60)), QPoint(), degrees, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent event(QPointF(500, 60), view_.mapToGlobal(QPointF(500, 60)), QPoint(), degrees, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
     QApplication::sendEvent(&view_, &event);
   }
   Slice longest() const {
@@ -131,7 +134,8 @@ TEST_F(TimelineInput, DraggingWithShiftMoves) {
 
 TEST_F(TimelineInput, ATipNamesTheSliceAndSaysHowManyAreFolded) {
   const Slice slice = longest();
-  EXPECT_TRUE(view_.tipAt(view_.centerOf(slice)).contains(QStringLiteral("stage 0 \u00d72 compute"))) << view_.tipAt(view_.centerOf(slice)).toStdString();
+  EXPECT_TRUE(view_.tipAt(view_.centerOf(slice)).contains(QStringLiteral("stage 0 \u00d72 compute")))
+      << view_.tipAt(view_.centerOf(slice)).toStdString();
   EXPECT_FALSE(view_.tipAt(view_.centerOf(slice)).contains("slices"));
   EXPECT_TRUE(view_.tipAt({10, 60}).isEmpty());
   SliceRow row{.device = "d", .stream = "s", .opens_device = true};

@@ -57,7 +57,8 @@ TEST(ClusterJson, NamesWhatIsWrongInTheHardware) {
   EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 2})"), HasSubstr("/hardware: is missing"));
   EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 2, "hardware": {"memory": 80}})"),
               HasSubstr("c.json: /hardware: /memory: is 80: a number needs its unit"));
-  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 2, "hardware": "a100-80gb-sx"})"), HasSubstr("did you mean a100-80gb-sxm?"));
+  EXPECT_THAT(cluster_problem(R"({"format": "meshwright.cluster/1", "devices": 2, "hardware": "a100-80gb-sx"})"),
+              HasSubstr("did you mean a100-80gb-sxm?"));
 }
 
 TEST(ClusterJson, SeveralNodesNeedALink) {

@@ -17,10 +17,20 @@ HardwareProfile full_profile() {
   profile.cores_per_node = 2;
   profile.overlaps_communication = false;
   profile.memory_efficiency = 0.7;
-  profile.sources = {{"memory", "a"}, {"memory_bandwidth", "b"}, {"memory_efficiency", "c"}, {"peak", "d"}, {"matrix_efficiency", "e"},
-                     {"attention_efficiency", "f"}, {"kernel_overhead", "g"}, {"devices_per_node", "h"}, {"cores_per_node", "i"},
-                     {"intra_node", "j"}, {"inter_node.latency", "k"}, {"inter_node.bandwidth", "l"}};
-  profile.measured = {{Kernel::LinearForward, Precision::Fp32, 2, {64, 128, 256}, Seconds(1.0 / 3)}, {Kernel::OperatorCall, Precision::Fp64, 1, {}, Seconds(1e-6)}};
+  profile.sources = {{"memory", "a"},
+                     {"memory_bandwidth", "b"},
+                     {"memory_efficiency", "c"},
+                     {"peak", "d"},
+                     {"matrix_efficiency", "e"},
+                     {"attention_efficiency", "f"},
+                     {"kernel_overhead", "g"},
+                     {"devices_per_node", "h"},
+                     {"cores_per_node", "i"},
+                     {"intra_node", "j"},
+                     {"inter_node.latency", "k"},
+                     {"inter_node.bandwidth", "l"}};
+  profile.measured = {{Kernel::LinearForward, Precision::Fp32, 2, {64, 128, 256}, Seconds(1.0 / 3)},
+                      {Kernel::OperatorCall, Precision::Fp64, 1, {}, Seconds(1e-6)}};
   profile.corrections = {{"forward.attention", 1.25, 30}};
   profile.traces = {"run/trace.0.json"};
   return profile;
@@ -80,10 +90,12 @@ TEST(HardwareProfileJson, TellsEveryViolationAtOnce) {
   json["devices_per_node"] = 0;
   json["peak"] = {{"fp8", "1 TFLOP/s"}};
   json["intra_node"]["latency"] = "-1 us";
-  EXPECT_THAT(told(json), AllOf(HasSubstr("/memory_bandwidth: is missing"), HasSubstr("/format: is \"meshwright.hardware/9\", accepted: meshwright.hardware/1"),
-                                HasSubstr("/kind: is \"tpu\", accepted: cpu, gpu"), HasSubstr("/memory_efficiency: is 1.5"),
-                                HasSubstr("/devices_per_node: is 0"), HasSubstr("/peak/fp8: is no precision"),
-                                HasSubstr("/peak: gives no precision a rate"), HasSubstr("/intra_node/latency: is \"-1 us\", which is negative")));
+  EXPECT_THAT(
+      told(json),
+      AllOf(HasSubstr("/memory_bandwidth: is missing"), HasSubstr("/format: is \"meshwright.hardware/9\", accepted: meshwright.hardware/1"),
+            HasSubstr("/kind: is \"tpu\", accepted: cpu, gpu"), HasSubstr("/memory_efficiency: is 1.5"),
+            HasSubstr("/devices_per_node: is 0"), HasSubstr("/peak/fp8: is no precision"), HasSubstr("/peak: gives no precision a rate"),
+            HasSubstr("/intra_node/latency: is \"-1 us\", which is negative")));
 }
 
 TEST(HardwareProfileJson, SourcesAreAllOrNothing) {
@@ -109,7 +121,8 @@ TEST(HardwareProfileJson, MeasuredPointsFitTheirKernel) {
   EXPECT_EQ(point({{"kernel", "copy"}, {"shape", {64}}, {"time", "1 us"}}), "");
   EXPECT_THAT(point({{"kernel", "copy"}, {"shape", {64, 2}}, {"time", "1 us"}}), HasSubstr("/measured/0/shape: has 2 numbers, expected 1"));
   EXPECT_THAT(point({{"kernel", "copy"}, {"shape", {-1}}, {"time", "1 us"}}), HasSubstr("negative size"));
-  EXPECT_THAT(point({{"kernel", "fly"}, {"shape", {1}}, {"time", 3}}), AllOf(HasSubstr("/measured/0/kernel"), HasSubstr("/measured/0/time")));
+  EXPECT_THAT(point({{"kernel", "fly"}, {"shape", {1}}, {"time", 3}}),
+              AllOf(HasSubstr("/measured/0/kernel"), HasSubstr("/measured/0/time")));
 }
 
 TEST(HardwareProfileJson, ABrokenFileIsAnInputErrorAndNothingElse) {

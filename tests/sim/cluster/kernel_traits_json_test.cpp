@@ -34,7 +34,9 @@ TEST(KernelTraitsJson, WhatRowsSayComesLastAndNeedsASource) {
   EXPECT_EQ(kernel_traits_from_json(json, "f").fp8_peak.value(), 1979e12);
 }
 
-TEST(KernelTraitsJson, WithoutTheBlockDefaults) { EXPECT_EQ(kernel_traits_from_json(Json::object(), "f").interval, KernelTraits{}.interval); }
+TEST(KernelTraitsJson, WithoutTheBlockDefaults) {
+  EXPECT_EQ(kernel_traits_from_json(Json::object(), "f").interval, KernelTraits{}.interval);
+}
 
 }  // namespace
 }  // namespace sim

@@ -23,8 +23,10 @@ void check(const Json& value, const Json& schema, const Json& root, const std::s
     if (!value.contains(key.get<std::string>())) faults.push_back(where + "/" + key.get<std::string>() + " is required");
   if (value.is_object() && schema.contains("properties"))
     for (const auto& [key, item] : value.items()) {
-      if (!schema["properties"].contains(key)) faults.push_back(where + "/" + key + " is not described");
-      else check(item, schema["properties"][key], root, where + "/" + key, faults);
+      if (!schema["properties"].contains(key))
+        faults.push_back(where + "/" + key + " is not described");
+      else
+        check(item, schema["properties"][key], root, where + "/" + key, faults);
     }
   if (value.is_array() && schema.contains("items"))
     for (const Json& item : value) check(item, schema["items"], root, where + "/-", faults);
@@ -44,8 +46,9 @@ TEST(Schema, DescribesEveryProfile) {
     EXPECT_THAT(faults(to_json(load_hardware_profile(name)), hardware_schema()), testing::IsEmpty());
   }
   for (const char* name : {"dgx-a100-64", "dgx-h100-1024"})
-    EXPECT_THAT(faults(load_json_file(std::string("profiles/clusters/") + name + ".json"), load_json_file("sim/cluster/cluster.schema.json")),
-                testing::IsEmpty());
+    EXPECT_THAT(
+        faults(load_json_file(std::string("profiles/clusters/") + name + ".json"), load_json_file("sim/cluster/cluster.schema.json")),
+        testing::IsEmpty());
 }
 
 TEST(Schema, DescribesWhatIsWritten) {

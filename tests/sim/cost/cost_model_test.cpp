@@ -53,8 +53,9 @@ TEST(CostModel, RanksOnTooFewCoresLoadThem) {
   const ModelGraph model = make_model_graph(plan);
   const TaskGraph graph = lower(model, plan);
   const CostModel costs(model, plan);
-  const LinkId cores(5);                                                                            // after four ports and an uplink
-  EXPECT_EQ(share_on(costs.cost(testing::find(graph, Phase::Forward, Operation::Mlp), graph), cores), 2.0);  // four ranks, half a core's time each
+  const LinkId cores(5);  // after four ports and an uplink
+  EXPECT_EQ(share_on(costs.cost(testing::find(graph, Phase::Forward, Operation::Mlp), graph), cores),
+            2.0);  // four ranks, half a core's time each
 }
 
 TEST(CostModel, FlatTasksGoByWhatTheRankOwns) {

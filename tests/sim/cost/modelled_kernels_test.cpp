@@ -42,7 +42,7 @@ TEST(ModelledKernels, GradientsOfLaterMicrobatchesAreAddedUnlessOnlyTheirSumsAre
   const double once = device_time(plan, call);
   plan.workload.global_batch *= 4;
   EXPECT_GT(device_time(plan, call), once);
-  plan.accumulation = Accumulation::ReduceEach;   // a task of its own
+  plan.accumulation = Accumulation::ReduceEach;  // a task of its own
   EXPECT_EQ(device_time(plan, call), once);
 }
 
@@ -65,7 +65,9 @@ TEST(ModelledKernels, EveryKernelOfATaskHasAPrice) {
     const ModelledKernels kernels(plan);
     for (const Operation operation : {Operation::Embedding, Operation::Attention, Operation::Mlp, Operation::Head})
       for (const Phase phase : {Phase::Forward, Phase::Backward}) {
-        const LayerIndex layer = operation == Operation::Embedding ? LayerIndex(0) : operation == Operation::Head ? model.head() : LayerIndex(1);
+        const LayerIndex layer = operation == Operation::Embedding ? LayerIndex(0)
+                                 : operation == Operation::Head    ? model.head()
+                                                                   : LayerIndex(1);
         for (const KernelCall& call : kernels_of(model, plan, {layer, phase, operation}).calls)
           EXPECT_GT(kernels.work(call).device, 0) << kKernelNames[static_cast<std::size_t>(call.kernel)];
       }
@@ -85,7 +87,8 @@ TEST(ModelledKernels, TheStepsOverheadIsPaidOnce) {
   const Seconds before = ModelledKernels(plan).flat(Operation::NormPart, {1000});
   plan.cluster.software.step_overhead += Seconds(0.5);
   EXPECT_DOUBLE_EQ((ModelledKernels(plan).flat(Operation::NormPart, {1000}) - before).count(), 0.5);
-  EXPECT_GT(ModelledKernels(plan).flat(Operation::Update, {1'000'000'000}), ModelledKernels(plan).flat(Operation::Accumulate, {1'000'000'000}));
+  EXPECT_GT(ModelledKernels(plan).flat(Operation::Update, {1'000'000'000}),
+            ModelledKernels(plan).flat(Operation::Accumulate, {1'000'000'000}));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ ParallelPlan plan_on(DeviceMesh mesh, std::int32_t devices_per_node) {
   return plan;
 }
 
-constexpr DeviceMesh kMeshes[] = {{1, 1, 1}, {4, 2, 2}, {2, 4, 1}, {3, 2, 2}, {8, 1, 4}, {1, 8, 1}, {5, 1, 3}, {4, 2, 2, 2}, {8, 1, 1, 2}, {8, 2, 2, 1, 1, 1, 4}};
+constexpr DeviceMesh kMeshes[] = {{1, 1, 1}, {4, 2, 2}, {2, 4, 1},    {3, 2, 2},    {8, 1, 4},
+                                  {1, 8, 1}, {5, 1, 3}, {4, 2, 2, 2}, {8, 1, 1, 2}, {8, 2, 2, 1, 1, 1, 4}};
 
 TEST(Placement, GroupsAreThoseOfTheMesh) {
   for (const DeviceMesh& mesh : kMeshes)
@@ -23,7 +24,8 @@ TEST(Placement, GroupsAreThoseOfTheMesh) {
       const ParallelPlan plan = plan_on(mesh, per_node);
       const Placement placement(plan);
       for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank)
-        for (const MeshAxis axis : {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Pipeline, MeshAxis::World, MeshAxis::Replica, MeshAxis::Reshard}) {
+        for (const MeshAxis axis :
+             {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Pipeline, MeshAxis::World, MeshAxis::Replica, MeshAxis::Reshard}) {
           const std::vector<Rank> members = mesh.group(rank, axis);
           const auto near = std::count_if(members.begin(), members.end(),
                                           [&](Rank member) { return plan.cluster.node_of(member) == plan.cluster.node_of(rank); });
@@ -72,32 +74,36 @@ TEST(Placement, ADeviceStandsForTheRanksOnItsNode) {
 }
 
 TEST(Placement, TheMostScatteredMemberSpeaksForAll) {
-  const ParallelPlan nine = plan_on({9, 1, 1}, 8);   // the last one is alone on its node
+  const ParallelPlan nine = plan_on({9, 1, 1}, 8);  // the last one is alone on its node
   const GraphDevice all{.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 9};
   const Slowest data = Placement(nine).slowest_group(all, Fold::Symmetric, MeshAxis::Data);
   EXPECT_EQ(data.rank, Rank(8));
   EXPECT_EQ(data.group.on_node, 1);
   EXPECT_EQ(data.crossing, 1);
 
-  const ParallelPlan threes = plan_on({4, 1, 3}, 8);   // ranks 6, 7 | 8
-  const Slowest tensor = Placement(threes).slowest_group({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 12}, Fold::Symmetric, MeshAxis::Tensor);
+  const ParallelPlan threes = plan_on({4, 1, 3}, 8);  // ranks 6, 7 | 8
+  const Slowest tensor = Placement(threes).slowest_group({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 12},
+                                                         Fold::Symmetric, MeshAxis::Tensor);
   EXPECT_EQ(tensor.rank, Rank(8));
   EXPECT_TRUE(tensor.group.spans_nodes());
   EXPECT_EQ(tensor.crossing, 1);
 
   const ParallelPlan even = plan_on({8, 2, 2}, 8);
-  const Slowest first = Placement(even).slowest_group({.representative = Rank(16), .stage = StageIndex(1), .multiplicity = 16}, Fold::Symmetric, MeshAxis::Data);
+  const Slowest first = Placement(even).slowest_group({.representative = Rank(16), .stage = StageIndex(1), .multiplicity = 16},
+                                                      Fold::Symmetric, MeshAxis::Data);
   EXPECT_EQ(first.rank, Rank(16));
   EXPECT_EQ(first.crossing, 8);
 }
 
 TEST(Placement, APairThatCrossesSpeaksForThoseThatDoNot) {
-  const ParallelPlan plan = plan_on({6, 2, 1}, 8);   // 0..5 -> 6..11
+  const ParallelPlan plan = plan_on({6, 2, 1}, 8);  // 0..5 -> 6..11
   const GraphDevice first{.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 6};
   const Slowest pair = Placement(plan).slowest_pair(first, Fold::Symmetric, Rank(6));
   EXPECT_EQ(pair.rank, Rank(2));
   EXPECT_EQ(pair.crossing, 4);
-  EXPECT_FALSE(Placement(plan).slowest_pair({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 1}, Fold::None, Rank(6)).group.spans_nodes());
+  EXPECT_FALSE(Placement(plan)
+                   .slowest_pair({.representative = Rank(0), .stage = StageIndex(0), .multiplicity = 1}, Fold::None, Rank(6))
+                   .group.spans_nodes());
 }
 
 }  // namespace

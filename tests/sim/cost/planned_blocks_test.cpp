@@ -52,7 +52,9 @@ TEST(PlannedBlocks, ALayersActivationsEndWithItsBackward) {
     const std::vector<RankMemory> ranks = planned_blocks({model, plan, step.graph, step.timeline, step.dependencies});
     for (DeviceId device(0); device.position() < ranks.size(); ++device)
       for (const MemoryBlock& block : ranks[device.position()].blocks) {
-        if (block.category != MemoryCategory::Activations || !block.owner || block.owner->operation != Operation::Attention || block.owner->phase != Phase::Forward) continue;
+        if (block.category != MemoryCategory::Activations || !block.owner || block.owner->operation != Operation::Attention ||
+            block.owner->phase != Phase::Forward)
+          continue;
         EXPECT_LE(block.freed, last.at({device, block.owner->microbatch, block.owner->layer})) << to_text(*block.owner);
         ++checked;
       }

@@ -38,7 +38,7 @@ TEST(PredictionInterval, FormsThatNoRunHasWidenIt) {
   EXPECT_GT(prediction_interval(latent).half_width, prediction_interval(plan).half_width);
   ParallelPlan host = plan;
   host.offload_optimizer = true;
-  EXPECT_EQ(prediction_interval(host).half_width, prediction_interval(plan).half_width);   // a CPU's ranks are their own host
+  EXPECT_EQ(prediction_interval(host).half_width, prediction_interval(plan).half_width);  // a CPU's ranks are their own host
   host.cluster.hardware = testing::small_gpu();
   EXPECT_GT(prediction_interval(host).half_width, prediction_interval(host.cluster).half_width);
 }

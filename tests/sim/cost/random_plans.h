@@ -67,11 +67,17 @@ class PlanGenerator {
     plan.context_algorithm = one_of({ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll});
     if (coin()) plan.model = tiny_llama();
     if (one_of({0, 0, 1}) == 1) {
-      plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 96, .shared_ffn = one_of({0, 64}), .first_dense_layers = one_of({0, 1}), .forced_balance = coin()};
+      plan.model.experts = ExpertForm{.experts = 4,
+                                      .topk = 2,
+                                      .expert_ffn = 96,
+                                      .shared_ffn = one_of({0, 64}),
+                                      .first_dense_layers = one_of({0, 1}),
+                                      .forced_balance = coin()};
       plan.mesh.expert = one_of({1, 2, 4});
     }
     if (plan.model.model_type == "llama" && one_of({0, 0, 1}) == 1) {
-      plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = one_of({0, 24}), .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 16};
+      plan.model.attention = {
+          .kind = AttentionKind::Latent, .q_lora = one_of({0, 24}), .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 16};
       plan.model.kv_heads = plan.model.heads;
       plan.model.head_dim = 20;
     }
@@ -108,15 +114,18 @@ inline std::string context_text(const ParallelPlan& plan) {
   const std::string latent = plan.model.attention.kind == AttentionKind::Latent ? " latent" : "";
   const std::string experts = latent + (plan.model.experts ? " E" + std::to_string(plan.mesh.expert) + " of 4" : "");
   if (plan.mesh.context == 1) return experts;
-  return experts + " C" + std::to_string(plan.mesh.context) + " " + std::string(kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
+  return experts + " C" + std::to_string(plan.mesh.context) + " " +
+         std::string(kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);
 }
 
 inline std::string describe(const ParallelPlan& plan) {
   return std::string(kDeviceKindNames[static_cast<std::size_t>(plan.cluster.hardware.kind)]) + " D" + std::to_string(plan.mesh.data) +
-         " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule + " zero" +
-         std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") + (plan.recompute == Recompute::Full ? " recompute" : "") +
-         (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
-         (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") + (plan.offload_activations ? " inputs" : "") + " unit" + std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
+         " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule +
+         " zero" + std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") +
+         (plan.recompute == Recompute::Full ? " recompute" : "") + (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") +
+         (plan.prefetch ? " prefetch" : "") + (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
+         (plan.offload_activations ? " inputs" : "") + " unit" + std::to_string(plan.layers_per_unit) + " near" +
+         std::to_string(plan.mesh.reshard) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

@@ -48,7 +48,7 @@ TEST(ClosedForm, AnOffloadedOptimizerLeavesTheDevice) {
   const StageElements elements{.all = kElements, .owned = kElements / kRanks};
   EXPECT_EQ(total(resident_memory(plan, elements)), Bytes(2 * kElements + 2 * kElements / kRanks));
   EXPECT_EQ(host_memory(plan, elements), Bytes((12 + 2 + 2) * kElements / kRanks));
-  plan.workload.precision = Precision::Fp32;   // the masters go up themselves
+  plan.workload.precision = Precision::Fp32;  // the masters go up themselves
   EXPECT_EQ(host_memory(plan, elements), Bytes((8 + 4 + 4) * kElements / kRanks));
   plan.zero_stage = 0;
   EXPECT_EQ(host_memory(plan, elements), Bytes((8 + 4 + 4) * kElements));

@@ -38,7 +38,8 @@ TEST(TaskKernels, TensorParallelCutsBehindTheSum) {
   const LayerIndex block(1);
   EXPECT_THAT(names(plan, {block, Phase::Forward, Operation::Attention}),
               ElementsAre("norm_forward", "linear_forward", "rotary_forward", "attention_forward", "linear_forward", "residual_forward"));
-  EXPECT_THAT(names(plan, {block, Phase::Forward, Operation::AttentionResidual}), ElementsAre()) << "its sum waits for the norm that reads it";
+  EXPECT_THAT(names(plan, {block, Phase::Forward, Operation::AttentionResidual}), ElementsAre())
+      << "its sum waits for the norm that reads it";
   EXPECT_THAT(names(plan, {block, Phase::Backward, Operation::MlpNorm}), ElementsAre("residual_backward", "norm_backward"));
   EXPECT_THAT(names(plan, {LayerIndex(5), Phase::Forward, Operation::Head}),
               ElementsAre("norm_forward", "linear_forward", "cross_entropy_forward"));

@@ -36,11 +36,13 @@ TEST(TaskPrices, TheHostIsPricedByItsLinkAndItsMemory) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});
   plan.cluster.hardware = testing::small_gpu();
   const KernelTraits traits;
-  const TaskKey copy{.phase = Phase::Gradients, .operation = Operation::CopyToHost}, update{.phase = Phase::Step, .operation = Operation::HostUpdate};
+  const TaskKey copy{.phase = Phase::Gradients, .operation = Operation::CopyToHost},
+      update{.phase = Phase::Step, .operation = Operation::HostUpdate};
   const Elements elements{1'000'000};
   const auto host_update = [&] { return TaskPrices(make_model_graph(plan), plan).flat_task(update, elements); };
-  EXPECT_EQ(TaskPrices(make_model_graph(plan), plan).host_copy(copy, Bytes(1'000'000)), to_sim_time(Seconds(1e6 / traits.host_link.value())));
-  EXPECT_EQ(host_update(), to_sim_time(Seconds(28e6 / traits.host_memory.value())));   // fp32: 7 passes of 4 bytes
+  EXPECT_EQ(TaskPrices(make_model_graph(plan), plan).host_copy(copy, Bytes(1'000'000)),
+            to_sim_time(Seconds(1e6 / traits.host_link.value())));
+  EXPECT_EQ(host_update(), to_sim_time(Seconds(28e6 / traits.host_memory.value())));  // fp32: 7 passes of 4 bytes
   plan.mesh.data = plan.cluster.devices = 1;
   EXPECT_EQ(host_update(), to_sim_time(Seconds(28e6 / (4 * traits.host_memory.value()))));
 }
@@ -49,7 +51,8 @@ TEST(TaskPrices, ACpuRankIsItsOwnHost) {
   const ParallelPlan plan = testing::tiny_plan();
   const ModelGraph model = make_model_graph(plan);
   TaskPrices prices(model, plan);
-  EXPECT_EQ(prices.flat_task({.phase = Phase::Step, .operation = Operation::HostUpdate}, {4096}), prices.flat_task({.phase = Phase::Step, .operation = Operation::Update}, {4096}));
+  EXPECT_EQ(prices.flat_task({.phase = Phase::Step, .operation = Operation::HostUpdate}, {4096}),
+            prices.flat_task({.phase = Phase::Step, .operation = Operation::Update}, {4096}));
   EXPECT_GT(prices.host_copy({.phase = Phase::Gradients, .operation = Operation::CopyToHost}, Bytes(4096)), SimTime(0));
 }
 

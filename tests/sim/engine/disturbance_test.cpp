@@ -43,7 +43,8 @@ TEST(Disturbance, ASlowRankAnywhereIsExactAlthoughFolded) {
     testing::PlanGenerator generator(23);
     for (int i = 0; i < 25; ++i) {
       const ParallelPlan plan = generator.next(kind);
-      for (Rank rank(0); rank.value() < plan.mesh.ranks(); rank = Rank(rank.value() * 2 + 1)) expect_exact(plan, {.ranks = {{rank, 1.7}}, .links = {}});
+      for (Rank rank(0); rank.value() < plan.mesh.ranks(); rank = Rank(rank.value() * 2 + 1))
+        expect_exact(plan, {.ranks = {{rank, 1.7}}, .links = {}});
     }
   }
 }
@@ -59,7 +60,7 @@ TEST(Disturbance, ASlowLinkAnywhereIsExactAlthoughFolded) {
 
 TEST(Disturbance, UnfoldsOnlyWhatItMust) {
   ParallelPlan plan = testing::tiny_plan({.data = 8, .pipeline = 2, .tensor = 2});
-  plan.cluster.hardware = testing::small_gpu();   // nodes of 4: two replicas share one
+  plan.cluster.hardware = testing::small_gpu();  // nodes of 4: two replicas share one
   EXPECT_EQ(fold_of({}, plan), Fold::Symmetric);
   const Fold fold = fold_of({.ranks = {{Rank(5), 2.0}}, .links = {}}, plan);
   EXPECT_THAT(fold.data.apart, ElementsAre(2, 3));

@@ -43,7 +43,7 @@ TEST(Simulate, AnOffloadedOptimizerTakesMemoryFromTheDeviceAndTimeOfTheStep) {
   EXPECT_LT(there.peak_memory, here.peak_memory);
   EXPECT_GT(there.step_time, here.step_time);
   EXPECT_EQ(here.host_memory, Bytes(0));
-  EXPECT_EQ(there.host_memory, there.devices[0].host_memory * 4);   // four ranks on the node
+  EXPECT_EQ(there.host_memory, there.devices[0].host_memory * 4);  // four ranks on the node
   plan.cluster.hardware.node_memory = there.host_memory - Bytes(1);
   EXPECT_FALSE(simulated(plan).fits);
 }
@@ -58,7 +58,7 @@ TEST(Simulate, InputsOnTheHostLeaveRoomForMoreMicrobatches) {
   const SimulationResult there = simulated(plan);
   EXPECT_LT(there.peak_memory, here.peak_memory);
   const Bytes input = bytes_per_element(plan.workload.precision) * (plan.microbatch_size * plan.workload.sequence * plan.model.hidden);
-  EXPECT_EQ(there.devices[0].host_memory, input * (2 * plan.num_microbatches()));   // two blocks a stage, of all microbatches at once
+  EXPECT_EQ(there.devices[0].host_memory, input * (2 * plan.num_microbatches()));  // two blocks a stage, of all microbatches at once
 }
 
 TEST(Simulate, FoldedEqualsUnfolded) {
@@ -94,7 +94,8 @@ TEST(Simulate, FoldedEqualsUnfoldedWhereTheLastNodeIsNotFull) {
       plan.zero_stage = zero_stage;
       for (const bool is_described : {false, true}) {
         if (is_described) plan.cluster = testing::described(plan.cluster, true);
-        EXPECT_EQ(simulated(plan).step_time, simulated(plan, Detail::Summary, Fold::None).step_time) << ranks << " ranks, stage " << zero_stage;
+        EXPECT_EQ(simulated(plan).step_time, simulated(plan, Detail::Summary, Fold::None).step_time)
+            << ranks << " ranks, stage " << zero_stage;
       }
     }
 }
@@ -108,7 +109,7 @@ TEST(Simulate, FoldedIsNearUnfoldedOnUnevenNodes) {
       plan.cluster.hardware.devices_per_node = per_node;
       SCOPED_TRACE(testing::describe(plan));
       const double ratio = to_seconds(simulated(plan).step_time) / to_seconds(simulated(plan, Detail::Summary, Fold::None).step_time);
-      EXPECT_GE(ratio, 0.93);   // seen: 0.935 to 1.27
+      EXPECT_GE(ratio, 0.93);  // seen: 0.935 to 1.27
       EXPECT_LE(ratio, 1.3);
     }
   }

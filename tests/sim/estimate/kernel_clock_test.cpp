@@ -74,7 +74,8 @@ TEST_F(Clock, NewerLibrariesAreFaster) {
   older.attention_gain = 0.5;
   const AttentionShape shape{.batch = 8, .heads = 16, .kv_heads = 16, .queries = 8192, .keys = 4096};
   const Execution execution{.attention = AttentionKernel::Flash2};
-  EXPECT_NEAR(KernelClock(a100(), older, execution).flash(shape, false).device / clock(NumberFormat::Bf16).flash(shape, false).device, 2, 0.01);
+  EXPECT_NEAR(KernelClock(a100(), older, execution).flash(shape, false).device / clock(NumberFormat::Bf16).flash(shape, false).device, 2,
+              0.01);
 }
 
 TEST_F(Clock, FirstFlashIsSlower) {

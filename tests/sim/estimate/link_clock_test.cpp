@@ -58,7 +58,9 @@ TEST(LinkClock, CopiesBehindTheDoorSaveTheNetwork) {
 
 // Eight copies to eight ranks by chance meet 8 (1 - (7/8)^8) of them: 5.25.
 TEST(LinkClock, CopiesForOneRankCrossItsLinksOnce) {
-  const auto time = [](double bytes, const LinkClock::Copies& copies) { return links().all_to_all(bytes, {8, 1}, copies) - links().all_to_all(1, {8, 1}); };
+  const auto time = [](double bytes, const LinkClock::Copies& copies) {
+    return links().all_to_all(bytes, {8, 1}, copies) - links().all_to_all(1, {8, 1});
+  };
   EXPECT_NEAR(time(1e9, {8, 0.9}) / time(1e9, {}), 5.2512 / 8, 0.01);
   EXPECT_NEAR(time(1e9, {8, 0.9, 64}) / time(1e9, {}), (1 + 7.0 / 8) / 8, 0.01) << "eight neighbors, eight experts a rank";
 }

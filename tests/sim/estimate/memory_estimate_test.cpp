@@ -136,7 +136,8 @@ TEST(MemoryEstimate, GathersMayLandInMemoryOfTheirOwn) {
 TEST(MemoryEstimate, SchedulesOfTwoChunksHoldWhatTheirNamesSay) {
   RunDescription run = gpt_run();
   run.network.layers = 48;
-  run.layout = {.data = 1, .pipeline = 12, .chunks = 2, .zero_group = 1, .micro_batch = 1, .global_batch = 96, .microbatches = 96, .balance = {}};
+  run.layout = {
+      .data = 1, .pipeline = 12, .chunks = 2, .zero_group = 1, .micro_batch = 1, .global_batch = 96, .microbatches = 96, .balance = {}};
   SoftwareStack stack;
   stack.fragmentation = 0;
   const auto held = [&](const char* schedule) {

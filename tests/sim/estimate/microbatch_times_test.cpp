@@ -34,7 +34,7 @@ TEST(MicrobatchTimes, FullRecomputationExchangesTokensAgain) {
   run.network.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 1024};
   run.layout.expert = 8;
   const double blocks = sum(run).forward.count();
-  run.layout.data = 64;   // over the network
+  run.layout.data = 64;  // over the network
   run.layout.expert = run.network.experts->experts = 64;
   const double exchanged = sum(run).forward.count() - blocks;
   run.execution.recompute = RecomputeKind::Full;

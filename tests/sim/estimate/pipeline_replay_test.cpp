@@ -12,17 +12,18 @@ PipelineRun even(const std::string& schedule, PipelineShape shape) {
   return run;
 }
 
-TEST(PipelineReplay, OneForwardOneBackward) {   // (m + p - 1) x (F + B + W)
+TEST(PipelineReplay, OneForwardOneBackward) {  // (m + p - 1) x (F + B + W)
   EXPECT_NEAR(replay(even("1f1b", {4, 8, 1})).count(), 11 * 3, 1e-9);
   EXPECT_NEAR(replay(even("gpipe", {4, 8, 1})).count(), 11 * 3, 1e-9);
 }
 
-TEST(PipelineReplay, InterleavingDividesTheBubble) {   // (m + (p - 1) / v) x (F + B + W)
+TEST(PipelineReplay, InterleavingDividesTheBubble) {  // (m + (p - 1) / v) x (F + B + W)
   EXPECT_NEAR(replay(even("interleaved", {4, 8, 2})).count(), (8 + 1.5) * 3, 1e-9);
-  EXPECT_NEAR(replay(even("interleaved", {4, 6, 2})).count(), (6 + 1.5) * 3, 1e-6);   // rounds that do not come out even
+  EXPECT_NEAR(replay(even("interleaved", {4, 6, 2})).count(), (6 + 1.5) * 3, 1e-6);  // rounds that do not come out even
 }
 
-TEST(PipelineReplay, ZeroBubbleSchedulesHaveSmallerBubbles) {   // zb-1p: (p - 1)(F + B - W), zb-2p: (p - 1)(F + B - 2 W), where nothing waits for all
+TEST(PipelineReplay,
+     ZeroBubbleSchedulesHaveSmallerBubbles) {  // zb-1p: (p - 1)(F + B - W), zb-2p: (p - 1)(F + B - 2 W), where nothing waits for all
   EXPECT_NEAR(replay(even("zb-1p", {4, 16, 1})).count(), 16 * 3 + 3, 1e-9);
   EXPECT_NEAR(replay(even("zb-2p", {4, 16, 1})).count(), 16 * 3, 1e-9);
   EXPECT_NEAR(replay(even("zb-2p-sync", {4, 16, 1})).count(), 16 * 3 + 3, 1e-9);
@@ -83,9 +84,9 @@ constexpr Profiled kProfiled[] = {
 PipelineRun run_of(const Profiled& row) {
   PipelineRun run{
       .shape = {8, row.microbatches, row.chunks}, .schedule = row.schedule, .chunks = {}, .transfer = Seconds(row.transfer * 1e-3)};
-  run.transfer_blocks = row.chunks > 1;   // Megatron-LM's interleaved transfers are waited for
+  run.transfer_blocks = row.chunks > 1;  // Megatron-LM's interleaved transfers are waited for
   const int pieces = 8 * row.chunks;
-  for (int at = 0; at < pieces; ++at) {   // interleaved: a layer a chunk, the last has the rest
+  for (int at = 0; at < pieces; ++at) {  // interleaved: a layer a chunk, the last has the rest
     const bool is_end = at == 0 || at == pieces - 1;
     const double blocks = row.chunks > 1 ? (is_end && row.layers + 2 == pieces ? 0 : 1) : (row.layers + 2) / 8 - (is_end ? 1 : 0);
     const double share = blocks * 8 / row.layers;

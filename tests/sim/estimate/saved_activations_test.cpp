@@ -52,7 +52,8 @@ TEST(SavedActivations, FrozenProductsKeepNoInput) {
 TEST(SavedActivations, TensorRanksWithWholeExpertsRouteTheirPart) {
   SoftwareStack stack;
   RunDescription run = gpt_run();
-  run.network.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 8192, .dispatch = ExpertDispatch::Dropless, .forced_balance = true};
+  run.network.experts =
+      ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 8192, .dispatch = ExpertDispatch::Dropless, .forced_balance = true};
   run.layout.tensor = 4;
   run.layout.sequence_parallel = true;
   const auto kept = [&] { return saved_activations(run, {a100(), stack}, BlockKind::Experts).kept; };

@@ -12,7 +12,8 @@ Training thousand_steps() {
   training.steps = 1000;
   training.devices = 100;
   training.step = {.usual = Seconds(10), .straggling = {Seconds(15), Seconds(20)}};
-  training.reliability = {.mean_time_between_failures = Seconds(500'000), .restart = Seconds(300), .save = Seconds(30), .checkpoint_interval = 50};
+  training.reliability = {
+      .mean_time_between_failures = Seconds(500'000), .restart = Seconds(300), .save = Seconds(30), .checkpoint_interval = 50};
   return training;
 }
 
@@ -32,7 +33,8 @@ TEST(Goodput, PartsAddUpToTheWhole) {
   training.reliability.stragglers_per_day = 2;
   training.reliability.straggling = Seconds(600);
   const Goodput goodput = train(training);
-  EXPECT_NEAR(goodput.useful + goodput.slowed + goodput.saving + goodput.lost + goodput.restarting, goodput.seconds.mean, 1e-6 * goodput.seconds.mean);
+  EXPECT_NEAR(goodput.useful + goodput.slowed + goodput.saving + goodput.lost + goodput.restarting, goodput.seconds.mean,
+              1e-6 * goodput.seconds.mean);
   EXPECT_GT(goodput.slowed, 0);
   EXPECT_GT(goodput.lost, 0);
   EXPECT_EQ(goodput.unfinished, 0);
@@ -83,7 +85,7 @@ TEST(Goodput, SameSeedSameNumbers) {
 
 TEST(Goodput, GivesUpOnWhatCannotEnd) {
   Training training = thousand_steps();
-  training.reliability.mean_time_between_failures = Seconds(100);   // one a second, a restart takes five minutes
+  training.reliability.mean_time_between_failures = Seconds(100);  // one a second, a restart takes five minutes
   training.reliability.restart = Seconds(0.5);
   training.draws = 3;
   EXPECT_EQ(train(training).unfinished, 3);

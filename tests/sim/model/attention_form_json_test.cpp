@@ -12,8 +12,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Json dense_deepseek() {
-  return {{"model_type", "deepseek_v3"}, {"num_hidden_layers", 3}, {"hidden_size", 64}, {"num_attention_heads", 4}, {"intermediate_size", 96}, {"vocab_size", 50},
-          {"q_lora_rank", 24}, {"kv_lora_rank", 16}, {"qk_nope_head_dim", 16}, {"qk_rope_head_dim", 8}, {"v_head_dim", 12}};
+  return {{"model_type", "deepseek_v3"}, {"num_hidden_layers", 3}, {"hidden_size", 64}, {"num_attention_heads", 4},
+          {"intermediate_size", 96},     {"vocab_size", 50},       {"q_lora_rank", 24}, {"kv_lora_rank", 16},
+          {"qk_nope_head_dim", 16},      {"qk_rope_head_dim", 8},  {"v_head_dim", 12}};
 }
 
 std::string refusal(const Json& json) {
@@ -57,7 +58,8 @@ TEST(AttentionFormJson, WhatIsMissingOrOtherIsNamed) {
   json["v_head_dim"] = 0;
   json["rope_interleave"] = false;
   json["attention_bias"] = true;
-  EXPECT_THAT(refusal(json), AllOf(HasSubstr("kv_lora_rank: is missing"), HasSubstr("v_head_dim"), HasSubstr("rope_interleave"), HasSubstr("attention_bias")));
+  EXPECT_THAT(refusal(json), AllOf(HasSubstr("kv_lora_rank: is missing"), HasSubstr("v_head_dim"), HasSubstr("rope_interleave"),
+                                   HasSubstr("attention_bias")));
   json = dense_deepseek();
   json["qk_rope_head_dim"] = 7;
   EXPECT_THAT(refusal(json), HasSubstr("qk_rope_head_dim: is 7: rotary positions turn pairs"));

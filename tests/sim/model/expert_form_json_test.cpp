@@ -13,21 +13,24 @@ using ::testing::HasSubstr;
 
 // Hugging Face: mistralai/Mixtral-8x7B-v0.1, Qwen/Qwen1.5-MoE-A2.7B, as far as shapes go.
 Json mixtral() {
-  return {{"model_type", "mixtral"}, {"num_hidden_layers", 32}, {"hidden_size", 4096}, {"num_attention_heads", 32}, {"num_key_value_heads", 8},
-          {"intermediate_size", 14336}, {"vocab_size", 32000}, {"max_position_embeddings", 32768}, {"num_local_experts", 8}, {"num_experts_per_tok", 2}};
+  return {{"model_type", "mixtral"},  {"num_hidden_layers", 32},    {"hidden_size", 4096}, {"num_attention_heads", 32},
+          {"num_key_value_heads", 8}, {"intermediate_size", 14336}, {"vocab_size", 32000}, {"max_position_embeddings", 32768},
+          {"num_local_experts", 8},   {"num_experts_per_tok", 2}};
 }
 Json qwen_moe() {
-  return {{"model_type", "qwen2_moe"}, {"num_hidden_layers", 24}, {"hidden_size", 2048}, {"num_attention_heads", 16}, {"num_key_value_heads", 16},
-          {"intermediate_size", 5632}, {"vocab_size", 151936}, {"max_position_embeddings", 8192}, {"num_experts", 60}, {"num_experts_per_tok", 4},
-          {"moe_intermediate_size", 1408}, {"shared_expert_intermediate_size", 5632}};
+  return {{"model_type", "qwen2_moe"}, {"num_hidden_layers", 24},         {"hidden_size", 2048},
+          {"num_attention_heads", 16}, {"num_key_value_heads", 16},       {"intermediate_size", 5632},
+          {"vocab_size", 151936},      {"max_position_embeddings", 8192}, {"num_experts", 60},
+          {"num_experts_per_tok", 4},  {"moe_intermediate_size", 1408},   {"shared_expert_intermediate_size", 5632}};
 }
 
 // deepseek-ai/DeepSeek-V3 without its stretched positions.
 Json deepseek() {
-  return {{"model_type", "deepseek_v3"}, {"num_hidden_layers", 61}, {"hidden_size", 7168}, {"num_attention_heads", 128}, {"num_key_value_heads", 128},
-          {"intermediate_size", 18432}, {"vocab_size", 129280}, {"max_position_embeddings", 4096}, {"n_routed_experts", 256}, {"num_experts_per_tok", 8},
-          {"moe_intermediate_size", 2048}, {"n_shared_experts", 1}, {"first_k_dense_replace", 3}, {"q_lora_rank", 1536}, {"kv_lora_rank", 512},
-          {"qk_nope_head_dim", 128}, {"qk_rope_head_dim", 64}, {"v_head_dim", 128}};
+  return {{"model_type", "deepseek_v3"}, {"num_hidden_layers", 61},    {"hidden_size", 7168},           {"num_attention_heads", 128},
+          {"num_key_value_heads", 128},  {"intermediate_size", 18432}, {"vocab_size", 129280},          {"max_position_embeddings", 4096},
+          {"n_routed_experts", 256},     {"num_experts_per_tok", 8},   {"moe_intermediate_size", 2048}, {"n_shared_experts", 1},
+          {"first_k_dense_replace", 3},  {"q_lora_rank", 1536},        {"kv_lora_rank", 512},           {"qk_nope_head_dim", 128},
+          {"qk_rope_head_dim", 64},      {"v_head_dim", 128}};
 }
 
 TEST(ExpertForm, FamiliesNameTheSameNumbersDifferently) {

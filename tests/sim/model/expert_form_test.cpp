@@ -7,7 +7,7 @@ namespace {
 
 TEST(ExpertForm, WithoutALimitEveryChoiceIsARow) {
   EXPECT_EQ(rows_to_experts({.experts = 4, .topk = 2}, {10}), 20);
-  EXPECT_EQ(rows_to_experts({.experts = 4, .topk = 2, .capacity_factor = 2}, {10}), 20);   // dropless has none
+  EXPECT_EQ(rows_to_experts({.experts = 4, .topk = 2, .capacity_factor = 2}, {10}), 20);  // dropless has none
 }
 
 TEST(ExpertForm, CapacityIsAnEvenShareTimesItsFactorRoundedUp) {

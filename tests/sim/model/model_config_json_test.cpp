@@ -76,12 +76,14 @@ TEST(ModelConfigJson, MistralAndQwen2ReduceToTheSameFields) {
   const ModelConfig qwen = read(as("qwen2", R"(, "use_sliding_window": false, "sliding_window": 16)"));
   EXPECT_TRUE(qwen.attention_bias);
   EXPECT_FALSE(qwen.projection_bias);
-  EXPECT_THAT(told(as("mistral", R"(, "sliding_window": 1024)")), HasSubstr("/sliding_window: is 1024, shorter than max_position_embeddings 2048"));
+  EXPECT_THAT(told(as("mistral", R"(, "sliding_window": 1024)")),
+              HasSubstr("/sliding_window: is 1024, shorter than max_position_embeddings 2048"));
   EXPECT_THAT(told(as("qwen2", R"(, "use_sliding_window": true, "sliding_window": 16)")), HasSubstr("windowed attention is not supported"));
 }
 
 TEST(ModelConfigJson, RefusesOtherMathematicsInsteadOfIgnoringIt) {
-  EXPECT_THAT(told("{" + kLlama + R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8.0}})"), HasSubstr("/rope_scaling: asks for \"llama3\""));
+  EXPECT_THAT(told("{" + kLlama + R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8.0}})"),
+              HasSubstr("/rope_scaling: asks for \"llama3\""));
   EXPECT_THAT(told("{" + kLlama + R"(, "partial_rotary_factor": 0.5})"), HasSubstr("/partial_rotary_factor"));
   EXPECT_THAT(told("{" + kGpt2 + R"(, "scale_attn_weights": false, "add_cross_attention": true})"),
               AllOf(HasSubstr("unscaled attention"), HasSubstr("cross-attention")));
@@ -89,22 +91,24 @@ TEST(ModelConfigJson, RefusesOtherMathematicsInsteadOfIgnoringIt) {
 
 TEST(ModelConfigJson, UnknownTypeListsTheAccepted) {
   EXPECT_EQ(told(R"({"model_type": "mamba"})"),
-            "config.json: /model_type: is \"mamba\", accepted: gpt2, llama, mistral, qwen2, mixtral, deepseek, deepseek_v2, deepseek_v3, grok-1, olmoe, qwen2_moe, qwen3_moe; choose one of them");
+            "config.json: /model_type: is \"mamba\", accepted: gpt2, llama, mistral, qwen2, mixtral, deepseek, deepseek_v2, deepseek_v3, "
+            "grok-1, olmoe, qwen2_moe, qwen3_moe; choose one of them");
   EXPECT_THAT(told("{}"), HasSubstr("/model_type: is missing, accepted: gpt2, llama, mistral, qwen2"));
   EXPECT_THAT(told("[]"), HasSubstr("expected an object"));
 }
 
 TEST(ModelConfigJson, TellsEveryViolationAtOnceAndNoConsequence) {
-  EXPECT_EQ(told(R"({"model_type": "llama", "num_hidden_layers": -1, "hidden_size": 1e30, "num_attention_heads": 32, "num_key_value_heads": 5,
+  EXPECT_EQ(
+      told(R"({"model_type": "llama", "num_hidden_layers": -1, "hidden_size": 1e30, "num_attention_heads": 32, "num_key_value_heads": 5,
                      "vocab_size": "many", "hidden_act": "tanh", "rms_norm_eps": 0, "head_dim": 7})"),
-            "config.json: /num_hidden_layers: is -1, expected a whole number from 1 to 1000000000; correct it\n"
-            "config.json: /hidden_size: is 1e+30, expected a whole number from 1 to 1000000000; correct it\n"
-            "config.json: /intermediate_size: is missing; add it\n"
-            "config.json: /vocab_size: is \"many\", expected a whole number from 1 to 1000000000; correct it\n"
-            "config.json: /hidden_act: is \"tanh\", accepted: gelu_new, gelu_pytorch_tanh, gelu, silu, swish, relu; choose one of them\n"
-            "config.json: /rms_norm_eps: is 0, expected a number from 1e-30 to 1e+30; correct it\n"
-            "config.json: /num_key_value_heads: is 5, which does not divide num_attention_heads 32; choose a divisor\n"
-            "config.json: /head_dim: is 7: rotary positions turn pairs, so it must be even; choose an even size");
+      "config.json: /num_hidden_layers: is -1, expected a whole number from 1 to 1000000000; correct it\n"
+      "config.json: /hidden_size: is 1e+30, expected a whole number from 1 to 1000000000; correct it\n"
+      "config.json: /intermediate_size: is missing; add it\n"
+      "config.json: /vocab_size: is \"many\", expected a whole number from 1 to 1000000000; correct it\n"
+      "config.json: /hidden_act: is \"tanh\", accepted: gelu_new, gelu_pytorch_tanh, gelu, silu, swish, relu; choose one of them\n"
+      "config.json: /rms_norm_eps: is 0, expected a number from 1e-30 to 1e+30; correct it\n"
+      "config.json: /num_key_value_heads: is 5, which does not divide num_attention_heads 32; choose a divisor\n"
+      "config.json: /head_dim: is 7: rotary positions turn pairs, so it must be even; choose an even size");
   EXPECT_THAT(told(R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_positions": 0, "vocab_size": 50257})"),
               AllOf(HasSubstr("/n_layer: is missing"), HasSubstr("/n_positions: is 0"), Not(HasSubstr("n_embd"))));
 }
@@ -136,7 +140,8 @@ TEST(ModelConfigJson, ABrokenFileIsAnInputErrorAndNothingElse) {
 }
 
 TEST(ModelConfigJson, AllProfilesLoad) {
-  for (const char* name : {"gpt2", "gpt2-medium", "gpt2-xl", "gpt3-175b", "llama-2-7b", "llama-3-8b", "llama-3-70b", "tiny-gpt2", "tiny-llama"})
+  for (const char* name :
+       {"gpt2", "gpt2-medium", "gpt2-xl", "gpt3-175b", "llama-2-7b", "llama-3-8b", "llama-3-70b", "tiny-gpt2", "tiny-llama"})
     EXPECT_NO_THROW(load_model_config(std::string("profiles/models/") + name + ".json")) << name;
   EXPECT_THROW(load_model_config("profiles/models"), InputError);
 }

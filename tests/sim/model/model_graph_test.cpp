@@ -47,7 +47,8 @@ TEST(ModelGraph, NamesAreUniqueAndBlocksAddUp) {
     for (const Layer& layer : model.layers)
       for (const Parameter& parameter : layer.parameters) {
         EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
-        EXPECT_EQ(std::accumulate(parameter.row_blocks.begin(), parameter.row_blocks.end(), std::int64_t{0}), parameter.rows) << parameter.name;
+        EXPECT_EQ(std::accumulate(parameter.row_blocks.begin(), parameter.row_blocks.end(), std::int64_t{0}), parameter.rows)
+            << parameter.name;
       }
   }
 }

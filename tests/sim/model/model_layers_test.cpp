@@ -19,8 +19,10 @@ std::string picture(const Layer& layer) {
     out << parameter.name << " [" << parameter.rows << ", " << parameter.columns << "] " << text(parameter.split) << " (";
     for (const std::int64_t block : parameter.row_blocks) out << " " << block;
     out << " ) ";
-    if (parameter.initial == InitialValue::Normal) out << "normal " << parameter.deviation;
-    else out << (parameter.initial == InitialValue::Zeros ? "zeros" : "ones");
+    if (parameter.initial == InitialValue::Normal)
+      out << "normal " << parameter.deviation;
+    else
+      out << (parameter.initial == InitialValue::Zeros ? "zeros" : "ones");
     out << (parameter.weight_decay ? " decays\n" : "\n");
   }
   return out.str();
@@ -123,9 +125,12 @@ TEST(ModelLayers, LatentAttention) {
   for (const Operator& op : layer.segments[0].operators)
     EXPECT_EQ(op.gathered, op.name.ends_with("_down") || op.name.ends_with("_norm")) << op.name;
   for (const Parameter& parameter : layer.parameters)
-    EXPECT_EQ(parameter.partial_gradient, parameter.name.find("_down") != std::string::npos || parameter.name.find("_norm") != std::string::npos) << parameter.name;
+    EXPECT_EQ(parameter.partial_gradient,
+              parameter.name.find("_down") != std::string::npos || parameter.name.find("_norm") != std::string::npos)
+        << parameter.name;
   const Operator& kv_norm = layer.segments[0].operators[5];
-  EXPECT_EQ(forward_bytes(kv_norm, config, {.microbatch = 2, .sequence = 8, .tensor = 2, .sequence_parallel = true}, Bytes(4)), Bytes(4 * (2 * 16 * 5 + 5)));
+  EXPECT_EQ(forward_bytes(kv_norm, config, {.microbatch = 2, .sequence = 8, .tensor = 2, .sequence_parallel = true}, Bytes(4)),
+            Bytes(4 * (2 * 16 * 5 + 5)));
 }
 
 TEST(ModelLayers, EmbeddingAndHead) {
@@ -136,7 +141,8 @@ TEST(ModelLayers, EmbeddingAndHead) {
   EXPECT_EQ(picture(embedding.segments[0]), "tokens 64 -> 16 rows : positions\npositions 32 -> 16 whole :\n");
   EXPECT_EQ(picture(embedding_layer(small_llama(), 64)), "embedding.tokens.weight [64, 16] rows ( 64 ) normal 0.02 decays\n");
 
-  EXPECT_EQ(picture(head_layer(small_gpt2(), 64)), "head.norm.weight [16, 1] whole ( 16 ) ones\nhead.norm.bias [16, 1] whole ( 16 ) zeros\n");
+  EXPECT_EQ(picture(head_layer(small_gpt2(), 64)),
+            "head.norm.weight [16, 1] whole ( 16 ) ones\nhead.norm.bias [16, 1] whole ( 16 ) zeros\n");
   const Layer head = head_layer(small_llama(), 64);
   EXPECT_EQ(picture(head),
             "head.norm.weight [16, 1] whole ( 16 ) ones\n"

@@ -6,8 +6,8 @@
 namespace sim {
 namespace {
 
-constexpr ShardShape kShape{.microbatch = 2, .sequence = 8};     // n = 16 tokens
-constexpr ShardShape kHalf{.microbatch = 2, .sequence = 8, .tensor = 2};      // T = 2
+constexpr ShardShape kShape{.microbatch = 2, .sequence = 8};              // n = 16 tokens
+constexpr ShardShape kHalf{.microbatch = 2, .sequence = 8, .tensor = 2};  // T = 2
 constexpr ShardShape kSequence{.microbatch = 2, .sequence = 8, .tensor = 2, .sequence_parallel = true};
 constexpr Bytes kTwo(2);
 
@@ -22,7 +22,8 @@ class OperatorCost : public testing::Test {
   Flops flops(std::size_t segment, const std::string& name, const ShardShape& shape) const {
     return forward_flops(op(llama_, LayerIndex(1), segment, name), llama_.config, shape);
   }
-  Bytes read_and_written(const ModelGraph& model, LayerIndex layer, std::size_t segment, const std::string& name, const ShardShape& shape) const {
+  Bytes read_and_written(const ModelGraph& model, LayerIndex layer, std::size_t segment, const std::string& name,
+                         const ShardShape& shape) const {
     return forward_bytes(op(model, layer, segment, name), model.config, shape, kTwo);
   }
   Bytes backward(const ModelGraph& model, LayerIndex layer, std::size_t segment, const std::string& name, const ShardShape& shape) const {
@@ -60,7 +61,8 @@ TEST_F(OperatorCost, BytesOfLinear) {
   EXPECT_EQ(read_and_written(llama_, block_, 0, "projection", kHalf), kTwo * (16 * 8 + 8 * 16 + 16 * 16));
   // input gradient: dy, w -> dx; weight gradient: dy, x -> dw
   EXPECT_EQ(backward(llama_, block_, 0, "qkv", kShape), kTwo * ((16 * 32 + 16 * 32 + 16 * 16) + (16 * 32 + 16 * 16 + 16 * 32)));
-  EXPECT_EQ(backward(gpt2_, block_, 0, "qkv", kShape) - kTwo * (2 * 16 * 48 + 2 * 16 * 16 + 2 * 16 * 48), kTwo * (16 * 48 + 48)) << "dy -> db";
+  EXPECT_EQ(backward(gpt2_, block_, 0, "qkv", kShape) - kTwo * (2 * 16 * 48 + 2 * 16 * 16 + 2 * 16 * 48), kTwo * (16 * 48 + 48))
+      << "dy -> db";
 }
 
 TEST_F(OperatorCost, BytesOfNorm) {
@@ -96,7 +98,8 @@ TEST_F(OperatorCost, BytesOfEmbeddingAndLoss) {
   constexpr Bytes kIds(16 * 8);
   const LayerIndex embedding(0);
   EXPECT_EQ(read_and_written(gpt2_, embedding, 0, "tokens", kShape), kIds + kTwo * (2 * 256));
-  EXPECT_EQ(read_and_written(gpt2_, embedding, 0, "tokens", kHalf), kIds + kTwo * (2 * 256)) << "every token is looked at on every tensor rank";
+  EXPECT_EQ(read_and_written(gpt2_, embedding, 0, "tokens", kHalf), kIds + kTwo * (2 * 256))
+      << "every token is looked at on every tensor rank";
   EXPECT_EQ(read_and_written(gpt2_, embedding, 0, "positions", kShape), kTwo * (256 + 8 * 16 + 256)) << "a row a position, not a token";
   EXPECT_EQ(read_and_written(gpt2_, embedding, 0, "positions", kSequence), kTwo * (128 + 4 * 16 + 128));
   EXPECT_EQ(backward(gpt2_, embedding, 0, "tokens", kShape), kIds + kTwo * (3 * 256));

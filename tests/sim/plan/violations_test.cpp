@@ -34,13 +34,14 @@ TEST(Violations, DegreesBeyondAllIntegersAreTold) {
 }
 
 TEST(Violations, HeadsMustDivideByTensorDegree) {
-  EXPECT_THAT(violations(testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 3})), broken("/mesh/tensor", "4 attention heads are not divisible by tensor degree 3"));
+  EXPECT_THAT(violations(testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 3})),
+              broken("/mesh/tensor", "4 attention heads are not divisible by tensor degree 3"));
 }
 
 TEST(Violations, AllAreReportedAtOnce) {
   ParallelPlan plan = testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 3});
   plan.zero_stage = 7;
-  EXPECT_THAT(violations(plan), SizeIs(::testing::Ge(4u)));   // batch, heads, kv heads, ffn, vocabulary, stage
+  EXPECT_THAT(violations(plan), SizeIs(::testing::Ge(4u)));  // batch, heads, kv heads, ffn, vocabulary, stage
 }
 
 TEST(Violations, ReplicasCutTheDataRanks) {
@@ -91,7 +92,8 @@ TEST(Violations, InputsGoToTheHostOfRecomputedBlocksAlone) {
 }
 
 TEST(Violations, BatchMustDivide) {
-  EXPECT_THAT(violations(testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 1})), broken("/microbatch_size", "global batch 8 is not divisible"));
+  EXPECT_THAT(violations(testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 1})),
+              broken("/microbatch_size", "global batch 8 is not divisible"));
 }
 
 TEST(Violations, MicrobatchesHaveABound) {
@@ -136,7 +138,7 @@ TEST(Violations, AWrittenOrderMustBeOfThePlansShapeAndEnd) {
   EXPECT_EQ(found({"0F0,0F1,0I0,0W0,0I1,0W1", "1F0,1I0,1F1,1I1,1W0,1W1"}), "");
   EXPECT_THAT(found({"0F0,0B0", "1F0,1B0"}), ::testing::HasSubstr("1 microbatches; the plan has 2 stages, 1 chunks and 2 microbatches"));
   EXPECT_THAT(found({"0F0,0B0,0F1,0B1", "1F0,1F1,1B0,1B1"}), ::testing::HasSubstr("nobody can go on"));
-  EXPECT_THAT(found({"0F0,0F1,3F0,3F1,3B0,3B1,0B0,0B1", "1F0,1F1,2F0,2F1,2B0,2B1,1B0,1B1"}), "");   // a V of two chunks
+  EXPECT_THAT(found({"0F0,0F1,3F0,3F1,3B0,3B1,0B0,0B1", "1F0,1F1,2F0,2F1,2B0,2B1,1B0,1B1"}), "");  // a V of two chunks
 }
 
 TEST(Violations, ASplitBackwardIsReducedAtTheEnd) {

@@ -7,7 +7,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 RecipeContext llama_for(std::int32_t devices) {
-  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices}), .sequence = 32, .global_batch = 16, .microbatch = 2};
+  return {.model = testing::tiny_llama(),
+          .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices}),
+          .sequence = 32,
+          .global_batch = 16,
+          .microbatch = 2};
 }
 
 TEST(Accelerate, TheStageChoosesTheKind) {
@@ -16,12 +20,17 @@ TEST(Accelerate, TheStageChoosesTheKind) {
   plan.zero_stage = 2;
   EXPECT_THAT(testing::main_text(kAccelerate, plan), AllOf(HasSubstr("distributed_type: 'DEEPSPEED'"), HasSubstr("  zero_stage: 2")));
   plan.zero_stage = 3;
-  EXPECT_THAT(testing::main_text(kAccelerate, plan), AllOf(HasSubstr("distributed_type: 'FSDP'"), HasSubstr("  fsdp_version: 2"), HasSubstr("  parallelism_config_dp_shard_size: 8")));
+  EXPECT_THAT(testing::main_text(kAccelerate, plan), AllOf(HasSubstr("distributed_type: 'FSDP'"), HasSubstr("  fsdp_version: 2"),
+                                                           HasSubstr("  parallelism_config_dp_shard_size: 8")));
 }
 
 TEST(Accelerate, WhatItsQuestionnaireWritesBecomesAPlan) {
-  const ImportedPlan plan = testing::imported("compute_environment: LOCAL_MACHINE\ndebug: false\ndistributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  fsdp_reshard_after_forward: false\n"
-                                              "  fsdp_activation_checkpointing: true\nmixed_precision: bf16\nnum_processes: 8\nparallelism_config:\n  parallelism_config_tp_size: 2\n", llama_for(8));
+  const ImportedPlan plan = testing::imported(
+      "compute_environment: LOCAL_MACHINE\ndebug: false\ndistributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  "
+      "fsdp_reshard_after_forward: false\n"
+      "  fsdp_activation_checkpointing: true\nmixed_precision: bf16\nnum_processes: 8\nparallelism_config:\n  parallelism_config_tp_size: "
+      "2\n",
+      llama_for(8));
   EXPECT_EQ(plan.plan.mesh, (DeviceMesh{.data = 4, .pipeline = 1, .tensor = 2}));
   EXPECT_EQ(plan.plan.zero_stage, 3);
   EXPECT_FALSE(plan.plan.reshard_after_forward);
@@ -30,15 +39,19 @@ TEST(Accelerate, WhatItsQuestionnaireWritesBecomesAPlan) {
 }
 
 TEST(Accelerate, OldFsdpAndAnotherNumberOfProcesses) {
-  EXPECT_FALSE(testing::imported("distributed_type: FSDP\nfsdp_config:\n  fsdp_sharding_strategy: SHARD_GRAD_OP\nmixed_precision: 'no'\n", llama_for(4)).plan.reshard_after_forward);
-  EXPECT_THAT(testing::refusal_of("distributed_type: FSDP\nnum_processes: 16\n", llama_for(8)), HasSubstr("starts 16 processes, and the cluster has 8 devices"));
+  EXPECT_FALSE(testing::imported("distributed_type: FSDP\nfsdp_config:\n  fsdp_sharding_strategy: SHARD_GRAD_OP\nmixed_precision: 'no'\n",
+                                 llama_for(4))
+                   .plan.reshard_after_forward);
+  EXPECT_THAT(testing::refusal_of("distributed_type: FSDP\nnum_processes: 16\n", llama_for(8)),
+              HasSubstr("starts 16 processes, and the cluster has 8 devices"));
   EXPECT_THAT(testing::refusal_of("distributed_type: MEGATRON_LM\n", llama_for(8)), HasSubstr("import the arguments of Megatron-LM"));
 }
 
 TEST(Accelerate, RefusesWhatHasNoPlaceThere) {
   ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2, .tensor = 2});
   plan.sequence_parallel = true;
-  EXPECT_THAT(testing::refused_by(kAccelerate, plan), AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("/sequence_parallel"), HasSubstr("/mesh/tensor")));
+  EXPECT_THAT(testing::refused_by(kAccelerate, plan),
+              AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("/sequence_parallel"), HasSubstr("/mesh/tensor")));
 }
 
 }  // namespace

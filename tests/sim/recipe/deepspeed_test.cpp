@@ -7,7 +7,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 RecipeContext gpt_on(std::int32_t devices) {
-  return {.model = testing::tiny_gpt2(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices}), .sequence = 32, .global_batch = 16};
+  return {
+      .model = testing::tiny_gpt2(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices}), .sequence = 32, .global_batch = 16};
 }
 
 TEST(DeepSpeed, SaysStageBatchAndTensor) {
@@ -15,22 +16,29 @@ TEST(DeepSpeed, SaysStageBatchAndTensor) {
   plan.zero_stage = 2;
   plan.microbatch_size = 2;
   const std::string text = testing::main_text(kDeepSpeed, plan);
-  EXPECT_THAT(text, AllOf(HasSubstr("\"stage\": 2"), HasSubstr("\"train_batch_size\": 32"), HasSubstr("\"gradient_accumulation_steps\": 4"), HasSubstr("\"autotp_size\": 2"), HasSubstr("\"betas\": [")));
+  EXPECT_THAT(text, AllOf(HasSubstr("\"stage\": 2"), HasSubstr("\"train_batch_size\": 32"), HasSubstr("\"gradient_accumulation_steps\": 4"),
+                          HasSubstr("\"autotp_size\": 2"), HasSubstr("\"betas\": [")));
 }
 
 TEST(DeepSpeed, AFileOfAnyonesBecomesAPlan) {
-  const ImportedPlan plan = testing::imported(R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "steps_per_print": 10,
-      "zero_optimization": {"stage": 3, "stage3_max_reuse_distance": 1e9, "overlap_comm": true}})", gpt_on(4));
+  const ImportedPlan plan = testing::imported(
+      R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "steps_per_print": 10,
+      "zero_optimization": {"stage": 3, "stage3_max_reuse_distance": 1e9, "overlap_comm": true}})",
+      gpt_on(4));
   EXPECT_EQ(plan.plan.zero_stage, 3);
   EXPECT_EQ(plan.plan.workload.global_batch, 16);
   EXPECT_EQ(plan.plan.accumulation, Accumulation::ReduceEach);
-  EXPECT_EQ(plan.plan.bucket_size, Bytes(2'000'000'000));   // its default, in fp32
+  EXPECT_EQ(plan.plan.bucket_size, Bytes(2'000'000'000));  // its default, in fp32
   EXPECT_THAT(testing::text_of(plan.notes), AllOf(HasSubstr("train_batch_size: is \"auto\""), HasSubstr("steps_per_print")));
 }
 
 TEST(DeepSpeed, ContradictionsAreTold) {
-  EXPECT_THAT(testing::refusal_of(R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 3, "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 5}})", gpt_on(4)),
-              AllOf(HasSubstr("microbatch 3 x 2 accumulation steps x 4 data ranks are not the global batch of 16"), HasSubstr("zero_optimization.stage: is 5")));
+  EXPECT_THAT(
+      testing::refusal_of(
+          R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 3, "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 5}})",
+          gpt_on(4)),
+      AllOf(HasSubstr("microbatch 3 x 2 accumulation steps x 4 data ranks are not the global batch of 16"),
+            HasSubstr("zero_optimization.stage: is 5")));
 }
 
 TEST(DeepSpeed, TheOptimizerGoesToTheHostAndBack) {
@@ -56,7 +64,8 @@ TEST(DeepSpeed, WeightsKeptAmongNeighboursAreItsSecondaryPartition) {
 
 TEST(DeepSpeed, HasNoStages) {
   ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2}, 2);
-  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("interleaved"), HasSubstr("--fix pipeline=1")));
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan),
+              AllOf(HasSubstr("/mesh/pipeline"), HasSubstr("interleaved"), HasSubstr("--fix pipeline=1")));
 }
 
 // 0.19.8 refuses a file with mics_shard_size (issue 8489); older releases have it.
@@ -64,7 +73,10 @@ TEST(DeepSpeed, CopiesOfShardsAreReadAndNoLongerWritten) {
   ParallelPlan plan = testing::gpu_plan({.data = 8, .pipeline = 1, .tensor = 1, .replicas = 2});
   plan.zero_stage = 3;
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("2 replicas of 4 shards"));
-  EXPECT_EQ(testing::imported(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3, "mics_shard_size": 4}})", gpt_on(8)).plan.mesh.replicas, 2);
+  EXPECT_EQ(
+      testing::imported(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3, "mics_shard_size": 4}})", gpt_on(8))
+          .plan.mesh.replicas,
+      2);
 }
 
 }  // namespace

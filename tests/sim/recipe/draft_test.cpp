@@ -55,7 +55,8 @@ TEST(Draft, ContradictionsHaveTheirNumbers) {
   draft.sequence = 32, draft.global_batch = 8;
   complete_draft(draft, {.model = plan.model, .cluster = plan.cluster, .sequence = 64});
   EXPECT_THAT(testing::text_of(draft.notes), HasSubstr("is 64, and the file says 32"));
-  EXPECT_THAT(testing::text_of(draft.wrong), AllOf(HasSubstr("tensor 3 x pipeline 1 x context 1 = 3 does not divide the cluster's 4 devices")));
+  EXPECT_THAT(testing::text_of(draft.wrong),
+              AllOf(HasSubstr("tensor 3 x pipeline 1 x context 1 = 3 does not divide the cluster's 4 devices")));
 }
 
 TEST(Draft, BlocksOfACutAreItsOwn) {

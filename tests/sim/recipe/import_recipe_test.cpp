@@ -13,13 +13,18 @@ TEST(ImportRecipe, KnowsEachByWhatStandsInIt) {
 }
 
 TEST(ImportRecipe, OtherFilesAreRefusedByName) {
-  EXPECT_THAT(testing::refusal_of("some words", testing::context_of(testing::gpu_plan({.data = 8}))), HasSubstr("is no configuration of Megatron-LM, DeepSpeed, Accelerate, torchtitan"));
-  EXPECT_THAT(testing::refusal_of("distributed_type: " + std::string(2 << 20, 'x'), testing::context_of(testing::gpu_plan({.data = 8}))), HasSubstr("no configuration is longer"));
+  EXPECT_THAT(testing::refusal_of("some words", testing::context_of(testing::gpu_plan({.data = 8}))),
+              HasSubstr("is no configuration of Megatron-LM, DeepSpeed, Accelerate, torchtitan"));
+  EXPECT_THAT(testing::refusal_of("distributed_type: " + std::string(2 << 20, 'x'), testing::context_of(testing::gpu_plan({.data = 8}))),
+              HasSubstr("no configuration is longer"));
 }
 
 TEST(ImportRecipe, AMissingOrderIsTold) {
-  EXPECT_THAT(testing::refusal_of("pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"PipelineScheduleSingle\"\npipeline_parallel_schedule_csv = \"/dev/none.csv\"\nseq_len = 32\nlocal_batch_size = 8\n",
-                                  {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2})}), HasSubstr("none.csv"));
+  EXPECT_THAT(testing::refusal_of(
+                  "pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"PipelineScheduleSingle\"\npipeline_parallel_schedule_csv = "
+                  "\"/dev/none.csv\"\nseq_len = 32\nlocal_batch_size = 8\n",
+                  {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{2})}),
+              HasSubstr("none.csv"));
 }
 
 }  // namespace

@@ -16,13 +16,16 @@ TEST(Megatron, SaysTheLayoutInItsWords) {
   plan.cut.first = {LayerIndex(0), LayerIndex(4)};
   plan.sequence_parallel = true;
   const std::string text = testing::main_text(kMegatron, plan);
-  EXPECT_THAT(text, AllOf(HasSubstr("--tensor-model-parallel-size 2"), HasSubstr("--pipeline-model-parallel-layout 'Et*3|t*1L'"), HasSubstr("--sequence-parallel \\\n"), HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun")));
+  EXPECT_THAT(text, AllOf(HasSubstr("--tensor-model-parallel-size 2"), HasSubstr("--pipeline-model-parallel-layout 'Et*3|t*1L'"),
+                          HasSubstr("--sequence-parallel \\\n"), HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun")));
 }
 
 TEST(Megatron, AScriptOfAnyonesBecomesAPlan) {
   const ImportedPlan plan = testing::imported(
-      "#!/bin/bash\nTP=2\nMODEL=(\n  --num-layers 4\n  --hidden-size 64\n)\ntorchrun --nproc-per-node $GPUS pretrain_gpt.py ${MODEL[@]} --tensor-model-parallel-size $TP --pipeline-model-parallel-size 2 "
-      "--num-virtual-stages-per-pipeline-rank 2 --use-distributed-optimizer --micro-batch-size 2 --global-batch-size 16 --seq-length 32 --bf16 --recompute-activations --save out --make-vocab-size-divisible-by 64",
+      "#!/bin/bash\nTP=2\nMODEL=(\n  --num-layers 4\n  --hidden-size 64\n)\ntorchrun --nproc-per-node $GPUS pretrain_gpt.py ${MODEL[@]} "
+      "--tensor-model-parallel-size $TP --pipeline-model-parallel-size 2 "
+      "--num-virtual-stages-per-pipeline-rank 2 --use-distributed-optimizer --micro-batch-size 2 --global-batch-size 16 --seq-length 32 "
+      "--bf16 --recompute-activations --save out --make-vocab-size-divisible-by 64",
       llama_on(8));
   EXPECT_EQ(plan.plan.mesh, (DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}));
   EXPECT_EQ(plan.plan.schedule, "interleaved");
@@ -35,21 +38,34 @@ TEST(Megatron, AScriptOfAnyonesBecomesAPlan) {
 }
 
 TEST(Megatron, YamlHasTheSameNames) {
-  const ImportedPlan plan = testing::imported("model_parallel:\n  tensor_model_parallel_size: 2\n  sequence_parallel: True\nmicro_batch_size: 1\nglobal_batch_size: 8\nseq_length: 32\nbf16: true\n", llama_on(4));
+  const ImportedPlan plan = testing::imported(
+      "model_parallel:\n  tensor_model_parallel_size: 2\n  sequence_parallel: True\nmicro_batch_size: 1\nglobal_batch_size: 8\nseq_length: "
+      "32\nbf16: true\n",
+      llama_on(4));
   EXPECT_EQ(plan.plan.mesh.tensor, 2);
   EXPECT_TRUE(plan.plan.sequence_parallel);
 }
 
 TEST(Megatron, UnevenStagesByFirstAndLast) {
-  const ImportedPlan plan = testing::imported("--tensor-model-parallel-size 1 --pipeline-model-parallel-size 2 --decoder-first-pipeline-num-layers 3 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16", llama_on(2));
+  const ImportedPlan plan = testing::imported(
+      "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 2 --decoder-first-pipeline-num-layers 3 --micro-batch-size 1 "
+      "--global-batch-size 8 --seq-length 32 --bf16",
+      llama_on(2));
   EXPECT_THAT(blocks_of(plan.plan), ::testing::ElementsAre(3, 1));
 }
 
 TEST(Megatron, RefusesAnotherNetworkAndOtherLayers) {
-  EXPECT_THAT(testing::refusal_of("--num-layers 24 --tensor-model-parallel-size x --micro-batch-size 1 --global-batch-size 8 --seq-length 32", llama_on(4)),
+  EXPECT_THAT(testing::refusal_of(
+                  "--num-layers 24 --tensor-model-parallel-size x --micro-batch-size 1 --global-batch-size 8 --seq-length 32", llama_on(4)),
               AllOf(HasSubstr("num-layers: is 24, and the model has 4"), HasSubstr("tensor-model-parallel-size: is 'x'")));
-  EXPECT_THAT(testing::refusal_of("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*3|t*1mL' --micro-batch-size 1 --global-batch-size 8 --seq-length 32", llama_on(2)), HasSubstr("has a 'm'"));
-  EXPECT_THAT(testing::refusal_of("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'E(t|)*9,L' --micro-batch-size 1 --global-batch-size 8 --seq-length 32", llama_on(2)), HasSubstr("2 stages x 5 chunks are more than the model's 4 blocks"));
+  EXPECT_THAT(testing::refusal_of("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*3|t*1mL' --micro-batch-size 1 "
+                                  "--global-batch-size 8 --seq-length 32",
+                                  llama_on(2)),
+              HasSubstr("has a 'm'"));
+  EXPECT_THAT(testing::refusal_of("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'E(t|)*9,L' --micro-batch-size 1 "
+                                  "--global-batch-size 8 --seq-length 32",
+                                  llama_on(2)),
+              HasSubstr("2 stages x 5 chunks are more than the model's 4 blocks"));
 }
 
 TEST(Megatron, CannotSayOtherSchedules) {
@@ -67,7 +83,8 @@ TEST(Megatron, ExpertsAndShards) {
   EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/sequence_parallel"));
   plan.sequence_parallel = true;
   plan.zero_stage = 3;
-  EXPECT_THAT(testing::main_text(kMegatron, plan), AllOf(HasSubstr("--moe-layer-freq '([0]*1+[1]*3)'"), HasSubstr("optim_grads_params"), Not(HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS"))));
+  EXPECT_THAT(testing::main_text(kMegatron, plan), AllOf(HasSubstr("--moe-layer-freq '([0]*1+[1]*3)'"), HasSubstr("optim_grads_params"),
+                                                         Not(HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS"))));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Counted expect_round_trips(const Program& program, const planner::SearchRequest&
     ++counted.carried;
     if (const std::string lost = unannounced(program, plan, folder); !lost.empty()) {
       ADD_FAILURE() << program.name << " " << planner::to_text(candidates[at]) << "\n" << lost;
-      break;   // the first is enough to read
+      break;  // the first is enough to read
     }
   }
   return counted;
@@ -120,7 +120,8 @@ TEST(Recipe, EachSaysForWhichReleaseItIs) {
   for (const Program* program : all_programs()) {
     const ParallelPlan plan = testing::gpu_plan({.data = 8});
     const std::string text = testing::main_text(*program, plan);
-    EXPECT_TRUE(program == &kPipelineOrder || text.find(fmt::format("{} {}", program->title, program->version)) != std::string::npos) << text;
+    EXPECT_TRUE(program == &kPipelineOrder || text.find(fmt::format("{} {}", program->title, program->version)) != std::string::npos)
+        << text;
     EXPECT_EQ(find_program(program->name), program);
   }
   EXPECT_EQ(find_program("horovod"), nullptr);

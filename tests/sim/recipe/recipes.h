@@ -18,7 +18,11 @@ inline std::string recipe_folder() {
 
 // What the command line would say beside the file of that plan.
 inline RecipeContext context_of(const ParallelPlan& plan) {
-  return {.model = plan.model, .cluster = plan.cluster, .sequence = plan.workload.sequence, .global_batch = plan.workload.global_batch, .microbatch = plan.microbatch_size};
+  return {.model = plan.model,
+          .cluster = plan.cluster,
+          .sequence = plan.workload.sequence,
+          .global_batch = plan.workload.global_batch,
+          .microbatch = plan.microbatch_size};
 }
 
 inline std::string main_text(const Program& program, const ParallelPlan& plan) {

@@ -11,12 +11,15 @@ std::string shell_settings(const std::string& text) {
   return all;
 }
 
-TEST(ShellForm, OptionsOfOneLine) { EXPECT_EQ(shell_settings("torchrun pretrain.py --a 4 --flag --b=5 --c 'x y'"), "a=4 flag=true b=5 c=x y "); }
+TEST(ShellForm, OptionsOfOneLine) {
+  EXPECT_EQ(shell_settings("torchrun pretrain.py --a 4 --flag --b=5 --c 'x y'"), "a=4 flag=true b=5 c=x y ");
+}
 
 TEST(ShellForm, ScriptsAsPeopleWriteThem) {
-  EXPECT_EQ(shell_settings("#!/bin/bash\nTP=4   # tensor\nPP=${SIZE}\nARGS=(\n  --tensor-model-parallel-size ${TP} \n  --swiglu\n)\nMORE=\"x\"\n"
-                           "python a.py ${ARGS[@]} \\\n  --pipeline-model-parallel-size $PP --lr -1e-4"),
-            "tensor-model-parallel-size=4 swiglu=true pipeline-model-parallel-size=${SIZE} lr=-1e-4 ");
+  EXPECT_EQ(
+      shell_settings("#!/bin/bash\nTP=4   # tensor\nPP=${SIZE}\nARGS=(\n  --tensor-model-parallel-size ${TP} \n  --swiglu\n)\nMORE=\"x\"\n"
+                     "python a.py ${ARGS[@]} \\\n  --pipeline-model-parallel-size $PP --lr -1e-4"),
+      "tensor-model-parallel-size=4 swiglu=true pipeline-model-parallel-size=${SIZE} lr=-1e-4 ");
 }
 
 TEST(ShellForm, WhatIsWrittenIsReadAgain) {

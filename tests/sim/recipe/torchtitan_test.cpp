@@ -15,8 +15,10 @@ TEST(Torchtitan, SaysModulesOfEachPart) {
   ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2});
   plan.cut.first = {LayerIndex(0), LayerIndex(4)};
   const std::string text = testing::main_text(kTorchtitan, plan);
-  EXPECT_THAT(text, AllOf(HasSubstr("[[\"tok_embeddings\", \"layers.0\", \"layers.1\", \"layers.2\"], [\"layers.3\", \"norm\", \"lm_head\"]]"), HasSubstr("pipeline_parallel_schedule = \"1F1B\""),
-                          HasSubstr("local_batch_size = 16"), HasSubstr("data_parallel_replicate_degree = 2"), HasSubstr("activation_checkpoint = None")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("[[\"tok_embeddings\", \"layers.0\", \"layers.1\", \"layers.2\"], [\"layers.3\", \"norm\", \"lm_head\"]]"),
+                    HasSubstr("pipeline_parallel_schedule = \"1F1B\""), HasSubstr("local_batch_size = 16"),
+                    HasSubstr("data_parallel_replicate_degree = 2"), HasSubstr("activation_checkpoint = None")));
 }
 
 TEST(Torchtitan, AnOrderWithoutANameGoesAsCsv) {
@@ -32,11 +34,16 @@ TEST(Torchtitan, AnOrderWithoutANameGoesAsCsv) {
 }
 
 TEST(Torchtitan, OldTomlAndCommandLinesBecomePlans) {
-  const ImportedPlan toml = testing::imported("[training]\nlocal_batch_size = 2\nseq_len = 32\n[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 2\n", llama_over(8));
+  const ImportedPlan toml = testing::imported(
+      "[training]\nlocal_batch_size = 2\nseq_len = 32\n[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 2\n",
+      llama_over(8));
   EXPECT_EQ(toml.plan.mesh, (DeviceMesh{.data = 4, .pipeline = 1, .tensor = 2}));
   EXPECT_EQ(toml.plan.zero_stage, 3);
   EXPECT_TRUE(toml.plan.sequence_parallel);
-  const ImportedPlan command = testing::imported("torchrun train.py --parallelism.pipeline_parallel_degree 2 --parallelism.pipeline_parallel_schedule Interleaved1F1B --training.local_batch_size=8 --training.seq_len 32", llama_over(4));
+  const ImportedPlan command = testing::imported(
+      "torchrun train.py --parallelism.pipeline_parallel_degree 2 --parallelism.pipeline_parallel_schedule Interleaved1F1B "
+      "--training.local_batch_size=8 --training.seq_len 32",
+      llama_over(4));
   EXPECT_EQ(command.plan.chunks, 2);
   EXPECT_THAT(blocks_of(command.plan), ElementsAre(1, 1, 1, 1));
 }
@@ -45,7 +52,8 @@ TEST(Torchtitan, RefusesWithTheNumbersOfItsMesh) {
   ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 2, .expert = 4});
   plan.model = testing::tiny_llama();
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160};
-  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), AllOf(HasSubstr("dp_shard x cp x tp = 2 is not efsdp x ep for ep 4"), HasSubstr("expert 4 with tensor 2")));
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan),
+              AllOf(HasSubstr("dp_shard x cp x tp = 2 is not efsdp x ep for ep 4"), HasSubstr("expert 4 with tensor 2")));
   plan.zero_stage = 1;
   EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/zero_stage"));
 }

@@ -15,8 +15,7 @@ TEST(Gpipe, RunsAllForwardsThenAllBackwardsAscending) {
 TEST(Gpipe, HoldsEveryMicrobatch) {
   for (const PipelineShape shape : testing::many_shapes()) {
     if (kGpipeSchedule.why_unsupported(shape)) continue;
-    for (StageIndex s(0); s.value() < shape.stages; ++s)
-      EXPECT_EQ(peak_in_flight(kGpipeSchedule.order(shape, s)), shape.microbatches);
+    for (StageIndex s(0); s.value() < shape.stages; ++s) EXPECT_EQ(peak_in_flight(kGpipeSchedule.order(shape, s)), shape.microbatches);
   }
 }
 

@@ -7,7 +7,9 @@
 namespace sim {
 namespace {
 
-std::string interleaved_text(PipelineShape shape, std::int32_t stage) { return to_text(kInterleavedSchedule.order(shape, StageIndex(stage))); }
+std::string interleaved_text(PipelineShape shape, std::int32_t stage) {
+  return to_text(kInterleavedSchedule.order(shape, StageIndex(stage)));
+}
 
 TEST(Interleaved, LooksLikeItsPicture) {
   const PipelineShape shape{.stages = 2, .microbatches = 2, .chunks = 2};
@@ -24,7 +26,7 @@ TEST(Interleaved, GoesByGroupsOfTheStages) {
 
 // PyTorch's rounds where they divide (10 on 4 stages: two of 5); else the longer groups first (9: 5 and 4).
 TEST(Interleaved, GroupsAreAsEvenAsMicrobatchesAllow) {
-  const auto forwards_of_chunk_0 = [](PipelineShape shape) {   // groups show as runs of the first chunk in the order of forwards
+  const auto forwards_of_chunk_0 = [](PipelineShape shape) {  // groups show as runs of the first chunk in the order of forwards
     std::vector<std::int32_t> runs;
     bool in_run = false;
     for (const StageAction& action : kInterleavedSchedule.order(shape, StageIndex(0))) {

@@ -12,7 +12,11 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 OrderTable table_of(const Schedule& schedule, PipelineShape shape) {
-  OrderTable table{.stages = {}, .chunks = shape.chunks, .microbatches = shape.microbatches, .splits_backward = schedule.splits_backward, .placement = schedule.placement};
+  OrderTable table{.stages = {},
+                   .chunks = shape.chunks,
+                   .microbatches = shape.microbatches,
+                   .splits_backward = schedule.splits_backward,
+                   .placement = schedule.placement};
   for (StageIndex stage(0); stage.value() < shape.stages; ++stage) table.stages.push_back(schedule.order(shape, stage));
   return table;
 }
@@ -45,7 +49,8 @@ TEST(OrderTable, LooksLikeTorchs) {
 }
 
 TEST(OrderTable, ReadsBubblesCommunicationAndOverlappedPairs) {
-  const OrderTable table = parsed({"0F0, 0SEND_F0,0F1,,(0B0;0F2)OVERLAP_F_B,0B1,0REDUCE_GRAD,0B2\r", "1UNSHARD,1RECV_F0,1F0,1B0,1F1,1B1,1F2,1B2"});
+  const OrderTable table =
+      parsed({"0F0, 0SEND_F0,0F1,,(0B0;0F2)OVERLAP_F_B,0B1,0REDUCE_GRAD,0B2\r", "1UNSHARD,1RECV_F0,1F0,1B0,1F1,1B1,1F2,1B2"});
   EXPECT_EQ(to_text(table.stages[0]), "F0 F1 B0 F2 B1 B2");
   EXPECT_EQ(to_text(table.stages[1]), "F0 B0 F1 B1 F2 B2");
   EXPECT_EQ(table.microbatches, 3);
@@ -70,7 +75,7 @@ TEST(OrderTable, RefusesOtherPlacements) {
   EXPECT_THAT(violations[0].problem, HasSubstr("neither in a loop"));
   violations.clear();
   parse_order({}, violations);
-  EXPECT_THAT(violations, IsEmpty());   // an order of no stages: refused where it meets a plan
+  EXPECT_THAT(violations, IsEmpty());  // an order of no stages: refused where it meets a plan
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ struct Costs {
 
 class PipelineRun {
  public:
-  PipelineRun(const Schedule& schedule, PipelineShape shape, Costs costs = {}) : shape_(shape), placement_(schedule.placement), costs_(costs) {
+  PipelineRun(const Schedule& schedule, PipelineShape shape, Costs costs = {})
+      : shape_(shape), placement_(schedule.placement), costs_(costs) {
     for (StageIndex s(0); s.value() < shape.stages; ++s) orders_.push_back(schedule.order(shape, s));
     next_.resize(orders_.size());
     free_at_.resize(orders_.size());

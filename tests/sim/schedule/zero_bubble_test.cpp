@@ -37,7 +37,7 @@ TEST(ZeroBubble, HoldsAsManyMicrobatchesAsItsNameSays) {
     for (StageIndex s(0); s.value() < p; ++s) {
       EXPECT_LE(peak_in_flight(kZb1pSchedule.order(one, s)), p);
       EXPECT_LE(peak_in_flight(kZb2pSchedule.order(one, s)), 2 * p - 1);
-      EXPECT_LE(peak_in_flight(kZbvSchedule.order(two, s)), 2 * p);         // in chunks: half a stage each
+      EXPECT_LE(peak_in_flight(kZbvSchedule.order(two, s)), 2 * p);  // in chunks: half a stage each
       EXPECT_LE(peak_in_flight(kVHalfSchedule.order(two, s)), p + 3);
       EXPECT_LE(peak_in_flight(kVMinSchedule.order(two, s)), 2 * p / 3 + 3);
     }

@@ -67,7 +67,7 @@ TEST(Buckets, StageThreeHasOneAUnit) {
 }
 
 TEST(Buckets, OfStageThreeHoldTheBlocksOfAUnitOfTheirChunk) {
-  ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);   // blocks 1-2 | 3-4 | 5-6 | 7-8
+  ParallelPlan plan = testing::interleaved_plan({.data = 2, .pipeline = 2, .tensor = 1}, 2);  // blocks 1-2 | 3-4 | 5-6 | 7-8
   plan.model.layers = 10;
   plan.cut.first = {LayerIndex(0), LayerIndex(4), LayerIndex(6), LayerIndex(9)};
   plan.zero_stage = 3;
@@ -78,7 +78,8 @@ TEST(Buckets, OfStageThreeHoldTheBlocksOfAUnitOfTheirChunk) {
       if (!bucket.tied) ranges.emplace_back(bucket.ready_after.value(), bucket.slots.front().layer.value());
     return ranges;
   };
-  EXPECT_THAT(layers(StageIndex(0)), ::testing::ElementsAre(std::pair(8, 8), std::pair(6, 7), std::pair(3, 3), std::pair(1, 2), std::pair(0, 0)));
+  EXPECT_THAT(layers(StageIndex(0)),
+              ::testing::ElementsAre(std::pair(8, 8), std::pair(6, 7), std::pair(3, 3), std::pair(1, 2), std::pair(0, 0)));
   EXPECT_THAT(layers(StageIndex(1)), ::testing::ElementsAre(std::pair(11, 11), std::pair(9, 10), std::pair(4, 5)));
   EXPECT_EQ(unit_of(plan, LayerIndex(7)).begin, LayerIndex(6));
   EXPECT_EQ(unit_of(plan, LayerIndex(3)).end, LayerIndex(4));

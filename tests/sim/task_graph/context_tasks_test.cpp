@@ -28,7 +28,9 @@ Bytes sent(const ParallelPlan& plan, Phase phase) {
   const CollectiveAlgorithm& direct = *find_collective_algorithm("direct");
   Bytes all{};
   for (const Task& task : rank_slice(lower(make_model_graph(plan), plan), plan, Rank(0))) {
-    if (task.key.group != MeshAxis::Context || task.key.phase != phase || task.key.layer != LayerIndex(2) || task.key.microbatch != MicrobatchIndex(0)) continue;
+    if (task.key.group != MeshAxis::Context || task.key.phase != phase || task.key.layer != LayerIndex(2) ||
+        task.key.microbatch != MicrobatchIndex(0))
+      continue;
     const CollectiveKind kind = task.key.operation == Operation::RingHop         ? CollectiveKind::RingHop
                                 : task.key.operation == Operation::AllToAll      ? CollectiveKind::AllToAll
                                 : task.key.operation == Operation::ReduceScatter ? CollectiveKind::ReduceScatter
@@ -42,8 +44,10 @@ TEST(ContextTasks, EachAlgorithmHasItsParts) {
   const ModelGraph model = make_model_graph(cut(ContextAlgorithm::Ring, 2));
   const auto forward = [&](ContextAlgorithm algorithm) { return names_of(forward_pieces(model, cut(algorithm, 2), LayerIndex(1))); };
   const auto backward = [&](ContextAlgorithm algorithm) { return names_of(backward_pieces(model, cut(algorithm, 2), LayerIndex(1))); };
-  constexpr Operation in = Operation::AttentionInput, scores = Operation::AttentionScores, out = Operation::AttentionOutput, mlp = Operation::Mlp;
-  constexpr Operation hop = Operation::RingHop, gather = Operation::AllGather, scatter = Operation::ReduceScatter, deal = Operation::AllToAll;
+  constexpr Operation in = Operation::AttentionInput, scores = Operation::AttentionScores, out = Operation::AttentionOutput,
+                      mlp = Operation::Mlp;
+  constexpr Operation hop = Operation::RingHop, gather = Operation::AllGather, scatter = Operation::ReduceScatter,
+                      deal = Operation::AllToAll;
   EXPECT_THAT(forward(ContextAlgorithm::Ring), ElementsAre(in, hop, scores, scores, out, mlp));
   EXPECT_THAT(backward(ContextAlgorithm::Ring), ElementsAre(mlp, out, hop, scores, hop, scores, hop, in));
   EXPECT_THAT(forward(ContextAlgorithm::AllGather), ElementsAre(in, gather, scores, out, mlp));
@@ -99,7 +103,7 @@ TEST(ChainTime, TakesTheLongerOfWhatIsSideBySide) {
       return piece.operation == Operation::RingHop ? hop : piece.operation == Operation::AttentionScores ? scores : 100;
     });
   };
-  EXPECT_EQ(with(7, 5), 300 + 3 * 7 + 5);   // input, output, mlp
+  EXPECT_EQ(with(7, 5), 300 + 3 * 7 + 5);  // input, output, mlp
   EXPECT_EQ(with(2, 5), 300 + 4 * 5);
 }
 

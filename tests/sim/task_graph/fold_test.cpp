@@ -17,7 +17,8 @@ TEST(Fold, KeepsTogetherWhatIsNotSetApart) {
   EXPECT_THAT(classes(Fold::Symmetric.data, 4), ElementsAre(std::pair(0, 4)));
   EXPECT_THAT(classes(Fold::None.data, 3), ElementsAre(std::pair(0, 1), std::pair(1, 1), std::pair(2, 1)));
   EXPECT_THAT(classes({.all_apart = false, .apart = {1}}, 4), ElementsAre(std::pair(0, 3), std::pair(1, 1)));
-  EXPECT_THAT(classes({.all_apart = false, .apart = {0, 1, 3}}, 6), ElementsAre(std::pair(0, 1), std::pair(1, 1), std::pair(2, 3), std::pair(3, 1)));
+  EXPECT_THAT(classes({.all_apart = false, .apart = {0, 1, 3}}, 6),
+              ElementsAre(std::pair(0, 1), std::pair(1, 1), std::pair(2, 3), std::pair(3, 1)));
   EXPECT_THAT(classes({.all_apart = false, .apart = {0, 1}}, 2), ElementsAre(std::pair(0, 1), std::pair(1, 1)));
 }
 

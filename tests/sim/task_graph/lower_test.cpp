@@ -22,7 +22,8 @@ std::vector<std::string> kinds(const TaskGraph& graph, const ParallelPlan& plan,
 }
 
 std::int64_t count(const TaskGraph& graph, Phase phase, Operation operation) {
-  return std::count_if(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) { return task.key.phase == phase && task.key.operation == operation; });
+  return std::count_if(graph.tasks().begin(), graph.tasks().end(),
+                       [&](const Task& task) { return task.key.phase == phase && task.key.operation == operation; });
 }
 
 TEST(Lower, ABlockAloneIsTwoTasksEachWay) {
@@ -34,15 +35,17 @@ TEST(Lower, ABlockAloneIsTwoTasksEachWay) {
 TEST(Lower, TensorParallelSumsInBothDirections) {
   const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(0), LayerIndex(2)),
-              ElementsAre("forward.attention", "forward.all_reduce.tensor", "forward.attention_residual", "forward.mlp", "forward.all_reduce.tensor", "forward.mlp_residual",
-                          "backward.mlp", "backward.all_reduce.tensor", "backward.mlp_norm", "backward.attention", "backward.all_reduce.tensor", "backward.attention_norm"));
+              ElementsAre("forward.attention", "forward.all_reduce.tensor", "forward.attention_residual", "forward.mlp",
+                          "forward.all_reduce.tensor", "forward.mlp_residual", "backward.mlp", "backward.all_reduce.tensor",
+                          "backward.mlp_norm", "backward.attention", "backward.all_reduce.tensor", "backward.attention_norm"));
 }
 
 TEST(Lower, RecomputeRunsTheBlockAgainBeforeItsBackward) {
   ParallelPlan plan = testing::tiny_plan();
   plan.recompute = Recompute::Full;
-  EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
-              ElementsAre("forward.attention", "forward.mlp", "recompute.attention", "recompute.mlp", "backward.mlp", "backward.attention"));
+  EXPECT_THAT(
+      kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
+      ElementsAre("forward.attention", "forward.mlp", "recompute.attention", "recompute.mlp", "backward.mlp", "backward.attention"));
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(5)), ElementsAre("forward.head", "backward.head"));
 }
 
@@ -52,9 +55,9 @@ TEST(Lower, InputsOfBlocksGoToTheHostAndComeBackBeforeTheyAreNeeded) {
   plan.offload_activations = true;
   plan.prefetch = false;
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(1), LayerIndex(1)),
-              ElementsAre("forward.attention", "forward.mlp", "forward.copy_to_host", "backward.copy_to_device", "recompute.attention", "recompute.mlp", "backward.mlp",
-                          "backward.attention"));
-  plan.prefetch = true;   // beside the backward of the layer above
+              ElementsAre("forward.attention", "forward.mlp", "forward.copy_to_host", "backward.copy_to_device", "recompute.attention",
+                          "recompute.mlp", "backward.mlp", "backward.attention"));
+  plan.prefetch = true;  // beside the backward of the layer above
   const TaskGraph graph = lowered(plan);
   const std::vector<Task> slice = rank_slice(graph, plan, Rank(0));
   const auto back = std::find_if(slice.begin(), slice.end(), [](const Task& task) {
@@ -69,8 +72,8 @@ TEST(Lower, StageThreeGathersJustInTimeAndFrees) {
   plan.zero_stage = 3;
   plan.prefetch = false;
   EXPECT_THAT(kinds(lowered(plan), plan, MicrobatchIndex(3), LayerIndex(2)),
-              ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard",
-                          "backward.all_gather.data", "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
+              ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard", "backward.all_gather.data",
+                          "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
 }
 
 // Two blocks a unit: what starts a unit gathers it and the next one, what ends it frees it.
@@ -80,15 +83,17 @@ TEST(Lower, BlocksOfAUnitComeAndGoTogether) {
   plan.layers_per_unit = 2;
   const TaskGraph graph = lowered(plan);
   EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(3), LayerIndex(1)),
-              ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard", "backward.all_gather.data", "backward.mlp",
-                          "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
-  EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(3), LayerIndex(2)), ElementsAre("forward.attention", "forward.mlp", "backward.mlp", "backward.attention"));
+              ElementsAre("forward.all_gather.data", "forward.attention", "forward.mlp", "forward.reshard", "backward.all_gather.data",
+                          "backward.mlp", "backward.attention", "backward.reshard", "gradients.reduce_scatter.data"));
+  EXPECT_THAT(kinds(graph, plan, MicrobatchIndex(3), LayerIndex(2)),
+              ElementsAre("forward.attention", "forward.mlp", "backward.mlp", "backward.attention"));
   std::vector<std::string> order;
   for (const Task& task : rank_slice(graph, plan, Rank(0)))
     if (task.key.microbatch == MicrobatchIndex(0) && task.key.phase == Phase::Forward && task.key.operation != Operation::Mlp)
       order.push_back(std::string(kOperationNames[static_cast<std::size_t>(task.key.operation)]) + std::to_string(task.key.layer.value()));
-  EXPECT_THAT(order, ElementsAre("all_gather0", "all_gather1", "embedding0", "reshard0", "all_gather3", "attention1", "attention2", "reshard1", "all_gather5", "all_gather5",
-                                 "attention3", "attention4", "reshard3", "head5"));   // the head reads the embedding, too
+  EXPECT_THAT(order, ElementsAre("all_gather0", "all_gather1", "embedding0", "reshard0", "all_gather3", "attention1", "attention2",
+                                 "reshard1", "all_gather5", "all_gather5", "attention3", "attention4", "reshard3",
+                                 "head5"));  // the head reads the embedding, too
   EXPECT_EQ(count(graph, Phase::Gradients, Operation::ReduceScatter), 4);
 }
 
@@ -100,7 +105,7 @@ TEST(Lower, WhatNeighboursKeepIsGatheredFromThem) {
   for (const MicrobatchIndex microbatch : {MicrobatchIndex(0), MicrobatchIndex(1)})
     EXPECT_THAT(kinds(lowered(plan), plan, microbatch, LayerIndex(2)),
                 ::testing::IsSupersetOf({"forward.all_gather.data", "forward.reshard", "backward.all_gather.reshard", "backward.reshard"}));
-  EXPECT_EQ(count(lowered(plan), Phase::Backward, Operation::AllGather), 5 * plan.num_microbatches());   // the head is still there
+  EXPECT_EQ(count(lowered(plan), Phase::Backward, Operation::AllGather), 5 * plan.num_microbatches());  // the head is still there
 }
 
 TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
@@ -152,7 +157,8 @@ TEST(Lower, OptimizerShardsGatherTheirWeights) {
 std::vector<std::string> way_of_a_bucket(const ParallelPlan& plan) {
   std::vector<std::string> texts;
   for (const Task& task : rank_slice(lowered(plan), plan, Rank(0)))
-    if (task.key.phase >= Phase::Gradients && task.bucket == BucketIndex(0)) texts.push_back(kind_text(task.key) + " " + std::string(kStreamNames[static_cast<std::size_t>(task.stream)]));
+    if (task.key.phase >= Phase::Gradients && task.bucket == BucketIndex(0))
+      texts.push_back(kind_text(task.key) + " " + std::string(kStreamNames[static_cast<std::size_t>(task.stream)]));
   return texts;
 }
 
@@ -160,8 +166,8 @@ TEST(Lower, AnOffloadedOptimizerTakesGradientsAndGivesWeights) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 2;
   plan.offload_optimizer = true;
-  EXPECT_THAT(way_of_a_bucket(plan), ElementsAre("gradients.reduce_scatter.data reduce", "gradients.copy_to_host to_host", "step.host_update host",
-                                                 "step.copy_to_device to_device", "step.all_gather.data gather"));
+  EXPECT_THAT(way_of_a_bucket(plan), ElementsAre("gradients.reduce_scatter.data reduce", "gradients.copy_to_host to_host",
+                                                 "step.host_update host", "step.copy_to_device to_device", "step.all_gather.data gather"));
   plan.zero_stage = 3;
   EXPECT_THAT(way_of_a_bucket(plan).back(), "step.copy_to_device to_device");
 }
@@ -169,13 +175,14 @@ TEST(Lower, AnOffloadedOptimizerTakesGradientsAndGivesWeights) {
 TEST(Lower, GradientsGoToTheHostBesideTheBackwardOfTheLayersBelow) {
   ParallelPlan plan = testing::tiny_plan();
   plan.offload_optimizer = true;
-  plan.bucket_size = Bytes(1);   // a bucket a parameter
+  plan.bucket_size = Bytes(1);  // a bucket a parameter
   const std::vector<Task> slice = rank_slice(lowered(plan), plan, Rank(0));
   const auto of = [](Operation operation) { return [=](const Task& task) { return task.key.operation == operation; }; };
   const auto first_copy = std::find_if(slice.begin(), slice.end(), of(Operation::CopyToHost));
   ASSERT_NE(first_copy, slice.end());
   EXPECT_GT(std::count_if(first_copy, slice.end(), [](const Task& task) { return task.key.phase == Phase::Backward; }), 6);
-  EXPECT_EQ(std::count_if(slice.begin(), slice.end(), of(Operation::CopyToHost)), std::count_if(slice.begin(), slice.end(), of(Operation::HostUpdate)));
+  EXPECT_EQ(std::count_if(slice.begin(), slice.end(), of(Operation::CopyToHost)),
+            std::count_if(slice.begin(), slice.end(), of(Operation::HostUpdate)));
 }
 
 TEST(Lower, SendsMeetReceives) {

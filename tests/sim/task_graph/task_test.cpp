@@ -6,13 +6,20 @@ namespace sim {
 namespace {
 
 TaskKey sample() {
-  return {.stage = StageIndex(1), .chunk = ChunkIndex(0), .microbatch = MicrobatchIndex(3), .layer = LayerIndex(2),
-          .phase = Phase::Backward, .operation = Operation::AllReduce, .group = MeshAxis::Tensor, .sequence = 1};
+  return {.stage = StageIndex(1),
+          .chunk = ChunkIndex(0),
+          .microbatch = MicrobatchIndex(3),
+          .layer = LayerIndex(2),
+          .phase = Phase::Backward,
+          .operation = Operation::AllReduce,
+          .group = MeshAxis::Tensor,
+          .sequence = 1};
 }
 
 TEST(TaskKey, TextNamesEveryField) {
   EXPECT_EQ(to_text(sample()), "s1.c0.m3.l2.backward.all_reduce.tensor.1");
-  EXPECT_EQ(to_text(TaskKey{.stage = StageIndex(0), .phase = Phase::Step, .operation = Operation::NormPart}), "s0.c-.m-.l-.step.norm_part.none.0");
+  EXPECT_EQ(to_text(TaskKey{.stage = StageIndex(0), .phase = Phase::Step, .operation = Operation::NormPart}),
+            "s0.c-.m-.l-.step.norm_part.none.0");
 }
 
 TEST(TaskKey, TextReadsBack) {
@@ -31,7 +38,8 @@ TEST(StreamOrder, SaysWhichStreamsAreOneQueue) {
 TEST(TaskKey, RefusesWhatIsNoKey) {
   TaskKey key;
   for (const char* text : {"", "s1", "s1.c0.m3.l2.backward.all_reduce.tensor", "s1.c0.m3.l2.sideways.all_reduce.tensor.1",
-                           "s1.c0.m3.l2.backward.all_reduce.tensor.-", "sx.c0.m3.l2.backward.all_reduce.tensor.1", "s1.c0.m3.l2.backward.all_reduce.tensor.1.2"})
+                           "s1.c0.m3.l2.backward.all_reduce.tensor.-", "sx.c0.m3.l2.backward.all_reduce.tensor.1",
+                           "s1.c0.m3.l2.backward.all_reduce.tensor.1.2"})
     EXPECT_FALSE(parse_task_key(text, key)) << text;
 }
 

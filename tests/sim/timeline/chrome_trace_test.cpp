@@ -62,8 +62,9 @@ TEST(ChromeTrace, JoinsEachSendWithItsReceive) {
 TEST(ChromeTrace, TwoTimelinesStandBesideEachOther) {
   const Timeline timeline = two_stages();
   const std::string text = written({{"simulated", timeline, {{DeviceId(1), us(5), 0.25}}}, {"measured", timeline}});
-  for (const char* process : {R"("pid":0,"tid":0,"args":{"name":"simulated: stage 0, rank 0"})", R"("pid":3,"tid":0,"args":{"name":"measured: stage 1, rank 1"})",
-                              R"("name":"link load","pid":1,"tid":0,"ts":5.000,"args":{"share":0.25})"})
+  for (const char* process :
+       {R"("pid":0,"tid":0,"args":{"name":"simulated: stage 0, rank 0"})", R"("pid":3,"tid":0,"args":{"name":"measured: stage 1, rank 1"})",
+        R"("name":"link load","pid":1,"tid":0,"ts":5.000,"args":{"share":0.25})"})
     EXPECT_THAT(text, ::testing::HasSubstr(process));
   std::multiset<std::string> starts;
   read_trace_records(text, "t.json", [&](const TracePlace&, const TraceRecord& record) {

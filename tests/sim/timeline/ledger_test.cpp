@@ -52,7 +52,8 @@ TEST(Ledger, DroppedRowsAreNotSent) {
   for (const ExpertDispatch dispatch : {ExpertDispatch::Drop, ExpertDispatch::Padded, ExpertDispatch::Dropless}) {
     LedgerFixture fixture;
     fixture.plan.mesh.expert = 2;
-    fixture.plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = fixture.plan.model.ffn, .capacity_factor = 1, .dispatch = dispatch};
+    fixture.plan.model.experts =
+        ExpertForm{.experts = 4, .topk = 2, .expert_ffn = fixture.plan.model.ffn, .capacity_factor = 1, .dispatch = dispatch};
     fixture.model = make_model_graph(fixture.plan);
     fixture.graph = lower(fixture.model, fixture.plan);
     auto traces = fixture.perfect();

@@ -23,7 +23,8 @@ ParallelPlan two_stage_plan() {
 std::vector<RankTrace> two_rank_traces() {
   std::vector<RankTrace> traces(2);
   traces[0].rank = Rank(0);
-  traces[0].steps = {measured_step(1, SimTime(0), SimTime(900)), measured_step(2, SimTime(1000), SimTime(10)), measured_step(3, SimTime(2000), SimTime(30)), measured_step(4, SimTime(3000), SimTime(20))};
+  traces[0].steps = {measured_step(1, SimTime(0), SimTime(900)), measured_step(2, SimTime(1000), SimTime(10)),
+                     measured_step(3, SimTime(2000), SimTime(30)), measured_step(4, SimTime(3000), SimTime(20))};
   traces[1].rank = Rank(1);
   traces[1].clock_offset = SimTime(5);
   traces[1].steps = {measured_step(1, SimTime(0), SimTime(900)), measured_step(4, SimTime(3002), SimTime(40))};
@@ -40,7 +41,9 @@ TEST(MeasuredTimeline, TakesTheMedianStepAndAlignsTheRanks) {
   EXPECT_EQ(timeline.devices[1].stage, StageIndex(1));
 }
 
-TEST(MeasuredTimeline, NothingIsLeftAfterTooLongAWarmUp) { EXPECT_TRUE(median_step(two_stage_plan(), two_rank_traces(), {.steps = 9}).timeline.spans.empty()); }
+TEST(MeasuredTimeline, NothingIsLeftAfterTooLongAWarmUp) {
+  EXPECT_TRUE(median_step(two_stage_plan(), two_rank_traces(), {.steps = 9}).timeline.spans.empty());
+}
 
 }  // namespace
 }  // namespace sim

@@ -9,8 +9,8 @@ namespace sim {
 namespace {
 
 using testing::field;
-using testing::ProtobufFields;
 using testing::protobuf_fields;
+using testing::ProtobufFields;
 
 // Fields as numbered in perfetto_trace.proto; packets of 1: what `write` made.
 template <class Write>
@@ -28,7 +28,8 @@ std::vector<ProtobufFields> packets_of(const Write& write) {
 TEST(PerfettoPackets, EachTextIsWrittenOnceBeforeItIsUsed) {
   const auto packets = packets_of([](PerfettoPackets& to) {
     const PerfettoTrack row = to.row(to.process("p"), "row");
-    for (int i = 0; i < 3; ++i) to.slice({.track = row, .start = Nanoseconds(i), .end = Nanoseconds(i), .name = to.text(PerfettoTextKind::Name, "a")});
+    for (int i = 0; i < 3; ++i)
+      to.slice({.track = row, .start = Nanoseconds(i), .end = Nanoseconds(i), .name = to.text(PerfettoTextKind::Name, "a")});
   });
   int texts = 0;
   for (std::size_t at = 0; at < packets.size(); ++at) {

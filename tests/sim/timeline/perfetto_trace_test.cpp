@@ -11,8 +11,8 @@ namespace sim {
 namespace {
 
 using testing::field;
-using testing::ProtobufFields;
 using testing::protobuf_fields;
+using testing::ProtobufFields;
 using testing::two_stages;
 using testing::us;
 
@@ -30,7 +30,8 @@ ReadBack read_back(const std::vector<NamedTimeline>& timelines) {
   ReadBack read;
   for (const ProtobufFields& packet : testing::perfetto_packets(bytes)) {
     const ProtobufFields event = protobuf_fields(field(packet, 11).text), track = protobuf_fields(field(packet, 60).text);
-    for (const auto& [kind, entry] : protobuf_fields(field(packet, 12).text)) read.texts.emplace(field(protobuf_fields(entry.text), 2).text);
+    for (const auto& [kind, entry] : protobuf_fields(field(packet, 12).text))
+      read.texts.emplace(field(protobuf_fields(entry.text), 2).text);
     if (packet.count(60)) read.tracks.emplace(track.count(3) ? field(protobuf_fields(field(track, 3).text), 6).text : field(track, 2).text);
     const std::uint64_t type = field(event, 9).number, time = field(packet, 8).number;
     read.begins += type == 1;

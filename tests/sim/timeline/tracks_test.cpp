@@ -38,7 +38,8 @@ TEST(Tracks, BothEndsOfATransferHaveOneFlow) {
 }
 
 TEST(Tracks, APipelineIsThePositionOfARankInItsStage) {
-  const std::vector<GraphDevice> devices = {{Rank(0), StageIndex(0)}, {Rank(1), StageIndex(0)}, {Rank(2), StageIndex(1)}, {Rank(3), StageIndex(1), 3}};
+  const std::vector<GraphDevice> devices = {
+      {Rank(0), StageIndex(0)}, {Rank(1), StageIndex(0)}, {Rank(2), StageIndex(1)}, {Rank(3), StageIndex(1), 3}};
   std::vector<std::int32_t> lines;
   for (const PipelineLine line : pipeline_lines(devices)) lines.push_back(line.value);
   EXPECT_EQ(lines, (std::vector<std::int32_t>{0, 1, 0, 1}));

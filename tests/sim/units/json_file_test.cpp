@@ -22,12 +22,15 @@ std::string nested(int depth, const std::string& open, const std::string& close)
 TEST(JsonFile, RefusesWhatIsNoJsonAndSaysWhere) {
   EXPECT_THAT([] { parse_json("{\"a\": 1,\n \"b\":", "cut.json"); },
               ThrowsMessage<InputError>(AllOf(HasSubstr("cut.json: is not JSON: line 2"), HasSubstr("written completely"))));
-  for (const char* text : {"{", "[1, 2", "\"abc", "{'a': 1}", "{\"a\": 1} x", "NaN", "[Infinity]", "[-inf]", "tru", "{\"a\" 1}", "[1e999]", "\x7f" "ELF"})
+  for (const char* text : {"{", "[1, 2", "\"abc", "{'a': 1}", "{\"a\": 1} x", "NaN", "[Infinity]", "[-inf]", "tru", "{\"a\" 1}", "[1e999]",
+                           "\x7f"
+                           "ELF"})
     EXPECT_THROW(parse_json(text, "f"), InputError) << text;
 }
 
 TEST(JsonFile, SaysThatAFileIsEmpty) {
-  for (const char* text : {"", " \n\t\r "}) EXPECT_THAT([&] { parse_json(text, "f"); }, ThrowsMessage<InputError>(HasSubstr("f: is empty")));
+  for (const char* text : {"", " \n\t\r "})
+    EXPECT_THAT([&] { parse_json(text, "f"); }, ThrowsMessage<InputError>(HasSubstr("f: is empty")));
 }
 
 TEST(JsonFile, BinaryGivesAPrintableShortMessage) {
@@ -46,7 +49,8 @@ TEST(JsonFile, BinaryGivesAPrintableShortMessage) {
 TEST(JsonFile, RefusesDeepNestingBeforeAnyRecursion) {
   for (const int depth : {201, 200'000, 2'000'000}) {
     EXPECT_THAT([&] { parse_json(nested(depth, "[", "]"), "f"); }, ThrowsMessage<InputError>(HasSubstr("nests deeper than 200 levels")));
-    EXPECT_THAT([&] { parse_json(nested(depth, "{\"a\":", "}"), "f"); }, ThrowsMessage<InputError>(HasSubstr("nests deeper than 200 levels")));
+    EXPECT_THAT([&] { parse_json(nested(depth, "{\"a\":", "}"), "f"); },
+                ThrowsMessage<InputError>(HasSubstr("nests deeper than 200 levels")));
     EXPECT_THAT([&] { parse_json(nested(depth, "[", ""), "f"); }, ThrowsMessage<InputError>(HasSubstr("nests deeper than 200 levels")));
   }
   EXPECT_NO_THROW(parse_json(nested(200, "[", "]"), "f"));

@@ -27,7 +27,8 @@ std::string told(const std::string& text, const Read& read) {
 
 TEST(JsonReader, ReadsEveryType) {
   const Json json = parse_json(R"({"i": -3, "whole": 2e3, "n": 1.5, "b": true, "t": "x", "list": [1, 2], "o": {"i": 7}, "c": "two",
-                                   "m": "80 GiB", "r": "450 GB/s", "f": "312 TFLOP/s", "s": "4.5 us", "objects": [{"i": 1}, {"i": 2}]})", "f");
+                                   "m": "80 GiB", "r": "450 GB/s", "f": "312 TFLOP/s", "s": "4.5 us", "objects": [{"i": 1}, {"i": 2}]})",
+                               "f");
   const JsonReader reader(json, "f");
   constexpr std::array<std::string_view, 2> kNames = {"one", "two"};
   EXPECT_EQ(reader.integer("i", {}, {-10, 10}), -3);
@@ -76,7 +77,8 @@ TEST(JsonReader, ANumberNeedsItsUnit) {
 }
 
 TEST(JsonReader, RefusesIntegersOutOfRange) {
-  for (const char* value : {"9223372036854775808", "1e30", "-1", "1.5", "18446744073709551615", "123456789012345678901234567890", "true", "[1]"})
+  for (const char* value :
+       {"9223372036854775808", "1e30", "-1", "1.5", "18446744073709551615", "123456789012345678901234567890", "true", "[1]"})
     EXPECT_THAT(told(std::string("{\"i\": ") + value + "}", [](const JsonReader& reader) { reader.integer("i"); }),
                 HasSubstr("expected a whole number from 0 to 1000000000000000"))
         << value;

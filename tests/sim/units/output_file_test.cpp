@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 class OutputFileTest : public testing::Test {
  protected:
-  OutputFileTest() : folder_(fs::path(testing::TempDir()) / ("output_file_" + std::to_string(::getpid()))) { fs::create_directories(folder_); }
+  OutputFileTest() : folder_(fs::path(testing::TempDir()) / ("output_file_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
   ~OutputFileTest() override { fs::remove_all(folder_); }
   std::string path() const { return (folder_ / "a").string(); }
   std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }

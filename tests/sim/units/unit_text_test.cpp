@@ -25,7 +25,8 @@ TEST(UnitText, SmallTimesAreTheNearestDoubles) {
 }
 
 TEST(UnitText, RefusesWhatHasNoUnit) {
-  for (const char* text : {"", "80", "GiB", "80 Gib", "80 GiB ", "80 GB/s", "nan GiB", "inf GiB", "1e400 B", "80 GiB GiB", "0x10 B", "1e19 B"})
+  for (const char* text :
+       {"", "80", "GiB", "80 Gib", "80 GiB ", "80 GB/s", "nan GiB", "inf GiB", "1e400 B", "80 GiB GiB", "0x10 B", "1e19 B"})
     EXPECT_EQ(parse_bytes(text), std::nullopt) << text;
   EXPECT_EQ(parse_bytes_per_second("1e300 TB/s"), std::nullopt) << "beyond a double";
   EXPECT_EQ(parse_seconds("4.5"), std::nullopt);
@@ -50,7 +51,8 @@ TEST(UnitText, IsShortestForFiles) {
 }
 
 TEST(UnitText, FilesReadBackExactly) {
-  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-5}, (std::int64_t{1} << 53) + 1, INT64_MAX, std::int64_t{123456789012345678}})
+  for (const std::int64_t bytes :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{-5}, (std::int64_t{1} << 53) + 1, INT64_MAX, std::int64_t{123456789012345678}})
     EXPECT_EQ(parse_bytes(to_exact_text(Bytes(bytes))), Bytes(bytes)) << bytes;
   double value = 1.0 / 3.0;
   for (int i = 0; i < 300; ++i, value *= (i % 2 == 0 ? 1.7e3 : 3.1e-4)) {

@@ -26,7 +26,8 @@ TEST(LoweredRow, ExpertsOnOneRankTakeTheSameTime) {
   RunDescription run = gpt_run();
   run.machine.gpus = run.layout.data = run.layout.zero_group = 1;
   run.layout.global_batch = 8;
-  run.network.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = run.network.ffn / 4, .shared_ffn = run.network.ffn / 4, .first_dense_layers = 2};
+  run.network.experts =
+      ExpertForm{.experts = 8, .topk = 2, .expert_ffn = run.network.ffn / 4, .shared_ffn = run.network.ffn / 4, .first_dense_layers = 2};
   EXPECT_NEAR(simulated_step(run, plain_setting()).count() / step_seconds(run), 1, 0.02);
 }
 
@@ -44,7 +45,7 @@ TEST(LoweredRow, TokensThatCrossOnceTakeTheSameTime) {
     for (const RecomputeKind recompute : {RecomputeKind::None, RecomputeKind::Full}) {
       run.network.experts = ExpertForm{.experts = 16, .topk = 4, .expert_ffn = run.network.ffn / 8, .dispatch = dispatch};
       run.execution.recompute = recompute;
-      const bool again = recompute == RecomputeKind::Full;   // tasks leave out what makes the output alone: tokens on their way back
+      const bool again = recompute == RecomputeKind::Full;  // tasks leave out what makes the output alone: tokens on their way back
       EXPECT_NEAR(simulated_step(run, setting) / estimate_step(run, setting).time, 1, again ? 0.1 : 0.02);
     }
 }
