@@ -9,6 +9,7 @@
 
 #include "sim/model/attention_form.h"
 #include "sim/model/expert_form.h"
+#include "sim/model/rope_scaling.h"
 #include "sim/units/input_error.h"
 #include "sim/units/json_fwd.h"
 
@@ -45,6 +46,7 @@ struct ModelConfig {
 
   AttentionForm attention{};            // latent: head_dim is the mean of a key's and a value's width
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
+  RopeScaling rope_scaling{};           // beside rope_theta
 
   bool operator==(const ModelConfig&) const = default;
 };

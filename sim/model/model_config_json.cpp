@@ -7,6 +7,7 @@
 #include "sim/model/attention_form_json.h"
 #include "sim/model/expert_form_json.h"
 #include "sim/model/model_config.h"
+#include "sim/model/rope_scaling_json.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -93,22 +94,6 @@ ModelConfig read_gpt2(const JsonReader& reader) {
   return config;
 }
 
-// Rotary positions: the base alone is described here; stretched or partial ones are other mathematics.
-double read_rope_theta(const JsonReader& reader) {
-  const std::string remedy = "remove it: time and memory are the same without it";
-  for (const char* key : {"rope_scaling", "rope_parameters"}) {
-    if (!reader.has(key)) continue;
-    const JsonReader rope = reader.child(key);
-    const std::string kind = rope.text(rope.has("type") ? "type" : "rope_type", "default");
-    if (kind != "default") reader.violate(key, fmt::format("asks for \"{}\": scaled rotary positions are not supported", kind), remedy);
-  }
-  if (reader.number("partial_rotary_factor", 1.0) != 1.0)
-    reader.violate("partial_rotary_factor", "is not 1: rotary positions on a part of the head are not supported", remedy);
-  if (!reader.has("rope_theta") && reader.has("rope_parameters"))
-    return reader.child("rope_parameters").number("rope_theta", 10000.0, kPositive);
-  return reader.number("rope_theta", 10000.0, kPositive);
-}
-
 // Attention over a window is other work; a window as long as the positions is none.
 void refuse_windows(const JsonReader& reader, const ModelConfig& config) {
   const bool is_used = config.model_type == "mistral" || reader.boolean("use_sliding_window", false);
@@ -160,10 +145,13 @@ ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   config.mlp_bias = model_type == "llama" && reader.boolean("mlp_bias", false);
   config.tied_embeddings = reader.boolean("tie_word_embeddings", model_type == "grok-1");
   config.norm_epsilon = reader.number("rms_norm_eps", 1e-6, kPositive);
-  config.rope_theta = read_rope_theta(reader);
   config.attention_dropout = reader.number("attention_dropout", 0.0, kShare);
   refuse_windows(reader, config);
   read_latent(reader, config);
+  read_rotary(reader, config);
+  if (reader.number("partial_rotary_factor", 1.0) != 1.0)
+    reader.violate("partial_rotary_factor", "is not 1: rotary positions on a part of the head are not supported",
+                   "remove it: time and memory are the same without it");
   return config;
 }
 
@@ -204,6 +192,7 @@ Json llama_json(const ModelConfig& config) {
     json["attention_bias"] = config.attention_bias;
     json["mlp_bias"] = config.mlp_bias;
   }
+  write_rope_scaling(json, config.rope_scaling);
   if (config.attention.kind == AttentionKind::Latent) write_latent(json, config);
   if (config.experts) write_experts(json, *config.experts);
   return json;

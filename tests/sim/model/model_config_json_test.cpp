@@ -82,8 +82,8 @@ TEST(ModelConfigJson, MistralAndQwen2ReduceToTheSameFields) {
 }
 
 TEST(ModelConfigJson, RefusesOtherMathematicsInsteadOfIgnoringIt) {
-  EXPECT_THAT(told("{" + kLlama + R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8.0}})"),
-              HasSubstr("/rope_scaling: asks for \"llama3\""));
+  EXPECT_THAT(told("{" + kLlama + R"(, "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]}})"),
+              HasSubstr("/rope_scaling/type: is \"mrope\""));
   EXPECT_THAT(told("{" + kLlama + R"(, "partial_rotary_factor": 0.5})"), HasSubstr("/partial_rotary_factor"));
   EXPECT_THAT(told("{" + kGpt2 + R"(, "scale_attn_weights": false, "add_cross_attention": true})"),
               AllOf(HasSubstr("unscaled attention"), HasSubstr("cross-attention")));

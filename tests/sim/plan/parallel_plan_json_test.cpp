@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/units/text_file.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
@@ -22,6 +23,16 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
   const ParallelPlan read = plan_from_json(json, "plan.json");
   EXPECT_EQ(to_json(read).dump(), json.dump());
   EXPECT_EQ(read.training, plan.training);
+}
+
+// Files of an earlier version stay what they were: the same bytes when written again, and the hash that their predictions name.
+TEST(PlanFile, WhatWasWrittenBeforeReadsAndHashesAsBefore) {
+  for (const std::string name : {"gpt2", "llama", "mixtral", "deepseek_v3"}) {
+    const std::string path = "tests/sim/plan/written_before/" + name + ".json";
+    const ParallelPlan plan = load_plan(path);
+    EXPECT_EQ(to_json(plan).dump(2) + "\n", load_text_file(path)) << name;
+    EXPECT_EQ(plan_hash(plan), plan.predictions.value().hash) << name;
+  }
 }
 
 TEST(PlanFile, HashCoversTheGraphAndNotTheTraining) {

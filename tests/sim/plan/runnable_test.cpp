@@ -27,6 +27,13 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, ScaledRotaryPositionsAreRefusedHereAlone) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.rope_scaling = {.kind = RopeScalingKind::Linear, .factor = 2};
+  EXPECT_THAT(violations(plan), IsEmpty());
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/rope_scaling")));
+}
+
 TEST(Runnable, ExpertsRun) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .expert = 2});
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
