@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "gui/core/last_work.h"
-#include "gui/message.h"
+#include "gui/jobs/message.h"
 
 namespace gui {
 

@@ -3,7 +3,7 @@
 #include <QLibraryInfo>
 
 #include "gui/main_window.h"
-#include "gui/question_panel.h"
+#include "gui/pages/question_panel.h"
 #include "gui/views/application.h"
 #include "gui/views/translation.h"
 

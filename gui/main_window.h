@@ -8,11 +8,11 @@
 
 #include "gui/actions.h"
 #include "gui/autosave.h"
-#include "gui/background_job.h"
 #include "gui/core/file_kind.h"
 #include "gui/core/knobs.h"
+#include "gui/jobs/background_job.h"
+#include "gui/jobs/tool_process.h"
 #include "gui/session.h"
-#include "gui/tool_process.h"
 #include "sim/recipe/recipe.h"
 
 class QTabWidget;

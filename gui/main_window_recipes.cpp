@@ -5,8 +5,8 @@
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
 #include "gui/models/reason_text.h"
-#include "gui/question_panel.h"
-#include "gui/run_page.h"
+#include "gui/pages/question_panel.h"
+#include "gui/pages/run_page.h"
 
 namespace gui {
 namespace {

@@ -5,8 +5,8 @@
 #include <QTabWidget>
 
 #include "gui/main_window.h"
-#include "gui/question_panel.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/question_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/turn_command.h"
 
 namespace gui {

@@ -4,7 +4,7 @@
 #include <QFrame>
 #include <optional>
 
-#include "gui/message.h"
+#include "gui/jobs/message.h"
 
 class QLabel;
 class QToolButton;

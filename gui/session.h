@@ -6,12 +6,12 @@
 #include <QTimer>
 #include <atomic>
 
-#include "gui/background_job.h"
 #include "gui/core/calibration.h"
 #include "gui/core/estimate.h"
 #include "gui/core/plan_question.h"
 #include "gui/import/imported_trace.h"
 #include "gui/import/memory_snapshot.h"
+#include "gui/jobs/background_job.h"
 
 namespace gui {
 

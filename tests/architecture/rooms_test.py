@@ -26,7 +26,7 @@ _SIM = {
 }
 # Numbers below, then tables, then pictures, then the window.
 _GUI = {"gui_core": [], "gui_models": ["gui_core", "gui_import"], "gui_views": ["gui_core"], "gui_import": ["gui_core"],
-        "gui": ["gui_models", "gui_views", "gui_import"]}
+        "gui_jobs": ["gui_models"], "gui_pages": ["gui_jobs", "gui_views", "gui_models"], "gui": ["gui_pages"]}
 _VOCABULARY = house.closure("sim_timeline", _SIM)
 
 

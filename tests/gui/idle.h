@@ -3,7 +3,7 @@
 
 #include <QTest>
 
-#include "gui/background_job.h"
+#include "gui/jobs/background_job.h"
 
 namespace gui::test {
 

@@ -5,8 +5,8 @@
 #include "gui/command_palette.h"
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
-#include "gui/question_panel.h"
-#include "gui/run_page.h"
+#include "gui/pages/question_panel.h"
+#include "gui/pages/run_page.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {

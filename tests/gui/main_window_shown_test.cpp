@@ -10,9 +10,9 @@
 
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
-#include "gui/step_explanation.h"
-#include "gui/table_panel.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/step_explanation.h"
+#include "gui/pages/table_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {

@@ -4,10 +4,10 @@
 #include <QTest>
 
 #include "gui/main_window.h"
-#include "gui/plan_page.h"
-#include "gui/question_panel.h"
-#include "gui/run_page.h"
-#include "gui/start_panel.h"
+#include "gui/pages/plan_page.h"
+#include "gui/pages/question_panel.h"
+#include "gui/pages/run_page.h"
+#include "gui/pages/start_panel.h"
 
 namespace gui {
 namespace {

@@ -5,10 +5,10 @@
 #include <QTest>
 
 #include "gui/message_bar.h"
-#include "gui/question_panel.h"
-#include "gui/step_explanation.h"
-#include "gui/table_panel.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/question_panel.h"
+#include "gui/pages/step_explanation.h"
+#include "gui/pages/table_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "tests/gui/example_plans.h"
 
 namespace gui {

@@ -3,11 +3,11 @@
 #include <QComboBox>
 #include <QTest>
 
-#include "gui/knobs_panel.h"
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
-#include "gui/question_panel.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/knobs_panel.h"
+#include "gui/pages/question_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"
 

@@ -10,13 +10,13 @@
 #include <QTest>
 #include <ctime>
 
-#include "gui/answers_page.h"
-#include "gui/knobs_panel.h"
 #include "gui/main_window.h"
-#include "gui/plan_page.h"
-#include "gui/question_panel.h"
-#include "gui/table_panel.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/answers_page.h"
+#include "gui/pages/knobs_panel.h"
+#include "gui/pages/plan_page.h"
+#include "gui/pages/question_panel.h"
+#include "gui/pages/table_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/views/application.h"
 #include "gui/views/timeline_view.h"
 

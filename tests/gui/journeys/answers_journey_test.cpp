@@ -2,8 +2,8 @@
 #include <QListWidget>
 #include <QPushButton>
 
-#include "gui/answers_page.h"
-#include "gui/table_panel.h"
+#include "gui/pages/answers_page.h"
+#include "gui/pages/table_panel.h"
 #include "tests/gui/journeys/journey.h"
 
 namespace gui::test {

@@ -2,9 +2,9 @@
 #include <QLabel>
 #include <QListWidget>
 
-#include "gui/answers_page.h"
-#include "gui/compare_page.h"
-#include "gui/knobs_panel.h"
+#include "gui/pages/answers_page.h"
+#include "gui/pages/compare_page.h"
+#include "gui/pages/knobs_panel.h"
 #include "gui/views/translation.h"
 #include "tests/cli/simulated_run.h"
 #include "tests/gui/journeys/journey.h"

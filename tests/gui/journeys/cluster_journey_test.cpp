@@ -1,5 +1,5 @@
-#include "gui/cluster_page.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/cluster_page.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/views/box_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/journeys/journey.h"

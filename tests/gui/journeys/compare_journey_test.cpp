@@ -1,8 +1,8 @@
 #include <QPushButton>
 #include <QTabWidget>
 
-#include "gui/compare_page.h"
-#include "gui/table_panel.h"
+#include "gui/pages/compare_page.h"
+#include "gui/pages/table_panel.h"
 #include "gui/views/histogram_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/cli/simulated_run.h"

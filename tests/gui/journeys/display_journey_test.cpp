@@ -2,7 +2,7 @@
 #include <QMimeData>
 
 #include "gui/command_palette.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/timeline_page.h"
 #include "tests/gui/journeys/journey.h"
 
 namespace gui::test {

@@ -1,5 +1,5 @@
-#include "gui/knobs_panel.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/knobs_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/views/cut_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/journeys/journey.h"

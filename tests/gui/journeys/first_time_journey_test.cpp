@@ -1,9 +1,9 @@
 #include <QMenu>
 #include <QPushButton>
 
-#include "gui/compare_page.h"
-#include "gui/run_page.h"
-#include "gui/start_panel.h"
+#include "gui/pages/compare_page.h"
+#include "gui/pages/run_page.h"
+#include "gui/pages/start_panel.h"
 #include "tests/gui/journeys/journey.h"
 
 namespace gui::test {

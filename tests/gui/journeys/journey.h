@@ -7,8 +7,8 @@
 
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
-#include "gui/plan_page.h"
-#include "gui/question_panel.h"
+#include "gui/pages/plan_page.h"
+#include "gui/pages/question_panel.h"
 
 namespace gui::test {
 

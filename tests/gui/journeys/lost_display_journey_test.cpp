@@ -1,6 +1,6 @@
 // Two windows that follow each other, with a display that goes away between them: displays_test.py takes it. Alone both are skipped.
-#include "gui/knobs_panel.h"
-#include "gui/run_page.h"
+#include "gui/pages/knobs_panel.h"
+#include "gui/pages/run_page.h"
 #include "gui/views/application.h"
 #include "tests/gui/example_plans.h"
 #include "tests/gui/journeys/journey.h"

@@ -1,5 +1,5 @@
-#include "gui/memory_page.h"
-#include "gui/table_panel.h"
+#include "gui/pages/memory_page.h"
+#include "gui/pages/table_panel.h"
 #include "gui/views/memory_view.h"
 #include "tests/gui/journeys/journey.h"
 

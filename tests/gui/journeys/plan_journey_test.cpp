@@ -1,5 +1,5 @@
-#include "gui/estimate_panel.h"
-#include "gui/table_panel.h"
+#include "gui/pages/estimate_panel.h"
+#include "gui/pages/table_panel.h"
 #include "gui/views/scatter_view.h"
 #include "tests/gui/journeys/journey.h"
 

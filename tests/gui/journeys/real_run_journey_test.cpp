@@ -1,7 +1,7 @@
 #include <csignal>
 
-#include "gui/compare_page.h"
-#include "gui/run_page.h"
+#include "gui/pages/compare_page.h"
+#include "gui/pages/run_page.h"
 #include "gui/views/line_view.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"

@@ -1,4 +1,4 @@
-#include "gui/run_page.h"
+#include "gui/pages/run_page.h"
 #include "gui/views/line_view.h"
 #include "tests/gui/example_plans.h"
 #include "tests/gui/journeys/journey.h"

@@ -1,9 +1,9 @@
 #include <QComboBox>
 #include <QLineEdit>
 
-#include "gui/step_explanation.h"
-#include "gui/table_panel.h"
-#include "gui/timeline_page.h"
+#include "gui/pages/step_explanation.h"
+#include "gui/pages/table_panel.h"
+#include "gui/pages/timeline_page.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/journeys/journey.h"
 

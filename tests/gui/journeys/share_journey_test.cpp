@@ -1,5 +1,5 @@
-#include "gui/compare_page.h"
-#include "gui/memory_page.h"
+#include "gui/pages/compare_page.h"
+#include "gui/pages/memory_page.h"
 #include "sim/units/text_file.h"
 #include "tests/cli/simulated_run.h"
 #include "tests/gui/journeys/journey.h"

@@ -1,8 +1,8 @@
 #include <QAccessible>
 #include <random>
 
-#include "gui/knobs_panel.h"
-#include "gui/run_page.h"
+#include "gui/pages/knobs_panel.h"
+#include "gui/pages/run_page.h"
 #include "gui/views/line_view.h"
 #include "tests/gui/journeys/journey.h"
 

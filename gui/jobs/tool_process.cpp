@@ -1,0 +1,42 @@
+#include "gui/jobs/tool_process.h"
+
+#include <QCoreApplication>
+#include <QStandardPaths>
+
+namespace gui {
+
+QString programBesideUs(const QString& name) {
+  const QString beside = QCoreApplication::applicationDirPath() + '/' + name;
+  return QStandardPaths::findExecutable(name) == beside ? name : beside;
+}
+
+ToolProcess::ToolProcess(QObject* parent) : QObject(parent), program_(programBesideUs(QStringLiteral("meshwright"))) {
+  process_.setProcessChannelMode(QProcess::MergedChannels);
+  connect(&process_, &QProcess::finished, this, &ToolProcess::end);
+  connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart)
+      Q_EMIT failed(
+          {tr("%1 could not be started: %2").arg(program_, process_.errorString()), tr("build meshwright beside meshwright-gui")});
+  });
+}
+
+ToolProcess::~ToolProcess() {
+  process_.disconnect(this);
+  process_.terminate();
+  process_.waitForFinished(2000);
+}
+
+void ToolProcess::start(const QStringList& words, Then then) {
+  if (isRunning()) return Q_EMIT failed({tr("Another command is still running."), tr("wait until it has ended")});
+  then_ = std::move(then);
+  process_.start(program_, words);
+}
+
+void ToolProcess::end() {
+  const QString said = QString::fromUtf8(process_.readAll());
+  if (process_.exitStatus() == QProcess::NormalExit && process_.exitCode() == 0) return then_(said);
+  const Message message = messageOf(said);
+  Q_EMIT failed(message.problem.isEmpty() ? Message{tr("%1 ended without a word.").arg(program_), QString()} : message);
+}
+
+}  // namespace gui

@@ -1,0 +1,112 @@
+#include "gui/pages/memory_source.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/models/cells.h"
+#include "gui/models/plan_tables.h"
+#include "gui/models/trace_tables.h"
+#include "sim/cost/memory_interval.h"
+
+namespace gui {
+namespace {
+
+QString phrase(const char* text) { return QCoreApplication::translate("MemorySource", text); }
+
+std::vector<std::pair<QString, sim::MemoryCategory>> snapshotLegend() {
+  return {{phrase("before the recording"), memoryOf(AllocatedIn::Before)},
+          {phrase("in forward"), memoryOf(AllocatedIn::Forward)},
+          {phrase("in backward"), memoryOf(AllocatedIn::Backward)},
+          {phrase("in the optimizer"), memoryOf(AllocatedIn::Optimizer)},
+          {phrase("elsewhere"), memoryOf(AllocatedIn::Elsewhere)}};
+}
+
+// Four of five are expected in it.
+MemoryBand plannedBand(const SimulatedPlan& plan, sim::DeviceId device) {
+  const sim::DeviceResult& result = plan.result.devices[device.position()];
+  const sim::MemoryInterval interval = sim::memory_interval(plan.plan, result.at_peak);
+  return {.share = interval.half_width,
+          .above = interval.beside,
+          .name = phrase("80 % interval"),
+          .out_of_memory = interval.chance_above(result.peak_memory, sim::usable_memory(plan.plan.cluster))};
+}
+
+}  // namespace
+
+MeasuredMemory measuredBy(const SharedRun& run) {
+  const auto level = [run](sim::Rank rank) {
+    std::vector<sim::MemorySample> samples;
+    for (const sim::RankTrace& trace : run->traces)
+      for (const sim::MeasuredStep& step : trace.steps)
+        if (trace.rank == rank && step.step == run->step && step.peak_memory > sim::Bytes(0))
+          samples.push_back({.device = {}, .time = {}, .alive = {step.peak_memory}});
+    return MemoryCurve(std::move(samples));
+  };
+  const sim::Comparison& all = run->comparison;
+  const bool known = all.memory_measured > sim::Bytes(0);
+  return {phrase("measured peak"), level, known ? std::abs(all.memory_simulated / all.memory_measured - 1) : 0};
+}
+
+MeasuredMemory measuredBy(const SharedSnapshot& snapshot) {
+  const auto curve = [snapshot](sim::Rank rank) {
+    for (const SnapshotDevice& device : snapshot->devices)
+      if (device.number == rank.value()) return MemoryCurve(device.curve);
+    return snapshot->devices.size() == 1 ? MemoryCurve(snapshot->devices.front().curve) : MemoryCurve();
+  };
+  return {phrase("measured by the snapshot"), curve};
+}
+
+MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured) {
+  MemorySource source;
+  for (const ShownDevice& shown : plan->shown().devices.devices()) {
+    const sim::GraphDevice& device = shown.device;
+    const QString name = device.multiplicity > 1 ? phrase("stage %1 (%2 ranks)").arg(device.stage.value()).arg(device.multiplicity)
+                                                 : phrase("rank %1, stage %2").arg(device.representative.value()).arg(device.stage.value());
+    source.devices << phrase("%1: peak %2").arg(name, bytesCell(plan->result.devices[shown.source.position()].peak_memory).text);
+  }
+  source.picture = [plan, measured](int device) {
+    const ShownDevice& shown = plan->shown().devices.devices()[static_cast<std::size_t>(device)];
+    MemoryPicture picture{MemoryCurve(plan->result.timeline, shown.source),
+                          {sim::SimTime(0), plan->result.step_time},
+                          sim::usable_memory(plan->plan.cluster)};
+    picture.band = plannedBand(*plan, shown.source);
+    if (!measured.curve) return picture;
+    picture.measured = measured.curve(shown.device.representative);
+    picture.measured_name = measured.name;
+    if (measured.error > 0) picture.band = {.share = measured.error, .name = phrase("as far off as the run")};
+    picture.all.end = std::max(picture.all.end, picture.measured.end());
+    return picture;
+  };
+  source.alive = [plan](int device, sim::SimTime time) {
+    return aliveTable(aliveAt(*plan, {plan->shown().devices.devices()[static_cast<std::size_t>(device)].source, time}));
+  };
+  return source;
+}
+
+MemorySource memoryOfSnapshot(const SharedSnapshot& snapshot) {
+  MemorySource source;
+  std::int64_t malformed = 0;
+  for (const SnapshotDevice& device : snapshot->devices) {
+    source.devices << phrase("device %1: %L2 allocations").arg(device.number).arg(device.allocations.size());
+    malformed += device.malformed;
+  }
+  source.picture = [snapshot](int at) {
+    const SnapshotDevice& device = snapshot->devices[static_cast<std::size_t>(at)];
+    return MemoryPicture{MemoryCurve(device.curve),
+                         {sim::SimTime(0), device.length + sim::SimTime(1)},
+                         device.most_reserved,
+                         phrase("reserved from the driver"),
+                         snapshotLegend()};
+  };
+  source.alive = [snapshot](int at, sim::SimTime time) {
+    const SnapshotDevice& device = snapshot->devices[static_cast<std::size_t>(at)];
+    return ownedTable(aliveAt(device, time), snapshot->owners, device.before);
+  };
+  source.note = QFileInfo(QString::fromStdString(snapshot->path)).fileName();
+  if (malformed > 0) source.note += phrase(": %L1 malformed events were left out").arg(malformed);
+  return source;
+}
+
+}  // namespace gui

@@ -1,0 +1,110 @@
+#include "gui/pages/plan_page.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedLayout>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include "gui/core/simulated_plan.h"
+#include "gui/models/cells.h"
+#include "gui/models/planning_tables.h"
+#include "gui/models/reason_text.h"
+#include "gui/pages/estimate_panel.h"
+#include "gui/pages/start_panel.h"
+#include "gui/pages/table_panel.h"
+#include "gui/views/scatter_view.h"
+
+namespace gui {
+
+PlanPage::PlanPage(QWidget* parent)
+    : QWidget(parent),
+      table_(new TablePanel(tr("Plans"), TablePanel::Filter::Shown, this)),
+      exclusions_(new TablePanel(tr("What is out, and why"), TablePanel::Filter::Shown, this)),
+      scatter_(new ScatterView(this)),
+      estimate_(new EstimatePanel(this)),
+      start_(new StartPanel(this)),
+      proof_(new QLabel(this)),
+      results_(new QTabWidget(this)),
+      shown_(new QStackedLayout(this)) {
+  results_->setDocumentMode(true);
+  results_->setTabBarAutoHide(true);
+  results_->addTab(result(), tr("Simulated"));
+  results_->addTab(estimate_, tr("Estimated in closed form"));
+  for (const int tab : {0, 1}) results_->setTabVisible(tab, false);
+  shown_->addWidget(start_);
+  shown_->addWidget(results_);
+  link();
+}
+
+QWidget* PlanPage::result() {
+  auto* all = new QWidget(this);
+  scatter_->setAccessibleName(tr("Step time against memory"));
+  scatter_->setMinimumSize(300, 200);
+  auto* upper = new QSplitter(Qt::Horizontal, all);
+  upper->addWidget(table_);
+  upper->addWidget(scatter_);
+  upper->setSizes({780, 380});
+  exclusions_->setStretchedColumn(3);
+  auto* pages = new QSplitter(Qt::Vertical, all);
+  pages->addWidget(upper);
+  pages->addWidget(exclusions_);
+  pages->setSizes({620, 260});
+  proof_->setWordWrap(true);
+  proof_->setContentsMargins(10, 6, 10, 8);
+  auto* column = new QVBoxLayout(all);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(pages, 1);
+  auto* foot = new QHBoxLayout;
+  foot->setContentsMargins(0, 0, 10, 0);
+  auto* run = new QPushButton(tr("&Run the chosen plan…"), all);
+  run->setToolTip(tr("Start it here, or take the command or script for another machine (Ctrl+6)"));
+  run->setDefault(true);
+  connect(run, &QPushButton::clicked, this, &PlanPage::runWanted);
+  foot->addWidget(proof_, 1);
+  foot->addWidget(run, 0, Qt::AlignVCenter);
+  column->addLayout(foot);
+  return all;
+}
+
+void PlanPage::link() {
+  connect(table_, &TablePanel::rowChosen, this, [this](int position) {
+    scatter_->choose(position);
+    Q_EMIT candidateChosen(position);
+  });
+  connect(scatter_, &ScatterView::pointChosen, table_, &TablePanel::choose);
+  scatter_->setTips([this](int position) {
+    const planner::RankedPlan& shown = candidates_[static_cast<std::size_t>(position)].plan;
+    return QStringLiteral("<b>%1, %2</b><br>%3")
+        .arg(timeCell(shown.result.step_time).text, bytesCell(shown.result.peak_memory).text, sentenceText(summaryOf(shown.plan)));
+  });
+  connect(table_, &TablePanel::filterChanged, this, [this] { scatter_->setVisible(table_->visibleRows()); });
+}
+
+void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit) {
+  shown_->setCurrentIndex(1);
+  results_->setTabVisible(0, true);
+  results_->setCurrentIndex(0);
+  candidates_ = candidatesOf(result);
+  scatter_->setCandidates(candidates_, limit);
+  table_->setFilter({});
+  table_->setTable(candidatesTable(candidates_));
+  exclusions_->setTable(exclusionsTable(result.excluded));
+  proof_->setText(sentenceText(result.proof));
+  if (!candidates_.empty()) table_->choose(0);
+}
+
+// There long before the planner's answer to the same question, which replaces the one before.
+void PlanPage::setEstimate(const SharedEstimate& estimate) {
+  results_->setTabVisible(1, estimate != nullptr);
+  if (!estimate) return;
+  results_->setTabVisible(0, false);
+  shown_->setCurrentIndex(1);
+  estimate_->setEstimate(estimate);
+}
+
+bool PlanPage::isEstimateShown() const { return results_->isTabVisible(1) && results_->currentIndex() == 1; }
+
+}  // namespace gui

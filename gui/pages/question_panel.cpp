@@ -1,0 +1,173 @@
+#include "gui/pages/question_panel.h"
+
+#include <QComboBox>
+#include <QFormLayout>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QToolButton>
+#include <algorithm>
+
+#include "gui/core/estimate.h"
+#include "gui/models/cells.h"
+#include "gui/pages/path_edit.h"
+#include "sim/recipe/recipe.h"
+
+namespace gui {
+namespace {
+
+struct Field {
+  QString label;
+  QWidget* widget;
+};
+QLayout* besideEachOther(const Field& left, const Field& right) {
+  auto* grid = new QGridLayout;
+  grid->setVerticalSpacing(4);
+  for (const int column : {0, 1}) {
+    const Field& field = column == 0 ? left : right;
+    auto* label = new QLabel(field.label);
+    label->setBuddy(field.widget);
+    grid->addWidget(label, 0, column);
+    grid->addWidget(field.widget, 1, column);
+    grid->setColumnStretch(column, 1);
+  }
+  return grid;
+}
+
+QSpinBox* spinBox(QWidget* parent, int most, int value) {
+  auto* box = new QSpinBox(parent);
+  box->setRange(1, most);
+  box->setValue(value);
+  box->setGroupSeparatorShown(true);
+  return box;
+}
+
+}  // namespace
+
+QuestionPanel::QuestionPanel(QWidget* parent)
+    : QWidget(parent),
+      model_(new PathEdit(this)),
+      memory_limit_(new QLineEdit(this)),
+      cluster_(new QComboBox(this)),
+      software_(new QComboBox(this)),
+      precision_(new QComboBox(this)),
+      program_(new QComboBox(this)),
+      devices_(spinBox(this, 1 << 20, 8)),
+      batch_(spinBox(this, 1 << 24, 64)),
+      sequence_(spinBox(this, 1 << 24, 1024)),
+      plan_(new QPushButton(tr("&Plan"), this)),
+      cancel_(new QPushButton(tr("Cancel"), this)),
+      progress_(new QProgressBar(this)) {
+  for (const std::string& name : knownClusters()) cluster_->addItem(QString::fromStdString(name));
+  cluster_->setEditable(true);
+  cluster_->setLineEdit(new PathEdit(cluster_));
+  cluster_->setToolTip(tr("A hardware profile or cluster, by name or as a file"));
+  cluster_->setCurrentText(QStringLiteral("h100-80gb-sxm"));
+  for (const std::string& name : knownSoftware()) software_->addItem(QString::fromStdString(name));
+  software_->setEditable(true);
+  software_->setToolTip(tr("What runs on GPUs: a software profile, by name or as a file"));
+  software_->setCurrentText(QStringLiteral("meshwright"));
+  precision_->addItem(tr("automatic"));
+  precision_->setToolTip(tr("Of matrix products: bf16 on GPUs, fp32 on CPUs, where nothing is chosen; fp8 is estimated, not simulated"));
+  for (const std::string_view name : sim::kNumberFormatNames) precision_->addItem(textOf(name));
+  program_->addItem(tr("plans for any program"), QString());
+  program_->addItem(tr("only plans that run here today"), QString::fromLatin1(kWorker));
+  for (const sim::Program* program : sim::all_programs())
+    if (!program->marks.empty()) program_->addItem(tr("only plans for %1").arg(textOf(program->title)), textOf(program->name));
+  program_->setToolTip(tr("What shall perform the plan: what it cannot is out"));
+  program_->setAccessibleName(tr("Program that performs the plan"));
+  batch_->setToolTip(tr("Samples a step, of all ranks"));
+  sequence_->setToolTip(tr("Tokens a sample"));
+  model_->setPlaceholderText(tr("config.json"));
+  memory_limit_->setPlaceholderText(tr("the device's, or \"70 GiB\""));
+  buildForm();
+  buildButtons();
+  setRunning(false);
+  const auto tell = [this] { Q_EMIT changed(question()); };
+  connect(model_, &QLineEdit::textChanged, this, tell);
+  connect(cluster_, &QComboBox::currentTextChanged, this, tell);
+  for (QSpinBox* number : {devices_, batch_, sequence_}) connect(number, &QSpinBox::valueChanged, this, tell);
+  for (QComboBox* choice : {software_, precision_, program_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
+  connect(memory_limit_, &QLineEdit::textChanged, this, tell);
+}
+
+void QuestionPanel::buildForm() {
+  auto* browse = new QToolButton(this);
+  browse->setText(QStringLiteral("…"));
+  browse->setToolTip(tr("Open a model (Ctrl+O)"));
+  browse->setAccessibleName(tr("Open a model"));
+  connect(browse, &QToolButton::clicked, this, &QuestionPanel::browseRequested);
+  auto* model_line = new QHBoxLayout;
+  model_line->addWidget(model_, 1);
+  model_line->addWidget(browse);
+  auto* form = new QFormLayout(this);
+  form->setContentsMargins(12, 8, 12, 8);
+  form->setVerticalSpacing(4);  // all of it, the button included, in a window of 900 pixels
+  form->setRowWrapPolicy(QFormLayout::WrapAllRows);
+  auto* model_label = new QLabel(tr("&Model (Hugging Face config)"), this);
+  model_label->setBuddy(model_);
+  form->addRow(model_label);
+  form->addRow(model_line);
+  form->addRow(tr("C&luster or device"), cluster_);
+  form->addRow(besideEachOther({tr("De&vices"), devices_}, {tr("P&recision"), precision_}));
+  form->addRow(tr("Soft&ware on GPUs"), software_);
+  form->addRow(besideEachOther({tr("Global &batch"), batch_}, {tr("&Sequence"), sequence_}));
+  form->addRow(tr("Memory l&imit a device"), memory_limit_);
+  form->addRow(program_);
+}
+
+void QuestionPanel::buildButtons() {
+  auto* form = static_cast<QFormLayout*>(layout());
+  plan_->setDefault(true);
+  plan_->setToolTip(tr("Find the best plans (Ctrl+Return)"));
+  cancel_->setToolTip(tr("Stop the search (Ctrl+.)"));
+  auto* line = new QHBoxLayout;
+  line->addWidget(plan_, 1);
+  line->addWidget(cancel_);
+  form->addRow(line);
+  form->addRow(progress_);
+  connect(plan_, &QPushButton::clicked, this, [this] { Q_EMIT planRequested(question()); });
+  connect(cancel_, &QPushButton::clicked, this, &QuestionPanel::cancelRequested);
+}
+
+PlanQuestion QuestionPanel::question() const {
+  return {.model = model_->text().toStdString(),
+          .cluster = cluster_->currentText().toStdString(),
+          .devices = devices_->value(),
+          .software = software_->currentText().trimmed().toStdString(),
+          .global_batch = batch_->value(),
+          .sequence = sequence_->value(),
+          .precision = precision_->currentIndex() > 0 ? precision_->currentText().toStdString() : std::string(),
+          .memory_limit = memory_limit_->text().trimmed().toStdString(),
+          .program = program_->currentData().toString().toStdString()};
+}
+
+void QuestionPanel::setQuestion(const PlanQuestion& question) {
+  model_->setText(QString::fromStdString(question.model));
+  cluster_->setCurrentText(QString::fromStdString(question.cluster));
+  devices_->setValue(question.devices);
+  software_->setCurrentText(question.software.empty() ? QStringLiteral("meshwright") : QString::fromStdString(question.software));
+  batch_->setValue(static_cast<int>(question.global_batch));
+  sequence_->setValue(static_cast<int>(question.sequence));
+  precision_->setCurrentIndex(std::max(0, precision_->findText(QString::fromStdString(question.precision))));
+  memory_limit_->setText(QString::fromStdString(question.memory_limit));
+  program_->setCurrentIndex(std::max(0, program_->findData(QString::fromStdString(question.program))));
+}
+
+void QuestionPanel::setRunning(bool running) {
+  plan_->setEnabled(!running);
+  cancel_->setEnabled(running);
+  progress_->setVisible(running);
+  progress_->setRange(0, 0);
+}
+
+void QuestionPanel::setProgress(const planner::SearchProgress& progress) {
+  progress_->setRange(0, 1000);
+  progress_->setValue(progress.all > 0 ? static_cast<int>(1000 * progress.done / progress.all) : 0);
+  progress_->setFormat(tr("%L1 of %L2 candidates").arg(progress.done).arg(progress.all));
+}
+
+}  // namespace gui

@@ -1,0 +1,253 @@
+#include "gui/pages/run_page.h"
+
+#include <QComboBox>
+#include <QDir>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QStandardPaths>
+
+#include "gui/models/cells.h"
+#include "gui/pages/path_edit.h"
+#include "gui/views/line_view.h"
+#include "gui/views/timeline_view.h"
+
+namespace gui {
+namespace {
+
+// The folder, or the next of its name that holds no run yet: runs/gui, runs/gui-2, ... No run is lost for another.
+QString freeFolder(const QString& folder) {
+  static const QRegularExpression counted(QStringLiteral("-\\d{1,2}$"));
+  QString free = folder;
+  for (int number = 2; QFile::exists(free + QStringLiteral("/plan.json")); ++number)
+    free = QString(folder).remove(counted) + '-' + QString::number(number);
+  return free;
+}
+
+}  // namespace
+
+RunPage::RunPage(QWidget* parent)
+    : QWidget(parent),
+      data_(new PathEdit(this)),
+      folder_(new PathEdit(this)),
+      command_(new QLineEdit(this)),
+      launcher_(new QComboBox(this)),
+      steps_(new QSpinBox(this)),
+      example_(new QPushButton(tr("Take an e&xample"), this)),
+      start_(new QPushButton(tr("&Start"), this)),
+      stop_(new QPushButton(tr("S&top"), this)),
+      resume_(new QPushButton(tr("&Resume"), this)),
+      compare_(new QPushButton(tr("&Compare with the simulation"), this)),
+      export_(new QPushButton(tr("Export the plan"), this)),
+      state_(new QLabel(this)),
+      loss_(new LineView(tr("Loss"), this)),
+      speed_(new LineView(tr("Tokens/s"), this)),
+      memory_(new LineView(tr("Memory, MiB"), this)),
+      timeline_(new TimelineView(this)),
+      words_(new QPlainTextEdit(this)),
+      drawing_(this) {
+  const bool here = QFileInfo(QDir::currentPath()).isWritable();  // where a desktop starts programs it is often not
+  folder_->setText(QDir(here ? QDir::currentPath() : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation))
+                       .filePath(QStringLiteral("runs/gui")));
+  build();
+  connect(launcher_, &QComboBox::activated, this, &RunPage::showScript);
+  connect(&scripting_, &ToolProcess::failed, this, &RunPage::failed);
+  connect(start_, &QPushButton::clicked, this, &RunPage::start);
+  connect(stop_, &QPushButton::clicked, &process_, &RunProcess::stop);
+  connect(&drawing_, &BackgroundJob::runningChanged, this, [this](bool running) {
+    if (!running && redraw_) drawTimeline();
+  });
+  connect(resume_, &QPushButton::clicked, this, &RunPage::resume);
+  connect(compare_, &QPushButton::clicked, this, [this] { Q_EMIT compareRequested(folder_->text()); });
+  connect(&process_, &RunProcess::changed, this, &RunPage::refresh);
+  connect(&process_, &RunProcess::failed, this, &RunPage::failed);
+  for (QLineEdit* line : {data_, folder_}) connect(line, &QLineEdit::textChanged, this, &RunPage::refresh);
+  connect(steps_, &QSpinBox::valueChanged, this, &RunPage::refresh);
+  refresh();
+}
+
+QWidget* RunPage::form() {
+  auto* box = new QWidget(this);
+  auto* form = new QFormLayout(box);
+  form->setContentsMargins(12, 10, 12, 8);
+  steps_->setRange(1, 1000000000);
+  steps_->setValue(20);
+  data_->setPlaceholderText(tr("what to train on: a token file, or any text, which becomes one"));
+  command_->setReadOnly(true);
+  command_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  command_->setAccessibleName(tr("Command to paste into a terminal"));
+  auto* browse = new QPushButton(tr("C&hoose a text…"), this);
+  browse->setToolTip(tr("Choose a text or a token file"));
+  connect(browse, &QPushButton::clicked, this, &RunPage::dataWanted);
+  auto* data_line = new QHBoxLayout;
+  data_line->addWidget(data_, 1);
+  data_line->addWidget(browse);
+  example_->setToolTip(tr("A text that came with the program: enough to see a run"));
+  connect(example_, &QPushButton::clicked, this, &RunPage::exampleWanted);
+  data_line->addWidget(example_);
+  auto* data_label = new QLabel(tr("&Data"), this);
+  data_label->setBuddy(data_);
+  form->addRow(data_label, data_line);
+  form->addRow(tr("St&eps"), steps_);
+  form->addRow(tr("Run &folder"), folder_);
+  launcher_->addItem(tr("on this machine"));
+  launcher_->addItems({QStringLiteral("mpirun"), QStringLiteral("srun"), QStringLiteral("torchrun")});
+  launcher_->setAccessibleName(tr("What starts the ranks"));
+  launcher_->setToolTip(tr("The command or job script for another launcher appears below, to copy"));
+  auto* command_line = new QHBoxLayout;
+  command_line->addWidget(command_, 1);
+  command_line->addWidget(launcher_);
+  form->addRow(tr("As a command"), command_line);
+  auto* line = new QHBoxLayout;
+  for (QPushButton* button : {start_, stop_, resume_, compare_, export_}) line->addWidget(button);
+  line->addSpacing(12);
+  state_->setMinimumWidth(1);
+  line->addWidget(state_, 1);
+  form->addRow(line);
+  return box;
+}
+
+void RunPage::build() {
+  words_->setReadOnly(true);
+  words_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  words_->setPlaceholderText(tr("What the run says appears here."));
+  words_->setFrameShape(QFrame::NoFrame);
+  auto* charts = new QSplitter(Qt::Horizontal, this);
+  charts->addWidget(loss_);
+  charts->addWidget(speed_);
+  charts->addWidget(memory_);
+  auto* body = new QSplitter(Qt::Vertical, this);
+  timeline_->setAccessibleName(tr("Timeline of the run"));
+  words_->setAccessibleName(tr("What the run says"));
+  timeline_->setEmptyText(tr("The steps of the run appear here; their tasks with every checkpoint"));
+  body->addWidget(charts);
+  body->addWidget(timeline_);
+  body->addWidget(words_);
+  body->setSizes({240, 220, 110});
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(form());
+  column->addWidget(body, 1);
+}
+
+void RunPage::setExports(const QList<QAction*>& exports) {
+  auto* menu = new QMenu(export_);
+  menu->addActions(exports);
+  export_->setMenu(menu);
+}
+
+void RunPage::setPlan(const sim::ParallelPlan& plan) {
+  plan_ = plan;
+  refresh();
+}
+
+void RunPage::setData(const QString& path) { data_->setText(path); }
+
+void RunPage::setRequest(const RunRequest& request) {
+  data_->setText(request.data);
+  folder_->setText(request.folder);
+  steps_->setValue(request.steps);
+}
+
+RunRequest RunPage::request() const { return {.data = data_->text(), .folder = folder_->text(), .steps = steps_->value()}; }
+
+void RunPage::start() {
+  script_.clear();
+  folder_->setText(freeFolder(folder_->text()));
+  if (plan_) process_.start(*plan_, request());
+}
+
+void RunPage::resume() {
+  RunRequest again = request();
+  again.resume = true;
+  process_.start(plan_.value_or(sim::ParallelPlan()), again);
+}
+
+// What `meshwright run --dry-run` writes for it stands below, in place of the run's own words.
+void RunPage::showScript(int launcher) {
+  script_.clear();
+  refresh();
+  if (launcher == 0 || !plan_) return launcher_->setCurrentIndex(0);
+  const QStringList words = process_.scriptCommand(*plan_, request(), launcher_->currentText());
+  if (!words.isEmpty())
+    scripting_.start(words, [this](const QString& said) {
+      script_ = said;
+      refresh();
+    });
+}
+
+void RunPage::follow(const QString& folder) {
+  folder_->setText(folder);
+  process_.follow(folder);
+  refresh();
+}
+
+QString RunPage::words() const { return words_->toPlainText(); }
+
+void RunPage::refreshButtons() {
+  const bool alive = process_.isAlive();
+  start_->setEnabled(plan_.has_value() && !data_->text().isEmpty() && !alive);
+  stop_->setEnabled(alive);
+  resume_->setEnabled(process_.canResume());
+  export_->setEnabled(plan_.has_value());
+  compare_->setEnabled(!alive && !process_.steps().empty());
+  QPushButton* const next = compare_->isEnabled() ? compare_ : start_->isEnabled() ? start_ : plan_ && !alive ? example_ : nullptr;
+  for (QPushButton* button : {example_, start_, compare_}) button->setDefault(button == next);  // stands out
+}
+
+QString RunPage::stateText() const {
+  const bool any = !process_.steps().empty();
+  const auto last = any ? process_.steps().back().step : 0;
+  if (process_.isAlive()) return tr("running: step %1 of %2").arg(last).arg(steps_->value());
+  if (any) return tr("ended after step %1").arg(last);
+  return !plan_ ? tr("choose a plan first, on the Plan page") : data_->text().isEmpty() ? tr("choose the data first") : tr("ready");
+}
+
+void RunPage::refresh() {
+  refreshButtons();
+  command_->setText(process_.commandText(request()));
+  launcher_->setEnabled(plan_.has_value() && !data_->text().isEmpty());
+  command_->setCursorPosition(0);
+  state_->setText(stateText());
+  constexpr double kMebibyte = 1 << 20;
+  std::vector<QPointF> loss, speed, memory;
+  for (const StepMetrics& step : process_.steps()) {
+    const auto at = static_cast<double>(step.step);
+    loss.emplace_back(at, step.loss);
+    speed.emplace_back(at, step.tokens_per_second);
+    if (step.memory > sim::Bytes(0)) memory.emplace_back(at, static_cast<double>(step.memory.value()) / kMebibyte);
+  }
+  loss_->setPoints(std::move(loss));
+  speed_->setPoints(std::move(speed));
+  memory_->setPoints(std::move(memory));
+  words_->setPlainText(script_.isEmpty() ? process_.words() : script_);
+  words_->moveCursor(script_.isEmpty() ? QTextCursor::End : QTextCursor::Start);
+  drawTimeline();
+}
+
+// A view that shows everything goes on doing so while the run grows; one that was zoomed stays where it is.
+void RunPage::drawTimeline() {
+  redraw_ = drawing_.isRunning();
+  if (redraw_) return;
+  drawing_.start(
+      [this, metrics = process_.steps(), folder = process_.folder().toStdString()](const std::atomic<bool>&) -> BackgroundJob::Finish {
+        const SharedRunTimeline drawn = runTimeline(metrics, tracesSoFar(folder));
+        return [this, drawn] {
+          const TimeRange before = timeline_->shown();
+          const bool followed = !shown_ || before == shown_->core->range();
+          timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) { return drawn->nameOf(span); });
+          if (!followed) timeline_->setShown(before);
+          shown_ = drawn;
+        };
+      });
+}
+
+}  // namespace gui

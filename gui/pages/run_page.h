@@ -1,0 +1,79 @@
+// Journey 6: starts the chosen plan here and follows it: loss, tokens a second and memory by step, the timeline as it grows, and what it
+// says. Closing the window leaves it running.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/core/run_timeline.h"
+#include "gui/jobs/background_job.h"
+#include "gui/jobs/run_process.h"
+#include "gui/jobs/tool_process.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QPushButton;
+class QSpinBox;
+
+namespace gui {
+
+class LineView;
+class TimelineView;
+
+class RunPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RunPage(QWidget* parent = nullptr);
+  void setPlan(const sim::ParallelPlan& plan);
+  void setData(const QString& path);  // tokens
+  void setRequest(const RunRequest& request);
+  RunRequest request() const;
+  void start();
+  void resume();  // up to the number of steps that the form says
+  void follow(const QString& folder);
+  QComboBox* launcher() const { return launcher_; }
+  ToolProcess* scripting() { return &scripting_; }
+  QString words() const;  // what the run says, or the script for another launcher
+  RunProcess* process() { return &process_; }
+  LineView* loss() const { return loss_; }
+  TimelineView* timeline() const { return timeline_; }
+  QPushButton* startButton() const { return start_; }
+  QPushButton* stopButton() const { return stop_; }
+  QPushButton* resumeButton() const { return resume_; }
+  QPushButton* exportButton() const { return export_; }
+  void setExports(const QList<QAction*>& exports);  // of the plan, for other programs to train by
+
+ Q_SIGNALS:
+  void failed(const gui::Message& message);
+  void dataWanted();     // to be chosen
+  void exampleWanted();  // as data
+  void compareRequested(const QString& folder);
+
+ private:
+  void build();
+  QWidget* form();
+  void showScript(int launcher);
+  void refresh();
+  void refreshButtons();
+  void drawTimeline();
+  QString stateText() const;
+
+  std::optional<sim::ParallelPlan> plan_;
+  RunProcess process_;
+  ToolProcess scripting_;
+  QString script_;  // for the chosen launcher; empty: none was asked for
+  QLineEdit *data_, *folder_, *command_;
+  QComboBox* launcher_;
+  QSpinBox* steps_;
+  QPushButton *example_, *start_, *stop_, *resume_, *compare_, *export_;
+  QLabel* state_;
+  LineView *loss_, *speed_, *memory_;
+  TimelineView* timeline_;
+  QPlainTextEdit* words_;
+  BackgroundJob drawing_;
+  bool redraw_ = false;  // there is news since the drawing began
+  SharedRunTimeline shown_;
+};
+
+}  // namespace gui

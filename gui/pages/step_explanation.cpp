@@ -1,0 +1,72 @@
+#include "gui/pages/step_explanation.h"
+
+#include <QSplitter>
+
+#include "gui/models/explanation_tables.h"
+#include "gui/models/trace_tables.h"
+#include "gui/pages/table_panel.h"
+
+namespace gui {
+
+StepExplanation::StepExplanation(QWidget* parent)
+    : QTabWidget(parent),
+      explaining_(this),
+      adding_(this),
+      bubble_(new TablePanel(tr("Share of the step, by cause"), TablePanel::Filter::Hidden, this)),
+      kinds_(new TablePanel(tr("By kind of task"), TablePanel::Filter::Hidden, this)),
+      links_(new TablePanel(tr("Task by task"), TablePanel::Filter::Shown, this)),
+      range_(new TablePanel(tr("By kind of task, in the measured range"), TablePanel::Filter::Shown, this)),
+      found_(new TablePanel(tr("What the search found"), TablePanel::Filter::Shown, this)) {
+  setDocumentMode(true);
+  auto* path = new QSplitter(Qt::Horizontal, this);
+  path->addWidget(kinds_);
+  path->addWidget(links_);
+  path->setSizes({400, 600});
+  kinds_->setStretchedColumn(0);
+  links_->setStretchedColumn(1);
+  bubble_->setStretchedColumn(0);
+  addTab(bubble_, tr("Bubble"));
+  addTab(path, tr("Critical path"));
+  addTab(range_, tr("Range"));
+  range_->setStretchedColumn(0);
+  addTab(found_, tr("Found"));
+  found_->setStretchedColumn(1);
+  connect(found_, &TablePanel::rowChosen, this,
+          [this](int row) { Q_EMIT spanChosen(static_cast<int>(spans_[static_cast<std::size_t>(row)])); });
+  connect(links_, &TablePanel::rowChosen, this, [this](int row) {
+    if (plan_)
+      Q_EMIT spanChosen(static_cast<int>(plan_->shown().devices.numberOf(plan_->critical.links[static_cast<std::size_t>(row)].span)));
+  });
+}
+
+void StepExplanation::setPlan(const SharedPlan& plan) {
+  plan_ = plan;
+  explaining_.start([this, plan](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const Table bubble = bubbleTable(*plan), kinds = criticalKindsTable(*plan), links = criticalLinksTable(*plan);
+    return [this, bubble, kinds, links] {
+      bubble_->setTable(bubble);
+      kinds_->setTable(kinds);
+      links_->setTable(links);
+    };
+  });
+  addUp(plan->picture.core->range());
+}
+
+void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table table) {
+  spans_.assign(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(table.rows.size()));
+  setTabText(indexOf(found_), spans.empty() ? tr("Found") : tr("Found (%L1)").arg(spans.size()));
+  found_->setTable(std::move(table));
+  if (!spans.empty()) setCurrentWidget(found_);
+}
+
+void StepExplanation::addUp(TimeRange range) {
+  if (!plan_) return;
+  if (range != plan_->shown().core->range()) setCurrentWidget(range_);  // what was measured is what a person wants to read
+  adding_.start([this, plan = plan_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const KindNumbers kinds = kindNumbers(plan->result.timeline);
+    const Table table = statisticsTable(statisticsOf(*plan->shown().core, range, kinds.of_span), kinds.names);
+    return [this, table] { range_->setTable(table); };
+  });
+}
+
+}  // namespace gui

@@ -1,0 +1,67 @@
+// Journey 3: the timeline of the chosen plan with its figures, what is selected, and a search. Shows one SharedPlan.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/core/simulated_plan.h"
+#include "gui/core/view_state.h"
+#include "gui/jobs/background_job.h"
+#include "gui/models/table.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+
+namespace gui {
+
+class StepExplanation;
+class TablePanel;
+class TimelineView;
+
+class TimelinePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimelinePage(QWidget* parent = nullptr);
+  void setPlan(const SharedPlan& plan, const SharedPlan& before);  // before: its end stays as a ghost; may be null
+  void showRank(sim::Rank rank);                                   // selects its first task
+  void search(const QString& pattern);                             // a regular expression over task keys; empty: none
+  ViewState viewState() const;
+  void setViewState(const ViewState& state);  // kept over edits of the plan
+  void showCritical(bool only);               // the other tasks fade
+  void showMatching(bool only);               // devices without what is looked for hide
+  TimelineView* view() const { return view_; }
+  TablePanel* figures() const { return figures_; }
+  TablePanel* details() const { return details_; }
+  StepExplanation* explanation() const { return explanation_; }
+  QComboBox* grouping() const { return grouping_; }
+  QLineEdit* searchLine() const { return search_; }
+  int numMatches() const { return static_cast<int>(matches_.size()); }
+
+ Q_SIGNALS:
+  void viewChanged();
+
+ private:
+  void build();
+  void showSlice(int span);
+  void nextMatch();
+  void fade();
+  void showFound(const std::vector<std::uint32_t>& matches, Table table);
+  std::vector<std::size_t> devicesShown() const;  // top to bottom
+  void orderDevices();
+  void pin(std::size_t device);
+
+  SharedPlan plan_;
+  BackgroundJob looking_;
+  std::vector<std::uint32_t> matches_;
+  std::size_t match_ = 0;
+  bool searching_ = false, only_critical_ = false, only_matching_ = false;
+  TimelineView* view_;
+  TablePanel *figures_, *details_;
+  StepExplanation* explanation_;
+  QLineEdit* search_;
+  QComboBox* grouping_;
+  ViewState state_;  // without what the widgets hold themselves
+  QLabel *summary_, *found_;
+};
+
+}  // namespace gui

@@ -1,0 +1,191 @@
+#include "gui/pages/trace_page.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRegularExpression>
+#include <QSplitter>
+#include <algorithm>
+
+#include "gui/models/cells.h"
+#include "gui/models/trace_tables.h"
+#include "gui/pages/table_panel.h"
+#include "gui/views/legend_view.h"
+#include "gui/views/timeline_view.h"
+
+namespace gui {
+
+TracePage::TracePage(QWidget* parent)
+    : QWidget(parent),
+      adding_(this),
+      view_(new TimelineView(this)),
+      legend_(new LegendView(this)),
+      event_(new TablePanel(tr("Selected event"), TablePanel::Filter::Hidden, this)),
+      statistics_(new TablePanel(tr("By name, in the measured range"), TablePanel::Filter::Shown, this)),
+      search_(new QLineEdit(this)),
+      summary_(new QLabel(tr("Open or drop traces of torch.profiler (.json, .json.gz), one a rank."), this)),
+      found_(new QLabel(this)) {
+  build();
+  connect(view_, &TimelineView::sliceSelected, this, &TracePage::showEvent);
+  connect(view_, &TimelineView::rangeMeasured, this, &TracePage::addUp);
+  connect(view_, &TimelineView::pinWanted, this, [this](std::size_t device) {
+    const auto position = static_cast<std::int32_t>(device);
+    if (!state_.pinned.erase(position)) state_.pinned.insert(position);
+    orderDevices();
+  });
+  connect(search_, &QLineEdit::textChanged, this, &TracePage::search);
+  connect(search_, &QLineEdit::returnPressed, this, &TracePage::nextMatch);
+}
+
+void TracePage::build() {
+  view_->setEmptyText(tr("Open traces of torch.profiler (Ctrl+O), or drop them on the window, one a rank"));
+  view_->setAccessibleName(tr("Timeline of the traces"));
+  search_->setAccessibleName(tr("Search"));
+  legend_->setKinds({WorkKind::Host, WorkKind::Kernel, WorkKind::Copy, WorkKind::Data, WorkKind::Pipeline});
+  search_->setPlaceholderText(tr("Search names: nccl.*Reduce (Enter: next)"));
+  search_->setClearButtonEnabled(true);
+  search_->setMinimumWidth(180);
+  search_->setMaximumWidth(280);
+  summary_->setWordWrap(true);
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(10, 6, 10, 6);
+  head->setSpacing(8);
+  head->addWidget(summary_, 1);
+  head->addWidget(found_);
+  head->addWidget(search_);
+  auto* lower = new QSplitter(Qt::Horizontal, this);
+  lower->addWidget(statistics_);
+  lower->addWidget(event_);
+  lower->setSizes({640, 400});
+  auto* body = new QSplitter(Qt::Vertical, this);
+  body->addWidget(view_);
+  body->addWidget(lower);
+  body->setSizes({520, 260});
+  body->setStretchFactor(0, 1);
+  statistics_->setStretchedColumn(0);
+  event_->setStretchedColumn(1);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addLayout(head);
+  column->addWidget(legend_);
+  column->addWidget(body, 1);
+}
+
+// Nothing that was left out stays unsaid.
+QString TracePage::summaryText() const {
+  std::int64_t malformed = 0, not_drawn = 0;
+  QStringList names, cut;
+  for (const TraceFile& file : trace_->files) {
+    malformed += file.malformed;
+    not_drawn += file.not_drawn;
+    const QString name = QFileInfo(QString::fromStdString(file.path)).fileName().toHtmlEscaped();
+    names << name;
+    if (file.cut) cut << name;
+  }
+  QString text = tr("<b>%1</b>: %L2 slices, %3")
+                     .arg(names.join(QStringLiteral(", ")))
+                     .arg(trace_->name.size())
+                     .arg(timeCell(trace_->core.range().end).text);
+  if (!trace_->flows.empty()) text += tr("; %L1 flows ([ ] follow one)").arg(trace_->flows.size());
+  if (not_drawn > 0) text += tr("; %L1 counters, instants and flows without both ends are not drawn").arg(not_drawn);
+  if (malformed > 0) text += tr("; <b>%L1 malformed events were left out</b>").arg(malformed);
+  if (!cut.isEmpty()) text += tr("; <b>%1 ends in the middle: what came before is shown</b>").arg(cut.join(QStringLiteral(", ")));
+  return text;
+}
+
+void TracePage::setTrace(const SharedTrace& trace) {
+  trace_ = trace;
+  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return trace->nameOf(span); });
+  view_->setExtras(nullptr, {trace, &trace->flows});
+  summary_->setText(summaryText());
+  orderDevices();
+  event_->setTable(membersTable({{tr("Click one").toStdString(), ""}}));
+  search(search_->text());
+  addUp(trace->core.range());
+}
+
+void TracePage::showEvent(int span) {
+  if (span >= 0 && trace_) event_->setTable(membersTable(membersOf(*trace_, static_cast<std::uint32_t>(span))));
+}
+
+void TracePage::addUp(TimeRange range) {
+  if (!trace_) return;
+  adding_.start([this, trace = trace_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const Table table = statisticsTable(statisticsOf(trace->core, range, trace->name), trace->names);
+    return [this, table] { statistics_->setTable(table); };
+  });
+}
+
+void TracePage::search(const QString& pattern) {
+  matches_.clear();
+  match_ = 0;
+  const QRegularExpression expression(pattern, QRegularExpression::CaseInsensitiveOption);
+  found_->setText(expression.isValid() ? QString() : tr("no valid pattern: %1").arg(expression.errorString()));
+  if (pattern.isEmpty() || !trace_ || !expression.isValid()) {
+    view_->setMatches(std::nullopt);
+    return orderDevices();
+  }
+  std::vector<bool> matches(trace_->names.size());
+  for (std::size_t name = 0; name < matches.size(); ++name) matches[name] = expression.match(textOf(trace_->names[name])).hasMatch();
+  for (std::uint32_t span = 0; span < trace_->name.size(); ++span)
+    if (matches[trace_->name[span]]) matches_.push_back(span);
+  found_->setText(matches_.size() == 1 ? tr("1 match") : tr("%L1 matches").arg(matches_.size()));
+  view_->setMatches(matches_);
+  orderDevices();
+}
+
+std::vector<bool> TracePage::devicesThatMatch() const {
+  std::vector<bool> matching, is_match(trace_->name.size());
+  for (const std::uint32_t span : matches_) is_match[span] = true;
+  for (const SliceRow& row : trace_->core.rows()) {
+    if (row.opens_device || matching.empty()) matching.push_back(matches_.empty());
+    if (matching.back()) continue;
+    matching.back() =
+        std::any_of(row.slices->span.begin(), row.slices->span.end(), [&is_match](std::uint32_t span) { return is_match[span]; });
+  }
+  return matching;
+}
+
+void TracePage::orderDevices() {
+  if (!trace_) return;
+  const std::vector<bool> shown = only_matching_ ? devicesThatMatch() : std::vector<bool>();
+  const auto num_devices = static_cast<std::size_t>(
+      std::count_if(trace_->core.rows().begin(), trace_->core.rows().end(), [](const SliceRow& row) { return row.opens_device; }));
+  std::vector<std::size_t> order;
+  for (std::size_t device = 0; device < num_devices; ++device)
+    if (shown.empty() || shown[device]) order.push_back(device);
+  const auto pinned = std::stable_partition(
+      order.begin(), order.end(), [this](std::size_t device) { return state_.pinned.contains(static_cast<std::int32_t>(device)); });
+  const auto num_pinned = static_cast<std::size_t>(pinned - order.begin());
+  view_->setDeviceOrder(std::move(order), num_pinned);
+}
+
+void TracePage::showMatching(bool only) {
+  only_matching_ = only;
+  orderDevices();
+}
+
+ViewState TracePage::viewState() const {
+  ViewState state = state_;
+  view_->keepIn(state);
+  state.search = search_->text().toStdString();
+  return state;
+}
+
+void TracePage::setViewState(const ViewState& state) {
+  state_ = state;
+  search_->setText(QString::fromStdString(state.search));
+  orderDevices();
+  view_->lookAgain(state);
+}
+
+void TracePage::nextMatch() {
+  if (matches_.empty()) return;
+  view_->select(view_->core().find(matches_[match_]));
+  found_->setText(tr("match %L1 of %L2").arg(match_ + 1).arg(matches_.size()));
+  match_ = (match_ + 1) % matches_.size();
+}
+
+}  // namespace gui

@@ -1,0 +1,58 @@
+// Journey 8: a trace of a real program: its timeline, the event under the cursor with its arguments, what a range adds up to by name, and a
+// search by pattern; its processes pinned, filtered and noted, kept as a file. Shows one SharedTrace.
+#pragma once
+
+#include <QWidget>
+
+#include "gui/core/view_state.h"
+#include "gui/import/imported_trace.h"
+#include "gui/jobs/background_job.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace gui {
+
+class LegendView;
+class TablePanel;
+class TimelineView;
+
+class TracePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TracePage(QWidget* parent = nullptr);
+  void setTrace(const SharedTrace& trace);
+  void search(const QString& pattern);  // a regular expression over names; empty: none
+  ViewState viewState() const;          // pinned: processes, counted from the top of the trace
+  void setViewState(const ViewState& state);
+  void showMatching(bool only);  // processes without what is looked for hide
+  TimelineView* view() const { return view_; }
+  TablePanel* event() const { return event_; }
+  TablePanel* statistics() const { return statistics_; }
+  QLineEdit* searchLine() const { return search_; }
+  QLabel* summary() const { return summary_; }
+  std::size_t numMatches() const { return matches_.size(); }
+
+ private:
+  void build();
+  void showEvent(int span);
+  void addUp(TimeRange range);
+  void nextMatch();
+  std::vector<bool> devicesThatMatch() const;
+  void orderDevices();
+  QString summaryText() const;
+
+  SharedTrace trace_;
+  ViewState state_;  // without what the widgets hold themselves
+  bool only_matching_ = false;
+  std::vector<std::uint32_t> matches_;
+  std::size_t match_ = 0;
+  BackgroundJob adding_;
+  TimelineView* view_;
+  LegendView* legend_;
+  TablePanel *event_, *statistics_;
+  QLineEdit* search_;
+  QLabel *summary_, *found_;
+};
+
+}  // namespace gui

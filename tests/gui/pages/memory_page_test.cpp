@@ -1,0 +1,51 @@
+#include "gui/pages/memory_page.h"
+
+#include <gmock/gmock.h>
+
+#include "gui/pages/memory_source.h"
+#include "gui/pages/table_panel.h"
+#include "gui/views/memory_view.h"
+#include "tests/cli/simulated_run.h"
+#include "tests/gui/example_plans.h"
+#include "tests/gui/idle.h"
+
+namespace gui {
+namespace {
+
+TEST(MemoryPage, BeginsAtThePeakOfTheFirstDevice) {
+  MemoryPage page;
+  const SharedPlan simulated = test::exampleSimulation();
+  page.setPlan(simulated);
+  EXPECT_EQ(page.devices()->count(), 2);
+  ASSERT_TRUE(test::waitUntilIdle(page));
+  sim::Bytes sum{};
+  for (const auto& row : page.alive()->table().rows) sum += sim::Bytes(row[2].sort.toLongLong());
+  EXPECT_EQ(sum, simulated->result.devices[0].peak_memory);
+}
+
+TEST(MemoryPage, ARunOfThePlanStandsBesideIt) {
+  const SharedRun run = loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_memory"));
+  MemoryPage page;
+  page.setRun(run);
+  page.setPlan(test::exampleSimulation());  // another plan: nothing measured
+  EXPECT_EQ(page.sources()->currentIndex(), 0);
+  page.setPlan(simulatePlan(cli::test::simulated_plan()));
+  EXPECT_EQ(page.sources()->currentIndex(), 2);
+  const MeasuredMemory measured = measuredBy(run);
+  EXPECT_EQ(measured.curve(sim::Rank(0)).peak().memory, run->traces[0].steps.back().peak_memory);
+  EXPECT_TRUE(measured.curve(sim::Rank(9)).empty());
+}
+
+TEST(MemoryPage, AnotherDeviceAnotherCurve) {
+  MemoryPage page;
+  page.setPlan(test::exampleSimulation());
+  ASSERT_TRUE(test::waitUntilIdle(page));
+  const auto before = page.alive()->table().rows.size();
+  page.devices()->setCurrentIndex(1);
+  ASSERT_TRUE(test::waitUntilIdle(page));
+  EXPECT_TRUE(page.view()->moment().has_value());
+  EXPECT_GT(before, 0u);
+}
+
+}  // namespace
+}  // namespace gui

@@ -1,0 +1,46 @@
+#include "gui/pages/question_panel.h"
+
+#include <gmock/gmock.h>
+
+namespace gui {
+namespace {
+
+TEST(QuestionPanel, HoldsTheQuestion) {
+  QuestionPanel panel;
+  const PlanQuestion asked{.model = "m.json",
+                           .cluster = "a100-80gb-sxm",
+                           .devices = 16,
+                           .software = "megatron-core",
+                           .global_batch = 128,
+                           .sequence = 2048,
+                           .precision = "fp16",
+                           .memory_limit = "70 GiB",
+                           .program = "megatron"};
+  panel.setQuestion(asked);
+  EXPECT_EQ(panel.question(), asked);
+}
+
+TEST(QuestionPanel, AsksAndCancels) {
+  QuestionPanel panel;
+  int asked = 0, cancelled = 0;
+  QObject::connect(&panel, &QuestionPanel::planRequested, [&] { ++asked; });
+  QObject::connect(&panel, &QuestionPanel::cancelRequested, [&] { ++cancelled; });
+  const QList<QPushButton*> buttons = panel.findChildren<QPushButton*>();
+  ASSERT_EQ(buttons.size(), 2);
+  buttons[0]->click();
+  panel.setRunning(true);
+  buttons[0]->click();
+  buttons[1]->click();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(cancelled, 1);
+}
+
+TEST(QuestionPanel, ShowsProgress) {
+  QuestionPanel panel;
+  panel.setRunning(true);
+  panel.setProgress({.done = 250, .all = 1000});
+  EXPECT_EQ(panel.findChild<QProgressBar*>()->value(), 250);
+}
+
+}  // namespace
+}  // namespace gui
