@@ -19,7 +19,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::microseconds kShortestRest{5};
-constexpr std::chrono::seconds kPatience{1};  // then a wait asks what the others wait for, and answers
+constexpr std::chrono::milliseconds kListens{50};     // then a wait reads what others say of theirs
+constexpr std::chrono::milliseconds kPatience{1000};  // then it asks them
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 
 // Polling without rest steals from a rank that still computes, even on the next core; long rests are a message's delay. Where ranks outnumber
@@ -65,6 +66,19 @@ MpiSession::~MpiSession() {
   if (is_first_ && failure_.empty()) MPI_Finalize();
 }
 
+void MpiSession::end_job(int exit_code, std::string_view reason) {
+  constexpr MpiWatch::Time kForTheirWords{2000}, kForTheFirst{5000};
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    const RankEnd first = watch_.end(exit_code, reason, kForTheirWords);
+    exit_code = first.exit_code;
+    if (first.rank != rank) std::this_thread::sleep_for(kForTheFirst);  // it aborts the job, and is the one that is blamed
+  } catch (const CollectiveError&) {                                    // MPI itself has failed: nobody can be told
+  }
+  abort(exit_code);
+}
+
 void MpiSession::abort(int exit_code) {
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::_Exit(exit_code);
@@ -79,7 +93,7 @@ void MpiSession::advance_all() {
 void MpiSession::wait_for(MpiOperation& operation) {
   if (!failure_.empty()) throw CollectiveError(failure_);
   const auto start = Clock::now();
-  auto next_look = kPatience + std::chrono::milliseconds(0);
+  auto next_look = kListens;
   auto rest = kShortestRest;
   ++waits_;
   try {
@@ -88,7 +102,7 @@ void MpiSession::wait_for(MpiOperation& operation) {
       if (waited > options_.time_limit) operation.fail_after(std::chrono::duration_cast<sim::Seconds>(waited));
       if (waited < pace_.spin) continue;
       if (waited > next_look) {
-        watch_.look(operation.waiting(waits_));
+        watch_.look(operation.waiting(waits_), waited > kPatience);
         next_look = std::chrono::duration_cast<std::chrono::milliseconds>(waited) + kBetweenLooks;
       }
       std::this_thread::sleep_for(rest);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "executor/communication/communicator.h"
@@ -35,7 +36,10 @@ class MpiSession {
   MpiSession& operator=(const MpiSession&) = delete;
 
   const CommunicationOptions& options() const { return options_; }
-  [[noreturn]] static void abort(int exit_code);  // ends every rank of the job
+  // Ends every rank of the job, once each has written why it ends (two seconds for those that compute). The exit code is that of the rank that
+  // ended first.
+  [[noreturn]] void end_job(int exit_code, std::string_view reason);
+  [[noreturn]] static void abort(int exit_code);  // at once
 
  private:
   friend class MpiOperation;

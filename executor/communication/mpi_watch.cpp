@@ -1,9 +1,12 @@
 #include "executor/communication/mpi_watch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <string_view>
+#include <thread>
 
 #include "executor/communication/mpi_session.h"
 
@@ -16,11 +19,11 @@ WaitCircle::Time now() { return std::chrono::duration_cast<WaitCircle::Time>(std
 
 // Small enough that MPI sends it at once, whether or not the other rank listens.
 struct MpiWatch::Letter {
-  enum class Kind : std::int32_t { Question, Answer, Circle };
+  enum class Kind : std::int32_t { Question, Answer, Circle, End };
   Kind kind{};
   std::int32_t rank = -1, for_rank = -1;
-  std::int64_t number = 0;
-  std::array<char, 1024> text{};
+  std::int64_t number = 0;  // of the wait, or an exit code
+  std::array<char, 2048> text{};
 
   void write(std::string_view words) { std::copy_n(words.data(), std::min(words.size(), text.size() - 1), text.data()); }
 };
@@ -48,29 +51,60 @@ void MpiWatch::tell_all(const std::string& circle, const Waiting& mine) const {
   throw CollectiveError(circle);
 }
 
-void MpiWatch::read_letters(const Waiting& mine) {
-  for (int found = 1; found;) {
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, 0, ranks_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
-    if (!found) return;
-    Letter letter;
-    check_mpi(MPI_Recv(&letter, static_cast<int>(sizeof letter), MPI_BYTE, MPI_ANY_SOURCE, 0, ranks_, MPI_STATUS_IGNORE), "MPI_Recv");
-    if (letter.kind == Letter::Kind::Circle) throw CollectiveError(letter.text.data());
-    if (letter.kind == Letter::Kind::Answer) {
-      asked_.erase(letter.rank);
-      circle_.learn({.number = letter.number, .rank = letter.rank, .for_rank = letter.for_rank, .in = letter.text.data()}, now());
-      continue;
-    }
-    Letter answer{.kind = Letter::Kind::Answer, .rank = mine.rank, .for_rank = mine.for_rank, .number = mine.number};
-    answer.write(mine.in);
-    send(answer, letter.rank);
-  }
+std::optional<MpiWatch::Letter> MpiWatch::next_letter() const {
+  int found = 0;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, 0, ranks_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  if (!found) return std::nullopt;
+  Letter letter;
+  check_mpi(MPI_Recv(&letter, static_cast<int>(sizeof letter), MPI_BYTE, MPI_ANY_SOURCE, 0, ranks_, MPI_STATUS_IGNORE), "MPI_Recv");
+  return letter;
 }
 
-void MpiWatch::look(const Waiting& mine) {
+void MpiWatch::take_note_of_end(const Letter& letter) {
+  ended_.insert(letter.rank);
+  if (!first_end_) first_end_ = {.rank = letter.rank, .exit_code = static_cast<int>(letter.number)};
+}
+
+void MpiWatch::read_letters(const Waiting& mine) {
+  while (const std::optional<Letter> letter = next_letter()) switch (letter->kind) {
+      case Letter::Kind::Circle: throw CollectiveError(letter->text.data());
+      case Letter::Kind::End:
+        take_note_of_end(*letter);
+        throw CollectiveError(fmt::format("rank {} has ended: {}", letter->rank, letter->text.data()));
+      case Letter::Kind::Answer:
+        asked_.erase(letter->rank);
+        circle_.learn({.number = letter->number, .rank = letter->rank, .for_rank = letter->for_rank, .in = letter->text.data()}, now());
+        break;
+      case Letter::Kind::Question:
+        Letter answer{.kind = Letter::Kind::Answer, .rank = mine.rank, .for_rank = mine.for_rank, .number = mine.number};
+        answer.write(mine.in);
+        send(answer, letter->rank);
+    }
+}
+
+void MpiWatch::look(const Waiting& mine, bool may_ask) {
   read_letters(mine);
+  if (!may_ask) return;
   const WaitCircle::Finding finding = circle_.look(mine, now());
   if (!finding.circle.empty()) tell_all(finding.circle, mine);
   if (finding.ask) ask(mine, *finding.ask);
+}
+
+RankEnd MpiWatch::end(int exit_code, std::string_view reason, Time patience) {
+  constexpr Time kBetweenLooks{2};
+  int rank = 0;
+  MPI_Comm_rank(ranks_, &rank);
+  const RankEnd first = first_end_.value_or(RankEnd{.rank = rank, .exit_code = exit_code});
+  Letter letter{.kind = Letter::Kind::End, .rank = rank, .number = exit_code};
+  letter.write(reason);
+  for (std::int32_t other = 0; other < size_; ++other)
+    if (other != rank) send(letter, other);
+  for (const Time start = now(); static_cast<int>(ended_.size()) + 1 < size_ && now() - start < patience;) {
+    const std::optional<Letter> answer = next_letter();
+    if (answer && answer->kind == Letter::Kind::End) take_note_of_end(*answer);
+    if (!answer) std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return first;
 }
 
 }  // namespace executor

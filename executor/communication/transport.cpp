@@ -44,10 +44,8 @@ std::unique_ptr<Communicator> Transport::make(const std::vector<sim::Rank>& memb
 std::shared_ptr<MpiSession> start_mpi() { return MpiSession::start(); }
 bool has_mpi() { return true; }
 
-void end_job(int exit_code) {
-  int started = 0;
-  MPI_Initialized(&started);
-  if (started) MpiSession::abort(exit_code);
+void end_job(MpiSession* mpi, int exit_code, std::string_view reason) {
+  if (mpi != nullptr) mpi->end_job(exit_code, reason);
   std::_Exit(exit_code);
 }
 
@@ -70,7 +68,7 @@ std::unique_ptr<Communicator> Transport::make(const std::vector<sim::Rank>& memb
 
 std::shared_ptr<MpiSession> start_mpi() { return nullptr; }
 bool has_mpi() { return false; }
-void end_job(int exit_code) { std::_Exit(exit_code); }
+void end_job(MpiSession*, int exit_code, std::string_view) { std::_Exit(exit_code); }
 StoreAddress spread_by_mpi(StoreAddress address) { return address; }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "executor/communication/ledger.h"
@@ -28,9 +29,10 @@ struct Transport {
   std::unique_ptr<Communicator> make_transfers(const sim::DeviceMesh& mesh, Ledger* ledger) const;
 };
 
-std::shared_ptr<MpiSession> start_mpi();           // nullptr: not started by mpirun (or srun with PMIx), or a build without MPI
-bool has_mpi();                                    // this build
-[[noreturn]] void end_job(int exit_code);          // ends every rank of the job, if MPI or a launcher that watches joins them
+std::shared_ptr<MpiSession> start_mpi();  // nullptr: not started by mpirun (or srun with PMIx), or a build without MPI
+bool has_mpi();                           // this build
+// Ends every rank of the job, if MPI or a launcher that watches joins them. mpi: null where it has not started. The others hear the reason.
+[[noreturn]] void end_job(MpiSession* mpi, int exit_code, std::string_view reason);
 StoreAddress spread_by_mpi(StoreAddress address);  // rank 0's, to all
 
 }  // namespace executor

@@ -21,14 +21,14 @@ Failure describe(const std::exception& error) {
   return {.exit_code = kInternal, .sentence = error.what()};
 }
 
-constexpr std::chrono::milliseconds kForTheOthers{200};  // the abort ends them, too: what they know belongs in their files first
+int end_with(const Failure& failure, bool is_launched, MpiSession* mpi) {
+  constexpr std::chrono::milliseconds kForTheOthers{200};  // the launcher ends them, too: what they know belongs in their files first
 
-int end_with(const Failure& failure, bool is_launched) {
   fmt::print(stderr, "error: {}\n", failure.sentence);
   std::fflush(stderr);
   if (!is_launched) return failure.exit_code;
-  std::this_thread::sleep_for(kForTheOthers);
-  end_job(failure.exit_code);
+  if (mpi == nullptr) std::this_thread::sleep_for(kForTheOthers);
+  end_job(mpi, failure.exit_code, failure.sentence);
 }
 
 }  // namespace executor

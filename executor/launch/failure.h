@@ -7,13 +7,15 @@
 
 namespace executor {
 
+class MpiSession;
+
 struct Failure {
   int exit_code = 40;
   std::string sentence;
 };
 Failure describe(const std::exception& error);
 
-// Says it on stderr; under a launcher ends the whole job with the code.
-[[nodiscard]] int end_with(const Failure& failure, bool is_launched);
+// Says it on stderr; under a launcher ends the whole job with the code. mpi: null where the ranks are not joined by it, or not yet.
+[[nodiscard]] int end_with(const Failure& failure, bool is_launched, MpiSession* mpi);
 
 }  // namespace executor

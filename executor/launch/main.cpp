@@ -97,7 +97,7 @@ int run_worker(const std::vector<std::string>& words) {
   try {
     return perform(*parsed.options, place, connections);
   } catch (const std::exception& error) {
-    return end_with(describe(error), place.is_launched && place.size > 1);
+    return end_with(describe(error), place.is_launched && place.size > 1, connections.mpi.get());
   }
 }
 

@@ -15,6 +15,14 @@ using ::testing::HasSubstr;
 
 at::Tensor ones() { return at::full({10}, 1, at::kFloat); }
 
+std::string failure_of_look(MpiWatch& watch) {
+  try {
+    while (true) watch.look({.number = 1, .rank = world().rank, .for_rank = 1, .in = "a test"}, false);
+  } catch (const CollectiveError& error) {
+    return error.what();
+  }
+}
+
 class Circle : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -55,6 +63,38 @@ TEST_F(Circle, ASlowRankIsNone) {
   EXPECT_EQ(failure_of([&] { one_.all_reduce(ones(), ReduceOperation::Sum, key(1))->wait(); }), "");
   if (world().rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   EXPECT_EQ(failure_of([&] { other_.all_reduce(ones(), ReduceOperation::Sum, key(2))->wait(); }), "");
+}
+
+// Rank 1 ends while the others compute: it waits for their words, and they know why it went and whose exit code counts.
+TEST(MpiWatch, ARankThatEndsTellsTheOthersAndWaitsForTheirWords) {
+  using Clock = std::chrono::steady_clock;
+  constexpr MpiWatch::Time kComputing{400};
+  if (world().size == 1) GTEST_SKIP() << "needs two ranks";
+  MpiWatch watch;
+  const auto start = Clock::now();
+  RankEnd first;
+  if (world().rank == 1) {
+    first = watch.end(30, "tokens.bin: cannot be read", MpiWatch::Time(10'000));
+    EXPECT_GE(Clock::now() - start, kComputing);
+  } else {
+    std::this_thread::sleep_for(kComputing);
+    const std::string message = failure_of_look(watch);
+    EXPECT_EQ(message, "rank 1 has ended: tokens.bin: cannot be read");
+    first = watch.end(50, message, MpiWatch::Time(10'000));
+  }
+  EXPECT_EQ(first.rank, 1);
+  EXPECT_EQ(first.exit_code, 30);
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(9));  // nobody waited in vain
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// A rank that hangs says nothing: the end comes without its words.
+TEST(MpiWatch, PatienceEnds) {
+  if (world().size == 1) GTEST_SKIP() << "needs two ranks";
+  MpiWatch watch;
+  const RankEnd first = world().rank == 0 ? watch.end(50, "", MpiWatch::Time(100)) : RankEnd{.rank = 0, .exit_code = 50};
+  EXPECT_EQ(first.rank, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 }  // namespace

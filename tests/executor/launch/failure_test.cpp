@@ -15,7 +15,7 @@ TEST(Failure, ExitCodesSayWhoIsToBlame) {
   EXPECT_EQ(describe(sim::InputError("plan.json", {{"/mesh", "is wrong", "mend it"}})).sentence, "plan.json: /mesh: is wrong; mend it");
 }
 
-TEST(Failure, AloneItOnlySaysSo) { EXPECT_EQ(end_with({.exit_code = 30, .sentence = "x"}, false), 30); }
+TEST(Failure, AloneItOnlySaysSo) { EXPECT_EQ(end_with({.exit_code = 30, .sentence = "x"}, false, nullptr), 30); }
 
 }  // namespace
 }  // namespace executor

@@ -101,6 +101,14 @@ class Worker(unittest.TestCase):
             self.assertRegex(words, r"rank 0 waits for rank 1 in reduce_scatter \S+ .* \(data group of ranks 0 1\)")
             self.assertRegex(words, r"rank 1 waits for rank 0 in reduce_scatter \S+ .* \(world group of ranks 0 1\)")
 
+    def test_the_others_say_why_they_end_too(self):
+        """Rank 1 alone reads the part of the file that no token of this network is in; rank 0 waits for it."""
+        folder = self.root / "run"
+        ended = run("zero3", folder, 2, ranks=2, data=self.token_file([1] * 300 + [31]))
+        self.assertEqual(ended.returncode, 30)
+        self.assertIn("token 31 at position 300", (folder / "stderr.1.txt").read_text())
+        self.assertRegex((folder / "stderr.0.txt").read_text(), r"error: rank 1 has ended: .*token 31 at position 300")
+
     def test_a_killed_rank_ends_the_job_in_time_and_is_reported(self):
         folder = self.root / "run"
         start = time.monotonic()
