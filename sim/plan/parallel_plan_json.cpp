@@ -1,49 +1,32 @@
 #include <fmt/format.h>
 
-#include "sim/plan/parallel_plan.h"
-#include "sim/units/json_reader.h"
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "sim/plan/field_json.h"
 #include "sim/units/unit_text.h"
 
 namespace sim {
 namespace {
 
 constexpr std::string_view kFormat = "meshwright.plan/1";
+constexpr std::string_view kBesideFields[] = {"format", "model", "cluster", "predictions"};
 
-template <class Enum, std::size_t N>
-std::string name_of(Enum value, const std::string_view (&names)[N]) {
-  return std::string(names[static_cast<std::size_t>(value)]);
-}
+struct ValueJson {
+  Json operator()(Bytes value) const { return to_exact_text(value); }
+  template <class Value>
+  Json operator()(const Value& value) const {
+    return value;
+  }
+};
 
-Json workload_json(const Workload& work) {
-  return {{"sequence", work.sequence},
-          {"global_batch", work.global_batch},
-          {"precision", name_of(work.precision, kPrecisionNames)},
-          {"optimizer", name_of(work.optimizer, kOptimizerNames)}};
-}
-
-Json training_json(const TrainingSettings& t) {
-  return {{"learning_rate", t.learning_rate},
-          {"minimum_learning_rate", t.minimum_learning_rate},
-          {"warmup_steps", t.warmup_steps},
-          {"decay_steps", t.decay_steps},
-          {"beta1", t.beta1},
-          {"beta2", t.beta2},
-          {"epsilon", t.epsilon},
-          {"weight_decay", t.weight_decay},
-          {"momentum", t.momentum},
-          {"gradient_clip", t.gradient_clip},
-          {"seed", t.seed},
-          {"checkpoint_interval", t.checkpoint_interval},
-          {"keep_last", t.keep_last},
-          {"loss_scale_rule", name_of(t.loss_scale_rule, kLossScaleRuleNames)},
-          {"initial_loss_scale", t.initial_loss_scale},
-          {"loss_scale_window", t.loss_scale_window}};
-}
-
-Json cut_json(const StageCut& cut) {
-  Json first = Json::array();
-  for (const LayerIndex layer : cut.first) first.push_back(layer.value());
-  return first;
+void write_fields(const ParallelPlan& plan, bool priced, Json& json) {
+  for (const PlanField& field : plan_fields()) {
+    if ((field.role == FieldRole::Workload || field.role == FieldRole::Layout) != priced || !stands_in_file(field, plan)) continue;
+    const FieldPlace place = place_of(field);
+    (place.group.empty() ? json : json[place.group])[place.key] = to_json(field.access.get(plan));
+  }
 }
 
 // All that the predictions depend on.
@@ -52,114 +35,85 @@ Json priced_json(const ParallelPlan& plan) {
   json["format"] = kFormat;
   json["model"] = to_json(plan.model);
   json["cluster"] = to_json(plan.cluster);
-  json["workload"] = workload_json(plan.workload);
-  if (plan.workload.fp32_gradients) json["workload"]["fp32_gradients"] = true;
-  json["mesh"] = {{"data", plan.mesh.data}, {"pipeline", plan.mesh.pipeline}, {"tensor", plan.mesh.tensor}};
-  if (plan.mesh.replicas > 1) json["mesh"]["replicas"] = plan.mesh.replicas;
-  if (plan.mesh.expert > 1) json["mesh"]["expert"] = plan.mesh.expert;
-  if (plan.mesh.reshard > 1) json["mesh"]["reshard"] = plan.mesh.reshard;
-  if (plan.mesh.context > 1) {
-    json["mesh"]["context"] = plan.mesh.context;
-    json["context_algorithm"] = name_of(plan.context_algorithm, kContextAlgorithmNames);
-  }
-  json["vocabulary_multiple"] = plan.vocabulary_multiple;
-  json["schedule"] = plan.schedule;
-  if (plan.written_order) json["order"] = order_rows(*plan.written_order);
-  json["chunks"] = plan.chunks;
-  json["cut"] = cut_json(plan.cut);
-  json["microbatch_size"] = plan.microbatch_size;
-  json["microbatches"] = plan.num_microbatches();
-  json["zero_stage"] = plan.zero_stage;
-  json["reshard_after_forward"] = plan.reshard_after_forward;
-  json["prefetch"] = plan.prefetch;
-  if (plan.layers_per_unit > 1) json["layers_per_unit"] = plan.layers_per_unit;
-  json["bucket_size"] = to_exact_text(plan.bucket_size);
-  json["accumulation"] = name_of(plan.accumulation, kAccumulationNames);
-  json["sequence_parallel"] = plan.sequence_parallel;
-  json["recompute"] = name_of(plan.recompute, kRecomputeNames);
-  if (plan.offload_optimizer) json["offload_optimizer"] = true;
-  if (plan.offload_activations) json["offload_activations"] = true;
+  write_fields(plan, true, json);
   return json;
 }
 
-Workload workload_from(const JsonReader& json) {
-  Workload work;
-  work.sequence = json.integer("sequence", {}, {1, kMostTokens});
-  work.global_batch = json.integer("global_batch", {}, {1, kMostSamples});
-  work.precision = static_cast<Precision>(json.choice("precision", kPrecisionNames, 1));
-  work.optimizer = static_cast<OptimizerKind>(json.choice("optimizer", kOptimizerNames, 0));
-  work.fp32_gradients = json.boolean("fp32_gradients", false);
-  return work;
+std::string read_text(const PlanField& field, const JsonReader& at, const std::string& key, const std::string& fallback) {
+  if (field.access.names == nullptr) return at.text(key, fallback);
+  const std::vector<std::string_view> names = field.access.names();
+  const auto position = static_cast<std::size_t>(std::find(names.begin(), names.end(), fallback) - names.begin());
+  return std::string(names[at.choice(key, names, position)]);
 }
 
-TrainingSettings training_from(const JsonReader& json) {
-  const TrainingSettings defaults;
-  TrainingSettings t;
-  const JsonReader::Range positive{0, 1e300}, share{0, 1};
-  t.learning_rate = json.number("learning_rate", defaults.learning_rate, positive);
-  t.minimum_learning_rate = json.number("minimum_learning_rate", defaults.minimum_learning_rate, positive);
-  t.warmup_steps = json.integer("warmup_steps", defaults.warmup_steps);
-  t.decay_steps = json.integer("decay_steps", defaults.decay_steps);
-  t.beta1 = json.number("beta1", defaults.beta1, share);
-  t.beta2 = json.number("beta2", defaults.beta2, share);
-  t.epsilon = json.number("epsilon", defaults.epsilon, positive);
-  t.weight_decay = json.number("weight_decay", defaults.weight_decay, positive);
-  t.momentum = json.number("momentum", defaults.momentum, share);
-  t.gradient_clip = json.number("gradient_clip", defaults.gradient_clip, positive);
-  t.seed = static_cast<std::uint64_t>(json.integer("seed", 1, {0, kLargestSeed}));
-  t.loss_scale_rule = static_cast<LossScaleRule>(json.choice("loss_scale_rule", kLossScaleRuleNames, 0));
-  t.initial_loss_scale = json.number("initial_loss_scale", defaults.initial_loss_scale, {1, 1e300});
-  t.loss_scale_window = json.integer("loss_scale_window", defaults.loss_scale_window, {1, 1e9});
-  t.checkpoint_interval = json.integer("checkpoint_interval", defaults.checkpoint_interval, {0, kMostSteps});
-  t.keep_last = json.integer("keep_last", defaults.keep_last, {1, 1e6});
-  return t;
+std::vector<std::string> read_texts(const JsonReader& at, const std::string& key) {
+  std::vector<std::string> texts;
+  for (const JsonReader& item : at.children(key))
+    if (item.json().is_string())
+      texts.push_back(item.json().get<std::string>());
+    else
+      item.violate("", "is no text", "put it in quotes");
+  return texts;
 }
 
-OrderTable written_order_from(const JsonReader& json) {
-  std::vector<std::string> rows;
-  for (const JsonReader& row : json.children("order"))
-    if (row.json().is_string()) rows.push_back(row.json().get<std::string>());
-  std::vector<Violation> found;
-  OrderTable table = parse_order(rows, found);
-  for (const Violation& violation : found) json.violate("order", located(violation), violation.remedy);
-  return table;
+FieldValue read_value(const PlanField& field, const JsonReader& at, const std::string& key) {
+  static const ParallelPlan defaults;
+  const FieldValue fallback = field.access.get(defaults);
+  const JsonReader::Range range{field.range.low, field.range.high};
+  switch (field.access.kind) {
+    case FieldKind::Integer: return at.integer(key, field.required ? std::nullopt : std::optional(std::get<std::int64_t>(fallback)), range);
+    case FieldKind::Number: return at.number(key, std::get<double>(fallback), range);
+    case FieldKind::Switch: return at.boolean(key, std::get<bool>(fallback));
+    case FieldKind::Text: return read_text(field, at, key, std::get<std::string>(fallback));
+    case FieldKind::Amount: return at.bytes(key, std::get<Bytes>(fallback));
+    case FieldKind::Integers: return at.integers(key);
+    case FieldKind::Texts: return read_texts(at, key);
+  }
+  return fallback;
 }
 
-void read_parallelism(const JsonReader& json, ParallelPlan& plan) {
-  const JsonReader mesh = json.child("mesh");
-  const JsonReader::Range degrees{1, 1e6};
-  plan.mesh.data = static_cast<std::int32_t>(mesh.integer("data", 1, degrees));
-  plan.mesh.pipeline = static_cast<std::int32_t>(mesh.integer("pipeline", 1, degrees));
-  plan.mesh.tensor = static_cast<std::int32_t>(mesh.integer("tensor", 1, degrees));
-  plan.mesh.replicas = static_cast<std::int32_t>(mesh.integer("replicas", 1, degrees));
-  plan.mesh.context = static_cast<std::int32_t>(mesh.integer("context", 1, degrees));
-  plan.mesh.expert = static_cast<std::int32_t>(mesh.integer("expert", 1, degrees));
-  plan.mesh.reshard = static_cast<std::int32_t>(mesh.integer("reshard", 1, degrees));
-  plan.context_algorithm = static_cast<ContextAlgorithm>(json.choice("context_algorithm", kContextAlgorithmNames, 0));
-  plan.vocabulary_multiple = json.integer("vocabulary_multiple", 128, {1, kMostVocabularyMultiple});
-  plan.schedule = json.text("schedule", "1f1b");
-  if (plan.schedule == kOrderFromCsv) plan.written_order = written_order_from(json);
-  plan.chunks = static_cast<std::int32_t>(json.integer("chunks", 1, degrees));
-  for (const std::int64_t layer : json.integers("cut"))
-    plan.cut.first.push_back(LayerIndex(static_cast<std::int32_t>(std::clamp<std::int64_t>(layer, -1, 1 << 30))));
-  plan.microbatch_size = json.integer("microbatch_size", {}, {1, kMostSamples});
-  plan.zero_stage = static_cast<std::int32_t>(json.integer("zero_stage", 0, {0, 3}));
-  plan.reshard_after_forward = json.boolean("reshard_after_forward", true);
-  plan.prefetch = json.boolean("prefetch", true);
-  plan.layers_per_unit = static_cast<std::int32_t>(json.integer("layers_per_unit", 1, degrees));
-  plan.bucket_size = json.bytes("bucket_size", plan.bucket_size);
-  plan.accumulation = static_cast<Accumulation>(json.choice("accumulation", kAccumulationNames, 0));
-  plan.sequence_parallel = json.boolean("sequence_parallel", false);
-  plan.recompute = static_cast<Recompute>(json.choice("recompute", kRecomputeNames, 0));
-  plan.offload_optimizer = json.boolean("offload_optimizer", false);
-  plan.offload_activations = json.boolean("offload_activations", false);
+void read_field(const PlanField& field, const JsonReader& at, ParallelPlan& plan) {
+  const std::string key = place_of(field).key;
+  if (field.access.set == nullptr || (!field.required && !at.has(key))) return;
+  for (const Violation& fault : field.access.set(plan, read_value(field, at, key))) at.violate(key, located(fault), fault.remedy);
+}
+
+// What nobody reads is no slip to pass over: the plan would be another than its file says.
+void refuse_unknown(const JsonReader& at, const std::string& group) {
+  const auto is_known = [&](const std::string& key) {
+    const auto rows = plan_fields();
+    if (group.empty() && std::find(std::begin(kBesideFields), std::end(kBesideFields), key) != std::end(kBesideFields)) return true;
+    return std::any_of(rows.begin(), rows.end(), [&](const PlanField& field) {
+      const FieldPlace place = place_of(field);
+      return (place.group == group && place.key == key) || (group.empty() && place.group == key);
+    });
+  };
+  for (const std::string& key : at.keys())
+    if (!is_known(key)) at.violate(key, "is no field of a plan", "leave it out, or correct its name");
+}
+
+void read_fields(const JsonReader& json, ParallelPlan& plan) {
+  std::map<std::string, JsonReader> groups{{"", json}, {"workload", json.child("workload")}, {"mesh", json.child("mesh")}};
+  if (json.has("training")) groups.insert({"training", json.child("training")});
+  for (const PlanField& field : plan_fields())
+    if (const auto group = groups.find(place_of(field).group); group != groups.end()) read_field(field, group->second, plan);
+  for (const auto& [group, at] : groups) refuse_unknown(at, group);
 }
 
 }  // namespace
 
+Json to_json(const FieldValue& value) { return std::visit(ValueJson{}, value); }
+
+FieldPlace place_of(const PlanField& field) {
+  const std::string path(field.path.substr(1));
+  const std::size_t slash = path.find('/');
+  if (slash == std::string::npos) return {.group = "", .key = path};
+  return {.group = path.substr(0, slash), .key = path.substr(slash + 1)};
+}
+
 Json to_json(const ParallelPlan& plan) {
   Json json = priced_json(plan);
-  json["training"] = training_json(plan.training);
+  write_fields(plan, false, json);
   if (plan.predictions)
     json["predictions"] = {{"step_time", to_exact_text(plan.predictions->step_time)},
                            {"peak_memory", to_exact_text(plan.predictions->peak_memory)},
@@ -173,10 +127,7 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
     json.violate("format", fmt::format("is not \"{}\"", kFormat), "give a plan file (meshwright plan -o plan.json)");
   json.finish();
   ParallelPlan plan;
-  const JsonReader work = json.child("workload");
-  plan.workload = workload_from(work);
-  read_parallelism(json, plan);
-  if (json.has("training")) plan.training = training_from(json.child("training"));
+  read_fields(json, plan);
   if (json.has("predictions")) {
     const JsonReader made = json.child("predictions");
     plan.predictions = Predictions{made.seconds("step_time"), made.bytes("peak_memory"), made.text("made_from")};

@@ -1,14 +1,7 @@
-#include <algorithm>
-#include <array>
-
-#include "sim/plan/parallel_plan.h"
-#include "sim/units/json_reader.h"
+#include "sim/plan/field_json.h"
 
 namespace sim {
 namespace {
-
-constexpr std::array<std::string_view, 3> kTraining = {"model", "workload", "training"};
-constexpr std::array<std::string_view, 2> kOfNoConsequence = {"checkpoint_interval", "keep_last"};
 
 void collect(const std::string& pointer, const Json& before, const Json& now, std::vector<std::string>& found) {
   if (before == now) return;
@@ -21,21 +14,17 @@ void collect(const std::string& pointer, const Json& before, const Json& now, st
     if (!before.contains(key)) collect(pointer + "/" + key, Json(), value, found);
 }
 
-Json fields(const ParallelPlan& plan, bool of_training) {
-  Json json = to_json(plan), kept = Json::object();
-  for (const std::string_view key : kOfNoConsequence) json["training"].erase(std::string(key));
-  json.erase("predictions");
-  for (const auto& [key, value] : json.items())
-    if ((std::find(kTraining.begin(), kTraining.end(), key) != kTraining.end()) == of_training) kept[key] = value;
-  return kept;
-}
-
 }  // namespace
 
 PlanDifferences differences(const ParallelPlan& before, const ParallelPlan& now) {
   PlanDifferences found;
-  collect("", fields(before, true), fields(now, true), found.training);
-  collect("", fields(before, false), fields(now, false), found.layout);
+  collect("/model", to_json(before.model), to_json(now.model), found.training);
+  collect("/cluster", to_json(before.cluster), to_json(now.cluster), found.layout);
+  for (const PlanField& field : plan_fields()) {
+    if (field.role == FieldRole::Saving || (!stands_in_file(field, before) && !stands_in_file(field, now))) continue;
+    std::vector<std::string>& of_role = field.role == FieldRole::Layout ? found.layout : found.training;
+    collect(std::string(field.path), to_json(field.access.get(before)), to_json(field.access.get(now)), of_role);
+  }
   return found;
 }
 

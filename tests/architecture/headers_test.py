@@ -11,7 +11,7 @@ import house
 
 CONTAINERS = {"vector", "string", "string_view", "span", "array", "map", "set", "deque"}   # each declares size_t, size and move by its own needs
 STD = {name: {header} for header, names in {
-    "algorithm": "sort min max clamp any_of all_of push_heap pop_heap fill transform find_if lower_bound upper_bound partition_point",
+    "algorithm": "sort min max clamp any_of all_of push_heap pop_heap fill transform find find_if lower_bound upper_bound partition_point",
     "array": "array", "atomic": "atomic", "bit": "bit_cast countr_zero bit_width", "cmath": "sqrt exp log pow ceil floor abs isfinite",
     "chrono": "chrono", "csignal": "raise", "cstddef": "byte nullptr_t ptrdiff_t", "cstdio": "FILE",
     "cstdint": "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t", "deque": "deque", "exception": "exception exception_ptr",
@@ -20,10 +20,10 @@ STD = {name: {header} for header, names in {
     "mutex": "mutex lock_guard unique_lock scoped_lock", "condition_variable": "condition_variable", "optional": "optional nullopt",
     "queue": "queue priority_queue", "ratio": "pico nano milli", "set": "set multiset", "span": "span",
     "stdexcept": "runtime_error logic_error invalid_argument", "string": "string to_string", "string_view": "string_view",
-    "thread": "thread this_thread jthread", "tuple": "tuple", "type_traits": "is_same_v conditional_t is_trivially_copyable_v",
-    "unordered_map": "unordered_map", "utility": "exchange forward", "variant": "variant monostate", "vector": "vector",
+    "thread": "thread this_thread jthread", "tuple": "tuple", "type_traits": "is_same_v conditional_t is_trivially_copyable_v is_integral_v remove_reference_t",
+    "unordered_map": "unordered_map", "utility": "exchange forward declval", "variant": "variant monostate", "vector": "vector",
 }.items() for name in names.split()}
-STD |= {"size_t": {"cstddef", *CONTAINERS}, "size": {"iterator", *CONTAINERS}, "move": {"utility", "memory", "functional", "atomic", *CONTAINERS},
+STD |= {"begin": {"iterator", *CONTAINERS}, "end": {"iterator", *CONTAINERS}, "get": {"variant", "tuple", "utility"}, "size_t": {"cstddef", *CONTAINERS}, "size": {"iterator", *CONTAINERS}, "move": {"utility", "memory", "functional", "atomic", *CONTAINERS},
         "pair": {"utility", *CONTAINERS}, "pico": {"ratio", "chrono"}, "nano": {"ratio", "chrono"}}
 DECLARED = re.compile(r"(?:struct|class|typename|\.\.\.)\s+(\w+)|using\s+(\w+)\s*=|constexpr\s[^=;(]*?\b(k[A-Z]\w*)\s*=")
 USED = re.compile(r"(?:(?<![\w.>:])|(?<=sim::)|(?<=planner::)|(?<=executor::)|(?<=cli::)|(?<=gui::))([A-Z][a-z]\w*|k[A-Z]\w*)\b")

@@ -27,7 +27,8 @@ TEST(PlanFile, ReadsBackWhatWasWritten) {
 
 // Files of an earlier version stay what they were: the same bytes when written again, and the hash that their predictions name.
 TEST(PlanFile, WhatWasWrittenBeforeReadsAndHashesAsBefore) {
-  for (const std::string name : {"gpt2", "llama", "mixtral", "deepseek_v3"}) {
+  for (const std::string name :
+       {"gpt2", "llama", "mixtral", "deepseek_v3", "cpu", "dense", "sharded", "replicated", "experts", "written_order"}) {
     const std::string path = "tests/sim/plan/written_before/" + name + ".json";
     const ParallelPlan plan = load_plan(path);
     EXPECT_EQ(to_json(plan).dump(2) + "\n", load_text_file(path)) << name;
@@ -53,7 +54,7 @@ TEST(PlanFile, WhereTheOptimizerLiesIsPartOfTheHashAndAbsentOtherwise) {
   const std::string before = plan_hash(plan);
   plan.offload_optimizer = true;
   EXPECT_NE(plan_hash(plan), before);
-  EXPECT_EQ(differences(testing::tiny_plan(), plan).layout, std::vector<std::string>{"/offload_optimizer: null before, true now"});
+  EXPECT_EQ(differences(testing::tiny_plan(), plan).layout, std::vector<std::string>{"/offload_optimizer: false before, true now"});
 }
 
 TEST(PlanFile, RefusesAnotherFormatAndBrokenFields) {
@@ -76,6 +77,19 @@ TEST(PlanFile, RefusesAPlanThatCannotBe) {
   Json json = to_json(testing::tiny_plan());
   json["mesh"]["tensor"] = 3;
   EXPECT_THROW(plan_from_json(json, "plan.json"), InputError);
+}
+
+TEST(PlanFile, NamesWhatIsNoFieldOfAPlan) {
+  Json json = to_json(testing::tiny_plan());
+  json["layer_per_unit"] = 2;
+  json["mesh"]["tenser"] = 1;
+  try {
+    plan_from_json(json, "plan.json");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.violations().size(), 2u);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("/layer_per_unit"), HasSubstr("/mesh/tenser")));
+  }
 }
 
 TEST(ParallelPlanJson, AWrittenOrderComesBack) {

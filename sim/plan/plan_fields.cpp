@@ -1,0 +1,258 @@
+#include "sim/plan/plan_fields.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "sim/plan/field_access.h"
+#include "sim/units/unit_text.h"
+
+namespace sim {
+namespace {
+
+using Plan = ParallelPlan;
+using Mesh = DeviceMesh;
+using Settings = TrainingSettings;
+using Faults = std::vector<Violation>;
+using enum FieldRole;
+
+std::vector<std::string_view> schedule_names() {
+  std::vector<std::string_view> names;
+  for (const Schedule& schedule : all_schedules()) names.push_back(schedule.name);
+  names.push_back(kOrderFromCsv);
+  return names;
+}
+
+constexpr FieldAccess schedule() {
+  FieldAccess access = at<&Plan::schedule>();
+  access.names = schedule_names;
+  return access;
+}
+
+FieldValue get_order(const Plan& plan) { return plan.written_order ? order_rows(*plan.written_order) : std::vector<std::string>(); }
+Faults set_order(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.written_order = parse_order(std::get<std::vector<std::string>>(value), faults);
+  return faults;
+}
+
+FieldValue get_cut(const Plan& plan) {
+  std::vector<std::int64_t> first;
+  for (const LayerIndex layer : plan.cut.first) first.push_back(layer.value());
+  return first;
+}
+Faults set_cut(Plan& plan, const FieldValue& value) {
+  plan.cut.first.clear();
+  for (const std::int64_t layer : std::get<std::vector<std::int64_t>>(value))
+    plan.cut.first.push_back(LayerIndex(static_cast<std::int32_t>(std::clamp<std::int64_t>(layer, -1, 1 << 30))));
+  return {};
+}
+
+constexpr FieldAccess kOrder{.kind = FieldKind::Texts, .get = get_order, .set = set_order};
+constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
+constexpr FieldAccess kMicrobatches{.kind = FieldKind::Integer,
+                                    .get = [](const Plan& plan) -> FieldValue { return plan.num_microbatches(); }};
+
+constexpr FieldRange kDegree{1, 1e6}, kShare{0, 1};
+bool always(const Plan&) { return true; }
+bool has_context(const Plan& plan) { return plan.mesh.context > 1; }
+
+// clang-format off
+constexpr std::array kFields = std::to_array<PlanField>({
+    {"sequence", "/workload/sequence", "sequence", "tokens a sample",
+     Workload, at<&Plan::workload, &sim::Workload::sequence>(), {1, kMostTokens}, always, true},
+    {"global_batch", "/workload/global_batch", "global batch", "samples a step",
+     Workload, at<&Plan::workload, &sim::Workload::global_batch>(), {1, kMostSamples}, always, true},
+    {"precision", "/workload/precision", "precision", "what products compute in, and what numbers are kept in",
+     Workload, named<kPrecisionNames, &Plan::workload, &sim::Workload::precision>(), {}, always},
+    {"optimizer", "/workload/optimizer", "optimizer", "what steps the weights",
+     Workload, named<kOptimizerNames, &Plan::workload, &sim::Workload::optimizer>(), {}, always},
+    {"fp32_gradients", "/workload/fp32_gradients", "fp32 gradients", "bf16 and fp16: gradients are summed and reduced in fp32",
+     Workload, at<&Plan::workload, &sim::Workload::fp32_gradients>()},
+    {"data", "/mesh/data", "data", "ranks with samples of their own",
+     Layout, at<&Plan::mesh, &Mesh::data>(), kDegree, always},
+    {"pipeline", "/mesh/pipeline", "pipeline", "stages",
+     Layout, at<&Plan::mesh, &Mesh::pipeline>(), kDegree, always},
+    {"tensor", "/mesh/tensor", "tensor", "ranks that share each layer's products",
+     Layout, at<&Plan::mesh, &Mesh::tensor>(), kDegree, always},
+    {"replicas", "/mesh/replicas", "replicas", "HSDP: data ranks are so many copies of data / replicas shards",
+     Layout, at<&Plan::mesh, &Mesh::replicas>(), kDegree},
+    {"expert", "/mesh/expert", "expert", "neighbouring ranks that share the experts of a layer",
+     Layout, at<&Plan::mesh, &Mesh::expert>(), kDegree},
+    {"reshard_ranks", "/mesh/reshard", "kept among", "stage 3: after forward so many neighbouring ranks keep the weights among them, and backward gathers from those; 1: it gathers all shards again",
+     Layout, at<&Plan::mesh, &Mesh::reshard>(), kDegree},
+    {"context", "/mesh/context", "context", "ranks that share the tokens of a sample",
+     Layout, at<&Plan::mesh, &Mesh::context>(), kDegree},
+    {"context_algorithm", "/context_algorithm", "context algorithm", "how attention meets the keys and values of other context ranks",
+     Layout, named<kContextAlgorithmNames, &Plan::context_algorithm>(), {}, has_context},
+    {"vocabulary_multiple", "/vocabulary_multiple", "vocabulary multiple", "the vocabulary is padded up to it",
+     Layout, at<&Plan::vocabulary_multiple>(), {1, kMostVocabularyMultiple}, always},
+    {"schedule", "/schedule", "schedule", "order of a stage's forwards and backwards",
+     Layout, schedule(), {}, always},
+    {"order", "/order", "order", "with schedule csv: one row a pipeline stage, cells {virtual stage}{F|I|W|B}{microbatch} as PyTorch's schedule CSV has them",
+     Layout, kOrder, {}, [](const Plan& plan) { return plan.written_order.has_value(); }},
+    {"chunks", "/chunks", "chunks", "model chunks a stage (v)",
+     Layout, at<&Plan::chunks>(), kDegree, always},
+    {"cut", "/cut", "stage cut", "first layer of each virtual stage, in model order",
+     Layout, kCut, {}, always},
+    {"microbatch", "/microbatch_size", "microbatch", "samples",
+     Layout, at<&Plan::microbatch_size>(), {1, kMostSamples}, always, true},
+    {"microbatches", "/microbatches", "microbatches", "derived: global_batch / (data * microbatch_size); not read",
+     Layout, kMicrobatches, {}, always},
+    {"zero", "/zero_stage", "ZeRO stage", "what data ranks share: 1 optimizer states, 2 gradients, 3 weights",
+     Layout, at<&Plan::zero_stage>(), {0, 3}, always},
+    {"reshard", "/reshard_after_forward", "gather again", "stage 3: weights are gathered again before backward",
+     Layout, at<&Plan::reshard_after_forward>(), {}, always},
+    {"prefetch", "/prefetch", "prefetch", "stage 3: the next unit is gathered while this one computes",
+     Layout, at<&Plan::prefetch>(), {}, always},
+    {"layers_per_unit", "/layers_per_unit", "layers a unit", "stage 3: consecutive blocks of a chunk that are gathered, freed and reduced together",
+     Layout, at<&Plan::layers_per_unit>(), kDegree},
+    {"bucket_size", "/bucket_size", "bucket size", "of gradients, stages 0 to 2",
+     Layout, at<&Plan::bucket_size>(), {}, always},
+    {"accumulation", "/accumulation", "accumulation", "whether microbatches are summed before ranks (reduce_last) or after them (reduce_each)",
+     Layout, named<kAccumulationNames, &Plan::accumulation>(), {}, always},
+    {"sequence_parallel", "/sequence_parallel", "sequence parallel", "between products tensor ranks share the tokens",
+     Layout, at<&Plan::sequence_parallel>(), {}, always},
+    {"recompute", "/recompute", "recompute", "what backward computes again",
+     Layout, named<kRecomputeNames, &Plan::recompute>(), {}, always},
+    {"offload_optimizer", "/offload_optimizer", "optimizer on the host", "ZeRO-Offload: masters and moments lie on the host, which steps them",
+     Layout, at<&Plan::offload_optimizer>()},
+    {"offload_activations", "/offload_activations", "inputs of blocks on the host", "with recompute full: inputs of blocks wait on the host for their backward",
+     Layout, at<&Plan::offload_activations>()},
+    {"learning_rate", "/training/learning_rate", "learning rate", "at its highest",
+     Training, at<&Plan::training, &Settings::learning_rate>(), {}, always},
+    {"minimum_learning_rate", "/training/minimum_learning_rate", "least learning rate", "after decay_steps",
+     Training, at<&Plan::training, &Settings::minimum_learning_rate>(), {}, always},
+    {"warmup_steps", "/training/warmup_steps", "warm-up steps", "in which the learning rate rises from 0",
+     Training, at<&Plan::training, &Settings::warmup_steps>(), {0, kMostSteps}, always},
+    {"decay_steps", "/training/decay_steps", "decay steps", "cosine to the minimum; 0: constant",
+     Training, at<&Plan::training, &Settings::decay_steps>(), {0, kMostSteps}, always},
+    {"beta1", "/training/beta1", "beta 1", "AdamW: of the gradient's mean",
+     Training, at<&Plan::training, &Settings::beta1>(), kShare, always},
+    {"beta2", "/training/beta2", "beta 2", "AdamW: of its square's",
+     Training, at<&Plan::training, &Settings::beta2>(), kShare, always},
+    {"epsilon", "/training/epsilon", "epsilon", "AdamW: added to the root of the square's mean",
+     Training, at<&Plan::training, &Settings::epsilon>(), {}, always},
+    {"weight_decay", "/training/weight_decay", "weight decay", "apart from the gradient",
+     Training, at<&Plan::training, &Settings::weight_decay>(), {}, always},
+    {"momentum", "/training/momentum", "momentum", "of sgd",
+     Training, at<&Plan::training, &Settings::momentum>(), kShare, always},
+    {"gradient_clip", "/training/gradient_clip", "gradient clip", "largest norm of all gradients; 0: none",
+     Training, at<&Plan::training, &Settings::gradient_clip>(), {}, always},
+    {"seed", "/training/seed", "seed", "of initial weights, sample order and dropout",
+     Training, at<&Plan::training, &Settings::seed>(), {0, kLargestSeed}, always},
+    {"checkpoint_interval", "/training/checkpoint_interval", "checkpoint interval", "steps; 0: at the end only",
+     Saving, at<&Plan::training, &Settings::checkpoint_interval>(), {0, kMostSteps}, always},
+    {"keep_last", "/training/keep_last", "checkpoints kept", "the newest ones",
+     Saving, at<&Plan::training, &Settings::keep_last>(), {1, 1e6}, always},
+    {"loss_scale_rule", "/training/loss_scale_rule", "loss scale rule", "fp16: how the factor of the loss follows overflows",
+     Training, named<kLossScaleRuleNames, &Plan::training, &Settings::loss_scale_rule>(), {}, always},
+    {"initial_loss_scale", "/training/initial_loss_scale", "first loss scale", "fp16",
+     Training, at<&Plan::training, &Settings::initial_loss_scale>(), {1, 1e300}, always},
+    {"loss_scale_window", "/training/loss_scale_window", "loss scale window", "fp16: steps without an overflow before the factor doubles",
+     Training, at<&Plan::training, &Settings::loss_scale_window>(), {1, 1e9}, always},
+});
+// clang-format on
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+template <class Number>
+std::optional<FieldValue> in_range(const PlanField& field, std::optional<Number> number) {
+  if (!number || !std::isfinite(static_cast<double>(*number)) || static_cast<double>(*number) < field.range.low ||
+      static_cast<double>(*number) > field.range.high)
+    return std::nullopt;
+  return *number;
+}
+
+std::optional<FieldValue> parse_text(const PlanField& field, std::string_view text) {
+  if (field.access.names != nullptr)
+    if (const auto names = field.access.names(); std::find(names.begin(), names.end(), text) == names.end()) return std::nullopt;
+  return std::string(text);
+}
+
+std::optional<FieldValue> parse_switch(std::string_view text) {
+  if (text != "true" && text != "false") return std::nullopt;
+  return text == "true";
+}
+
+std::optional<FieldValue> parse_amount(std::string_view text) {
+  const std::optional<Bytes> amount = parse_bytes(text);
+  return amount && *amount >= Bytes(0) ? std::optional<FieldValue>(*amount) : std::nullopt;
+}
+
+std::string accepted_integers(FieldRange range) {
+  constexpr double kFew = 8;
+  if (range.high - range.low >= kFew) return fmt::format("a whole number of at least {:.0f}", range.low);
+  std::string all;
+  for (double number = range.low; number <= range.high; ++number) all += fmt::format("{}{:.0f}", all.empty() ? "" : ", ", number);
+  return all;
+}
+
+struct ValueText {
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(Bytes value) const { return to_exact_text(value); }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  template <class Item>
+  std::string operator()(const std::vector<Item>& items) const {
+    return fmt::format("{}", fmt::join(items, ","));
+  }
+};
+
+}  // namespace
+
+std::span<const PlanField> plan_fields() { return kFields; }
+
+const PlanField& plan_field(std::string_view name) {
+  const auto* const field = std::find_if(kFields.begin(), kFields.end(), [&](const PlanField& row) { return row.name == name; });
+  if (field == kFields.end()) std::abort();  // a name in our own code
+  return *field;
+}
+
+bool is_at_default(const PlanField& field, const ParallelPlan& plan) {
+  static const ParallelPlan defaults;
+  return field.access.get(plan) == field.access.get(defaults);
+}
+
+bool stands_in_file(const PlanField& field, const ParallelPlan& plan) {
+  return field.stands != nullptr ? field.stands(plan) : !is_at_default(field, plan);
+}
+
+std::string to_text(const FieldValue& value) { return std::visit(ValueText{}, value); }
+std::string text_of(const PlanField& field, const ParallelPlan& plan) { return to_text(field.access.get(plan)); }
+
+std::optional<FieldValue> parse_value(const PlanField& field, std::string_view text) {
+  switch (field.access.kind) {
+    case FieldKind::Integer: return in_range(field, number_in<std::int64_t>(text));
+    case FieldKind::Number: return in_range(field, number_in<double>(text));
+    case FieldKind::Switch: return parse_switch(text);
+    case FieldKind::Text: return parse_text(field, text);
+    case FieldKind::Amount: return parse_amount(text);
+    case FieldKind::Integers:
+    case FieldKind::Texts: break;  // nobody types them
+  }
+  return std::nullopt;
+}
+
+std::string accepted(const PlanField& field) {
+  switch (field.access.kind) {
+    case FieldKind::Integer: return accepted_integers(field.range);
+    case FieldKind::Number: return fmt::format("a number of at least {}", field.range.low);
+    case FieldKind::Switch: return "true, false";
+    case FieldKind::Amount: return "an amount with its unit, like \"25 MiB\"";
+    default: return field.access.names == nullptr ? "text" : fmt::format("{}", fmt::join(field.access.names(), ", "));
+  }
+}
+
+}  // namespace sim
