@@ -44,9 +44,8 @@ class Templates {
     const auto of = [&](LayerIndex layer) {
       return LayerMemories{forward(layer), backward(layer), plan_.splits_backward() ? weight(layer) : LayerMemory{}};
     };
-    ActivationMemory memory{.layers = {}, .received = received()};
-    for (const sim::LayerKind kind : sim::kLayerKinds)
-      if (const LayerIndex layer = model_.first_of(kind); layer.exists()) memory.layers[kind] = of(layer);
+    ActivationMemory memory{.layers = sim::ByLayerKind<LayerMemories>(model_.firsts.size()), .received = received()};
+    for (const LayerIndex layer : model_.firsts) memory.layers[model_.kind(layer)] = of(layer);
     return memory;
   }
 

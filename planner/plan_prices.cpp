@@ -88,9 +88,8 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
 std::vector<StageLayerPrices> Pricer::layers() const {
   std::vector<StageLayerPrices> prices;
   for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) {
-    prices.emplace_back();
-    for (const sim::LayerKind kind : sim::kLayerKinds)
-      if (const sim::LayerIndex first = model_.first_of(kind); first.exists()) prices.back()[kind] = layer(stage, first);
+    prices.emplace_back(model_.firsts.size());
+    for (const sim::LayerIndex first : model_.firsts) prices.back()[model_.kind(first)] = layer(stage, first);
   }
   return prices;
 }

@@ -16,7 +16,7 @@ struct LayerPrice {                                           // one microbatch 
   sim::SimTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
 };
 
-using StageLayerPrices = sim::ByLayerKind<LayerPrice>;  // zero where the model has no layer of the kind
+using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
 
 struct BucketPrice {
   sim::LayerIndex ready_after;

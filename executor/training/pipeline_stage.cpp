@@ -56,9 +56,8 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
     else if (layer == model.head())
       head_.emplace(plan.model, parts, tensor_);
     else
-      blocks_.emplace(layer,
-                      Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
-                            model.kind(layer) == sim::LayerKind::ExpertBlock ? std::optional(Experts(plan.model, parts)) : std::nullopt});
+      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
+                                   model.has(layer, sim::Segment::Experts) ? std::optional(Experts(plan.model, parts)) : std::nullopt});
   }
 }
 

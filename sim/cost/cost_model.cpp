@@ -14,7 +14,7 @@ struct CostKey {
   Phase phase{};
   Operation operation{};
   MeshAxis group{};
-  std::int32_t layer_class = -1;  // of computation on a layer
+  LayerKind layer_kind;  // of computation on a layer
   BucketIndex bucket;
   Bytes payload{};
   bool operator==(const CostKey&) const = default;
@@ -28,7 +28,7 @@ struct CostKeyHash {
       hash ^= hash >> 29;
     };
     mix(static_cast<std::uint64_t>(key.device.value()) << 32 | static_cast<std::uint32_t>(key.peer.value()));
-    mix(static_cast<std::uint64_t>(key.layer_class) << 32 | static_cast<std::uint32_t>(key.bucket.value()));
+    mix(static_cast<std::uint64_t>(key.layer_kind.value()) << 32 | static_cast<std::uint32_t>(key.bucket.value()));
     mix(static_cast<std::uint64_t>(key.phase) << 16 | static_cast<std::uint64_t>(key.operation) << 8 |
         static_cast<std::uint64_t>(key.group));
     return static_cast<std::size_t>(hash);
@@ -56,7 +56,8 @@ void take(TaskCost& cost, const TaskPrices::Collective& price, const Slowest& sl
 }  // namespace
 
 struct CostModel::State {
-  State(const ModelGraph& model, const ParallelPlan& parallel_plan) : plan(parallel_plan), prices(model, parallel_plan) {}
+  State(const ModelGraph& model_graph, const ParallelPlan& parallel_plan)
+      : model(model_graph), plan(parallel_plan), prices(model_graph, parallel_plan) {}
 
   CostKey key(const Task& task) const;
   TaskCost price(const Task& task, const TaskGraph& graph);
@@ -64,6 +65,7 @@ struct CostModel::State {
   TaskCost communicate(const Task& task, const TaskGraph& graph);
   Elements elements(const Task& task, const TaskGraph& graph) const;
 
+  const ModelGraph& model;
   const ParallelPlan& plan;
   TaskPrices prices;
   std::unordered_map<CostKey, TaskCost, CostKeyHash> known;
@@ -77,7 +79,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .phase = task.key.phase,
           .operation = task.key.operation,
           .group = task.key.group,
-          .layer_class = on_a_layer ? prices.layer_class(task.key.layer) : -1,
+          .layer_kind = on_a_layer ? model.kind(task.key.layer) : LayerKind::none(),
           .bucket = communicates ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }

@@ -15,9 +15,9 @@ struct LayerTimes {
 
 class StageTimes {
  public:
-  StageTimes(const ModelGraph& model, const ParallelPlan& plan) : model_(model), plan_(plan), prices_(model, plan) {
-    for (const LayerKind kind : kLayerKinds)
-      if (const LayerIndex layer = model.first_of(kind); layer.exists()) times_[kind] = times(layer);
+  StageTimes(const ModelGraph& model, const ParallelPlan& plan)
+      : model_(model), plan_(plan), prices_(model, plan), times_(model.firsts.size()) {
+    for (const LayerIndex layer : model.firsts) times_[model.kind(layer)] = times(layer);
   }
 
   LayerTimes of(StageIndex stage, ChunkIndex chunk) const {

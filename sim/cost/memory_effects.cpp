@@ -251,9 +251,9 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
   }
 }
 
-Bytes MemoryEffects::block_keeps(LayerKind kind) const {
+Bytes MemoryEffects::block_keeps(LayerIndex block) const {
   const SegmentMemory& attention = memory_of(Segment::Attention);
-  const SegmentMemory& mlp = memory_of(kind == LayerKind::ExpertBlock ? Segment::Experts : Segment::Mlp);
+  const SegmentMemory& mlp = memory_of(model_.feed_forward(block));
   if (recomputes_blocks()) return plan_.offload_activations ? Bytes{} : mlp.stream;
   return attention.kept + attention.statistics + mlp.kept + mlp.statistics + mlp.stream * 2;
 }
@@ -262,11 +262,10 @@ Bytes MemoryEffects::chunk_keeps(StageIndex stage, ChunkIndex chunk) const {
   const LayerRange range = plan_.layers(stage, chunk);
   const SegmentMemory& head = memory_of(Segment::Head);
   Bytes all{};
-  for (LayerIndex layer = range.begin; layer < range.end; ++layer) switch (model_.kind(layer)) {
-      case LayerKind::Embedding: all += memory_of(Segment::Embedding).kept; break;
-      case LayerKind::Head: all += head.kept + head.statistics + head.stream; break;
-      default: all += block_keeps(model_.kind(layer));
-    }
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer)
+    all += layer == LayerIndex(0)   ? memory_of(Segment::Embedding).kept
+           : layer == model_.head() ? head.kept + head.statistics + head.stream
+                                    : block_keeps(layer);
   return all;
 }
 

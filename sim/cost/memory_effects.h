@@ -32,7 +32,7 @@ class MemoryEffects {
   const SegmentMemory& memory_of(Segment segment) const { return segments_[static_cast<std::size_t>(segment)]; }
   const GradientLifetime& gradients() const { return gradients_; }
   // What one microbatch keeps in a block from forward to backward, its outputs included; in a chunk of them.
-  Bytes block_keeps(LayerKind kind) const;
+  Bytes block_keeps(LayerIndex block) const;
   Bytes chunk_keeps(StageIndex stage, ChunkIndex chunk) const;
 
  private:

@@ -231,7 +231,7 @@ bool holds(const ParallelPlan& plan, const LayerTask& task, Part part, const Ope
 const SegmentGraph& find_segment(const ModelGraph& model, const LayerTask& task) {
   const auto& segments = model.layer(task.layer).segments;
   Segment wanted = segment_of(task.operation);
-  if (wanted == Segment::Mlp && model.kind(task.layer) == LayerKind::ExpertBlock) wanted = Segment::Experts;
+  if (wanted == Segment::Mlp) wanted = model.feed_forward(task.layer);
   return *std::find_if(segments.begin(), segments.end(), [&](const SegmentGraph& segment) { return segment.segment == wanted; });
 }
 

@@ -34,19 +34,6 @@ Bytes scaled(Bytes payload, double factor) {
   return factor == 1 ? payload : Bytes(std::llround(static_cast<double>(payload.value()) * factor));
 }
 
-bool equal(const Operator& a, const Operator& b) {
-  return a.kind == b.kind && a.inputs == b.inputs && a.outputs == b.outputs && a.split == b.split && a.bias == b.bias &&
-         a.experts == b.experts;
-}
-bool equal(const SegmentGraph& a, const SegmentGraph& b) {
-  return a.segment == b.segment && std::equal(a.operators.begin(), a.operators.end(), b.operators.begin(), b.operators.end(),
-                                              [](const Operator& x, const Operator& y) { return equal(x, y); });
-}
-bool equal(const Layer& a, const Layer& b) {
-  return std::equal(a.segments.begin(), a.segments.end(), b.segments.begin(), b.segments.end(),
-                    [](const SegmentGraph& x, const SegmentGraph& y) { return equal(x, y); });
-}
-
 }  // namespace
 
 TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
@@ -58,17 +45,6 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
       host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
                        {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
-  classify_layers();
-}
-
-void TaskPrices::classify_layers() {
-  std::vector<std::size_t> firsts;  // the first layer of each class
-  for (std::size_t layer = 0; layer < model_.layers.size(); ++layer) {
-    const auto same =
-        std::find_if(firsts.begin(), firsts.end(), [&](std::size_t first) { return equal(model_.layers[first], model_.layers[layer]); });
-    layer_classes_.push_back(static_cast<std::int32_t>(same - firsts.begin()));
-    if (same == firsts.end()) firsts.push_back(layer);
-  }
 }
 
 SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {

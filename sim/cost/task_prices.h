@@ -35,7 +35,6 @@ class TaskPrices {
   const Placement& placement() const { return placement_; }
   // Share of a node's cores that one rank takes; 0: cores are not shared, or the prices hold the contention already.
   double core_share() const;
-  std::int32_t layer_class(LayerIndex layer) const { return layer_classes_[layer.position()]; }  // equal classes: equal prices
   // Elements that a data rank updates and accumulates of a bucket; that it takes into the norm.
   Elements updated(const Bucket& bucket) const;
 
@@ -48,7 +47,6 @@ class TaskPrices {
   Seconds sum_of(const TaskKernels& kernels) const;
   Seconds host_update(Elements elements) const;
   SimTime corrected(const TaskKey& key, Seconds time) const;
-  void classify_layers();
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
@@ -57,7 +55,6 @@ class TaskPrices {
   std::optional<ModelledKernels> modelled_;  // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
   HostClock host_;  // of a GPU; a CPU rank is its own host
-  std::vector<std::int32_t> layer_classes_;
 };
 
 }  // namespace sim

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/model/model_layers.h"
 
 namespace sim {
@@ -27,20 +29,27 @@ std::int64_t matrix_weights(const ModelGraph& model) {
   return weights;
 }
 
+bool are_equal(const Layer& a, const Layer& b) {
+  return std::ranges::equal(a.segments, b.segments, [](const SegmentGraph& x, const SegmentGraph& y) {
+    return x.segment == y.segment && x.operators == y.operators;
+  });
+}
+
+void number_kinds(ModelGraph& model) {
+  for (LayerIndex layer{0}; layer <= model.head(); ++layer) {
+    const auto same =
+        std::ranges::find_if(model.firsts, [&](LayerIndex first) { return are_equal(model.layer(first), model.layer(layer)); });
+    model.kinds.emplace_back(static_cast<std::int32_t>(same - model.firsts.begin()));
+    if (same == model.firsts.end()) model.firsts.push_back(layer);
+  }
+}
+
 }  // namespace
 
 bool has_experts(const ModelConfig& config, std::int64_t block) { return config.experts && block >= config.experts->first_dense_layers; }
 
-LayerIndex ModelGraph::first_of(LayerKind wanted) const {
-  for (LayerIndex layer{0}; layer <= head(); ++layer)
-    if (kind(layer) == wanted) return layer;
-  return LayerIndex::none();
-}
-
-LayerKind ModelGraph::kind(LayerIndex layer) const {
-  if (layer == LayerIndex(0)) return LayerKind::Embedding;
-  if (layer == head()) return LayerKind::Head;
-  return has_experts(config, layer.value() - 1) ? LayerKind::ExpertBlock : LayerKind::Block;
+bool ModelGraph::has(LayerIndex index, Segment wanted) const {
+  return std::ranges::any_of(layer(index).segments, [&](const SegmentGraph& segment) { return segment.segment == wanted; });
 }
 
 ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multiple) {
@@ -52,6 +61,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   for (std::int64_t block = 0; block < config.layers; ++block)
     model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), has_experts(config, block)));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
+  number_kinds(model);
   return model;
 }
 

@@ -46,16 +46,18 @@ struct Parameter {
 enum class Segment : std::uint8_t { Embedding, Attention, Mlp, Head, Experts };
 inline constexpr std::size_t kNumSegments = 5;
 
-// Layers of one kind are equal.
-enum class LayerKind : std::uint8_t { Embedding, Block, ExpertBlock, Head };
-inline constexpr LayerKind kLayerKinds[] = {LayerKind::Embedding, LayerKind::Block, LayerKind::ExpertBlock, LayerKind::Head};
+// Layers of one kind are equal but for the names of their parameters. Kinds are numbered as they first come in the model.
+using LayerKind = Index<struct LayerKindTag>;
 template <class Value>
-struct ByLayerKind {
-  Value embedding{}, block{}, expert_block{}, head{};
-  Value& operator[](LayerKind kind) {
-    return kind == LayerKind::Embedding ? embedding : kind == LayerKind::Block ? block : kind == LayerKind::Head ? head : expert_block;
-  }
-  const Value& operator[](LayerKind kind) const { return const_cast<ByLayerKind&>(*this)[kind]; }
+class ByLayerKind {
+ public:
+  ByLayerKind() = default;
+  explicit ByLayerKind(std::size_t kinds) : values_(kinds) {}
+  Value& operator[](LayerKind kind) { return values_[kind.position()]; }
+  const Value& operator[](LayerKind kind) const { return values_[kind.position()]; }
+
+ private:
+  std::vector<Value> values_;
 };
 
 enum class OperatorKind : std::uint8_t {
@@ -84,6 +86,7 @@ struct Operator {
   std::int64_t experts = 0;  // > 0: one product (or part of the rows) for each of so many experts
   std::int64_t copies = 1;   // rows of it a token: the experts that it goes to
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
+  bool operator==(const Operator&) const = default;
 };
 
 struct SegmentGraph {
@@ -101,10 +104,13 @@ struct Layer {
 struct ModelGraph {
   ModelConfig config;
   std::int64_t padded_vocabulary = 0;
-  std::vector<Layer> layers;  // L + 2; equal blocks are repeated
+  std::vector<Layer> layers;       // L + 2; equal blocks are repeated
+  std::vector<LayerKind> kinds;    // by layer
+  std::vector<LayerIndex> firsts;  // by kind: the first layer of it
   std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2; }
-  LayerKind kind(LayerIndex layer) const;
-  LayerIndex first_of(LayerKind kind) const;  // none(): it has no such layer
+  LayerKind kind(LayerIndex layer) const { return kinds[layer.position()]; }
+  bool has(LayerIndex layer, Segment segment) const;
+  Segment feed_forward(LayerIndex block) const { return has(block, Segment::Experts) ? Segment::Experts : Segment::Mlp; }
   LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(layers.size()) - 1); }
   const Layer& layer(LayerIndex index) const { return layers[index.position()]; }
 };

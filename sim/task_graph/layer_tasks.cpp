@@ -70,7 +70,7 @@ Pieces expert_pieces(const ParallelPlan& plan, Phase phase) {
 }
 
 Pieces with_experts(Pieces pieces, const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
-  if (model.kind(layer) != LayerKind::ExpertBlock) return pieces;
+  if (!model.has(layer, Segment::Experts)) return pieces;
   const auto whole = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
   const Pieces parts = expert_pieces(plan, phase);
   pieces.insert(pieces.erase(whole), parts.begin(), parts.end());
@@ -132,7 +132,7 @@ std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& 
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
   if (layer == LayerIndex(0)) return {};
   if (layer == model.head()) return {{Operation::Head}};
-  return {{model.kind(layer) == LayerKind::ExpertBlock ? Operation::Experts : Operation::Mlp}, {Operation::Attention}};
+  return {{model.has(layer, Segment::Experts) ? Operation::Experts : Operation::Mlp}, {Operation::Attention}};
 }
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {

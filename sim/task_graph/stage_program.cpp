@@ -32,6 +32,7 @@ class Writer {
         stage_(stage),
         completes_gradients_(plan.completes_gradients()),
         buckets_(buckets),
+        pieces_(model.firsts.size()),
         held_(buckets.size(), kNobody),
         near_(buckets.size()),
         on_host_(buckets.size(), kNobody) {
@@ -103,12 +104,10 @@ class Writer {
 };
 
 void Writer::cache_pieces() {
-  for (const LayerKind kind : kLayerKinds) {
-    const LayerIndex layer = model_.first_of(kind);
-    if (!layer.exists()) continue;
-    const bool is_block = kind == LayerKind::Block || kind == LayerKind::ExpertBlock;
-    pieces_[kind] = {forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
-                     is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}, weight_pieces(model_, layer)};
+  for (const LayerIndex layer : model_.firsts) {
+    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
+    pieces_[model_.kind(layer)] = {forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
+                                   is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}, weight_pieces(model_, layer)};
   }
 }
 

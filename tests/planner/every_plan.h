@@ -11,6 +11,9 @@
 
 namespace planner {
 
+// Of a model whose blocks are all equal.
+inline constexpr sim::LayerKind kEmbedding(0), kBlock(1), kHead(2);
+
 // Samples long enough for context ranks to be a choice.
 inline SearchRequest long_request() {
   SearchRequest request = small_request({.devices = 4, .devices_per_node = 2});

@@ -13,9 +13,9 @@ TEST(LayerMemory, AMicrobatchLeavesNothingBehind) {
   on_every_small_plan([](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
     const ActivationMemory memory = activation_memory(model, plan);
     const sim::Bytes left =
-        through(memory.layers.embedding) + through(memory.layers.block) * model.num_blocks() + through(memory.layers.head);
+        through(memory.layers[kEmbedding]) + through(memory.layers[kBlock]) * model.num_blocks() + through(memory.layers[kHead]);
     EXPECT_EQ(left.value(), 0);
-    EXPECT_GE(memory.layers.block.forward.peak, memory.layers.block.forward.change);
+    EXPECT_GE(memory.layers[kBlock].forward.peak, memory.layers[kBlock].forward.change);
   });
 }
 
@@ -24,7 +24,7 @@ TEST(LayerMemory, RecomputationKeepsLess) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   const ActivationMemory all = activation_memory(model, make_plan(request, {}));
   const ActivationMemory inputs = activation_memory(model, make_plan(request, {.mesh = {}, .recompute = sim::Recompute::Full}));
-  EXPECT_LT(inputs.layers.block.forward.change * 4, all.layers.block.forward.change);
+  EXPECT_LT(inputs.layers[kBlock].forward.change * 4, all.layers[kBlock].forward.change);
 }
 
 TEST(LayerMemory, WeightsAreThoseOfTheStage) {

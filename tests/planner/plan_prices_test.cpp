@@ -26,16 +26,17 @@ TEST(PlanPrices, ALayerIsTheSumOfItsTasks) {
   sim::TaskPrices tasks(priced.model, priced.plan);
   const auto time = [&](sim::Phase phase, sim::Operation operation) { return tasks.layer_task({sim::LayerIndex(1), phase, operation}); };
   const StageLayerPrices prices = priced.pricer.layers().front();
-  EXPECT_EQ(prices.block.forward, time(sim::Phase::Forward, sim::Operation::Attention) + time(sim::Phase::Forward, sim::Operation::Mlp));
-  EXPECT_EQ(prices.block.backward, time(sim::Phase::Backward, sim::Operation::Attention) + time(sim::Phase::Backward, sim::Operation::Mlp));
-  EXPECT_EQ(prices.block.recompute.count(), 0);
+  EXPECT_EQ(prices[kBlock].forward, time(sim::Phase::Forward, sim::Operation::Attention) + time(sim::Phase::Forward, sim::Operation::Mlp));
+  EXPECT_EQ(prices[kBlock].backward,
+            time(sim::Phase::Backward, sim::Operation::Attention) + time(sim::Phase::Backward, sim::Operation::Mlp));
+  EXPECT_EQ(prices[kBlock].recompute.count(), 0);
 }
 
 TEST(PlanPrices, RecomputationRunsTheBlockAgain) {
   const Priced priced(small_request({.devices = 4}), {.mesh = {.data = 4}, .recompute = sim::Recompute::Full});
   const StageLayerPrices prices = priced.pricer.layers().front();
-  EXPECT_EQ(prices.block.recompute, prices.block.forward);
-  EXPECT_EQ(prices.head.recompute.count(), 0);
+  EXPECT_EQ(prices[kBlock].recompute, prices[kBlock].forward);
+  EXPECT_EQ(prices[kHead].recompute.count(), 0);
 }
 
 TEST(PlanPrices, OneRankCommunicatesNothing) {

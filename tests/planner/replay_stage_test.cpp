@@ -34,15 +34,15 @@ struct Staged {
 TEST(ReplayStage, SumsTheLayersOfEachChunk) {
   const Staged staged({.mesh = {.data = 1, .pipeline = 2}, .schedule = 1});
   const StageLayerPrices& prices = staged.layers.front();
-  EXPECT_EQ(staged.stage(0).chunks.front().forward, prices.embedding.forward + 2 * prices.block.forward);
-  EXPECT_EQ(staged.stage(1).chunks.front().backward, 2 * prices.block.backward + prices.head.backward);
+  EXPECT_EQ(staged.stage(0).chunks.front().forward, prices[kEmbedding].forward + 2 * prices[kBlock].forward);
+  EXPECT_EQ(staged.stage(1).chunks.front().backward, 2 * prices[kBlock].backward + prices[kHead].backward);
 }
 
 TEST(ReplayStage, TheFirstRecomputationNeedNotWaitForTheGradient) {
   const Staged staged({.mesh = {.data = 1, .pipeline = 2}, .schedule = 1, .recompute = sim::Recompute::Full});
-  const LayerPrice& block = staged.layers.front().block;
+  const LayerPrice& block = staged.layers.front()[kBlock];
   EXPECT_EQ(staged.stage(0).chunks.front().ahead, block.recompute);
-  EXPECT_EQ(staged.stage(0).chunks.front().backward, block.recompute + 2 * block.backward + staged.layers.front().embedding.backward);
+  EXPECT_EQ(staged.stage(0).chunks.front().backward, block.recompute + 2 * block.backward + staged.layers.front()[kEmbedding].backward);
   EXPECT_EQ(staged.stage(1).chunks.front().ahead.count(), 0);  // the head comes first there
 }
 

@@ -56,15 +56,6 @@ TEST(TaskPrices, ACpuRankIsItsOwnHost) {
   EXPECT_GT(prices.host_copy({.phase = Phase::Gradients, .operation = Operation::CopyToHost}, Bytes(4096)), SimTime(0));
 }
 
-TEST(TaskPrices, EqualLayersAreOneClass) {
-  const ParallelPlan plan = testing::tiny_plan();
-  const ModelGraph model = make_model_graph(plan);
-  const TaskPrices prices(model, plan);
-  for (std::int32_t block = 2; block <= 4; ++block) EXPECT_EQ(prices.layer_class(LayerIndex(block)), prices.layer_class(LayerIndex(1)));
-  EXPECT_NE(prices.layer_class(LayerIndex(0)), prices.layer_class(LayerIndex(1)));
-  EXPECT_NE(prices.layer_class(LayerIndex(5)), prices.layer_class(LayerIndex(1)));
-}
-
 TEST(TaskPrices, RanksBeyondTheCoresShareThem) {
   const auto share = [](std::int32_t ranks, std::int32_t measured) {
     ParallelPlan plan = testing::tiny_plan({.data = ranks, .pipeline = 1, .tensor = 1});

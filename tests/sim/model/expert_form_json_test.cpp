@@ -109,9 +109,9 @@ TEST(ExpertForm, TheFirstLayersMayBeDense) {
   Json json = qwen_moe();
   json["first_k_dense_replace"] = 2;
   const ModelGraph model = make_model_graph(model_config_from_json(json, ""), {1});
-  EXPECT_EQ(model.kind(LayerIndex(2)), LayerKind::Block);
-  EXPECT_EQ(model.kind(LayerIndex(3)), LayerKind::ExpertBlock);
-  EXPECT_EQ(model.first_of(LayerKind::ExpertBlock), LayerIndex(3));
+  EXPECT_EQ(model.kind(LayerIndex(2)), model.kind(LayerIndex(1)));
+  EXPECT_NE(model.kind(LayerIndex(3)), model.kind(LayerIndex(2)));
+  EXPECT_EQ(model.firsts[model.kind(LayerIndex(4)).position()], LayerIndex(3));
   EXPECT_EQ(model.layer(LayerIndex(2)).segments.back().segment, Segment::Mlp);
   EXPECT_EQ(model.layer(LayerIndex(3)).segments.back().segment, Segment::Experts);
 }

@@ -40,6 +40,13 @@ TEST(ModelGraph, LayersStandInOrder) {
   EXPECT_EQ(model.layer(model.head()).segments[0].segment, Segment::Head);
 }
 
+TEST(ModelGraph, EqualLayersAreOfOneKind) {
+  const ModelGraph model = make_model_graph(small_gpt2(), {8});
+  EXPECT_EQ(model.firsts, (std::vector{LayerIndex(0), LayerIndex(1), LayerIndex(4)}));
+  for (LayerIndex block{1}; block < model.head(); ++block) EXPECT_EQ(model.kind(block), LayerKind(1));
+  EXPECT_EQ(model.kind(model.head()), LayerKind(2));
+}
+
 TEST(ModelGraph, NamesAreUniqueAndBlocksAddUp) {
   for (const ModelConfig& config : {small_gpt2(), small_llama()}) {
     const ModelGraph model = make_model_graph(config, {8});
