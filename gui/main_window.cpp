@@ -186,6 +186,10 @@ void MainWindow::linkFiles() {
     pages_->setCurrentWidget(memory_page_);
   });
   connect(&session_, &Session::unpacked, this, &MainWindow::open);
+  connect(&session_, &Session::fileChanged, this, [this](const QString& path, bool is_gone) {
+    tell({is_gone ? tr("%1 is no longer there.").arg(path) : tr("%1 was written to since it was opened.").arg(path),
+          tr("what was read of it stays on show; open it again to see what it holds now")});
+  });
 }
 
 void MainWindow::linkPages() {

@@ -11,7 +11,7 @@
 namespace gui {
 namespace {
 
-constexpr int kProgressEvery = 100;  // milliseconds
+constexpr int kProgressEvery = 100, kLookEvery = 1000;  // milliseconds
 
 // Whoever lets go of it last need not wait: a thousand ranks take a tenth of a second to forget.
 template <class Value>
@@ -52,10 +52,32 @@ Session::Session(QObject* parent) : QObject(parent) {
   });
   connect(this, &Session::estimated, this, [this](const SharedEstimate& estimate) { estimated_ = estimate != nullptr; });
   connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
+  watch_timer_.setInterval(kLookEvery);
+  connect(&watch_timer_, &QTimer::timeout, this, &Session::lookAtFiles);
   for (BackgroundJob* job : {&loading_, &reading_}) connect(job, &BackgroundJob::failed, this, &Session::failed);
 }
 
 Session::~Session() { cancel(); }
+
+void Session::watch(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) watched_[path] = stampOf(path);
+  watch_timer_.start();
+}
+
+// By looking, not by notice of the system: files of a cluster lie on other machines.
+void Session::lookAtFiles() {
+  std::vector<std::pair<QString, bool>> changed;
+  for (auto at = watched_.begin(); at != watched_.end();) {
+    const FileStamp now = stampOf(at->first);
+    if (now == at->second) {
+      ++at;
+      continue;
+    }
+    changed.emplace_back(QString::fromStdString(at->first), !now.exists());
+    at = watched_.erase(at);
+  }
+  for (const auto& [path, is_gone] : changed) Q_EMIT fileChanged(path, is_gone);
+}
 
 void Session::cancel() {
   search_.cancel();
@@ -132,6 +154,7 @@ void Session::openRun(const QString& folder) {
     const SharedRun run = forgottenBeside(loadRun(path));
     return [this, run] {
       run_ = run;
+      watch({run->folder + "/plan.json", run->folder + '/' + sim::trace_file_name(sim::Rank(0))});
       Q_EMIT runReady(run);
     };
   });
@@ -155,7 +178,10 @@ std::shared_ptr<LoadProgress> Session::begin(std::shared_ptr<LoadProgress>& prog
 void Session::openSnapshot(const std::string& path) {
   reading_.start([this, path, progress = begin(snapshot_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const SharedSnapshot snapshot = forgottenBeside(importSnapshot(path, *progress));
-    return [this, snapshot] { Q_EMIT snapshotReady(snapshot); };
+    return [this, snapshot, path] {
+      watch({path});
+      Q_EMIT snapshotReady(snapshot);
+    };
   });
 }
 
@@ -171,7 +197,10 @@ void Session::openTrace(const std::vector<std::string>& paths) {
   opening_timer_.start();
   loading_.start([this, paths, progress = begin(opening_)](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const SharedTrace trace = forgottenBeside(importTrace(paths, *progress));
-    return [this, trace] { Q_EMIT traceReady(trace); };
+    return [this, trace, paths] {
+      watch(paths);
+      Q_EMIT traceReady(trace);
+    };
   });
 }
 

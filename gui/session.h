@@ -5,9 +5,11 @@
 #include <QObject>
 #include <QTimer>
 #include <atomic>
+#include <map>
 
 #include "gui/core/calibration.h"
 #include "gui/core/estimate.h"
+#include "gui/core/file_stamp.h"
 #include "gui/core/plan_question.h"
 #include "gui/import/imported_trace.h"
 #include "gui/import/memory_snapshot.h"
@@ -60,16 +62,20 @@ class Session : public QObject {
   void traceReady(const gui::SharedTrace& trace);
   void unpacked(const QString& run_folder);  // of a bundle
   void snapshotReady(const gui::SharedSnapshot& snapshot);
+  void fileChanged(const QString& path, bool is_gone);  // one that is shown; told once
   void failed(const gui::Message& message);
 
  private:
+  void watch(const std::vector<std::string>& paths);  // as they are now
+  void lookAtFiles();
   void estimate(const PlanQuestion& question);  // on the search's thread
   void simulateWanted(const SharedPlan& before);
   void simulate(Ranks ranks, const SharedPlan& before);
   std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
 
   BackgroundJob search_, simulation_, loading_, reading_;  // reading: a snapshot, beside a trace or run that is loaded
-  QTimer progress_timer_, opening_timer_;
+  QTimer progress_timer_, opening_timer_, watch_timer_;
+  std::map<std::string, FileStamp> watched_;
   std::shared_ptr<LoadProgress> opening_, snapshot_;
   std::atomic<std::int64_t> done_{0}, all_{0};
   std::optional<sim::ParallelPlan> wanted_;

@@ -24,22 +24,30 @@ std::optional<StepMetrics> parseMetrics(const std::string& line) {
 bool MetricsFollower::look() {
   constexpr std::size_t kPiece = 1 << 20;
   std::ifstream file(path_, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const bool begins_anew = file && file.tellg() < read_;  // another run writes there: what it told before is not its own
+  if (begins_anew) {
+    read_ = 0;
+    steps_.clear();
+  }
   file.seekg(read_);
   std::string piece(kPiece, '\0');
   file.read(piece.data(), kPiece);
   piece.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
   has_more_ = piece.size() == kPiece;
-  const std::size_t before = steps_.size();
   std::size_t at = 0;
+  bool news = begins_anew;
   for (std::size_t end; (end = piece.find('\n', at)) != std::string::npos; at = end + 1) {
-    if (const std::optional<StepMetrics> step = parseMetrics(piece.substr(at, end - at)))
+    if (const std::optional<StepMetrics> step = parseMetrics(piece.substr(at, end - at))) {
+      while (!steps_.empty() && steps_.back().step >= step->step) steps_.pop_back();  // resumed from a checkpoint: it goes that way again
       steps_.push_back(*step);
-    else
+      news = true;
+    } else
       ++malformed_;
   }
   if (has_more_ && at == 0) at = kPiece;  // no line of metrics is that long
   read_ += static_cast<std::int64_t>(at);
-  return steps_.size() > before;
+  return news;
 }
 
 }  // namespace gui

@@ -164,6 +164,9 @@ std::vector<std::pair<std::string, std::string>> membersOf(const ImportedTrace& 
   const auto behind = std::find_if(trace.files.begin(), trace.files.end(), [&](const TraceFile& file) { return file.first_span > span; });
   const TraceFile& file = *std::prev(behind);
   std::vector<std::pair<std::string, std::string>> members;
+  if (!file.text->isAsOpened())
+    throw sim::InputError(file.path, {{"", "was written to since it was opened: the arguments of its events are no longer there",
+                                       "open it again; names and times stay as they were read"}});
   JsonCursor cursor(file.text->text());
   cursor.seek(trace.offset[span]);
   int depth = cursor.take('{') ? 1 : 0;

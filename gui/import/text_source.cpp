@@ -1,7 +1,6 @@
 #include "gui/import/text_source.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -68,7 +67,7 @@ void LoadProgress::stopIfCancelled() const {
   if (cancelled) throw sim::InputError("", {{"", "opening was cancelled", ""}});
 }
 
-TextSource::TextSource(const std::string& path, LoadProgress& progress) {
+TextSource::TextSource(const std::string& path, LoadProgress& progress) : path_(path), opened_(stampOf(path)) {
   OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (file.number < 0 || ::fstat(file.number, &status) != 0 || !S_ISREG(status.st_mode))
@@ -81,6 +80,7 @@ TextSource::TextSource(const std::string& path, LoadProgress& progress) {
     if (unpacked == nullptr) refuseFile(path, "cannot be unpacked: there is no temporary folder", "set TMPDIR to a folder with room");
     cut_ = !unpack(path, unpacked.get(), progress);
     std::fflush(unpacked.get());
+    is_ours_ = true;
     mapped = ::fileno(unpacked.get());
     ::fstat(mapped, &status);
     progress.done = 0;
@@ -88,15 +88,16 @@ TextSource::TextSource(const std::string& path, LoadProgress& progress) {
   }
   const off_t hole = ::lseek(mapped, 0, SEEK_HOLE);  // where nothing was ever written: the rest of a file that was not completed
   cut_ |= hole >= 0 && hole < status.st_size;
-  size_ = static_cast<std::size_t>(hole >= 0 ? hole : status.st_size);
-  if (size_ == 0) refuseFile(path, cut_ ? "is no gzip file, or a broken one" : "is empty", "write it again");
-  void* const memory = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, mapped, 0);
-  if (memory == MAP_FAILED) refuseFile(path, "cannot be mapped into memory", "check the limits of the address space (ulimit -v)");
-  data_ = static_cast<const char*>(memory);
+  const auto size = static_cast<std::size_t>(hole >= 0 ? hole : status.st_size);
+  if (size == 0) refuseFile(path, cut_ ? "is no gzip file, or a broken one" : "is empty", "write it again");
+  mapped_ = std::make_unique<const MappedFile>(FileDescriptor{mapped}, size);
+  if (mapped_->text().empty()) refuseFile(path, "cannot be mapped into memory", "check the limits of the address space (ulimit -v)");
 }
 
-TextSource::~TextSource() {
-  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+// What was unpacked, or lies under another name by now, nobody else writes to.
+bool TextSource::isAsOpened() const {
+  const FileStamp now = stampOf(path_);
+  return is_ours_ || (!mapped_->isTorn() && (now == opened_ || !now.isSameFile(opened_)));
 }
 
 }  // namespace gui

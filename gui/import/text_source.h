@@ -1,5 +1,5 @@
 // The bytes of a file of any size: mapped, not read; a gzip file is unpacked into a temporary file first, so that either costs address
-// space and no heap. Used by the readers of this room.
+// space and no heap. The file may be cut or written to while it is read. Used by the readers of this room.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include "gui/core/file_stamp.h"
+#include "gui/import/mapped_file.h"
 
 namespace gui {
 
@@ -20,17 +23,16 @@ class TextSource {
  public:
   // Throws sim::InputError: not there, empty, a broken gzip stream, no room to unpack it.
   TextSource(const std::string& path, LoadProgress& progress);
-  ~TextSource();
-  TextSource(const TextSource&) = delete;
-  TextSource& operator=(const TextSource&) = delete;
 
-  std::string_view text() const { return {data_, size_}; }
-  bool isCut() const { return cut_; }  // a gzip stream that ended early, a hole in the file: what came before is there
+  std::string_view text() const { return mapped_->text(); }
+  bool isCut() const { return cut_ || mapped_->isTorn(); }  // a gzip stream that ended early, a hole in the file: what came before is there
+  bool isAsOpened() const;                                  // false: somebody wrote to the file; places that were known hold something else
 
  private:
-  const char* data_ = nullptr;
-  std::size_t size_ = 0;
-  bool cut_ = false;
+  std::string path_;
+  FileStamp opened_;
+  std::unique_ptr<const MappedFile> mapped_;
+  bool cut_ = false, is_ours_ = false;  // ours: a temporary file
 };
 using SharedText = std::shared_ptr<const TextSource>;
 

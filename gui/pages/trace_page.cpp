@@ -107,7 +107,13 @@ void TracePage::setTrace(const SharedTrace& trace) {
 }
 
 void TracePage::showEvent(int span) {
-  if (span >= 0 && trace_) event_->setTable(membersTable(membersOf(*trace_, static_cast<std::uint32_t>(span))));
+  if (span < 0 || !trace_) return;
+  try {
+    event_->setTable(membersTable(membersOf(*trace_, static_cast<std::uint32_t>(span))));
+  } catch (...) {
+    const Message why = messageOf(std::current_exception());
+    event_->setTable(membersTable({{why.problem.toStdString(), why.remedy.toStdString()}}));
+  }
 }
 
 void TracePage::addUp(TimeRange range) {

@@ -39,6 +39,28 @@ TEST_F(Metrics, CountWhatIsMalformed) {
   EXPECT_EQ(follower.steps().size(), 1u);
 }
 
+TEST_F(Metrics, ARunThatIsResumedGoesThatWayAgain) {
+  write("{\"step\": 1}\n{\"step\": 2, \"loss\": 5}\n{\"step\": 3}\n");
+  MetricsFollower follower(folder_);
+  EXPECT_TRUE(follower.look());
+  write("{\"step\": 2, \"loss\": 4}\n");
+  EXPECT_TRUE(follower.look());
+  ASSERT_EQ(follower.steps().size(), 2u);
+  EXPECT_DOUBLE_EQ(follower.steps()[1].loss, 4);
+}
+
+TEST_F(Metrics, WhatIsGoneStaysAndWhatIsWrittenAnewReplacesIt) {
+  write("{\"step\": 1}\n{\"step\": 2}\n");
+  MetricsFollower follower(folder_);
+  EXPECT_TRUE(follower.look());
+  std::filesystem::remove(folder_ + "/metrics.ndjson");
+  EXPECT_FALSE(follower.look());
+  EXPECT_EQ(follower.steps().size(), 2u);
+  write("{\"step\": 1}\n");
+  EXPECT_TRUE(follower.look());
+  EXPECT_EQ(follower.steps().size(), 1u);
+}
+
 TEST_F(Metrics, AMegabyteAtATimeAndNoLongerLine) {
   std::string text(3 << 20, 'x');  // no line of metrics
   text += '\n';
