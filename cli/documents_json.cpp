@@ -1,5 +1,7 @@
 #include "cli/documents_json.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "sim/cost/memory_beside.h"
@@ -14,6 +16,12 @@ using sim::Json;
 
 // Names of files may hold any bytes: what is no UTF-8 is shown as U+FFFD.
 std::string printed(const Json& document) { return document.dump(2, ' ', false, Json::error_handler_t::replace); }
+// Every document says which it is; a reader refuses what it does not know.
+std::string printed(std::string_view kind, const Json& content) {
+  Json document = {{"format", fmt::format("meshwright.{}/1", kind)}};
+  document.update(content);
+  return printed(document);
+}
 double seconds(sim::SimTime time) { return sim::to_seconds(time).count(); }
 
 Json memory_json(const sim::MemoryBreakdown& memory) {
@@ -128,7 +136,7 @@ Json violations_json(const std::vector<sim::Violation>& violations) {
 }  // namespace
 
 std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {
-  return printed({{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", violations_json(violations)}}}});
+  return printed("error", {{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", violations_json(violations)}}}});
 }
 
 std::string search_document(const PlanOptions& options, const planner::SearchResult& result) {
@@ -139,75 +147,76 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
                         {"reason", exclusion.reason},
                         {"nearest_fix", exclusion.nearest_fix},
                         {"candidates", exclusion.candidates}});
-  return printed({{"plan_file", result.ranked.empty() ? Json(nullptr) : Json(options.output)},
-                  {"ranked", ranked_json(result.ranked)},
-                  {"pareto", ranked_json(result.pareto)},
-                  {"excluded", excluded},
-                  {"candidates", result.candidates},
-                  {"infeasible", result.infeasible},
-                  {"pruned_memory", result.pruned_memory},
-                  {"pruned_bound", result.pruned_bound},
-                  {"simulated", result.simulated},
-                  {"proof", result.proof}});
+  return printed("search", {{"plan_file", result.ranked.empty() ? Json(nullptr) : Json(options.output)},
+                            {"ranked", ranked_json(result.ranked)},
+                            {"pareto", ranked_json(result.pareto)},
+                            {"excluded", excluded},
+                            {"candidates", result.candidates},
+                            {"infeasible", result.infeasible},
+                            {"pruned_memory", result.pruned_memory},
+                            {"pruned_bound", result.pruned_bound},
+                            {"simulated", result.simulated},
+                            {"proof", result.proof}});
 }
 
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
                                 const std::optional<sim::Goodput>& goodput) {
   Json document = {{"plan", shape_json(plan)}, {"result", result_json(plan, result)}};
   if (goodput) document["training"] = goodput_json(*goodput);
-  return printed(document);
+  return printed("simulation", document);
 }
 
 std::string comparison_document(const sim::Comparison& comparison) {
-  return printed({{"step", row_json(comparison.step, comparison.noise)},
-                  {"stages", rows_json(comparison.stages, comparison.noise)},
-                  {"kinds", rows_json(comparison.kinds, comparison.noise)},
-                  {"only_simulated", comparison.only_simulated},
-                  {"only_measured", comparison.only_measured},
-                  {"ledger_equal", comparison.ledger_equal},
-                  {"ledger_difference", comparison.ledger_difference},
-                  {"bubble_simulated_ratio", comparison.bubble_simulated},
-                  {"bubble_measured_ratio", comparison.bubble_measured},
-                  {"overlap_simulated_ratio", comparison.overlap_simulated},
-                  {"overlap_measured_ratio", comparison.overlap_measured},
-                  {"memory_simulated_bytes", comparison.memory_simulated.value()},
-                  {"memory_measured_bytes", comparison.memory_measured.value()},
-                  {"memory_composition_bytes", memory_json(comparison.memory_composition)},
-                  {"noise_ratio", comparison.noise}});
+  return printed("comparison", {{"step", row_json(comparison.step, comparison.noise)},
+                                {"stages", rows_json(comparison.stages, comparison.noise)},
+                                {"kinds", rows_json(comparison.kinds, comparison.noise)},
+                                {"only_simulated", comparison.only_simulated},
+                                {"only_measured", comparison.only_measured},
+                                {"ledger_equal", comparison.ledger_equal},
+                                {"ledger_difference", comparison.ledger_difference},
+                                {"bubble_simulated_ratio", comparison.bubble_simulated},
+                                {"bubble_measured_ratio", comparison.bubble_measured},
+                                {"overlap_simulated_ratio", comparison.overlap_simulated},
+                                {"overlap_measured_ratio", comparison.overlap_measured},
+                                {"memory_simulated_bytes", comparison.memory_simulated.value()},
+                                {"memory_measured_bytes", comparison.memory_measured.value()},
+                                {"memory_composition_bytes", memory_json(comparison.memory_composition)},
+                                {"noise_ratio", comparison.noise}});
 }
 
 std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens) {
-  return printed({{"output", options.output}, {"texts", options.texts}, {"tokens", tokens}, {"vocabulary", 256}, {"type", "uint16"}});
+  return printed("tokens",
+                 {{"output", options.output}, {"texts", options.texts}, {"tokens", tokens}, {"vocabulary", 256}, {"type", "uint16"}});
 }
 
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics) {
   Json steps = Json::array();
   for (const StepMetrics& step : metrics)
     steps.push_back({{"step", step.step}, {"loss", step.loss}, {"tokens_per_second", step.tokens_per_second}});
-  return printed({{"run", options.output}, {"tokens_per_second", median_tokens_per_second(metrics)}, {"steps", steps}});
+  return printed("run", {{"run", options.output}, {"tokens_per_second", median_tokens_per_second(metrics)}, {"steps", steps}});
 }
 
 std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder) {
   Json files = Json::array();
   for (const sim::RecipeFile& file : recipe.files) files.push_back(folder + "/" + file.name);
-  return printed({{"program", std::string(program.name)},
-                  {"version", std::string(program.version)},
-                  {"files", files},
-                  {"notes", violations_json(recipe.notes)}});
+  return printed("recipe", {{"program", std::string(program.name)},
+                            {"version", std::string(program.version)},
+                            {"files", files},
+                            {"notes", violations_json(recipe.notes)}});
 }
 
 std::string import_document(const sim::ImportedPlan& imported, const std::string& output) {
-  return printed({{"plan_file", output},
-                  {"program", std::string(imported.program->name)},
-                  {"plan", shape_json(imported.plan)},
-                  {"notes", violations_json(imported.notes)}});
+  return printed("import", {{"plan_file", output},
+                            {"program", std::string(imported.program->name)},
+                            {"plan", shape_json(imported.plan)},
+                            {"notes", violations_json(imported.notes)}});
 }
 
 std::string export_document(const ExportOptions& options) {
-  return printed({{"weights", options.output + "/model.safetensors"}, {"config", options.output + "/config.json"}});
+  return printed("export", {{"weights", options.output + "/model.safetensors"}, {"config", options.output + "/config.json"}});
 }
 
-std::string script_document(const std::string& script) { return printed({{"script", script}}); }
+std::string script_document(const std::string& script) { return printed("script", {{"script", script}}); }
 
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
 

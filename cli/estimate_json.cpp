@@ -42,7 +42,10 @@ Json estimated_json(const planner::EstimatedLayout& layout) {
 }  // namespace
 
 std::string estimate_document(const planner::LayoutResult& result) {
-  Json document = {{"candidates", result.candidates}, {"over_memory", result.over_memory}, {"ranked", Json::array()}};
+  Json document = {{"format", "meshwright.estimate/1"},
+                   {"candidates", result.candidates},
+                   {"over_memory", result.over_memory},
+                   {"ranked", Json::array()}};
   for (const planner::EstimatedLayout& layout : result.ranked) document["ranked"].push_back(estimated_json(layout));
   return document.dump(2) + "\n";
 }

@@ -1,10 +1,14 @@
 #include "cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <span>
 
 #include "cli/exit_code.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
+#include "sim/units/near_name.h"
 
 namespace cli {
 namespace {
@@ -313,6 +317,22 @@ Invocation choose(const CLI::App& app, Values& values) {
   return {values.calibrate, values.json};
 }
 
+// What a person may have meant by a command or an option that is not known; empty: nothing near, or another fault.
+std::string meant(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> known;
+  if (argc < 2) return "";
+  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  if (std::find(known.begin(), known.end(), argv[1]) == known.end()) return sim::near_name_remedy(argv[1], known, "");
+  known.clear();
+  for (const CLI::Option* option : app.get_subcommand(argv[1])->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (const std::string_view word : std::span(argv + 2, static_cast<std::size_t>(argc - 2))) {
+    const std::string name(word.substr(0, word.find('=')));
+    if (name.starts_with("--") && std::find(known.begin(), known.end(), name) == known.end()) return sim::near_name_remedy(name, known, "");
+  }
+  return "";
+}
+
 }  // namespace
 
 ParseResult parse_command_line(int argc, const char* const* argv) {
@@ -331,7 +351,9 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
     app.parse(argc, argv);
     split_fixed(values);
   } catch (const CLI::ParseError& error) {
-    return {.ended = true, .exit_code = app.exit(error) == 0 ? kSuccess : kUsage, .invocation = {}};
+    const bool is_help = app.exit(error) == 0;
+    if (const std::string words = is_help ? "" : meant(app, argc, argv); !words.empty()) std::cerr << words << "\n";
+    return {.ended = true, .exit_code = is_help ? kSuccess : kUsage, .invocation = {}};
   }
   return {.ended = false, .exit_code = kSuccess, .invocation = choose(app, values)};
 }

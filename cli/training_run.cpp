@@ -23,6 +23,14 @@ sim::Seconds duration(const std::string& option, const std::string& text, Violat
   return {};
 }
 
+sim::Seconds positive_duration(const std::string& option, const std::string& text, Violations& violations) {
+  const std::size_t before = violations.size();
+  const sim::Seconds time = duration(option, text, violations);
+  if (time.count() == 0 && violations.size() == before)
+    violations.push_back({option, "is 0: devices that always fail never train", "give a time above 0, or leave it out: nothing fails"});
+  return time;
+}
+
 // No comparison holds for NaN.
 double within(const std::string& option, double value, std::pair<double, double> range, Violations& violations) {
   if (!(value >= range.first && value <= range.second))
@@ -64,7 +72,7 @@ sim::Training training_of(const TrainingOptions& options, const sim::ModelGraph&
   training.step.usual = usual;
   sim::Reliability& rates = training.reliability;
   if (!options.mean_time_between_failures.empty())
-    rates.mean_time_between_failures = duration("--mtbf", options.mean_time_between_failures, violations);
+    rates.mean_time_between_failures = positive_duration("--mtbf", options.mean_time_between_failures, violations);
   rates.restart = duration("--restart-time", options.restart_time, violations);
   rates.save = duration("--checkpoint-time", options.checkpoint_time, violations);
   rates.straggling = duration("--straggler-time", options.straggler_time, violations);

@@ -30,11 +30,15 @@ int run(const ValidateOptions& options, const Console& console) {
   require_output(options.output, {options.rows});
   const sim::ValidationRows rows = validated(options);
   if (!options.output.empty()) sim::save_text_file(sim::predictions_document(rows.predictions), options.output);
+  if (rows.predictions.empty())
+    throw sim::InputError(options.rows, {{"", "holds no rows", "give a file like profiles/published/rows.json"}});
   const sim::Score score = sim::score(rows);
   for (const sim::PredictedRow& row : rows.predictions)
     if (!row.error.empty()) console.say("error: " + row.error);
   console.result(sim::score_text(score), [&] { return sim::score_document(score); });
-  return kSuccess;
+  // The engine says of rows that it has no words for them yet; any other error is the row's.
+  const bool broken = !options.by_engine && score.errors > 0;
+  return broken ? kInputError : kSuccess;
 }
 
 }  // namespace cli

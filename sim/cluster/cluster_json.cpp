@@ -69,6 +69,8 @@ Cluster cluster_from_json(const Json& json, const std::string& file) {
   const JsonReader reader(json, file);
   reader.choice("format", std::span(&kClusterFormat, 1));
   const auto devices = static_cast<std::int32_t>(reader.integer("devices", {}, kDevices));
+  for (const char* key : {"hardware", "software"}) reader.has(key);
+  reader.refuse_unknown();
   reader.finish();
   Cluster cluster{read_hardware(reader, file), devices, read_software(reader, file)};
   check_links(cluster, file);

@@ -164,7 +164,9 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   profile.traces = read_texts(reader, "traces");
   profile.sources = read_sources(reader);
   if (reader.has("kernels")) profile.kernels = kernel_traits_from_json(json, file);
+  for (const char* key : {"format", "fitted", "$schema"}) reader.has(key);
   check_identity(reader, profile);
+  reader.refuse_unknown();
   reader.finish();
   return profile;
 }

@@ -63,10 +63,12 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
   traits.source = required_source(kernels);
   each_trait(traits, FieldsIn(kernels));
   read_mesh_rates(kernels, traits);
+  kernels.refuse_unknown();
   if (profile.has("fitted")) {
     const JsonReader fitted = profile.child("fitted");
     traits.source += "; " + required_source(fitted);
     each_fitted_trait(traits, FieldsIn(fitted));
+    fitted.refuse_unknown();
   }
   profile.finish();
   return traits;

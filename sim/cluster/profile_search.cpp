@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <set>
-#include <utility>
 
 #include "sim/units/input_error.h"
+#include "sim/units/near_name.h"
 
 namespace sim {
 namespace {
@@ -32,28 +31,17 @@ std::vector<std::string> known_names(const std::vector<std::string>& folders) {
   return {names.begin(), names.end()};
 }
 
-std::size_t edit_distance(const std::string& a, const std::string& b) {  // Levenshtein, one row
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row.back();
+// Parts of one name differ in their form: boards (SXM) first, since they train more than cards.
+std::vector<std::string> boards_first(std::vector<std::string> names) {
+  std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return name.find("-sxm") != std::string::npos; });
+  return names;
 }
 
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<std::string>& known) {
   const std::string asked = name.substr(0, 100);
-  const auto distance = [&](const std::string& other) { return other.starts_with(asked) ? 0 : edit_distance(asked, other); };
-  const auto nearest =
-      std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
-  if (nearest == known.end()) throw InputError(asked, {{"", "is no file, and no profiles were found", "give the path of a profile"}});
-  const bool is_near = !asked.empty() && 2 * distance(*nearest) <= asked.size();  // "nope" is no slip for "p40-24gb"
+  if (known.empty()) throw InputError(asked, {{"", "is no file, and no profiles were found", "give the path of a profile"}});
   throw InputError(asked, {{"", fmt::format("is neither a file nor a known profile, accepted: {}", fmt::join(known, ", ")),
-                            is_near ? fmt::format("did you mean {}?", *nearest) : "give one of these names, or the path of a file"}});
+                            near_name_remedy(asked, boards_first(known), "give one of these names, or the path of a file")}});
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
     stack.source += "; " + required_source(fitted);
     each_constant(stack, FieldsIn(fitted));
   }
+  reader.refuse_unknown();
   reader.finish();
   return stack;
 }

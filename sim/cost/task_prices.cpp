@@ -34,6 +34,12 @@ Bytes scaled(Bytes payload, double factor) {
   return factor == 1 ? payload : Bytes(std::llround(static_cast<double>(payload.value()) * factor));
 }
 
+// What is longer than the clock holds stays so, and is no undefined number: the engine refuses its sum.
+SimTime on_the_clock(Seconds time) {
+  constexpr Seconds kHalfTheClock = to_seconds(SimTime::max() / 2);
+  return to_sim_time(std::min(time, kHalfTheClock));
+}
+
 }  // namespace
 
 TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
@@ -49,11 +55,11 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
 
 SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
   const auto& corrections = plan_.cluster.hardware.corrections;
-  if (corrections.empty()) return to_sim_time(time);
+  if (corrections.empty()) return on_the_clock(time);
   const std::string kind = kind_text(key);
   for (const Correction& correction : corrections)
     if (correction.kind == kind) time *= correction.factor;
-  return to_sim_time(time);
+  return on_the_clock(time);
 }
 
 Seconds TaskPrices::sum_of(const TaskKernels& kernels) const {

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "sim/units/input_error.h"
+
 namespace sim {
 
 Engine::Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing links, StreamOrder order, MemoryTracker& memory)
@@ -109,6 +111,7 @@ void Engine::start_ready() {
 void Engine::start_alone(std::int32_t task) {
   const TaskCost& cost = *priced_[static_cast<std::size_t>(task)].cost;
   begin(task);
+  require_time(task, cost.duration);
   if (cost.num_uses == 0)
     schedule(task, now_ + cost.duration);
   else
@@ -132,11 +135,22 @@ void Engine::start_meeting(std::int32_t meeting) {
   }
   for (const std::int32_t task : meetings_[static_cast<std::size_t>(meeting)])
     take_links(*priced_[static_cast<std::size_t>(task)].cost, duration);
+  require_time(meetings_[static_cast<std::size_t>(meeting)].front(), duration);
   const std::int32_t activity = static_cast<std::int32_t>(graph_.tasks().size()) + meeting;
   if (uses_.empty())
     schedule(activity, now_ + duration);
   else
     links_.start(activity, now_, duration, uses_);
+}
+
+// Shared links may stretch a transfer by their number of users: a hundredth of the clock is left for that.
+void Engine::require_time(std::int32_t task, SimTime duration) const {
+  constexpr SimTime kEnd = SimTime::max() / 100 * 99;
+  if (now_ <= kEnd && duration <= kEnd - now_) return;
+  throw InputError(
+      "the simulated step",
+      {{"", "takes longer than the clock holds (106 days), at task " + to_text(graph_.tasks()[static_cast<std::size_t>(task)].key),
+        "check the rates and latencies of the hardware profile, or take more devices"}});
 }
 
 void Engine::schedule(std::int32_t activity, SimTime time) {

@@ -49,7 +49,7 @@ class Engine {
   // `priced`: by TaskId. The graph and the prices must outlive the engine.
   Engine(const TaskGraph& graph, std::vector<PricedTask> priced, LinkSharing links, StreamOrder order, MemoryTracker& memory);
 
-  // Aborts when tasks wait for each other in a circle (lower() never makes such a graph; check_graph names the circle).
+  // Throws InputError where the step is longer than the clock (106 days). Aborts when tasks wait for each other in a circle (lower() never makes such a graph; check_graph names the circle).
   EngineRun run() &&;
 
  private:
@@ -76,6 +76,7 @@ class Engine {
   void skip_moved_events();
   void account(std::int32_t task, Edge edge);
   void schedule(std::int32_t activity, SimTime time);
+  void require_time(std::int32_t task, SimTime duration) const;
   [[noreturn]] void abort_stuck() const;
 
   const TaskGraph& graph_;

@@ -11,7 +11,6 @@ namespace sim {
 namespace {
 
 constexpr std::string_view kFormat = "meshwright.plan/1";
-constexpr std::string_view kBesideFields[] = {"format", "model", "cluster", "predictions"};
 
 struct ValueJson {
   Json operator()(Bytes value) const { return to_exact_text(value); }
@@ -74,22 +73,9 @@ FieldValue read_value(const PlanField& field, const JsonReader& at, const std::s
 
 void read_field(const PlanField& field, const JsonReader& at, ParallelPlan& plan) {
   const std::string key = place_of(field).key;
-  if (field.access.set == nullptr || (!field.required && !at.has(key))) return;
+  const bool is_given = at.has(key);
+  if (field.access.set == nullptr || (!field.required && !is_given)) return;
   for (const Violation& fault : field.access.set(plan, read_value(field, at, key))) at.violate(key, located(fault), fault.remedy);
-}
-
-// What nobody reads is no slip to pass over: the plan would be another than its file says.
-void refuse_unknown(const JsonReader& at, const std::string& group) {
-  const auto is_known = [&](const std::string& key) {
-    const auto rows = plan_fields();
-    if (group.empty() && std::find(std::begin(kBesideFields), std::end(kBesideFields), key) != std::end(kBesideFields)) return true;
-    return std::any_of(rows.begin(), rows.end(), [&](const PlanField& field) {
-      const FieldPlace place = place_of(field);
-      return (place.group == group && place.key == key) || (group.empty() && place.group == key);
-    });
-  };
-  for (const std::string& key : at.keys())
-    if (!is_known(key)) at.violate(key, "is no field of a plan", "leave it out, or correct its name");
 }
 
 void read_fields(const JsonReader& json, ParallelPlan& plan) {
@@ -97,7 +83,6 @@ void read_fields(const JsonReader& json, ParallelPlan& plan) {
   if (json.has("training")) groups.insert({"training", json.child("training")});
   for (const PlanField& field : plan_fields())
     if (const auto group = groups.find(place_of(field).group); group != groups.end()) read_field(field, group->second, plan);
-  for (const auto& [group, at] : groups) refuse_unknown(at, group);
 }
 
 }  // namespace
@@ -134,6 +119,7 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
   }
   json.child("model");
   json.child("cluster");
+  json.refuse_unknown();
   json.finish();
   plan.model = model_config_from_json(document.at("model"), file);
   plan.cluster = cluster_from_json(document.at("cluster"), file);

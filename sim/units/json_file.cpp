@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "sim/units/json_reader.h"
 
@@ -44,6 +46,27 @@ std::string why_not_json(const std::string& message) {
   return text;
 }
 
+// Told by the parser as it goes; a later value would silently replace the earlier one.
+class KeysOnce {
+ public:
+  bool operator()(int, Json::parse_event_t event, const Json& parsed) {
+    switch (event) {
+      case Json::parse_event_t::object_start: open_.emplace_back(); break;
+      case Json::parse_event_t::object_end: open_.pop_back(); break;
+      case Json::parse_event_t::key:
+        if (const auto& key = parsed.get_ref<const std::string&>(); !open_.back().insert(key).second && twice_.empty()) twice_ = key;
+        break;
+      default: break;
+    }
+    return true;
+  }
+  const std::string& twice() const { return twice_; }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+  std::string twice_;
+};
+
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& name) {
@@ -52,7 +75,11 @@ Json parse_json(std::string_view text, const std::string& name) {
   if (nests_too_deep(text))
     throw InputError(name, {{"", fmt::format("nests deeper than {} levels", kDeepest), "check that this is the right file"}});
   try {
-    return Json::parse(text.begin(), text.end());
+    KeysOnce keys;
+    Json document = Json::parse(text.begin(), text.end(), std::ref(keys));
+    if (!keys.twice().empty())
+      throw InputError(name, {{"", fmt::format("has the key \"{}\" twice in one object", keys.twice()), "keep one of them"}});
+    return document;
   } catch (const Json::exception& error) {
     throw InputError(name, {{"", fmt::format("is not JSON: {}", why_not_json(error.what())), "check that it was written completely"}});
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/units/near_name.h"
 #include "sim/units/unit_text.h"
 
 namespace sim {
@@ -26,7 +27,16 @@ std::string shown(const Json& value) {
   return text.size() <= kLongest ? text : text.substr(0, kLongest) + " ...";
 }
 
-std::string shown(JsonReader::Range range) { return fmt::format("{} to {}", range.low, range.high); }
+// Digits of three together, as far as they can be counted at a glance: "1,000,000", "1e+15".
+std::string shown(double limit) {
+  if (limit != std::trunc(limit) || std::abs(limit) < 10'000 || std::abs(limit) > 1e12) return fmt::format("{}", limit);
+  std::string digits = fmt::format("{}", static_cast<std::int64_t>(std::abs(limit)));
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return (limit < 0 ? "-" : "") + digits;
+}
+
+// "0 to 1,000,000", "1 up": a limit that only keeps arithmetic whole is no help.
+std::string shown(JsonReader::Range range) { return shown(range.low) + (range.high < 1e15 ? " to " + shown(range.high) : " up"); }
 
 std::optional<std::int64_t> as_integer(const Json& value) {
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
@@ -59,14 +69,16 @@ Quantity quantity(const JsonReader& reader, const Json* found, const std::string
 
 }  // namespace
 
-JsonReader::JsonReader(const Json& value, std::string file)
-    : value_(&value), file_(std::move(file)), violations_(std::make_shared<std::vector<Violation>>()) {}
+JsonReader::JsonReader(const Json& value, std::string file) : value_(&value), file_(std::move(file)), found_(std::make_shared<Found>()) {}
 
 JsonReader::JsonReader(const Json& value, std::string pointer, const JsonReader& parent)
-    : value_(&value), file_(parent.file_), pointer_(std::move(pointer)), violations_(parent.violations_) {}
+    : value_(&value), file_(parent.file_), pointer_(std::move(pointer)), found_(parent.found_) {}
 
 bool JsonReader::has(const std::string& key) const {
   if (!value_->is_object()) return false;
+  Asked& asked = found_->asked[pointer_];
+  asked.object = value_;
+  asked.keys.insert(key);
   const auto found = value_->find(key);
   return found != value_->end() && !found->is_null();
 }
@@ -74,7 +86,10 @@ bool JsonReader::has(const std::string& key) const {
 std::vector<std::string> JsonReader::keys() const {
   std::vector<std::string> names;
   if (value_->is_object())
-    for (const auto& item : value_->items()) names.push_back(item.key());
+    for (const auto& item : value_->items()) {
+      names.push_back(item.key());
+      has(item.key());
+    }
   return names;
 }
 
@@ -190,13 +205,23 @@ void JsonReader::violate(const std::string& key, std::string problem, std::strin
 }
 
 void JsonReader::add(Violation violation) const {  // the same fault is told once
-  for (const Violation& known : *violations_)
+  for (const Violation& known : found_->violations)
     if (known.where == violation.where && known.problem == violation.problem) return;
-  violations_->push_back(std::move(violation));
+  found_->violations.push_back(std::move(violation));
+}
+
+void JsonReader::refuse_unknown() const {
+  for (const auto& [pointer, asked] : found_->asked) {
+    if (pointer != pointer_ && !pointer.starts_with(pointer_ + "/")) continue;
+    const std::vector<std::string> known(asked.keys.begin(), asked.keys.end());
+    for (const auto& item : asked.object->items())
+      if (!asked.keys.contains(item.key()))
+        add({pointer + "/" + escaped(item.key()), "is no field that is known here", near_name_remedy(item.key(), known, "remove it")});
+  }
 }
 
 void JsonReader::finish() const {
-  if (!violations_->empty()) throw InputError(file_, *violations_);
+  if (!found_->violations.empty()) throw InputError(file_, found_->violations);
 }
 
 }  // namespace sim

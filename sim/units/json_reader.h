@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +21,7 @@
 
 namespace sim {
 
-// Throws InputError for a file that cannot be read, is no JSON, or nests deeper than 200 levels.
+// Throws InputError for a file that cannot be read, is no JSON, holds a key twice in one object, or nests deeper than 200 levels.
 Json load_json_file(const std::string& path);
 Json parse_json(std::string_view text, const std::string& name);
 // Written aside, flushed, then renamed: a reader sees the old file or the new one. Throws InputError naming the disk's reason.
@@ -55,6 +57,8 @@ class JsonReader {
   std::vector<std::int64_t> integers(const std::string& key) const;  // missing: empty
 
   void violate(const std::string& key, std::string problem, std::string remedy) const;
+  // Of formats that are ours: a key that nothing has asked for, here or in objects inside that were read, is a violation. Call it last.
+  void refuse_unknown() const;
   void finish() const;  // throws InputError when anything was violated
   const Json& json() const { return *value_; }
 
@@ -63,10 +67,19 @@ class JsonReader {
   const Json* find(const std::string& key, bool required) const;
   void add(Violation violation) const;
 
+  struct Asked {
+    const Json* object;
+    std::set<std::string> keys;
+  };
+  struct Found {  // by a reader and those of the objects inside
+    std::vector<Violation> violations;
+    std::map<std::string, Asked> asked;  // by pointer
+  };
+
   const Json* value_;
   std::string file_;
   std::string pointer_;
-  std::shared_ptr<std::vector<Violation>> violations_;
+  std::shared_ptr<Found> found_;
 };
 
 }  // namespace sim

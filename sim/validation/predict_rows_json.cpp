@@ -105,7 +105,7 @@ ValidationRows predict_file(const std::string& path, PredictedBy by) {
 }
 
 std::string predictions_document(const std::vector<PredictedRow>& rows) {
-  Json document;
+  Json document = {{"format", "meshwright.row_predictions/1"}};
   document["rows"] = Json::array();
   for (const PredictedRow& row : rows) document["rows"].push_back(row_json(row));
   return document.dump(1) + "\n";

@@ -135,6 +135,24 @@ class PlanFile(refusal.RefusalTest):
         self.plan(lambda plan: plan.update(zero_stage=4), "/zero_stage")
         self.plan(lambda plan: plan.update(format="meshwright.plan/9"), "/format")
 
+    def test_fields_that_nobody_reads(self):
+        self.plan(lambda plan: plan.update(zero_stge=1), "/zero_stge", "did you mean zero_stage")
+        self.plan(lambda plan: plan["mesh"].update(tensr=1), "/mesh/tensr", "did you mean tensor")
+        self.plan(lambda plan: plan["cluster"].update(device=1), "/device", "did you mean devices")
+        self.plan(lambda plan: plan["cluster"]["hardware"].update(memry="1 GiB"), "/memry", "did you mean memory")
+
+    def test_a_key_that_stands_twice(self):
+        path = self.make_plan()
+        path.write_text(path.read_text().replace('"zero_stage"', '"zero_stage": 3, "zero_stage"', 1))
+        self.refused(["simulate", path], "plan.json", "zero_stage.* twice")
+
+    def test_a_step_longer_than_the_clock(self):
+        path = self.make_plan()
+        content = json.loads(path.read_text())
+        content["cluster"]["hardware"]["kernel_overhead"] = "1e30 s"
+        path.write_text(json.dumps(content))
+        self.refused(["simulate", path], "106 days", "hardware profile")
+
     def test_microbatches_that_do_not_divide_the_batch(self):
         self.plan(lambda plan: plan.update(microbatch_size=5), "microbatch")
 

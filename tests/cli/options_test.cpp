@@ -97,6 +97,12 @@ TEST(Options, WhatWouldBeIgnoredIsRefused) {
   EXPECT_EQ(usage_error({"run", "p", "--data", "d", "-o", "r", "--steps", "3", "--fallback", "f"}, "--max-restarts"), kUsage);
 }
 
+TEST(Options, SlipsOfThePenAreNamed) {
+  EXPECT_EQ(usage_error({"simulat", "p"}, "did you mean simulate?"), kUsage);
+  EXPECT_EQ(usage_error({"simulate", "p", "--jsn"}, "did you mean --json?"), kUsage);
+  EXPECT_EQ(usage_error({"plan", "--devces=8"}, "did you mean --devices?"), kUsage);
+}
+
 TEST(Options, HelpHasAnExample) {
   for (const char* name : {"measure", "plan", "simulate", "tokenize", "run", "compare", "calibrate"}) {
     testing::internal::CaptureStdout();

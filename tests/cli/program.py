@@ -39,8 +39,10 @@ class ProgramTest(unittest.TestCase):
         return done
 
     def document(self, *arguments, expect=0, **options):
-        """The one JSON document on stdout."""
-        return json.loads(self.run_program(*arguments, "--json", expect=expect, **options).stdout)
+        """The one JSON document on stdout; it says which it is."""
+        document = json.loads(self.run_program(*arguments, "--json", expect=expect, **options).stdout)
+        self.assertRegex(document["format"], r"^meshwright\.[a-z_]+/1$")
+        return document
 
     def write(self, name, content):
         path = self.folder / name

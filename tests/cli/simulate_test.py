@@ -131,6 +131,7 @@ class Simulate(program.ProgramTest):
         self.assertAlmostEqual(training["useful_seconds"], 100000 * document["result"]["step_time_seconds"], places=6)
         self.assertIn("80 % between", self.run_program("simulate", plan, *rates).stdout)
         self.assertIn("no time", self.run_program("simulate", plan, "--steps", "5", "--mtbf", "soon", expect=30).stderr)
+        self.assertIn("never train", self.run_program("simulate", plan, "--steps", "5", "--mtbf", "0 s", expect=30).stderr)
 
     def test_disturbances_that_cannot_be_are_all_named(self):
         plan = self.make_plan()

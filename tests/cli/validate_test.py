@@ -20,7 +20,7 @@ class Validate(program.ProgramTest):
         rows = json.loads(open(self.ROWS).read())[:3]
         rows[1]["plan"]["dp"] += 1
         file, out = self.write("rows.json", json.dumps(rows)), self.folder / "predictions.json"
-        done = self.run_program("validate", file, "--out", out)
+        done = self.run_program("validate", file, "--out", out, expect=30)
         self.assertIn(rows[1]["id"], done.stderr)
         self.assertEqual([row["status"] for row in json.loads(out.read_text())["rows"]], ["ok", "error", "ok"])
 
@@ -33,6 +33,9 @@ class Validate(program.ProgramTest):
         self.assertIn(" us", stack["fitted"]["host_per_kernel"])
         left_out = self.document("validate", file, "--leave-out-each")
         self.assertEqual(left_out["rows_predicted"], sum(row["headline"] for row in rows))
+
+    def test_nothing_to_validate_is_no_success(self):
+        self.assertIn("holds no rows", self.run_program("validate", self.write("none.json", "[]"), expect=30).stderr)
 
     def test_table(self):
         self.assertIn("macro MAPE", self.run_program("validate", self.ROWS).stdout)

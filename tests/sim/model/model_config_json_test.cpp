@@ -101,10 +101,10 @@ TEST(ModelConfigJson, TellsEveryViolationAtOnceAndNoConsequence) {
   EXPECT_EQ(
       told(R"({"model_type": "llama", "num_hidden_layers": -1, "hidden_size": 1e30, "num_attention_heads": 32, "num_key_value_heads": 5,
                      "vocab_size": "many", "hidden_act": "tanh", "rms_norm_eps": 0, "head_dim": 7})"),
-      "config.json: /num_hidden_layers: is -1, expected a whole number from 1 to 1000000000; correct it\n"
-      "config.json: /hidden_size: is 1e+30, expected a whole number from 1 to 1000000000; correct it\n"
+      "config.json: /num_hidden_layers: is -1, expected a whole number from 1 to 1,000,000,000; correct it\n"
+      "config.json: /hidden_size: is 1e+30, expected a whole number from 1 to 1,000,000,000; correct it\n"
       "config.json: /intermediate_size: is missing; add it\n"
-      "config.json: /vocab_size: is \"many\", expected a whole number from 1 to 1000000000; correct it\n"
+      "config.json: /vocab_size: is \"many\", expected a whole number from 1 to 1,000,000,000; correct it\n"
       "config.json: /hidden_act: is \"tanh\", accepted: gelu_new, gelu_pytorch_tanh, gelu, silu, swish, relu; choose one of them\n"
       "config.json: /rms_norm_eps: is 0, expected a number from 1e-30 to 1e+30; correct it\n"
       "config.json: /num_key_value_heads: is 5, which does not divide num_attention_heads 32; choose a divisor\n"

@@ -28,6 +28,12 @@ TEST(JsonFile, RefusesWhatIsNoJsonAndSaysWhere) {
     EXPECT_THROW(parse_json(text, "f"), InputError) << text;
 }
 
+TEST(JsonFile, RefusesAKeyThatStandsTwice) {
+  EXPECT_THAT([] { parse_json(R"({"a": {"zero": 1, "b": [{"zero": 2}], "zero": 3}})", "f"); },
+              ThrowsMessage<InputError>(HasSubstr("f: has the key \"zero\" twice in one object")));
+  EXPECT_NO_THROW(parse_json(R"({"a": {"zero": 1}, "zero": [{"zero": 2}, {"zero": 3}]})", "f"));
+}
+
 TEST(JsonFile, SaysThatAFileIsEmpty) {
   for (const char* text : {"", " \n\t\r "})
     EXPECT_THAT([&] { parse_json(text, "f"); }, ThrowsMessage<InputError>(HasSubstr("f: is empty")));
@@ -57,8 +63,6 @@ TEST(JsonFile, RefusesDeepNestingBeforeAnyRecursion) {
   EXPECT_NO_THROW(parse_json("\"" + std::string(1000, '[') + "\"", "f")) << "brackets inside text nest nothing";
   EXPECT_NO_THROW(parse_json("\"\\\"" + std::string(1000, '[') + "\"", "f")) << "nor behind an escaped quote";
 }
-
-TEST(JsonFile, LastOfEqualKeysCounts) { EXPECT_EQ(parse_json("{\"a\": 1, \"a\": 2}", "f")["a"], 2); }
 
 TEST(JsonFile, KeepsTheOrderOfKeysAndTheSameBytes) {
   const std::string path = testing::TempDir() + "json_file_" + std::to_string(::getpid()) + ".json";

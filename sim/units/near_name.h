@@ -1,0 +1,18 @@
+// What a person may have meant by a name that is not known: for remedies. Used by readers of files and by the command line.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sim {
+
+// Names that `asked` begins, in their order; else the one that is the fewest edits away (Levenshtein), if those are at most
+// half of its letters. Empty: nothing is near ("nope" is no slip for "p40-24gb").
+std::vector<std::string> near_names(std::string_view asked, std::span<const std::string> known);
+
+// "did you mean tensor?", "did you mean a or b?"; else `otherwise`.
+std::string near_name_remedy(std::string_view asked, std::span<const std::string> known, std::string otherwise);
+
+}  // namespace sim

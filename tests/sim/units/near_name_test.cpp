@@ -1,0 +1,34 @@
+#include "sim/units/near_name.h"
+
+#include <gmock/gmock.h>
+
+namespace sim {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const std::vector<std::string> kParts = {"a100-80gb-sxm", "h100-80gb-pcie", "h100-80gb-sxm"};
+
+TEST(NearName, NamesThatItBegins) { EXPECT_THAT(near_names("h100", kParts), ElementsAre("h100-80gb-pcie", "h100-80gb-sxm")); }
+
+TEST(NearName, FewestEdits) {
+  EXPECT_THAT(near_names("a10-80gb-smx", kParts), ElementsAre("a100-80gb-sxm"));
+  EXPECT_THAT(near_names("tensr", std::vector<std::string>{"data", "tensor"}), ElementsAre("tensor"));
+}
+
+TEST(NearName, NothingIsNear) {
+  EXPECT_THAT(near_names("nope", kParts), IsEmpty());
+  EXPECT_THAT(near_names("", kParts), IsEmpty());
+  EXPECT_THAT(near_names(std::string(200, 'h'), kParts), IsEmpty());
+  EXPECT_THAT(near_names("data", {}), IsEmpty());
+}
+
+TEST(NearName, Remedies) {
+  EXPECT_EQ(near_name_remedy("h100", kParts, "choose one"), "did you mean h100-80gb-pcie or h100-80gb-sxm?");
+  EXPECT_EQ(near_name_remedy("a100", kParts, "choose one"), "did you mean a100-80gb-sxm?");
+  EXPECT_EQ(near_name_remedy("nope", kParts, "choose one"), "choose one");
+}
+
+}  // namespace
+}  // namespace sim
