@@ -97,7 +97,8 @@ void declare_plan(CLI::App& app, Values& values) {
   declare_plan_request(command, values.plan);
   command
       ->add_option("--fix", values.fixed,
-                   "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, "
+                   "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, "
+                   "accumulation, reshard, "
                    "layers_per_unit, reshard_ranks, "
                    "sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule")
       ->expected(1)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/table.h"
+#include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/units/unit_text.h"
 
@@ -44,6 +45,12 @@ std::string host_name(const sim::ParallelPlan& plan) {
   return plan.offload_optimizer ? "optimizer, inputs" : "inputs";
 }
 
+// When gradients of several microbatches are reduced.
+std::string reduction_name(const sim::ParallelPlan& plan) {
+  if (plan.num_microbatches() == 1 || plan.mesh.copies() == 1) return "-";
+  return plan.accumulation == sim::Accumulation::ReduceEach ? "each" : "last";
+}
+
 // Columns that stand behind "data" where some plan has such ranks.
 struct RareColumn {
   std::string_view name;
@@ -54,6 +61,7 @@ constexpr RareColumn kRareColumns[] = {
     {"expert", [](const sim::ParallelPlan& plan) { return plan.mesh.expert > 1; },
      [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
+    {"reduced", sim::reduces_each, reduction_name},
     {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer || plan.offload_activations; }, host_name},
 };
 constexpr std::ptrdiff_t kBehindData = 2;
@@ -153,10 +161,11 @@ std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", plan.mesh.expert) : "";
-  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}, recompute {}{}", plan.mesh.data,
+  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} microbatches of {}, zero{}{}, recompute {}{}", plan.mesh.data,
                      replicas, context, experts, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage",
                      plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "", plan.num_microbatches(), plan.microbatch_size,
-                     zero_name(plan), recompute_name(plan), host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan));
+                     zero_name(plan), sim::reduces_each(plan) ? " of each microbatch" : "", recompute_name(plan),
+                     host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan));
 }
 
 }  // namespace cli

@@ -45,6 +45,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.chunks = candidate.chunks;
   plan_.microbatch_size = candidate.microbatch;
   plan_.zero_stage = candidate.zero_stage;
+  plan_.accumulation = candidate.accumulation;
   plan_.reshard_after_forward = candidate.reshard;
   plan_.layers_per_unit = candidate.layers_per_unit;
   plan_.sequence_parallel = candidate.sequence_parallel;
@@ -80,7 +81,7 @@ const sim::TaskGraph& Evaluator::devices() {
 }
 
 const std::vector<StageWeights>& Evaluator::weights() {
-  const auto [entry, is_new] = weights_.try_emplace({cut_key(), plan_.zero_stage, plan_.offload_optimizer});
+  const auto [entry, is_new] = weights_.try_emplace({cut_key(), plan_.zero_stage, plan_.offload_optimizer, sim::reduces_each(plan_)});
   if (is_new) entry->second = stage_weights(model_, plan_, devices().buckets());
   return entry->second;
 }

@@ -11,6 +11,7 @@
 #include "planner/plan_candidate.h"
 #include "planner/plan_prices.h"
 #include "planner/replay.h"
+#include "sim/cost/gradient_lifetime.h"
 
 namespace planner {
 
@@ -47,11 +48,11 @@ class Evaluator {
     ActivationMemory activations;
     std::vector<sim::SimTime> layer_times;
   };
-  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool,
-                             sim::ContextAlgorithm>;  // microbatch, sequence parallel, recompute, offload, split backward
+  using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool, sim::ContextAlgorithm,
+                             bool>;  // microbatch, sequence parallel, recompute, offload, split backward, context algorithm, reduces each
   using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t,
-                            std::vector<sim::LayerIndex>>;    // chunks, last stage of the model, layers of a unit of stage 3, cut
-  using WeightsKey = std::tuple<CutKey, std::int32_t, bool>;  // ZeRO stage, offload
+                            std::vector<sim::LayerIndex>>;          // chunks, last stage of the model, layers of a unit of stage 3, cut
+  using WeightsKey = std::tuple<CutKey, std::int32_t, bool, bool>;  // ZeRO stage, offload, reduces each
   using StepKey =
       std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t>;  // schedule, chunks, microbatches
@@ -64,8 +65,8 @@ class Evaluator {
   const std::vector<StageStepPrices>& steps();
   const StageOrders& orders();
   WorkKey work_key() const {
-    return {plan_.microbatch_size,     plan_.sequence_parallel, plan_.recompute,
-            plan_.offload_activations, plan_.splits_backward(), plan_.context_algorithm};
+    return {plan_.microbatch_size,   plan_.sequence_parallel, plan_.recompute,         plan_.offload_activations,
+            plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
   }
   CutKey cut_key() const {
     return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,

@@ -63,6 +63,8 @@ constexpr Axis kAxes[] = {
     {"chunks", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.chunks); }, kDegree},
     {"microbatch", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.microbatch); }, kDegree},
     {"zero", [](const std::string& t, FixedAxes& a) { return read_zero(t, a.zero); }, "0, 1, 2, 3"},
+    {"accumulation", [](const std::string& t, FixedAxes& a) { return read_name(t, sim::kAccumulationNames, a.accumulation); },
+     "reduce_last, reduce_each"},
     {"reshard", [](const std::string& t, FixedAxes& a) { return read_switch(t, a.reshard); }, "true, false"},
     {"layers_per_unit", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.layers_per_unit); }, kDegree},
     {"reshard_ranks", [](const std::string& t, FixedAxes& a) { return read_degree(t, a.reshard_ranks); }, kDegree},

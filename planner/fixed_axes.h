@@ -10,7 +10,7 @@
 
 namespace planner {
 
-// Axes that can be fixed: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, reshard, layers_per_unit, reshard_ranks, sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule.
+// Axes that can be fixed: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, accumulation, reshard, layers_per_unit, reshard_ranks, sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule.
 using Fixed = std::map<std::string, std::string>;
 
 struct FixedAxes {
@@ -18,6 +18,7 @@ struct FixedAxes {
   std::optional<sim::ContextAlgorithm> context_algorithm;
   std::optional<bool> sequence_parallel, reshard, offload_optimizer, offload_activations;
   std::optional<sim::Recompute> recompute;
+  std::optional<sim::Accumulation> accumulation;
   std::optional<std::string> schedule;
 };
 

@@ -123,6 +123,7 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                          .by_layer = std::vector<Bytes>(model.layers.size()),
                          .gradients_begin = std::vector<Bytes>(model.layers.size()),
                          .gradients_end = std::vector<Bytes>(model.layers.size()),
+                         .tied_gradients = std::vector<Bytes>(model.layers.size()),
                          .of_all_shards = std::vector<Bytes>(model.layers.size()),
                          .first_bucket = std::vector<Bytes>(model.layers.size())};
     sim::add_step_data(weights.resident, plan);
@@ -132,12 +133,19 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
       if (!bucket.expert) weights.of_all_shards[unit] += sim::bytes_per_element(plan.workload.precision) * bucket.elements;
       Bytes& first = weights.first_bucket[unit];
       const bool is_first = first == Bytes{} && !bucket.tied;
+      std::int64_t elements = 0;  // without padding
       for (const sim::BucketSlot& slot : bucket.slots) {
         const Bytes bytes = sim::bytes_per_element(plan.workload.precision) * slot.elements;
+        elements += slot.elements;
         weights.by_layer[slot.layer.position()] += bytes;
-        weights.gradients_begin[bucket.slots.front().layer.position()] += bytes;
-        weights.gradients_end[bucket.ready_after.position()] += bytes;
         if (is_first) first += bytes;
+      }
+      const Bytes gradients = sim::bytes_per_gradient(plan) * elements;
+      if (bucket.tied) {
+        weights.tied_gradients[bucket.ready_after.position()] += gradients;
+      } else {
+        weights.gradients_begin[bucket.slots.front().layer.position()] += gradients;
+        weights.gradients_end[bucket.ready_after.position()] += gradients;
       }
     }
     stages.push_back(std::move(weights));

@@ -28,12 +28,13 @@ struct ActivationMemory {
 };
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
 
-// Depends on mesh, cut, chunks and ZeRO stage. By stage.
+// Depends on mesh, cut, chunks, ZeRO stage and on whether each microbatch is reduced. By stage.
 struct StageWeights {
   sim::MemoryBreakdown resident{};
   std::vector<sim::Bytes> by_layer;  // weights (= gradients) of each of the model's layers; zero where another stage owns it
   std::vector<sim::Bytes> gradients_begin,
-      gradients_end;  // by layer: of the buckets whose gradients come with its backward, and are complete after it
+      gradients_end;                       // by layer: of the buckets whose gradients come with its backward, and are complete after it
+  std::vector<sim::Bytes> tied_gradients;  // by layer: that come with its first backward, and stay until all backwards are done
   std::vector<sim::Bytes>
       of_all_shards;  // by first layer of a unit: of its weights, those that are no expert's; neighbours may keep them after forward
   std::vector<sim::Bytes>

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
 
 namespace planner {
@@ -22,7 +23,7 @@ struct ActionMemory {
   LayerIndex first_layer, last_layer;
 };
 
-// Which run of the chunk an action is: the first takes what stays for the step (gradients, kept units), the last frees it.
+// Which run of the chunk an action is: the first takes what stays for the step (gradients that are reduced last, kept units), the last frees it.
 struct Run {
   bool first = false, last = false;
   bool near = false;  // neighbours keep the weights since a forward
@@ -40,7 +41,8 @@ class StageWalk {
         stage_(stage),
         gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
         keeps_near_(gathers_ && plan.reshard_after_forward && plan.mesh.reshard > 1),
-        frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients) {}
+        frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients),
+        reduces_each_(sim::reduces_each(plan)) {}
 
   Bytes peak(const std::vector<sim::StageAction>& order);  // the most beyond what is resident
 
@@ -80,7 +82,7 @@ class StageWalk {
   const ActivationMemory& activations_;
   const StageWeights& weights_;
   sim::StageIndex stage_;
-  bool gathers_, keeps_near_, frees_gradients_;
+  bool gathers_, keeps_near_, frees_gradients_, reduces_each_;
 };
 
 const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
@@ -117,7 +119,10 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     const Bytes gathered = weight ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
     if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
     if (run.first && forward && opens && keeps_units) alive += weights;
-    if (run.first && kind == ActionKind::Backward && frees_gradients_) alive += weights_.gradients_begin[layer.position()];
+    if (kind == ActionKind::Backward && frees_gradients_) {
+      if (run.first) alive += weights_.tied_gradients[layer.position()];
+      if (run.first || reduces_each_) alive += weights_.gradients_begin[layer.position()];
+    }
     const Bytes peak = alive + memory(layer, kind).peak + gathered;  // below what was alive at first: weight gradients only free
     if (in_last_unit)
       all.last_peak = opens ? peak : std::max(all.last_peak, peak);
@@ -126,7 +131,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     alive += memory(layer, kind).change;
     if (forward && closes) alive += kept(unit, range);
     if (run.last && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
-    if (run.last && !forward && completes && frees_gradients_) alive -= weights_.gradients_end[layer.position()];
+    if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_.gradients_end[layer.position()];
     if (is_last) break;
   }
   all.change = alive - (is_remote(virtual_stage + step) ? activations_.received : Bytes{});

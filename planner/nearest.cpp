@@ -22,8 +22,8 @@ Distance distance(const PlanCandidate& a, const PlanCandidate& b) {
   degree(a.zero_stage + 1, b.zero_stage + 1);
   degree(a.layers_per_unit, b.layers_per_unit);
   degree(a.reshard_ranks, b.reshard_ranks);
-  all.axes += (a.reshard != b.reshard) + (a.sequence_parallel != b.sequence_parallel) + (a.context_algorithm != b.context_algorithm) +
-              (a.recompute != b.recompute) + (a.offload_optimizer != b.offload_optimizer) +
+  all.axes += (a.accumulation != b.accumulation) + (a.reshard != b.reshard) + (a.sequence_parallel != b.sequence_parallel) +
+              (a.context_algorithm != b.context_algorithm) + (a.recompute != b.recompute) + (a.offload_optimizer != b.offload_optimizer) +
               (a.offload_activations != b.offload_activations);
   return all;
 }

@@ -18,6 +18,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.chunks = candidate.chunks;
   plan.microbatch_size = candidate.microbatch;
   plan.zero_stage = candidate.zero_stage;
+  plan.accumulation = candidate.accumulation;
   plan.reshard_after_forward = candidate.reshard;
   plan.layers_per_unit = candidate.layers_per_unit;
   plan.sequence_parallel = candidate.sequence_parallel;
@@ -40,6 +41,7 @@ std::vector<Argument> axes_of(const PlanCandidate& candidate) {
           {"schedule", std::string(sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name)},
           {"chunks", std::to_string(candidate.chunks)},
           {"zero", std::to_string(candidate.zero_stage)},
+          {"accumulation", std::string(sim::kAccumulationNames[static_cast<std::size_t>(candidate.accumulation)])},
           {"reshard", candidate.reshard ? "true" : "false"},
           {"layers_per_unit", std::to_string(candidate.layers_per_unit)},
           {"reshard_ranks", std::to_string(candidate.reshard_ranks)},

@@ -19,6 +19,7 @@ struct PlanCandidate {
   std::int32_t chunks = 1;
   std::int32_t microbatch = 1;  // samples
   std::int32_t zero_stage = 0;
+  sim::Accumulation accumulation = sim::Accumulation::ReduceLast;
   bool reshard = true;
   std::int32_t layers_per_unit = 1;
   std::int32_t reshard_ranks = 1;  // of the plan's mesh: not of the candidate's, whose prices it shares

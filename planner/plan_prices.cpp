@@ -39,6 +39,17 @@ SimTime alone(const sim::TaskCost& cost) {
   return SimTime(static_cast<std::int64_t>(static_cast<double>(cost.duration.count()) * load));
 }
 
+SimTime load_on(const sim::TaskCost& cost, sim::LinkId link) {
+  __extension__ using Work = __int128;  // shares are whole numbers of 2^-20 (cost_model.h)
+  constexpr std::int64_t kUnits = 1 << 20;
+  SimTime load{};
+  for (std::size_t use = 0; use < cost.num_uses; ++use)
+    if (cost.uses[use].link == link)
+      load += SimTime(
+          static_cast<std::int64_t>(Work{cost.duration.count()} * static_cast<std::int64_t>(cost.uses[use].share * kUnits) / kUnits));
+  return load;
+}
+
 }  // namespace
 
 sim::TaskGraph devices_without_buckets(const sim::ParallelPlan& plan) {
@@ -57,11 +68,13 @@ sim::TaskGraph devices_of(const sim::ModelGraph& model, const sim::ParallelPlan&
 }
 
 Pricer::Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices)
-    : model_(model), plan_(plan), devices_(devices), costs_(model, plan) {}
+    : model_(model), plan_(plan), devices_(devices), placement_(plan), costs_(model, plan) {}
 
-SimTime Pricer::price(sim::Task task) const {
+Exchange Pricer::exchange(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
-  return alone(costs_.cost(task, devices_));
+  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::Rank rank = devices_.devices()[task.device.position()].representative;
+  return {.time = alone(cost), .load = {.port = load_on(cost, placement_.port(rank)), .uplink = load_on(cost, placement_.uplink(rank))}};
 }
 
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
@@ -124,23 +137,23 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
     const bool communicates = group != MeshAxis::None;
     const sim::Bytes element =
         phase == Phase::Gradients ? sim::bytes_per_gradient(plan_) : sim::bytes_per_element(plan_.workload.precision);
-    return price({.key = {.stage = stage,
-                          .chunk = bucket.chunk,
-                          .layer = bucket.ready_after,
-                          .phase = phase,
-                          .operation = operation,
-                          .group = group,
-                          .sequence = index.value()},
-                  .bucket = index,
-                  .payload = communicates ? element * (group == MeshAxis::Replica && strategy.shards_optimizer ? bucket.shard_elements
-                                                                                                               : bucket.elements)
-                                          : sim::Bytes{}});
+    return exchange({.key = {.stage = stage,
+                             .chunk = bucket.chunk,
+                             .layer = bucket.ready_after,
+                             .phase = phase,
+                             .operation = operation,
+                             .group = group,
+                             .sequence = index.value()},
+                     .bucket = index,
+                     .payload = communicates ? element * (group == MeshAxis::Replica && strategy.shards_optimizer ? bucket.shard_elements
+                                                                                                                  : bucket.elements)
+                                             : sim::Bytes{}});
   };
   BucketPrice prices{.ready_after = bucket.ready_after,
                      .chunk = bucket.chunk,
                      .tied = bucket.tied,
                      .shared = bucket.shards > 1,
-                     .update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None)};
+                     .update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None).time};
   if (plan_.offload_optimizer) {
     const auto copy = [&](Phase phase, Operation operation, sim::Bytes element) {
       return price({.key = {.stage = stage, .phase = phase, .operation = operation},
@@ -150,8 +163,9 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
     prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, sim::bytes_per_gradient(plan_));
     prices.to_device = copy(Phase::Step, Operation::CopyToDevice, sim::bytes_per_element(plan_.workload.precision));
   }
-  if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding);
+  if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
   if (bucket.shards == 1) return prices;
+  prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
   prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, axis);
   if (plan_.mesh.replicas > 1 && !bucket.expert) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {
@@ -161,7 +175,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
     if (prices.stays_near) prices.near_forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Reshard);
     if (prices.stays_near) prices.near_backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Reshard);
   } else if (strategy.shards_optimizer) {
-    prices.weights_gather = task(Phase::Step, Operation::AllGather, axis);
+    prices.weights_gather = task(Phase::Step, Operation::AllGather, axis).time;
   }
   return prices;
 }

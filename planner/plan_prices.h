@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cost/cost_model.h"
+#include "sim/cost/placement.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/units/sim_time.h"
@@ -18,17 +19,35 @@ struct LayerPrice {                                           // one microbatch 
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
 
+// How long a task would take with all of a link: the sum over the tasks of a link is never above the time they take together.
+struct LinkLoad {
+  sim::SimTime port{}, uplink{};  // of the rank; of its node
+  LinkLoad& operator+=(const LinkLoad& more) {
+    port += more.port;
+    uplink += more.uplink;
+    return *this;
+  }
+};
+struct Exchange {  // a collective of a bucket
+  sim::SimTime time{};
+  LinkLoad load{};
+};
+
 struct BucketPrice {
   sim::LayerIndex ready_after;
   sim::ChunkIndex chunk;
   bool tied = false;
   bool shared = false;      // by several ranks: reduced, gathered
   bool stays_near = false;  // after forward: among neighbours, who gather it for less
-  sim::SimTime forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
-  sim::SimTime reduce{}, replica_sum{}, update{};  // replica_sum: of what is left of the gradients, over the replicas
-  sim::SimTime to_host{}, to_device{};             // an offloaded optimizer: of gradients, of new weights; `update` is the host's
-  sim::SimTime weights_gather{};                   // stages 1 and 2: after the update
-  sim::SimTime embedding_sum{};                    // tied: over first and last stage
+  Exchange forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights
+  Exchange reduce{}, replica_sum{};  // replica_sum: of what is left of the gradients, over the replicas
+  sim::SimTime update{};
+  sim::SimTime accumulate{};            // what a microbatch's reduction leaves onto those before
+  sim::SimTime to_host{}, to_device{};  // an offloaded optimizer: of gradients, of new weights; `update` is the host's
+  sim::SimTime weights_gather{};        // stages 1 and 2: after the update
+  sim::SimTime embedding_sum{};         // tied: over first and last stage
+
+  sim::SimTime reduction(bool each) const { return reduce.time + replica_sum.time + (each ? accumulate : sim::SimTime{}); }
 };
 
 struct StageStepPrices {                         // what a stage does once a step
@@ -65,7 +84,8 @@ class Pricer {
   std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel, offload
 
  private:
-  sim::SimTime price(sim::Task task) const;
+  sim::SimTime price(sim::Task task) const { return exchange(task).time; }
+  Exchange exchange(sim::Task task) const;
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;
@@ -75,6 +95,7 @@ class Pricer {
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;
   const sim::TaskGraph& devices_;
+  sim::Placement placement_;
   sim::CostModel costs_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
 
 namespace planner {
@@ -18,7 +19,7 @@ SimTime time_of(const LayerPrice& price, ActionKind kind) {
   return kind == ActionKind::Forward ? price.forward : kind == ActionKind::Backward ? price.backward : price.weight;
 }
 
-SimTime gather_time(const BucketPrice& price, ActionKind kind, bool near) {
+const Exchange& gather_of(const BucketPrice& price, ActionKind kind, bool near) {
   if (near) return kind == ActionKind::Forward ? price.near_forward_gather : price.near_backward_gather;
   return kind == ActionKind::Forward ? price.forward_gather : price.backward_gather;
 }
@@ -63,6 +64,7 @@ class Replay {
   void copy_rest_to_host();
   SimTime update(ReplayStage& stage, std::size_t bucket, SimTime agreed);
   void send(ReplayStage& stage, const StageAction& action);
+  void wait_for_links(ReplayStage& stage);
   void finish_gradients();
   void step();
 
@@ -70,7 +72,8 @@ class Replay {
   const sim::ParallelPlan& plan_;
   const PlanPrices& prices_;
   sim::StreamOrder stream_order_;
-  bool gathers_, reduces_, offloads_;
+  bool gathers_, reduces_, reduces_each_, offloads_;
+  bool adds_up_;  // the reductions of an action, instead of going through its layers: nothing is in their way
   ActionKind completes_gradients_;
   sim::ChunkPlacement placement_;
   sim::PipelineShape shape_;
@@ -87,7 +90,9 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       stream_order_(sim::stream_order(plan)),
       gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
       reduces_(plan.mesh.copies() > 1),
+      reduces_each_(sim::reduces_each(plan)),
       offloads_(plan.offload_optimizer),
+      adds_up_(!offloads_ && sim::queue_of(stream_order_, Stream::Reduce) != sim::queue_of(stream_order_, Stream::Compute)),
       completes_gradients_(plan.completes_gradients()),
       placement_(plan.placement()),
       shape_(plan.pipeline_shape()),
@@ -141,7 +146,8 @@ bool Replay::advance(ReplayStage& stage) {
 void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   const bool is_last = action.kind == completes_gradients_ && --chunk.actions_left == 0;
-  if (gathers_ || (is_last && (reduces_ || offloads_))) return run_layers(stage, action, arrived);
+  const bool reduces = action.kind == completes_gradients_ && (is_last || reduces_each_) && (reduces_ || offloads_);
+  if (gathers_ || (reduces && (!adds_up_ || action.kind == ActionKind::Weight))) return run_layers(stage, action, arrived);
   if (action.kind == ActionKind::Weight) {
     perform(stage, Stream::Compute, SimTime{}, chunk.weight);
     return;
@@ -149,6 +155,11 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
   const bool forward = action.kind == ActionKind::Forward;
   if (!forward) perform(stage, Stream::Compute, SimTime{}, chunk.ahead);
   perform(stage, Stream::Compute, arrived, forward ? chunk.forward : chunk.backward);
+  if (reduces) {
+    SimTime& reduced = free(stage, Stream::Reduce);
+    reduced = std::max(reduced + chunk.reductions, stage.computed + chunk.reduced_after);
+    stage.load += chunk.reduction_load;
+  }
   send(stage, action);
 }
 
@@ -193,7 +204,7 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
     perform(stage, Stream::Compute, std::max(arrived, gathered), time_of(layer, visit.kind));
     if (left == 1 && visit.kind != ActionKind::Weight) send(stage, action);
     if (gathers_) reshard(stage, visit, next ? &*next : nullptr);
-    if (visit.kind == completes_gradients_ && chunk.actions_left == 0) reduce_ready(stage, chunk, visit.layer);
+    if (visit.kind == completes_gradients_ && (reduces_each_ || chunk.actions_left == 0)) reduce_ready(stage, chunk, visit.layer);
     if (next) visit = *next;
   }
 }
@@ -206,8 +217,11 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
   SimTime all{};
   for (const std::size_t bucket : chunk.buckets_of[static_cast<std::size_t>(visit.layer.value() - chunk.layers.begin.value())]) {
     SimTime& there = stage.gathered[bucket];
-    if (there == kNotYet)
-      there = perform(stage, Stream::Gather, stage.computed, gather_time(prices[bucket], visit.kind, stage.near[bucket]));
+    if (there == kNotYet) {
+      const Exchange& gather = gather_of(prices[bucket], visit.kind, stage.near[bucket]);
+      there = perform(stage, Stream::Gather, stage.computed, gather.time);
+      stage.load += gather.load;
+    }
     stage.near[bucket] = false;
     all = std::max(all, there);
   }
@@ -234,12 +248,14 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
   const StageStepPrices& step = prices_.steps[static_cast<std::size_t>(stage.index)];
   const std::vector<BucketPrice>& buckets = step.buckets;
   if (!reduces_ && !offloads_) return;
+  if (layer.value() + 1 == chunk.layers.end.value()) chunk.next_bucket = chunk.first_bucket;
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
-    perform(stage, Stream::Reduce, stage.computed, bucket.reduce);
-    const SimTime reduced = perform(stage, Stream::Reduce, SimTime{}, bucket.replica_sum);
-    if (!step.replicated_sum) copy_to_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
+    const SimTime reduced = perform(stage, Stream::Reduce, stage.computed, bucket.reduction(reduces_each_));
+    stage.load += bucket.reduce.load;
+    stage.load += bucket.replica_sum.load;
+    if (!step.replicated_sum && chunk.actions_left == 0) copy_to_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
   }
 }
 
@@ -262,7 +278,14 @@ void Replay::send(ReplayStage& stage, const StageAction& action) {
   sent(action, receiver) = posted;
 }
 
+// The last reduction ends when all that its links carried has passed.
+void Replay::wait_for_links(ReplayStage& stage) {
+  SimTime& reduced = free(stage, Stream::Reduce);
+  if (reduces_) reduced = std::max({reduced, stage.load.port, stage.load.uplink});
+}
+
 void Replay::finish_gradients() {
+  for (ReplayStage& stage : stages_) wait_for_links(stage);
   for (ReplayStage& stage : stages_)
     if (const auto sum = prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum)
       perform(stage, Stream::Reduce, stage.computed, *sum);
@@ -276,7 +299,7 @@ void Replay::finish_gradients() {
   for (ReplayStage* stage : {first, last}) {
     perform(*stage, Stream::Reduce, start, duration);
     const BucketPrice& tied = prices_.steps[static_cast<std::size_t>(stage->index)].buckets.back();
-    if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, tied.reduce + tied.replica_sum);
+    if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, tied.reduce.time + tied.replica_sum.time);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
 
 namespace planner {
@@ -41,6 +42,36 @@ void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::P
   }
 }
 
+struct Reducing {
+  const StageLayerPrices& layers;
+  const std::vector<BucketPrice>& buckets;
+  bool each;
+};
+
+// Buckets are reduced in turn, each when the backward of its last layer is done. With the layers below bucket b taking L(b), the last reduction ends
+// L(b) before the end of the backward plus the time of b and those behind it; the latest over all b.
+void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::ModelGraph& model) {
+  std::vector<sim::SimTime> below(1);  // by layer of the chunk
+  for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
+    const LayerPrice& price = price_of(prices.layers, model, layer);
+    below.push_back(below.back() + price.recompute + price.backward);
+  }
+  chunk.reduced_after = -below.back();
+  std::size_t end = chunk.first_bucket;
+  const auto is_own = [&](const BucketPrice& bucket) {
+    return !bucket.tied && chunk.layers.begin <= bucket.ready_after && bucket.ready_after < chunk.layers.end;
+  };
+  while (end < prices.buckets.size() && is_own(prices.buckets[end])) ++end;
+  while (end-- > chunk.first_bucket) {
+    const BucketPrice& bucket = prices.buckets[end];
+    chunk.reductions += bucket.reduction(prices.each);
+    chunk.reduction_load += bucket.reduce.load;
+    chunk.reduction_load += bucket.replica_sum.load;
+    chunk.reduced_after = std::max(
+        chunk.reduced_after, chunk.reductions - below[static_cast<std::size_t>(bucket.ready_after.value() - chunk.layers.begin.value())]);
+  }
+}
+
 }  // namespace
 
 StageOrders stage_orders(const sim::ParallelPlan& plan) {
@@ -67,8 +98,11 @@ ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelP
     ReplayChunk chunk = make_chunk(model, plan, prices.layers[index.position()], plan.layers(index, at));
     const auto first =
         std::find_if(buckets.begin(), buckets.end(), [&](const BucketPrice& bucket) { return bucket.chunk == at && !bucket.tied; });
-    chunk.next_bucket = static_cast<std::size_t>(first - buckets.begin());
-    if (gathers) find_buckets(chunk, model, plan, buckets);
+    chunk.first_bucket = chunk.next_bucket = static_cast<std::size_t>(first - buckets.begin());
+    if (gathers)
+      find_buckets(chunk, model, plan, buckets);
+    else
+      add_up_reductions(chunk, {prices.layers[index.position()], buckets, sim::reduces_each(plan)}, model);
     stage.chunks.push_back(std::move(chunk));
   }
   return stage;

@@ -68,6 +68,7 @@ class Enumerator {
   void add_options(const Shape& shape);
   std::vector<std::int32_t> zero_stages(const sim::DeviceMesh& mesh) const;
   std::vector<sim::Recompute> recomputes() const;
+  std::vector<sim::Accumulation> accumulations(const PlanCandidate& candidate) const;
   std::vector<bool> reshards(std::int32_t zero_stage) const;
   std::vector<bool> host_optimizers() const;
   std::vector<bool> host_inputs(const PlanCandidate& candidate) const;
@@ -184,6 +185,14 @@ std::vector<std::int32_t> Enumerator::zero_stages(const sim::DeviceMesh& mesh) c
   return mesh.copies() > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
 }
 
+std::vector<sim::Accumulation> Enumerator::accumulations(const PlanCandidate& candidate) const {
+  using enum sim::Accumulation;
+  if (fixed_.accumulation) return {*fixed_.accumulation};
+  const bool sums_several = request_.workload.global_batch / candidate.mesh.data > candidate.microbatch;
+  const bool splits = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].splits_backward;
+  return sums_several && candidate.mesh.copies() > 1 && !splits ? std::vector{ReduceLast, ReduceEach} : std::vector{ReduceLast};
+}
+
 std::vector<sim::Recompute> Enumerator::recomputes() const {
   using enum sim::Recompute;
   if (fixed_.recompute) return {*fixed_.recompute};
@@ -239,6 +248,7 @@ void Enumerator::add_options(const Shape& shape) {
                                   .chunks = shape.chunks,
                                   .microbatch = shape.microbatch}};
   vary(all, &PlanCandidate::zero_stage, [&](const PlanCandidate&) { return zero_stages(shape.mesh); });
+  vary(all, &PlanCandidate::accumulation, [&](const PlanCandidate& at) { return accumulations(at); });
   vary(all, &PlanCandidate::reshard, [&](const PlanCandidate& at) { return reshards(at.zero_stage); });
   vary(all, &PlanCandidate::reshard_ranks, [&](const PlanCandidate& at) { return reshard_sizes(at); });
   vary(all, &PlanCandidate::layers_per_unit, [&](const PlanCandidate& at) { return unit_sizes(shape, at.zero_stage); });

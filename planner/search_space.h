@@ -2,13 +2,15 @@
 // Enumerates shapes only: stage cuts come from partition, memory and time from evaluator.
 //
 // Exhaustive over the meshes (mesh_space.h), context algorithm, microbatch (all divisors of global_batch / D), schedule (every row of the table) with
-// its chunks, ZeRO stage with resharding and wrapping, sequence parallelism and recomputation. Left out are plans that equal another one or hold more memory for
+// its chunks, ZeRO stage with resharding and wrapping, accumulation, sequence parallelism and recomputation. Left out are plans that equal another one or hold more memory for
 // the same work:
 //   P == 1 or one microbatch   one schedule of a single chunk: without a second stage or microbatch there is no order to choose
 //                              (gpipe on one stage only holds more activations)
 //   C == 1                     one context algorithm: there is nobody to exchange keys with
 //   T == 1                     no sequence parallelism: there is no group to split the sequence over
 //   D x C == 1                 ZeRO stage 0: there is nobody to share with
+//   D x C == 1, one microbatch accumulation=reduce_each: nothing is reduced, or once
+//   a split backward           accumulation=reduce_each: weight gradients of a microbatch come after those of the next
 //   stage < 3                  resharding, wrapping: only stage 3 gathers
 //   stage 3, reshards          after forward all shards, or those of a node: of another number the time lies between
 //   replicas                   ZeRO stage 0: nothing is sharded that they could hold twice; the sum's algorithm is priced anyway

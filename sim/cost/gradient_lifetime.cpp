@@ -4,6 +4,10 @@
 
 namespace sim {
 
+bool reduces_each(const ParallelPlan& plan) {
+  return plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.copies() > 1;
+}
+
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model), plan_(plan), is_limited_(sharding_strategy(plan).shards_gradients && plan.mesh.copies() > 1) {
   if (!is_limited_) return;

@@ -1,5 +1,5 @@
 // From when to when full gradients exist where ranks keep only their shard of them (ZeRO-2, ZeRO-3): from the first backward that adds to a
-// bucket until its reduction. Used by memory_effects.
+// bucket until its reduction. Used by memory_effects; whether each microbatch is reduced by itself, by all that prices a step.
 #pragma once
 
 #include <vector>
@@ -8,6 +8,10 @@
 #include "sim/task_graph/task.h"
 
 namespace sim {
+
+// Whether each microbatch's gradients are reduced by themselves, and their sum is made of what that leaves: of several microbatches, where there is
+// somebody to reduce with. Elsewhere both values of `accumulation` are one plan.
+bool reduces_each(const ParallelPlan& plan);
 
 class GradientLifetime {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/cost/gradient_lifetime.h"
 #include "sim/estimate/expert_load.h"
 #include "sim/estimate/link_clock.h"
 #include "sim/estimate/spread.h"
@@ -52,7 +53,8 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       clock_(device_, plan.cluster.software, execution_),
       operators_(clock_, plan.cluster.software, execution_),
       slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
-      accumulates_(plan.num_microbatches() > 1 && plan.accumulation == Accumulation::ReduceLast) {}
+      accumulates_(plan.num_microbatches() > 1 && !reduces_each(plan)),
+      accumulates_experts_(accumulates_ || (plan.num_microbatches() > 1 && plan.mesh.expert_copies() == 1)) {}
 
 Work ModelledKernels::work(const KernelCall& call) const {
   Work work = family_of(call.kernel) == KernelFamily::MatrixProduct    ? call.share * product(call)
@@ -79,7 +81,7 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
   if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held}, dispatch);
   if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held}, dispatch);
   const Work gradient = clock_.grouped({outputs, inputs, rows, held}, dispatch);
-  return accumulates_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
+  return accumulates_experts_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
 
 // A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.

@@ -35,8 +35,8 @@ class ModelledKernels {
   Execution execution_;
   KernelClock clock_;
   OperatorClock operators_;
-  double slowest_;  // device of the mesh, in units of the mean one
-  bool accumulates_;
+  double slowest_;                          // device of the mesh, in units of the mean one
+  bool accumulates_, accumulates_experts_;  // into gradients of microbatches before; experts may have nobody to reduce with
 };
 
 }  // namespace sim

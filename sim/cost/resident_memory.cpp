@@ -1,5 +1,7 @@
 #include "sim/cost/resident_memory.h"
 
+#include "sim/cost/gradient_lifetime.h"
+
 namespace sim {
 namespace {
 
@@ -14,7 +16,7 @@ Bytes optimizer_bytes_per_element(const Workload& workload) {
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
-  const bool sums_apart = plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.copies() > 1;
+  const bool sums_apart = reduces_each(plan);
   StageElements elements;
   for (const Bucket& bucket : buckets) {
     elements.all += bucket.elements;

@@ -48,6 +48,16 @@ TEST(PlanText, ALongFrontShowsItsEnds) {
   EXPECT_THAT(text(result), HasSubstr("and 12 more"));
 }
 
+TEST(PlanText, WhenGradientsAreReducedStandsWherePlansDiffer) {
+  planner::SearchResult result;
+  result.ranked = {ranked(4, ""), ranked(2, "8.3 % slower: bubble")};
+  EXPECT_THAT(text(result), Not(HasSubstr("reduced")));
+  result.ranked.front().plan.accumulation = sim::Accumulation::ReduceEach;
+  EXPECT_THAT(text(result), testing::ContainsRegex("data  reduced  tensor(.|\n)*1 +4 +each (.|\n)*2 +2 +last "));
+  EXPECT_EQ(plan_summary(result.ranked.front().plan),
+            "data 4 x tensor 1 x pipeline 1, one stage, 2 microbatches of 1, zero0 of each microbatch, recompute none");
+}
+
 TEST(PlanText, SummaryIsOneLine) {
   EXPECT_EQ(plan_summary(ranked(4, "").plan), "data 4 x tensor 1 x pipeline 1, one stage, 2 microbatches of 1, zero0, recompute none");
 }

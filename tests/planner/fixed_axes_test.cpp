@@ -14,6 +14,7 @@ TEST(FixedAxes, ReadsEveryAxis) {
                                           {"chunks", "3"},
                                           {"microbatch", "16"},
                                           {"zero", "3"},
+                                          {"accumulation", "reduce_each"},
                                           {"reshard", "false"},
                                           {"layers_per_unit", "4"},
                                           {"reshard_ranks", "8"},
@@ -26,6 +27,7 @@ TEST(FixedAxes, ReadsEveryAxis) {
   EXPECT_EQ(axes.chunks, 3);
   EXPECT_EQ(axes.microbatch, 16);
   EXPECT_EQ(axes.zero, 3);
+  EXPECT_EQ(axes.accumulation, sim::Accumulation::ReduceEach);
   EXPECT_EQ(axes.reshard, false);
   EXPECT_EQ(axes.layers_per_unit, 4);
   EXPECT_EQ(axes.reshard_ranks, 8);

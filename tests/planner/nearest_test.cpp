@@ -10,7 +10,7 @@ TEST(Nearest, OneAxisIsNearerThanTwo) {
   PlanCandidate one = from, two = from;
   one.recompute = sim::Recompute::Full;
   two.microbatch = 2;
-  two.zero_stage = 1;
+  two.accumulation = sim::Accumulation::ReduceEach;
   EXPECT_LT(distance(from, one), distance(from, two));
   EXPECT_EQ(distance(from, from), Distance{});
 }

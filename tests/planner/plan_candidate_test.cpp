@@ -12,6 +12,7 @@ namespace {
 const PlanCandidate kCandidate{.mesh = {.data = 2, .pipeline = 2, .tensor = 2},
                                .microbatch = 2,
                                .zero_stage = 3,
+                               .accumulation = sim::Accumulation::ReduceEach,
                                .reshard = false,
                                .layers_per_unit = 2,
                                .sequence_parallel = true,
@@ -23,6 +24,7 @@ TEST(PlanCandidate, BecomesAPlanWithAnEvenCut) {
   EXPECT_EQ(plan.mesh, kCandidate.mesh);
   EXPECT_EQ(plan.microbatch_size, 2);
   EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_EQ(plan.accumulation, sim::Accumulation::ReduceEach);
   EXPECT_FALSE(plan.reshard_after_forward);
   EXPECT_EQ(plan.layers_per_unit, 2);
   EXPECT_TRUE(plan.sequence_parallel);
@@ -35,6 +37,7 @@ TEST(PlanCandidate, ItsAxesAreWhatFixTakes) {
   const FixedAxes read = read_fixed_axes(fixed);
   EXPECT_EQ(read.data, 2);
   EXPECT_EQ(read.zero, 3);
+  EXPECT_EQ(read.accumulation, sim::Accumulation::ReduceEach);
   EXPECT_EQ(read.reshard, false);
   EXPECT_EQ(read.layers_per_unit, 2);
   EXPECT_EQ(read.sequence_parallel, true);

@@ -44,7 +44,7 @@ TEST(PlanPrices, OneRankCommunicatesNothing) {
   EXPECT_EQ(priced.pricer.transfers().front().down.forward_receive.count(), 0);
   const StageStepPrices step = priced.pricer.steps().front();
   EXPECT_EQ(step.world_sum.count(), 0);
-  for (const BucketPrice& bucket : step.buckets) EXPECT_EQ(bucket.reduce.count(), 0);
+  for (const BucketPrice& bucket : step.buckets) EXPECT_EQ(bucket.reduce.time.count(), 0);
 }
 
 // Eight data groups leave one node through one uplink: each gets an eighth.
@@ -60,7 +60,7 @@ TEST(PlanPrices, EqualRanksOnANodeSlowEachOther) {
   const sim::TaskKey key{.phase = sim::Phase::Gradients, .operation = sim::Operation::AllReduce, .group = sim::MeshAxis::Data};
   const auto price = alone.collective(key, sim::Bytes(2) * bucket.elements, {.ranks = 2, .on_node = 1});
   const double slowed =
-      static_cast<double>(priced.pricer.steps().front().buckets.front().reduce.count()) / static_cast<double>(price.duration.count());
+      static_cast<double>(priced.pricer.steps().front().buckets.front().reduce.time.count()) / static_cast<double>(price.duration.count());
   EXPECT_NEAR(slowed, 8 * price.uplink, 1e-3);
 }
 

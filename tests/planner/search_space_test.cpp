@@ -25,7 +25,9 @@ std::int64_t most_layers_per_unit(const SearchRequest& request, const PlanCandid
 bool is_duplicate(const SearchRequest& request, const PlanCandidate& c, std::int64_t microbatches) {
   const bool plain = sim::all_schedules()[static_cast<std::size_t>(c.schedule)].name == "1f1b";
   return c.mesh.tensor > request.cluster.devices_per_node() || (c.chunks == 1 && !plain && (c.mesh.pipeline == 1 || microbatches == 1)) ||
-         (c.mesh.copies() == 1 && c.zero_stage > 0) || (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
+         (c.mesh.copies() == 1 && c.zero_stage > 0) ||
+         (c.accumulation == sim::Accumulation::ReduceEach && (c.mesh.copies() == 1 || microbatches == 1)) ||
+         (c.mesh.context == 1 && c.context_algorithm != sim::ContextAlgorithm::Ring) ||
          (c.mesh.context > 1 && request.workload.sequence / c.mesh.context < kLeastContextTokens) ||
          (c.zero_stage < 3 && (!c.reshard || c.layers_per_unit > 1 || c.reshard_ranks > 1)) ||
          (c.reshard_ranks > 1 && (!c.reshard || c.reshard_ranks * c.mesh.tensor != request.cluster.devices_per_node())) ||
@@ -56,13 +58,16 @@ void for_all_combinations(const SearchRequest& request, Visit visit) {
                             for (c.layers_per_unit = 1; c.layers_per_unit <= request.model.layers; c.layers_per_unit *= 2)
                               for (const bool sequence_parallel : {true, false})
                                 for (const sim::Recompute recompute :
-                                     {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full}) {
-                                  c.context_algorithm = algorithm;
-                                  c.reshard = reshard;
-                                  c.sequence_parallel = sequence_parallel;
-                                  c.recompute = recompute;
-                                  visit(c);
-                                }
+                                     {sim::Recompute::None, sim::Recompute::Selective, sim::Recompute::Full})
+                                  for (const sim::Accumulation accumulation :
+                                       {sim::Accumulation::ReduceLast, sim::Accumulation::ReduceEach}) {
+                                    c.context_algorithm = algorithm;
+                                    c.reshard = reshard;
+                                    c.sequence_parallel = sequence_parallel;
+                                    c.recompute = recompute;
+                                    c.accumulation = accumulation;
+                                    visit(c);
+                                  }
 }
 
 void expect_exhaustive(const SearchRequest& request) {
@@ -153,6 +158,15 @@ TEST(SearchSpace, FixedAxesAreKept) {
     EXPECT_EQ(candidate.recompute, sim::Recompute::Full);
     EXPECT_EQ(candidate.schedule, 0);
   }
+}
+
+TEST(SearchSpace, MicrobatchesAreReducedOneByOneWhereSeveralRanksReduceSeveral) {
+  SearchRequest request = small_request({.devices = 8});
+  request.fixed = {{"accumulation", "reduce_each"}};
+  for (const PlanCandidate& candidate : enumerate(request).candidates)
+    EXPECT_EQ(candidate.accumulation, sim::Accumulation::ReduceEach);  // taken at its word
+  request.fixed = {{"microbatch", "8"}, {"data", "1"}};
+  for (const PlanCandidate& candidate : enumerate(request).candidates) EXPECT_EQ(candidate.accumulation, sim::Accumulation::ReduceLast);
 }
 
 TEST(SearchSpace, AnImpossiblePlanNamesEveryConstraint) {

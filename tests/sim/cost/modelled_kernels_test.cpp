@@ -37,6 +37,7 @@ TEST(ModelledKernels, AProductIsThatOfTheClock) {
 
 TEST(ModelledKernels, GradientsOfLaterMicrobatchesAreAddedUnlessOnlyTheirSumsAre) {
   ParallelPlan plan = a100_plan();
+  plan.mesh = {.data = 2};
   plan.workload.global_batch = plan.microbatch_size * plan.mesh.data;
   const KernelCall call{Kernel::LinearWeightGradient, {4096, 8192, 2048}};
   const double once = device_time(plan, call);
@@ -44,6 +45,22 @@ TEST(ModelledKernels, GradientsOfLaterMicrobatchesAreAddedUnlessOnlyTheirSumsAre
   EXPECT_GT(device_time(plan, call), once);
   plan.accumulation = Accumulation::ReduceEach;  // a task of its own
   EXPECT_EQ(device_time(plan, call), once);
+  plan.mesh = {.data = 1};  // with nobody to reduce with there is none
+  EXPECT_GT(device_time(plan, call), once);
+}
+
+// Experts that are dealt out to all ranks are reduced with nobody.
+TEST(ModelledKernels, GradientsOfExpertsThatNobodySharesAreAdded) {
+  ParallelPlan plan = a100_plan();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512};
+  plan.mesh = {.data = 4, .expert = 4};
+  plan.workload.global_batch = plan.microbatch_size * plan.mesh.data * 4;
+  const KernelCall call{Kernel::LinearWeightGradient, {4096, 8192, 2048, 1}};
+  const double added = device_time(plan, call);
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_EQ(device_time(plan, call), added);
+  plan.mesh.expert = 2;
+  EXPECT_LT(device_time(plan, call), added);
 }
 
 TEST(ModelledKernels, SelectiveRecomputationMakesScoresAgainWhereAnyAreKept) {
