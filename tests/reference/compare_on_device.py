@@ -1,21 +1,19 @@
-"""The executor against PyTorch, eager and compiled, on one device in one run: compare_on_device.py <folder of programs> <report.json> [device]
+"""The executor against PyTorch, eager and compiled, on one device: a phase of tests/run_gpu.sh (tests/gpu/phases.py).
 
-Tokens a second and peak memory of GPT-2 124M, 350M, 1.3B and Llama 1B in bf16 on a GPU (device cuda, the default); of tiny models on a CPU (device
-cpu), to see that the comparison itself works. Rounds are interleaved; of each program's steps the first are left out; figures are medians.
-Called by tests/run_gpu.sh. Exit code 1: a program failed; what it said is in the report.
+Tokens a second and peak memory of GPT-2 124M, 350M, 1.3B and Llama 1B in bf16 on a GPU (device cuda); of tiny models on a CPU (device cpu), to see that
+the comparison itself works. Rounds are interleaved; of each program's steps the first are left out; figures are medians over rounds, each with half the
+range of the rounds beside it: the noise floor.
 """
 import json
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
 MODELS = HERE.parents[1] / "profiles/models"
 WARM_UP = 4
-ROUNDS = {"cuda": 1, "cpu": 3}   # a GPU is ours alone
+ROUNDS = 3   # while there is time for another
 
 GPT = json.loads((MODELS / "gpt2.json").read_text()) | {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
 LLAMA = {"model_type": "llama", "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "initializer_range": 0.02, "max_position_embeddings": 8192,
@@ -39,15 +37,7 @@ class Failure(Exception):
     pass
 
 
-def call(command):
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    ended = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
-    if ended.returncode != 0:
-        raise Failure(f"{pathlib.Path(str(command[0])).name} ended with {ended.returncode}: {ended.stderr[-2000:]}")
-    return ended.stdout
-
-
-def write_plan(programs, folder, config, batch, sequence, device):
+def write_plan(programs, folder, config, batch, sequence, device, call):
     """One device, no recomputation, the microbatch given: what PyTorch does too."""
     (folder / "config.json").write_text(json.dumps(config))
     cluster, precision = ("h100-80gb-sxm", "bf16") if device == "cuda" else (folder / "cpu.json", "fp32")
@@ -66,66 +56,72 @@ def write_tokens(path, vocabulary, count=400_000):
     values.astype(numpy.uint16).tofile(path)
 
 
-def executor(programs, plan, tokens, steps, device):
+def executor(programs, plan, tokens, steps, device, call, *more):
     with tempfile.TemporaryDirectory() as folder:
-        call([programs / "meshwright-worker", "run", "--plan", plan, "--data", tokens, "--steps", steps, "--out", folder, "--device", device, "--no-checkpoint"])
+        call([programs / "meshwright-worker", "run", "--plan", plan, "--data", tokens, "--steps", steps, "--out", folder, "--device", device, "--no-checkpoint",
+              *more])
         lines = [json.loads(line) for line in (pathlib.Path(folder) / "metrics.ndjson").read_text().splitlines()]
     figures = {"seconds": [line["step_time_seconds"] for line in lines], "loss": lines[-1]["loss"],
-               "allocated_bytes": max(line["memory_allocated_bytes"] for line in lines)}
+               "requested_bytes": max(line["memory_allocated_bytes"] for line in lines)}
     if "memory_reserved_bytes" in lines[-1]:
         figures["reserved_bytes"] = max(line["memory_reserved_bytes"] for line in lines)
     return figures
 
 
-def pytorch(plan, tokens, steps, device, how):
+def pytorch(plan, tokens, steps, device, how, call):
     return json.loads(call([sys.executable, HERE / "train_gpt.py", plan, tokens, steps, device, how]).splitlines()[-1])
+
+
+def sides_of(programs, plan, tokens, steps, device, call):
+    sides = {"executor": lambda: executor(programs, plan, tokens, steps, device, call)}
+    if device == "cuda":
+        sides["executor_graphs"] = lambda: executor(programs, plan, tokens, steps, device, call, "--cuda-graphs")
+    for how in ("eager", "strong", "compiled") if device == "cuda" else ("eager", "strong"):
+        sides[how] = lambda how=how: pytorch(plan, tokens, steps, device, how, call)
+    return sides
 
 
 def summary(rounds, tokens_a_step):
     seconds = [statistics.median(one["seconds"][WARM_UP:]) for one in rounds]
     rates = [tokens_a_step / time for time in seconds]
-    figures = {"tokens_per_second": statistics.median(rates), "half_range": (max(rates) - min(rates)) / 2, "loss": rounds[-1]["loss"]}
-    for name in ("allocated_bytes", "reserved_bytes"):
+    figures = {"tokens_per_second": statistics.median(rates), "half_range": (max(rates) - min(rates)) / 2, "rounds": len(rounds), "loss": rounds[-1]["loss"]}
+    for name in ("requested_bytes", "allocated_bytes", "reserved_bytes"):
         if name in rounds[0]:
             figures[name] = max(one[name] for one in rounds)
     return figures
 
 
-def compare(programs, case, device):
+def figures_of(rounds, failures, tokens_a_step):
+    """Every side; of our own the ratios to each of the others, by the same allocator's same counter."""
+    result = {name: summary(each, tokens_a_step) for name, each in rounds.items() if each}
+    ours = [name for name in result if name.startswith("executor")]
+    for mine in ours:
+        for name in result.keys() - set(ours):
+            result[f"{mine}_over_{name}"] = result[mine]["tokens_per_second"] / result[name]["tokens_per_second"]
+            if "requested_bytes" in result[name]:
+                result[f"{mine}_memory_over_{name}"] = result[mine]["requested_bytes"] / result[name]["requested_bytes"]
+    return result | ({"failed": failures} if failures else {})
+
+
+def compare(programs, case, device, call, left):
+    """Yields the figures after every run. call: runs a command and returns what it printed, or raises Failure; left: seconds that remain."""
     config, batch, sequence, steps = case
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
-        plan, tokens = write_plan(programs, folder, config, batch, sequence, device), folder / "tokens.bin"
+        plan, tokens = write_plan(programs, folder, config, batch, sequence, device, call), folder / "tokens.bin"
         write_tokens(tokens, config["vocab_size"])
-        sides = {"executor": lambda: executor(programs, plan, tokens, steps, device),
-                 "eager": lambda: pytorch(plan, tokens, steps, device, "eager")}
-        if device == "cuda":
-            sides["compiled"] = lambda: pytorch(plan, tokens, steps, device, "compiled")
-        rounds = {name: [] for name in sides}
-        for _ in range(ROUNDS[device]):
+        sides = sides_of(programs, plan, tokens, steps, device, call)
+        rounds, failures, longest = {name: [] for name in sides}, {}, 0.0
+        for number in range(ROUNDS):
+            before = left()
+            if number > 0 and before < 1.2 * longest:
+                return
             for name, side in sides.items():
-                rounds[name].append(side())
-    result = {name: summary(each, batch * sequence) for name, each in rounds.items()} | {"samples": batch, "sequence": sequence, "steps": steps}
-    for name in sides:
-        if name != "executor":
-            result[f"executor_over_{name}"] = result["executor"]["tokens_per_second"] / result[name]["tokens_per_second"]
-            if "allocated_bytes" in result[name]:
-                result[f"memory_over_{name}"] = result["executor"]["allocated_bytes"] / result[name]["allocated_bytes"]
-    return result
-
-
-def main():
-    programs, path, device = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), (sys.argv[3:] + ["cuda"])[0]
-    report, failed = {}, False
-    for name, case in (ON_GPU if device == "cuda" else ON_CPU).items():
-        try:
-            report[name] = compare(programs, case, device)
-        except Failure as failure:
-            report[name], failed = {"failed": str(failure)}, True
-        path.write_text(json.dumps({"device": device, "rounds": ROUNDS[device], "models": report}, indent=2) + "\n")   # what is known so far
-        print(name, {key: value for key, value in report[name].items() if "over" in key or key == "failed"}, file=sys.stderr, flush=True)
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+                if name in failures:
+                    continue
+                try:
+                    rounds[name].append(side())
+                except Failure as failure:   # the others go on
+                    failures[name] = str(failure)
+                yield figures_of(rounds, failures, batch * sequence) | {"samples": batch, "sequence": sequence, "steps": steps}
+            longest = max(longest, before - left())

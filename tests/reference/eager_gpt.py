@@ -12,9 +12,9 @@ import torch
 import gpt
 
 
-def initial_weights(config):
+def initial_weights(config, device="cpu"):
     def matrix(rows, columns):
-        return torch.randn(rows, columns) * 0.02
+        return torch.randn(rows, columns, device=device) * 0.02
 
     biased = config.is_gpt2
     query, key_value = config.heads * config.head_dim, config.kv_heads * config.head_dim
@@ -23,14 +23,14 @@ def initial_weights(config):
         weights["embedding.positions.weight"] = matrix(config.positions, config.hidden)
 
     def norm(name):
-        weights[name + ".weight"] = torch.ones(config.hidden)
+        weights[name + ".weight"] = torch.ones(config.hidden, device=device)
         if biased:
-            weights[name + ".bias"] = torch.zeros(config.hidden)
+            weights[name + ".bias"] = torch.zeros(config.hidden, device=device)
 
     def linear(name, outputs, inputs):
         weights[name + ".weight"] = matrix(outputs, inputs)
         if biased:
-            weights[name + ".bias"] = torch.zeros(outputs)
+            weights[name + ".bias"] = torch.zeros(outputs, device=device)
 
     for layer in range(config.layers):
         block = f"layers.{layer}"

@@ -24,8 +24,11 @@ def read_safetensors(path):
 
 
 class Config:
-    def __init__(self, json_config):
+    """strong: as people write it who want speed: a vocabulary padded to a multiple of 128, angles kept, grouped heads not repeated."""
+
+    def __init__(self, json_config, strong=False):
         get = json_config.get
+        self.strong, self.angles = strong, {}
         self.is_gpt2 = get("model_type") == "gpt2"
         self.layers = get("n_layer") or get("num_hidden_layers")
         self.hidden = get("n_embd") or get("hidden_size")
@@ -34,7 +37,7 @@ class Config:
         self.head_dim = get("head_dim") or self.hidden // self.heads
         self.ffn = get("n_inner") or get("intermediate_size") or 4 * self.hidden
         self.positions = get("n_positions") or get("max_position_embeddings")
-        self.vocabulary = get("vocab_size")
+        self.vocabulary = get("vocab_size") if not strong else -(-get("vocab_size") // 128) * 128
         self.epsilon = get("layer_norm_epsilon") or get("rms_norm_eps")
         self.theta = get("rope_theta")
         self.tied = get("tie_word_embeddings")
@@ -53,12 +56,19 @@ def linear(weights, name, x):
     return F.linear(x, weights[name + ".weight"], weights.get(name + ".bias"))
 
 
+def rotary_angles(config, sequence, device, dtype):
+    """cosines and sines [sequence, head_dim]; angles in fp64, then rounded."""
+    frequency = config.theta ** (-torch.arange(config.head_dim // 2, dtype=torch.float64, device=device) * 2 / config.head_dim)
+    angle = torch.outer(torch.arange(sequence, dtype=torch.float64, device=device), frequency)
+    return angle.cos().to(dtype).repeat(1, 2), angle.sin().to(dtype).repeat(1, 2)
+
+
 def rotate(config, x):
-    """x [batch, heads, sequence, head_dim]; angles in fp64, then rounded."""
-    half = config.head_dim // 2
-    frequency = config.theta ** (-torch.arange(half, dtype=torch.float64, device=x.device) * 2 / config.head_dim)
-    angle = torch.outer(torch.arange(x.shape[2], dtype=torch.float64, device=x.device), frequency)
-    cosine, sine = angle.cos().to(x.dtype).repeat(1, 2), angle.sin().to(x.dtype).repeat(1, 2)
+    """x [batch, heads, sequence, head_dim]"""
+    half, form = config.head_dim // 2, (x.shape[2], x.device, x.dtype)
+    if config.strong and form not in config.angles:
+        config.angles[form] = rotary_angles(config, *form)
+    cosine, sine = config.angles[form] if config.strong else rotary_angles(config, *form)
     return x * cosine + torch.cat((-x[..., half:], x[..., :half]), -1) * sine
 
 
@@ -68,8 +78,10 @@ def attention(config, weights, name, x):
     q, k, v = (part.view(batch, sequence, -1, config.head_dim).transpose(1, 2) for part in linear(weights, name + ".qkv", x).split(widths, 2))
     if not config.is_gpt2:
         q, k = rotate(config, q), rotate(config, k)
+    grouped = config.strong and config.heads != config.kv_heads
+    if config.heads != config.kv_heads and not grouped:
         k, v = (part.repeat_interleave(config.heads // config.kv_heads, 1) for part in (k, v))
-    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, sequence, -1)
+    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped).transpose(1, 2).reshape(batch, sequence, -1)
     return linear(weights, name + ".projection", mixed)
 
 

@@ -1,5 +1,5 @@
 // How fast the kernels are on this machine's GPU: the bytes that each must move (inputs read once, outputs written once) over the median time
-// of its launches, and that rate's share of a plain copy's on the same GPU. One JSON object on standard output.
+// of its launches, and that rate's share of a plain copy's on the same GPU. One JSON object a line, as soon as it is known.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -89,13 +89,12 @@ double median_seconds(const std::function<void()>& work) {
 
 struct Report {
   double copy_rate = 0;  // bytes a second
-  const char* separator = "";
 
   void row(const char* kernel, std::int64_t bytes, const std::function<void()>& work) {
     const double seconds = median_seconds(work), rate = static_cast<double>(bytes) / seconds;
-    std::printf("%s\n    {\"kernel\": \"%s\", \"bytes\": %lld, \"seconds\": %.9f, \"bytes_per_second\": %.0f, \"share_of_copy\": %.4f}",
-                separator, kernel, static_cast<long long>(bytes), seconds, rate, rate / copy_rate);
-    separator = ",";
+    std::printf("{\"kernel\": \"%s\", \"bytes\": %lld, \"seconds\": %.9f, \"bytes_per_second\": %.0f, \"share_of_copy\": %.4f}\n", kernel,
+                static_cast<long long>(bytes), seconds, rate, rate / copy_rate);
+    std::fflush(stdout);
   }
 };
 
@@ -193,7 +192,7 @@ void norm(Report& report, const char* forward, const char* backward, const NormS
 
 int main() {
   executor::Report report{.copy_rate = executor::copy_rate()};
-  std::printf("{\n  \"copy_bytes_per_second\": %.0f,\n  \"kernels\": [", report.copy_rate);
+  std::printf("{\"kernel\": \"copy\", \"bytes_per_second\": %.0f, \"share_of_copy\": 1}\n", report.copy_rate);
   executor::optimizer(report);
   executor::gradient_norm(report);
   executor::cross_entropy(report);
@@ -201,5 +200,4 @@ int main() {
                  {.tokens = 1 << 18, .width = 768});
   executor::norm(report, "residual + LayerNorm forward, bf16, width 4096", "residual + LayerNorm backward, bf16, width 4096",
                  {.tokens = 1 << 16, .width = 4096});
-  std::printf("\n  ]\n}\n");
 }

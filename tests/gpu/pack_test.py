@@ -1,0 +1,127 @@
+"""The pack on a machine that lacks what is packed: a mount namespace without this machine's copies, without .deps and build, with torch elsewhere.
+
+There the packed programs start, two ranks talk over the packed Open MPI, and preset cuda configures. Needs build/cuda_check (architecture_cuda_preset_test)
+and the right to mount; skipped aloud without them (77).
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import pack
+import programs
+from report import ROOT
+
+BUILD = (ROOT / "build/cuda_check").resolve()
+MOST = 1 << 30   # what is not optimized is larger
+TOOLS = ("cmake", "ctest", "g++", "ld", "nvcc", "ninja", "python3", "git", "mount", "tar")
+LIBRARIES = pathlib.Path("/usr") / programs.LIBRARIES
+ELSEWHERE_TOLD = ("cmake/[Bb]oost*", "pkgconfig/mpi*.pc", "pkgconfig/ompi*.pc", "pkgconfig/orte.pc", "openmpi", "libpmix*")   # where CMake would find the same
+ELSEWHERE = "/opt/torch/.venv"
+
+# Run as root of a mount namespace of its own: scratch folder, venv, what to hide (a file), then a command.
+HOUSE = r"""
+set -eu
+scratch=$1 venv=$2 hidden=$3; shift 3
+mount -t tmpfs none "$scratch"
+mkdir -p "$scratch"/usr "$scratch"/usr.work "$scratch"/opt
+mount -t overlay overlay -o lowerdir=/usr,upperdir="$scratch"/usr,workdir="$scratch"/usr.work /usr
+xargs -a "$hidden" -d '\n' rm -rf --
+mount --bind "$scratch"/opt /opt
+mkdir -p /opt/torch/.venv
+mount --bind "$venv" /opt/torch/.venv
+mount -t tmpfs none "$venv"
+[ ! -d build ] || mount -t tmpfs none build
+exec "$@"
+"""
+
+
+def may_mount():
+    tried = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt && mkdir /mnt/a /mnt/b && mount -t overlay overlay "
+                            "-o lowerdir=/usr,upperdir=/mnt/a,workdir=/mnt/b /usr"], capture_output=True, text=True)
+    return tried.returncode == 0
+
+
+def hidden_files(carry):
+    """What was packed, but for what the tools of a machine with a compiler are linked with."""
+    tools = {str(pathlib.Path(path).resolve()) for tool in TOOLS if shutil.which(tool) for path in pack.needed(shutil.which(tool))}
+    taken = (carry / "taken.txt").read_text().splitlines()
+    return sorted({path for each in taken for path in (each, str(pathlib.Path(each).resolve())) if str(pathlib.Path(each).resolve()) not in tools} |
+                  {"/usr/bin/mpirun", "/usr/bin/mpicc", "/usr/bin/mpicc.openmpi", "/usr/include/boost"} | {str(path) for what in ELSEWHERE_TOLD for path in LIBRARIES.glob(what)})
+
+
+class Pack(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(cls.kept.name)
+        cls.carry, cls.scratch, cls.hidden = folder / "carry", folder / "scratch", folder / "hidden.txt"
+        cls.scratch.mkdir()
+        pack.pack(BUILD, cls.carry, MOST)
+        cls.hidden.write_text("\n".join(hidden_files(cls.carry)) + "\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kept.cleanup()
+
+    def bare(self, *command, **environment):
+        """On the bare machine."""
+        venv = (ROOT / ".deps/venv").resolve()
+        there = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "OUT")}
+        there |= {"PATH": f"{ELSEWHERE}/bin:/usr/local/cuda/bin:/usr/bin:/bin", "MESHWRIGHT_CARRY": str(self.carry)} | environment
+        return subprocess.run(["unshare", "-m", "bash", "-c", HOUSE, "bash", str(self.scratch), str(venv), str(self.hidden), *map(str, command)], cwd=ROOT, env=there,
+                              capture_output=True, text=True, timeout=500)
+
+    def on_bare(self, words):
+        """Python in tests/gpu, with `found`: the programs of the pack."""
+        return self.bare("python3", "-c", f"import sys; sys.path.insert(0, 'tests/gpu'); import programs; found = programs.find(300)\n{words}")
+
+    def test_what_was_packed_is_not_there_otherwise(self):
+        for file in ("/usr/include/fmt", "/usr/include/yaml-cpp", LIBRARIES / "libmpi.so.40", "/usr/bin/mpirun", ROOT / ".deps/venv/bin", ROOT / "build/dev"):
+            self.assertEqual(self.bare("test", "!", "-e", file).returncode, 0, file)
+        self.assertEqual(self.bare("test", "-e", f"{ELSEWHERE}/bin/python3").returncode, 0)
+
+    def test_the_programs_start_and_nothing_is_built(self):
+        ended = self.bare("tests/run_gpu.sh", "--tests")
+        self.assertEqual(ended.returncode, 77, ended.stdout + ended.stderr)
+        self.assertIn("no GPU", ended.stderr)
+        listed = self.on_bare("for test in found.tests:\n"
+                              "  name = test['command'][0]\n"
+                              "  if name.startswith('{bin}') and 'write' not in name:\n"
+                              "    print(found.run([name.replace('{bin}', str(found.folder)), '--gtest_list_tests']))")
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertIn("OnAGpu", listed.stdout)
+        self.assertNotIn("error while loading", listed.stdout)
+
+    def test_two_ranks_talk(self):
+        ended = self.on_bare("print(found.run(['mpirun', '-np', '2', '--bind-to', 'none', found.folder / 'parity_test', '--device', 'checked', "
+                             "'--gtest_filter=Streams.EachMicrobatchsReductionIsBehindTheLast']))")
+        self.assertIn("[  PASSED  ] 1 test", ended.stdout, ended.stderr)
+
+    def test_a_missing_library_is_seen(self):
+        (library,) = (self.carry / "usr" / programs.LIBRARIES).glob("libmpi.so.40.*")
+        aside = library.rename(library.with_name("aside"))
+        self.addCleanup(aside.rename, library)
+        self.assertIn("libmpi", self.bare("python3", "-c", "import sys, pathlib; sys.path.insert(0, 'tests/gpu'); import programs; "
+                                          f"print(programs.starts(pathlib.Path('{self.carry}/bin'), pathlib.Path('{self.carry}')))").stderr)
+
+    def test_preset_cuda_configures_with_it(self):
+        ended = self.bare("python3", "-c", "import sys, os, subprocess, pathlib; sys.path.insert(0, 'tests/gpu'); import programs; "
+                          f"command, more = programs.configuring(pathlib.Path('{self.carry}'), '{self.scratch}/configured', 90); "
+                          "status = subprocess.run(command, env=os.environ | more).returncode; "
+                          f"print(open('{self.scratch}/configured/CMakeFiles/CMakeError.log').read()[-3000:]) if os.path.exists('{self.scratch}/configured/CMakeFiles/CMakeError.log') else 0; sys.exit(status)")
+        self.assertEqual(ended.returncode, 0, ended.stdout[-2000:] + ended.stderr[-3000:])
+        self.assertIn("Found MPI", ended.stdout)
+
+
+if __name__ == "__main__":
+    if not (BUILD / "bin/parity_test").exists():
+        print(f"skipped: {BUILD} is not built; architecture_cuda_preset_test builds it")
+        sys.exit(77)
+    if os.geteuid() != 0 or not may_mount():
+        print("skipped: this user may not mount, so nothing of this machine can be hidden")
+        sys.exit(77)
+    unittest.main(verbosity=2)

@@ -1,0 +1,86 @@
+"""Every phase of tests/run_gpu.sh --rehearse writes its report, whole after each figure, and nothing fails; a failing or a killed program is told."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import devices
+import phases
+import programs
+from report import ROOT, Report
+
+MOST_FILES, MOST_BYTES = 8, 16 << 20   # that come back from a borrowed machine
+PRINTS = ["/bin/sh", "-c"]
+
+
+class Fake(programs.Programs):
+    """One program that prints a few words."""
+
+    def __init__(self, words, seconds=60):
+        super().__init__("/bin", [{"name": "fake", "command": [*PRINTS, words], "environment": {}}], pathlib.Path("/nowhere"), seconds)
+
+
+class Phases(unittest.TestCase):
+    def setUp(self):
+        kept = tempfile.TemporaryDirectory()
+        self.addCleanup(kept.cleanup)
+        self.folder = pathlib.Path(kept.name)
+
+    def read(self, name):
+        return json.loads((self.folder / f"{name}.json").read_text())
+
+    def test_a_report_has_every_state(self):
+        report = Report(self.folder / "tests.json")
+        phases.tests(Fake("echo '[       OK ] A.one (3 ms)'; echo '[  FAILED  ] A.two (1 ms)'; echo '[1,0]<stdout>:[  SKIPPED ] B/C.three/4 (0 ms)'; exit 1"), report,
+                     devices.REHEARSAL, "")
+        self.assertEqual(self.read("tests")["tests"]["fake"], {"A.one": "passed", "A.two": "failed", "B/C.three/4": "skipped"})
+        self.assertEqual(report.failures, ["fake: ended with 1; failed: A.two"])
+        self.assertIn("[  FAILED  ] A.two (1 ms)", self.read("tests")["programs"]["fake"]["words"])
+
+    def test_what_hangs_is_ended_and_leaves_what_it_said(self):
+        report, began = Report(self.folder / "tests.json"), time.monotonic()
+        phases.tests(Fake("echo '[       OK ] A.one (3 ms)'; sleep 60", seconds=1), report, devices.REHEARSAL, "")
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertEqual(self.read("tests")["tests"]["fake"], {"A.one": "passed"})
+        self.assertIn("the time was over", report.failures[0])
+
+    def test_nothing_that_ran_is_a_failure(self):
+        report = Report(self.folder / "tests.json")
+        phases.tests(Fake("exit 0"), report, devices.REHEARSAL, "")
+        self.assertEqual(report.failures, ["no test passed"])
+
+    def test_a_killed_phase_leaves_its_report(self):
+        report = Report(self.folder / "kernels.json")
+        report.put("kernels", [{"kernel": "copy"}])
+        left = self.read("kernels")
+        self.assertFalse(left["ended"])
+        self.assertEqual(left["kernels"], [{"kernel": "copy"}])
+
+    def test_an_unknown_phase_is_refused(self):
+        for words in (["--nothing"], ["--speed"], ["--speed", "nothing"], ["--tests", "more"]):
+            ended = subprocess.run([ROOT / "tests/run_gpu.sh", *words], capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn("--speed with one of gpt2-124m", ended.stderr)
+
+    def test_every_phase_is_rehearsed(self):
+        if not (ROOT / "build/dev/bin/meshwright-worker").exists():
+            self.skipTest("needs build/dev")
+        ended = subprocess.run([ROOT / "tests/run_gpu.sh", "--rehearse"], capture_output=True, text=True, env=os.environ | {"OUT": str(self.folder)})
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        files = list(self.folder.iterdir())
+        self.assertLessEqual(len(files) + len(devices.CARD.models) - len(devices.REHEARSAL.models), MOST_FILES)
+        self.assertTrue(all(path.stat().st_size < MOST_BYTES for path in files))
+        for name in ("tests", "ranks"):
+            self.assertGreater(self.read(name)["counts"]["passed"], 0, name)
+        self.assertEqual(len(self.read("measure")["plans"]), len(devices.REHEARSAL.plans))
+        self.assertGreater(len(self.read("kernels")["roofline"]), 3)
+        for name in devices.REHEARSAL.models:
+            self.assertIn("executor_over_strong", self.read(f"speed_{name}")[name])
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))
