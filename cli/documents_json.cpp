@@ -209,7 +209,11 @@ std::string import_document(const sim::ImportedPlan& imported, const std::string
   return printed("import", {{"plan_file", output},
                             {"program", std::string(imported.program->name)},
                             {"plan", shape_json(imported.plan)},
-                            {"notes", violations_json(imported.notes)}});
+                            {"unknown", violations_json(imported.unknown)},
+                            {"lost", violations_json(imported.lost)},
+                            {"notes", violations_json(imported.notes)},
+                            {"read", imported.read},
+                            {"without_effect", imported.without_effect}});
 }
 
 std::string export_document(const ExportOptions& options) {

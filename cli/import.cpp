@@ -6,14 +6,30 @@
 #include "cli/recipe_text.h"
 
 namespace cli {
+namespace {
+
+sim::Texts variables_of(const std::vector<std::string>& given) {
+  sim::Texts variables;
+  for (const std::string& one : given) {
+    const std::size_t equals = one.find('=');
+    if (equals == 0 || equals == std::string::npos) throw sim::InputError("--set", {{one, "is no NAME=value", "write --set TP=4"}});
+    variables[one.substr(0, equals)] = one.substr(equals + 1);
+  }
+  return variables;
+}
+
+}  // namespace
 
 int run(const ImportOptions& options, const Console& console) {
   require_output(options.output, {options.recipe, options.model, options.cluster});
-  sim::RecipeContext context{.model = sim::load_model_config(options.model),
+  sim::RecipeContext context{.model = std::nullopt,
                              .cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices}),
                              .sequence = options.sequence,
                              .global_batch = options.global_batch,
-                             .microbatch = options.microbatch};
+                             .microbatch = options.microbatch,
+                             .vocabulary = options.vocabulary,
+                             .given = variables_of(options.given)};
+  if (!options.model.empty()) context.model = sim::load_model_config(options.model);
   if (!options.software.empty()) context.cluster.software = sim::load_software(options.software);
   const sim::ImportedPlan imported = sim::import_recipe(options.recipe, context);
   sim::save_plan(imported.plan, options.output);

@@ -280,7 +280,8 @@ void declare_import(CLI::App& app, Values& values) {
                                   "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
   ImportOptions& import = values.imported;
   command->add_option("recipe", import.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
-  command->add_option("--model", import.model, "Hugging Face config.json of the network")->required();
+  command->add_option("--model", import.model,
+                      "Hugging Face config.json of the network, where the file does not say it; compared where it does");
   command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
   command->add_option("--software", import.software,
@@ -288,6 +289,12 @@ void declare_import(CLI::App& app, Values& values) {
   command->add_option("--global-batch", import.global_batch, "Samples a step, where the file does not say")
       ->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", import.sequence, "Tokens a sample, where the file does not say")->check(up_to(sim::kMostTokens));
+  command->add_option("--vocabulary", import.vocabulary, "Tokens of the tokenizer, where neither the file nor --model says it")
+      ->check(up_to(sim::kMostTokens));
+  command
+      ->add_option("--set", import.given,
+                   "NAME=value: a variable of the script that its text leaves open, or another value of it; 1=value: its first argument")
+      ->type_name("NAME=VALUE");
   command->add_option("--microbatch", import.microbatch, "Samples a microbatch, where the file does not say")
       ->check(up_to(sim::kMostSamples));
   add_output(command, import.output, "Plan file to write");

@@ -1,6 +1,7 @@
 #include "cli/recipe_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/plan_text.h"
 
@@ -13,6 +14,12 @@ std::string notes_text(const std::string& heading, const std::vector<sim::Violat
   return text;
 }
 
+std::string counted_text(const sim::ImportedPlan& imported) {
+  if (imported.read.empty() && imported.without_effect.empty()) return "";
+  return fmt::format("\n\n{} settings read, {} without effect on time and memory{}{}", imported.read.size(), imported.without_effect.size(),
+                     imported.without_effect.empty() ? "" : ": ", fmt::join(imported.without_effect, ", "));
+}
+
 }  // namespace
 
 std::string recipe_text(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder) {
@@ -22,9 +29,11 @@ std::string recipe_text(const sim::Program& program, const sim::Recipe& recipe, 
 }
 
 std::string import_text(const sim::ImportedPlan& imported, const std::string& output) {
-  return fmt::format("{} {}\n{}\n\nPlan file: {} (meshwright simulate says what it costs)", imported.program->title,
-                     imported.program->version, plan_summary(imported.plan), output) +
-         notes_text("Not of the plan", imported.notes);
+  return fmt::format("{} {}{}{}\n\n{}\n\nPlan file: {} (meshwright simulate says what it costs)", imported.program->title,
+                     imported.program->version, notes_text("Not known: these might change the figures", imported.unknown),
+                     notes_text("These change the figures, and a plan has no word for them", imported.lost), plan_summary(imported.plan),
+                     output) +
+         notes_text("Otherwise there, or left out", imported.notes) + counted_text(imported);
 }
 
 }  // namespace cli

@@ -63,7 +63,8 @@ void MainWindow::importPlan(const QString& recipe) {
   session_.show(imported.plan, Session::Origin::Chosen);
   pages_->setCurrentWidget(timeline_page_);
   const QString title = QString::fromUtf8(imported.program->title.data(), static_cast<qsizetype>(imported.program->title.size()));
-  if (!imported.notes.empty()) tell({tr("A plan of %1 is read.").arg(title), tr("left out: %1").arg(notesText(imported.notes))});
+  const std::vector<sim::Violation> told = sim::told(imported);
+  if (!told.empty()) tell({tr("A plan of %1 is read.").arg(title), tr("left out: %1").arg(notesText(told))});
 }
 
 }  // namespace gui

@@ -2,7 +2,12 @@
 // parallelism_config for stage 3 and tensor degrees, else plain data parallel. The Trainer has batch and sequence: the file has no names for them.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/program.h"
+#include "sim/units/text_file.h"
 
 namespace sim {
 namespace {
@@ -25,6 +30,9 @@ void read_kind(const Value& v, Draft& d) {
   if (v.text() == "FSDP" && !d.shard) d.shard = -1;
   if (v.text() == "DEEPSPEED") d.reduces_each = d.reduces_each.value_or(false);
   if (v.text() == "MEGATRON_LM") v.wrong("hands everything to Megatron-LM", "import the arguments of Megatron-LM");
+  constexpr std::string_view kKinds[] = {"NO", "MULTI_GPU", "MULTI_CPU", "FSDP", "DEEPSPEED", "MEGATRON_LM"};
+  if (std::find(std::begin(kKinds), std::end(kKinds), v.text()) == std::end(kKinds))
+    v.wrong(fmt::format("is {}: no plan is for it", v.text()), "give a configuration of GPUs");
 }
 
 constexpr Field kAccelerateFields[] = {
@@ -32,7 +40,7 @@ constexpr Field kAccelerateFields[] = {
     {"distributed_type", "", kind_written, read_kind},
     {"num_machines", "", [](const ParallelPlan& p) { return written(p.cluster.nodes()); }, known_there},
     {"num_processes", "", [](const ParallelPlan& p) { return written(p.mesh.ranks()); },
-     [](const Value& v, Draft& d) { d.processes = v.integer(); }},
+     [](const Value& v, Draft& d) { d.processes = v.count(); }, true},
     {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, known_there},
     {"mixed_precision", "",
      [](const ParallelPlan& p) {
@@ -40,22 +48,33 @@ constexpr Field kAccelerateFields[] = {
                                                            : "no");
      },
      [](const Value& v, Draft& d) {
-       constexpr std::string_view kNames[] = {"no", "bf16", "fp16"};
+       constexpr std::string_view kNames[] = {"no", "bf16", "fp16", "fp8"};
+       if (v.text() == "fp8") {
+         v.lost("fp8: products in 8 bit; the plan's time and memory are those of bf16", "mind it when you read the figures");
+         return static_cast<void>(d.precision = Precision::Bf16);
+       }
        constexpr Precision kPrecisions[] = {Precision::Fp32, Precision::Bf16, Precision::Fp16};
        d.precision = kPrecisions[v.choice(kNames)];
      }},
     {"deepspeed_config.zero_stage", "", [](const ParallelPlan& p) { return deepspeed_number(p, p.zero_stage); },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kStages[] = {"0", "1", "2", "3"};
+       if (v.text() == "auto") return;
        d.plan.zero_stage = static_cast<std::int32_t>(v.choice(kStages));
        d.reduces_each = d.plan.zero_stage >= 2;
-     }},
+     },
+     true},
     {"deepspeed_config.gradient_accumulation_steps", "gradient_accumulation_steps",
      [](const ParallelPlan& p) { return deepspeed_number(p, p.num_microbatches()); },
-     [](const Value& v, Draft& d) { d.accumulation_steps = v.integer(); }},
+     [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},
     {"deepspeed_config.gradient_clipping", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), fmt::format("{}", p.training.gradient_clip)); },
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
+    {"deepspeed_config.deepspeed_config_file", "", nullptr, known_there},  // accelerate_settings() reads it
+    {"deepspeed_config.offload_param_device", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (is_on(v.text())) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
+     }},
     {"deepspeed_config.offload_optimizer_device", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
     {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, known_there},
@@ -72,8 +91,16 @@ constexpr Field kAccelerateFields[] = {
     {"fsdp_config.fsdp_sharding_strategy", "", nullptr,  // FSDP 1
      [](const Value& v, Draft& d) {
        constexpr std::string_view kOld[] = {"FULL_SHARD", "SHARD_GRAD_OP", "1", "2"};
+       constexpr std::string_view kUncut[] = {"NO_SHARD", "3"}, kCopies[] = {"HYBRID_SHARD", "4", "HYBRID_SHARD_ZERO2", "5"};
+       if (std::find(std::begin(kUncut), std::end(kUncut), v.text()) != std::end(kUncut)) return static_cast<void>(d.shard = 1);
+       if (std::find(std::begin(kCopies), std::end(kCopies), v.text()) != std::end(kCopies)) {  // shards within a node, copies over nodes
+         d.replicate = d.plan.cluster.nodes();
+         d.plan.reshard_after_forward = v.text() == "HYBRID_SHARD" || v.text() == "4";
+         return;
+       }
        d.plan.reshard_after_forward = v.choice(kOld) % 2 == 0;
-     }},
+     },
+     true},
     {"fsdp_config.fsdp_activation_checkpointing", "fsdp_config.activation_checkpointing",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
@@ -83,7 +110,7 @@ constexpr Field kAccelerateFields[] = {
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "false"); },
      [](const Value& v, Draft& d) {
        d.plan.offload_optimizer = v.boolean();
-       if (v.boolean()) v.note("offloads parameters, too, which a plan does not", "mind memory and time");
+       if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
      }},
     {"parallelism_config.parallelism_config_dp_replicate_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.replicas); },
      [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
@@ -91,7 +118,7 @@ constexpr Field kAccelerateFields[] = {
      [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.data / p.mesh.replicas); },
      [](const Value& v, Draft& d) { d.shard = v.degree(); }},
     {"parallelism_config.parallelism_config_tp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.tensor); },
-     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }},
+     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
     {"parallelism_config.parallelism_config_cp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.context); },
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }},
     {"parallelism_config.parallelism_config_cp_comm_strategy", "",
@@ -169,11 +196,55 @@ std::vector<RecipeFile> accelerate_files(const RecipeHead& head, const RecipeSet
   return {{std::string(kAccelerate.file), yaml_text(head, settings)}};
 }
 
+constexpr LostSetting kLostOfAccelerate[] = {
+    {"fp8_config.*", "products in 8 bit; the plan's time and memory are those of bf16"},
+    {"dynamo_config.dynamo_backend dynamo_backend", "compiled kernels"},
+    {"ipex_config.ipex use_xpu tpu_* megatron_lm_config.*", "another machine or program"},
+    {"fsdp_config.fsdp_cpu_offload", "parameters on the host; the plan has them on the device"},
+};
+constexpr std::string_view kAccelerateWithoutEffect =
+    "debug downcast_bf16 enable_cpu_affinity main_process_ip main_process_port main_training_function rdzv_backend same_network use_cpu "
+    "gpu_ids command_file commands "
+    "tpu_env tpu_use_cluster tpu_use_sudo deepspeed_config.zero3_save_16bit_model deepspeed_config.deepspeed_multinode_launcher "
+    "deepspeed_config.deepspeed_hostfile "
+    "deepspeed_config.offload_*_nvme_path deepspeed_config.offload_optimizer_nvme_path deepspeed_config.offload_param_nvme_path "
+    "deepspeed_config.deepspeed_moe_layer_cls_names deepspeed_config.deepspeed_exclusion_filter "
+    "deepspeed_config.deepspeed_inclusion_filter dynamo_config.* fsdp_config.fsdp_backward_prefetch "
+    "fsdp_config.fsdp_backward_prefetch_policy fsdp_config.fsdp_forward_prefetch fsdp_config.fsdp_cpu_ram_efficient_loading "
+    "fsdp_config.fsdp_sync_module_states fsdp_config.fsdp_use_orig_params fsdp_config.fsdp_min_num_params "
+    "ipex_config.* mpirun_config.* log_with "
+    "parallelism_config.parallelism_config_sp_backend parallelism_config.parallelism_config_sp_seq_length* ";
+
+// A DeepSpeed configuration beside the file says more than the file: its settings stand under their own names.
+RecipeReading accelerate_settings(const RecipeSource& source) {
+  RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
+  const auto named = std::find_if(reading.settings.begin(), reading.settings.end(),
+                                  [](const RecipeSetting& one) { return one.key == "deepspeed_config.deepspeed_config_file"; });
+  if (named == reading.settings.end() || !is_on(named->value)) return reading;
+  const std::string path = (std::filesystem::path(source.path).parent_path() / std::filesystem::path(named->value).filename()).string();
+  for (RecipeSetting& setting : read_json(load_text_file(path), path)) reading.settings.push_back({"file." + setting.key, setting.value});
+  return reading;
+}
+
+// Read by DeepSpeed's own rows.
+void read_of_deepspeed(Draft& draft) {
+  RecipeSettings settings;
+  for (const auto& [key, value] : draft.said)
+    if (key.starts_with("file.")) settings.push_back({key.substr(5), value});
+  if (settings.empty()) return;
+  std::erase_if(draft.unknown, [](const Violation& one) { return one.where.starts_with("file."); });
+  draft.plan.training = kDeepSpeed.training;
+  read_settings(kDeepSpeed, settings, draft);
+  kDeepSpeed.settle(draft);
+  draft.reduces_each = draft.plan.zero_stage >= 2;
+}
+
 void settle_accelerate(Draft& draft) {
+  read_of_deepspeed(draft);
   draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);
   if (draft.reduces_each) {  // DeepSpeed has the stage, and its buckets
     draft.shard.reset(), draft.replicate.reset();
-    draft.bucket_elements = 500'000'000;
+    draft.bucket_elements = draft.bucket_elements.value_or(500'000'000);
   }
 }
 
@@ -187,7 +258,9 @@ const Program kAccelerate = {.name = "accelerate",
                              .fields = kAccelerateFields,
                              .judge = judge_accelerate,
                              .files = accelerate_files,
-                             .settings = read_yaml,
-                             .settle = settle_accelerate};
+                             .settings = accelerate_settings,
+                             .settle = settle_accelerate,
+                             .lost = kLostOfAccelerate,
+                             .without_effect = kAccelerateWithoutEffect};
 
 }  // namespace sim

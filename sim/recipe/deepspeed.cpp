@@ -21,7 +21,7 @@ void known(const Value&, Draft&) {}
 
 void read_betas(const Value& value, Draft& draft) {
   double first = 0, second = 0;
-  const int read = std::sscanf(value.text().c_str(), "[%lf,%lf]", &first, &second);
+  const int read = std::sscanf(value.text().c_str(), " [ %lf , %lf", &first, &second);
   if (read != 2 || !(first >= 0 && first <= 1 && second >= 0 && second <= 1))
     return value.wrong(fmt::format("is '{}', and betas are two shares", value.text()), "write [0.9, 0.95]");
   draft.plan.training.beta1 = first;
@@ -29,19 +29,19 @@ void read_betas(const Value& value, Draft& draft) {
 }
 
 constexpr Field kDeepSpeedFields[] = {
-    {"train_batch_size", "", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
-     [](const Value& v, Draft& d) { d.global_batch = v.integer(); }},
+    {"train_batch_size", "", nullptr,  // not written: it counts ranks of a tensor group apart, which read the same samples
+     [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
     {"train_micro_batch_size_per_gpu", "", [](const ParallelPlan& p) { return written(p.microbatch_size); },
-     [](const Value& v, Draft& d) { d.microbatch = v.integer(); }},
+     [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
     {"gradient_accumulation_steps", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
-     [](const Value& v, Draft& d) { d.accumulation_steps = v.integer(); }},
+     [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
     {"gradient_clipping", "", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
     {"optimizer.type", "", [](const ParallelPlan& p) { return Written(p.workload.optimizer == OptimizerKind::AdamW ? "AdamW" : "SGD"); },
      [](const Value& v, Draft& d) {
        d.plan.workload.optimizer = v.text() == "SGD" ? OptimizerKind::Sgd : OptimizerKind::AdamW;
        if (v.text() != "SGD" && v.text() != "AdamW" && v.text() != "Adam")
-         v.note(fmt::format("is {}: a plan knows AdamW and SGD, and takes AdamW", v.text()), "mind its state's memory");
+         v.lost(fmt::format("is {}: a plan knows AdamW and SGD, and takes AdamW", v.text()), "mind its state's memory and its time");
      }},
     {"optimizer.params.lr", "", [](const ParallelPlan& p) { return written_number(p.training.learning_rate); },
      [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
@@ -56,13 +56,15 @@ constexpr Field kDeepSpeedFields[] = {
      [](const Value& v, Draft& d) { d.plan.training.momentum = v.number(1); }},
     {"optimizer.params.weight_decay", "", [](const ParallelPlan& p) { return written_number(p.training.weight_decay); },
      [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"zero_allow_untested_optimizer", "",
+     [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0 && p.workload.optimizer == OptimizerKind::Sgd); }, known},
     {"bf16.enabled", "bfloat16.enabled", [](const ParallelPlan& p) { return written_flag(has_precision(p, Precision::Bf16)); },
      [](const Value& v, Draft& d) {
-       if (v.boolean()) d.precision = Precision::Bf16;
+       if (v.boolean()) d.is_bf16 = true, d.precision = Precision::Bf16;
      }},
     {"fp16.enabled", "", [](const ParallelPlan& p) { return written_flag(has_precision(p, Precision::Fp16)); },
      [](const Value& v, Draft& d) {
-       if (v.boolean()) d.precision = Precision::Fp16;
+       if (v.boolean()) d.is_fp16 = true, d.precision = Precision::Fp16;
      }},
     {"fp16.loss_scale", "", [](const ParallelPlan& p) { return written_if(has_precision(p, Precision::Fp16), "0"); },
      known},  // 0: it moves
@@ -83,7 +85,7 @@ constexpr Field kDeepSpeedFields[] = {
     {"communication_data_type", "",
      [](const ParallelPlan& p) {
        return written_if(is_sixteen_bit(p.workload.precision), p.workload.fp32_gradients           ? "fp32"
-                                                               : has_precision(p, Precision::Bf16) ? "bfp16"
+                                                               : has_precision(p, Precision::Bf16) ? "bf16"
                                                                                                    : "fp16");
      },
      known},
@@ -92,20 +94,19 @@ constexpr Field kDeepSpeedFields[] = {
        const std::int64_t stage = v.integer();
        d.plan.zero_stage = static_cast<std::int32_t>(std::clamp<std::int64_t>(stage, 0, 3));
        if (stage != d.plan.zero_stage) v.wrong(fmt::format("is {}", stage), "use 0, 1, 2 or 3");
-     }},
+     },
+     true},
     {"zero_optimization.overlap_comm", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0); }, known},
-    {"zero_optimization.contiguous_gradients", "", nullptr, known},
-    {"zero_optimization.reduce_scatter", "", nullptr, known},
-    {"zero_optimization.allgather_partitions", "", nullptr, known},
     {"zero_optimization.reduce_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); },
      [](const Value& v, Draft& d) { d.bucket_elements = v.integer(); }},
     {"zero_optimization.allgather_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); }, known},
-    {"zero_optimization.stage3_prefetch_bucket_size", "",
+    {"zero_optimization.stage3_prefetch_bucket_size", "zero_optimization.prefetch_bucket_size",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.prefetch ? "50000000" : "0"); },
      [](const Value& v, Draft& d) { d.plan.prefetch = v.integer() > 0; }},
-    {"zero_optimization.stage3_param_persistence_threshold", "", [](const ParallelPlan& p) { return written_if(is_stage_three(p), "0"); },
+    {"zero_optimization.stage3_param_persistence_threshold", "zero_optimization.param_persistence_threshold",
+     [](const ParallelPlan& p) { return written_if(is_stage_three(p), "0"); },
      [](const Value& v, Draft&) {
-       if (v.integer() > 0) v.note("keeps small parameters whole, which a plan does not", "use 0");
+       if (v.integer() > 0) v.note(fmt::format("{}: smaller parameters stay whole, which a plan does not say", v.text()), "use 0");
      }},
     {"zero_optimization.stage3_max_live_parameters", "",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(kFar)); }, known},
@@ -119,20 +120,69 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.offload_optimizer.device", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "cpu"); },
      read_offload},
     {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); }, known},
+    {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
     {"zero_optimization.offload_param.device", "", nullptr,
      [](const Value& v, Draft&) {
-       if (v.text() != "none") v.note("offloads parameters, too, which a plan does not", "mind memory and time");
+       if (is_on(v.text())) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
      }},
+    {"zero_optimization", "", nullptr,  // true: stage 1
+     [](const Value& v, Draft& d) { d.plan.zero_stage = is_on(v.text()) && v.boolean() ? 1 : 0; }},
     {"tensor_parallel.autotp_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.tensor > 1, std::to_string(p.mesh.tensor)); },
-     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.text() == "0" ? 1 : v.degree(); }},
+     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.text() == "0" ? 1 : v.degree(); }, true},
     {"sequence_parallel_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.context > 1, std::to_string(p.mesh.context)); },
-     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll; }},
+     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll; }, true},
     {"expert_parallel.enabled", "", [](const ParallelPlan& p) { return written_flag(p.mesh.expert > 1); }, known},
     {"expert_parallel.autoep_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.expert > 1, std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"expert_parallel.expert_tensor_parallel_size", "",
      [](const ParallelPlan& p) { return written_if(p.mesh.expert > 1 && p.mesh.tensor > 1, std::to_string(p.mesh.tensor)); }, known},
 };
+
+constexpr LostSetting kLostOfDeepSpeed[] = {
+    {"fp8.enabled fp8 zero_optimization.zero_quantized_weights zero_optimization.zero_quantized_gradients weight_quantization.* "
+     "compression_training.*",
+     "values of fewer bits; the plan has none"},
+    {"amp.enabled torch_autocast.enabled fp16.fp16_master_weights_and_grads bf16.bf16_master_weights_and_grads bf16.bf16_optimizer_states "
+     "data_types.param_dtype",
+     "types of weights and states that the plan does not have"},
+    {"activation_checkpointing.partition_activations activation_checkpointing.cpu_checkpointing",
+     "saved activations elsewhere; the plan keeps them"},
+    {"zero_optimization.cpu_offload_params zero_optimization.cpu_offload_param zero_optimization.offload_optimizer.ratio "
+     "zero_optimization.zenflow.*",
+     "where weights and states are; the plan has all of the optimizer in one place"},
+    {"pipeline.stages pipeline.partition", "stages of a PipelineModule; the plan has one"},
+    {"elasticity.enabled autotuning.enabled curriculum_learning.enabled data_efficiency.enabled progressive_layer_drop.enabled "
+     "sparse_attention.mode sparsity",
+     "batches or work that change while it runs; the plan's do not"},
+    {"sparse_gradients zero_optimization.use_all_reduce_for_fetch_params zero_optimization.mics_hierarchical_params_gather",
+     "another way of the network"},
+    {"compile.enabled compile.deepcompile", "compiled kernels"},
+};
+constexpr std::string_view kDeepSpeedWithoutEffect =
+    "steps_per_print wall_clock_breakdown memory_breakdown dump_state comms_logger.* flops_profiler.* tensorboard.* wandb.* csv_monitor.* "
+    "comet.* monitor_config.* "
+    "scheduler.* prescale_gradients gradient_predivide_factor gradient_allreduce_op checkpoint.* aio.* nebula.* timers.* disable_allgather "
+    "hybrid_engine.enabled "
+    "zero_optimization.contiguous_gradients zero_optimization.reduce_scatter zero_optimization.allgather_partitions "
+    "zero_optimization.round_robin_gradients "
+    "zero_optimization.sub_group_size zero_optimization.offload_optimizer.* zero_optimization.offload_param.* "
+    "zero_optimization.stage3_gather_* "
+    "zero_optimization.gather_16bit_weights_on_model_save zero_optimization.load_from_fp32_weights zero_optimization.elastic_checkpoint "
+    "zero_optimization.ignore_unused_parameters zero_optimization.memory_efficient_linear zero_optimization.log_trace_cache_warnings "
+    "zero_optimization.cpu_offload_use_pin_memory "
+    "zero_optimization.legacy_stage1 zero_optimization.mics_hierarchical* zero_optimization.stage3_module_granularity_threshold "
+    "zero_force_ds_cpu_optimizer "
+    "zero_optimization.model_persistence_threshold zero_optimization.stage3_model_persistence_threshold "
+    "zero_optimization.zero_quantized_nontrainable_weights "
+    "fp16.* bf16.* amp.opt_level activation_checkpointing.* train_iters managed_gradient_accumulation dataloader_drop_last log_level "
+    "local_rank seed disable_python_gc "
+    "optimizer.params.torch_adam optimizer.params.adam_w_mode optimizer.params.bias_correction optimizer.params.fp32_optimizer_states "
+    "optimizer.params.freeze_step optimizer.legacy_fusion "
+    "optimizer.params.cuda_aware optimizer.params.comm_backend_name optimizer.params.amsgrad torch_autocast.* curriculum_learning.* "
+    "data_efficiency.* autotuning.* elasticity.* "
+    "tensor_parallel.* data_types.buffer_dtype use_data_before_expert_parallelism expert_parallel.* data_parallel_size "
+    "checkpoint_tag_validation seq_parallel_communication_data_type "
+    "progressive_layer_drop.* pipeline.* compile.* hybrid_engine.* inference.* mesh_param _* comment* ";
 
 void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   const DeviceMesh& mesh = plan.mesh;
@@ -158,6 +208,8 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.tensor > 1 && mesh.context > 1, "/mesh/context",
                    fmt::format("AutoTP {} and Ulysses {} do not go together", mesh.tensor, mesh.context),
                    "plan with --fix context=1 or tensor=1");
+  judgement.refuse(plan.zero_stage == 0 && plan.workload.fp32_gradients, "/workload/fp32_gradients",
+                   "without ZeRO gradients have the type of the weights", "plan with --fix zero=1, or without --fp32-gradients");
   judgement.refuse(plan.offload_optimizer && plan.zero_stage == 0, "/offload_optimizer", "the optimizer goes to the host under ZeRO alone",
                    "plan with --fix zero=1");
   note_units(plan, judgement);
@@ -182,14 +234,22 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
 std::vector<RecipeFile> deepspeed_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan&) {
   return {{std::string(kDeepSpeed.file), json_text(head, settings)}};
 }
-RecipeSettings deepspeed_settings(const std::string& text, const std::string& file) { return read_json(text, file); }
+// What it takes where the file is silent: gradients of the type of the weights, buckets of 500 million elements.
+RecipeReading deepspeed_settings(const RecipeSource& source) { return {read_json(source.text, source.path), {}, {}}; }
 
 void settle_deepspeed(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both enabled", "enable one precision"});
   plan.workload.precision = draft.precision.value_or(Precision::Fp32);
-  plan.workload.fp32_gradients =
-      is_sixteen_bit(plan.workload.precision) && draft.fp32_gradients.value_or(plan.workload.precision == Precision::Bf16);
+  plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision) && draft.fp32_gradients.value_or(false);
   if (!draft.bucket_elements) draft.bucket_elements = 500'000'000;
+  if (draft.global_batch && plan.mesh.tensor > 1) {
+    draft.notes.push_back({"train_batch_size",
+                           fmt::format("counts the {} ranks of a tensor group apart, which read the same samples", plan.mesh.tensor),
+                           "it is divided by them"});
+    draft.global_batch = *draft.global_batch / plan.mesh.tensor;
+  }
+  draft.accumulates_once = draft.microbatch || draft.global_batch;
   draft.reduces_each = plan.zero_stage >= 2;
   if (!draft.shard) return;
   const std::int64_t copies = plan.cluster.devices / plan.mesh.tensor,
@@ -209,6 +269,15 @@ const Program kDeepSpeed = {.name = "deepspeed",
                             .judge = judge_deepspeed,
                             .files = deepspeed_files,
                             .settings = deepspeed_settings,
-                            .settle = settle_deepspeed};
+                            .settle = settle_deepspeed,
+                            .lost = kLostOfDeepSpeed,
+                            .without_effect = kDeepSpeedWithoutEffect,
+                            .training = {.learning_rate = 1e-3,
+                                         .beta2 = 0.999,
+                                         .weight_decay = 0,
+                                         .momentum = 0,
+                                         .gradient_clip = 0,
+                                         .loss_scale_rule = LossScaleRule::DeepSpeed,
+                                         .loss_scale_window = 1000}};
 
 }  // namespace sim

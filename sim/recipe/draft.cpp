@@ -63,11 +63,12 @@ void settle_batch(Draft& draft, const RecipeContext& context) {
   plan.workload.sequence = sane(stated(draft, draft.sequence, context.sequence, "--sequence"));
   std::int64_t global = sane(stated(draft, draft.global_batch, context.global_batch, "--global-batch"));
   std::int64_t micro = sane(stated(draft, draft.microbatch, context.microbatch, "--microbatch"));
-  const std::int64_t steps = sane(draft.accumulation_steps.value_or(0));
+  std::int64_t steps = sane(draft.accumulation_steps.value_or(0));
+  if (draft.accumulates_once && steps == 0 && (global == 0 || micro == 0)) steps = 1;
   if (micro == 0 && steps > 0) micro = global / (steps * data);
   if (micro == 0) {
     micro = 1;
-    draft.notes.push_back({"--microbatch", "is neither given nor in the file: taken as 1 sample", "give --microbatch"});
+    draft.unknown.push_back({"--microbatch", "is neither given nor in the file: taken as 1 sample", "give --microbatch"});
   }
   if (global == 0 && steps > 0)
     global = sane(
@@ -109,7 +110,32 @@ void settle_cut(Draft& draft) {
 
 }  // namespace
 
+bool is_on(const std::string& value) {
+  constexpr std::string_view kOff[] = {"false", "False", "none", "None", "null", "no", "disabled", "", "0", "[]"};
+  return std::find(std::begin(kOff), std::end(kOff), value) == std::end(kOff);
+}
+
+const std::string* said(const Draft& draft, const std::string& key) {
+  const auto found = draft.said.find(key);
+  return found == draft.said.end() || !is_on(found->second) ? nullptr : &found->second;
+}
+
+bool Value::is_unknown() const {
+  const std::vector<std::string> names = unknowns_in(setting_.value);
+  if (names.empty()) return false;
+  wrong(fmt::format("is '{}', which the file alone does not say", shown(setting_.value)),
+        fmt::format("give --set {}=..., or write the value", fmt::join(names, "=... --set ")));
+  return true;
+}
+
+std::int64_t Value::count() const {
+  const std::int64_t number = integer();
+  if (number < 1 && number_in(setting_.value)) wrong(fmt::format("is {}, and must be at least 1", setting_.value), "correct it");
+  return std::max<std::int64_t>(1, number);
+}
+
 std::int64_t Value::integer() const {
+  if (is_unknown()) return 0;
   const std::optional<double> number = number_in(setting_.value);
   if (number && *number == std::floor(*number) && std::abs(*number) <= static_cast<double>(kLargestNumber))
     return static_cast<std::int64_t>(*number);
@@ -118,6 +144,7 @@ std::int64_t Value::integer() const {
 }
 
 double Value::number(double most) const {
+  if (is_unknown()) return 0;
   if (const std::optional<double> number = number_in(setting_.value); number && *number >= 0 && *number <= most) return *number;
   wrong(fmt::format("is '{}', which is no number from 0 to {}", setting_.value, most), "write the number itself");
   return 0;
@@ -125,6 +152,11 @@ double Value::number(double most) const {
 
 bool Value::boolean() const {
   std::string text = setting_.value;
+  if (text.starts_with(kUnknownBegin) && text.find(kUnknownEnd) + 1 == text.size()) {  // a flag, and a variable behind it
+    draft_.unknown.push_back(
+        {unknowns_in(text).front(), "is not set in the file: options that it holds are not read", "give --set for it"});
+    return true;
+  }
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (text == "true" || text == "yes" || text == "1") return true;
   if (text != "false" && text != "no" && text != "0" && text != "null" && text != "none")
@@ -134,12 +166,14 @@ bool Value::boolean() const {
 
 std::int32_t Value::degree() const {
   const std::int64_t number = integer();
+  if (!unknowns_in(setting_.value).empty()) return 1;
   if (number >= 1 && number <= 1'000'000) return static_cast<std::int32_t>(number);
   wrong(fmt::format("is {}, and degrees are 1 to 1000000", number), "write a degree");
   return 1;
 }
 
 std::size_t Value::choice(std::span<const std::string_view> names) const {
+  if (is_unknown()) return 0;
   const auto found = std::find(names.begin(), names.end(), setting_.value);
   if (found != names.end()) return static_cast<std::size_t>(std::distance(names.begin(), found));
   wrong(fmt::format("is '{}', which no plan says", setting_.value), fmt::format("use one of {}", fmt::join(names, ", ")));
@@ -156,6 +190,9 @@ void Value::wrong(std::string problem, std::string remedy) const {
 }
 void Value::note(std::string problem, std::string remedy) const {
   draft_.notes.push_back({setting_.key, std::move(problem), std::move(remedy)});
+}
+void Value::lost(std::string problem, std::string remedy) const {
+  draft_.lost.push_back({setting_.key, std::move(problem), std::move(remedy)});
 }
 
 void read_offload(const Value& value, Draft& draft) {

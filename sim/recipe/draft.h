@@ -2,6 +2,7 @@
 // Used by the tables of programs.h. What cannot be read is collected with its key; nothing is dropped unsaid.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,9 +16,10 @@ namespace sim {
 
 // What a configuration does not hold; from the command line or the window. 0: not given, the file must say it.
 struct RecipeContext {
-  ModelConfig model;
+  std::optional<ModelConfig> model;  // none: the file must say the network
   Cluster cluster;
-  std::int64_t sequence = 0, global_batch = 0, microbatch = 0;
+  std::int64_t sequence = 0, global_batch = 0, microbatch = 0, vocabulary = 0;
+  Texts given{};  // variables of a script
 };
 
 // Degrees and batch as the file counts them, put together by complete_draft().
@@ -29,16 +31,27 @@ struct Draft {
   std::optional<Precision> precision;
   std::optional<std::int64_t> local_batch;  // of a data rank: all its microbatches
   std::optional<bool> fp32_gradients, reduces_each, sequence_parallel;
-  std::string order_file;            // beside the recipe: the pipeline's order as CSV
-  std::vector<std::int64_t> blocks;  // of each virtual stage, in the model's order; empty: cut evenly
-  std::vector<Violation> wrong, notes;
+  bool is_bf16 = false, is_fp16 = false, is_fsdp = false, embedding_counts = false, loss_counts = false, accumulates_once = false;
+  bool overlaps_reduce = false, overlaps_gather = false;
+  std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone
+  std::int64_t gpt2_vocabulary = 0;                    // of the tokenizer's usual files, where the recipe names that tokenizer
+  std::string order_file;                              // beside the recipe: the pipeline's order as CSV
+  std::vector<std::int64_t> blocks;                    // of each virtual stage, in the model's order; empty: cut evenly
+  std::map<std::string, std::string> said;             // every setting, by the name in the program's table
+  Texts documents;                                     // files that the recipe itself writes
+  std::vector<Violation> wrong, unknown, lost, notes;  // lost: known to matter, and no word of a plan
 };
+
+// The last value of a setting, or null; "false" and its likes are no value.
+const std::string* said(const Draft& draft, const std::string& key);
+bool is_on(const std::string& value);
 
 class Value {
  public:
   Value(const RecipeSetting& setting, Draft& draft) : setting_(setting), draft_(draft) {}
   const std::string& text() const { return setting_.value; }
   std::int64_t integer() const;              // 0 where it is none; told. 5e8 is one, "auto" is not
+  std::int64_t count() const;                // at least 1
   double number(double most = 1e300) const;  // 0 to that
   bool boolean() const;
   std::int32_t degree() const;  // at least 1
@@ -47,8 +60,11 @@ class Value {
   void must_be(std::int64_t expected) const;
   void wrong(std::string problem, std::string remedy) const;
   void note(std::string problem, std::string remedy) const;
+  void lost(std::string problem, std::string remedy) const;
 
  private:
+  bool is_unknown() const;  // told, where the text does not say it
+
   const RecipeSetting& setting_;
   Draft& draft_;
 };
@@ -60,6 +76,12 @@ struct Field {
   std::string_view aliases;               // other spellings, by a space
   Written (*write)(const ParallelPlan&);  // null: only read
   void (*read)(const Value&, Draft&);
+  bool is_size = false;  // a degree or a size: without any of them a file says nothing
+};
+// Settings that change time or memory and have no word in a plan.
+struct LostSetting {
+  std::string_view keys;  // by a space
+  std::string_view what;  // it means for the figures
 };
 
 void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told

@@ -3,27 +3,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <sstream>
 
+#include "sim/recipe/accounting.h"
+#include "sim/recipe/network.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/text_file.h"
 
 namespace sim {
 namespace {
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::istringstream stream{std::string(text)};
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
-const Field* field_of(const Program& program, const std::string& key) {
-  for (const Field& field : program.fields) {
-    const std::vector<std::string> aliases = words_of(field.aliases);
-    if (field.key == key || std::find(aliases.begin(), aliases.end(), key) != aliases.end()) return &field;
-  }
-  return nullptr;
-}
 
 std::string names_of_programs() {
   std::vector<std::string_view> titles;
@@ -38,23 +26,6 @@ std::string recipe_text(const std::string& path) {
     throw InputError(path, {{"", fmt::format("has {} bytes, and no configuration is longer than {}", text.size(), kLargestRecipe.value()),
                              "give the configuration alone"}});
   return text;
-}
-
-void read_fields(const Program& program, const RecipeSettings& settings, Draft& draft) {
-  std::vector<std::string> unknown;
-  for (const RecipeSetting& setting : settings) {
-    const Field* field = field_of(program, setting.key);
-    if (field == nullptr)
-      unknown.push_back(setting.key);
-    else if (setting.value == "auto")
-      draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
-    else
-      field->read(Value(setting, draft), draft);
-  }
-  if (!unknown.empty())
-    draft.notes.push_back(
-        {"", fmt::format("{} settings mean nothing to a plan and were left out: {}", unknown.size(), fmt::join(unknown, ", ")),
-         "see whether one of them matters"});
 }
 
 // The order stands in a file beside the recipe, and nowhere else: a recipe opens no other path.
@@ -72,6 +43,23 @@ void take_order_file(const std::string& path, Draft& draft) {
   draft.plan.written_order = std::move(order);
 }
 
+Draft draft_for(const Program& program, const RecipeContext& context) {
+  Draft draft;
+  if (context.model) draft.plan.model = *context.model;
+  draft.plan.cluster = context.cluster;
+  draft.plan.training = program.training;
+  draft.plan.workload.precision = context.cluster.hardware.kind == DeviceKind::Cpu ? Precision::Fp32 : Precision::Bf16;
+  return draft;
+}
+
+void settle(const Program& program, const RecipeContext& context, const std::string& path, Draft& draft) {
+  settle_network(draft, program.network == nullptr ? std::nullopt : program.network(draft, context), context);
+  if (draft.plan.model.layers == 0) return;  // told
+  program.settle(draft);
+  take_order_file(path, draft);
+  complete_draft(draft, context);
+}
+
 }  // namespace
 
 const Program* program_of(std::string_view text) {
@@ -81,22 +69,37 @@ const Program* program_of(std::string_view text) {
   return nullptr;
 }
 
+std::vector<Violation> told(const ImportedPlan& imported) {
+  std::vector<Violation> all = imported.unknown;
+  all.insert(all.end(), imported.lost.begin(), imported.lost.end());
+  all.insert(all.end(), imported.notes.begin(), imported.notes.end());
+  return all;
+}
+
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context) {
   const std::string text = recipe_text(path);
   const Program* program = program_of(text);
   if (program == nullptr)
     throw InputError(path, {{"", fmt::format("is no configuration of {}", names_of_programs()),
                              "give a launch script, JSON, YAML or recipe of one of them"}});
-  Draft draft;
-  draft.plan.model = context.model;
-  draft.plan.cluster = context.cluster;
-  draft.plan.workload.precision = context.cluster.hardware.kind == DeviceKind::Cpu ? Precision::Fp32 : Precision::Bf16;
-  read_fields(*program, program->settings(text, path), draft);
-  program->settle(draft);
-  take_order_file(path, draft);
-  complete_draft(draft, context);
+  Draft draft = draft_for(*program, context);
+  RecipeReading reading = program->settings({text, path, context.given, *program});
+  draft.documents = std::move(reading.documents);
+  draft.unknown = std::move(reading.unknown);
+  Accounts accounts = read_settings(*program, reading.settings, draft);
+  if (accounts.sizes == 0 && draft.wrong.empty())
+    throw InputError(
+        path, {{"", fmt::format("holds no size and no degree that {} knows, in {} settings", program->title, reading.settings.size()),
+                "give the file that starts the training; variables of a script by --set NAME=value"}});
+  settle(*program, context, path, draft);
   if (!draft.wrong.empty()) throw InputError(path, draft.wrong);
-  return {std::move(draft.plan), program, std::move(draft.notes)};
+  return {std::move(draft.plan),
+          program,
+          std::move(draft.notes),
+          std::move(draft.unknown),
+          std::move(draft.lost),
+          std::move(accounts.read),
+          std::move(accounts.without_effect)};
 }
 
 }  // namespace sim

@@ -3,286 +3,43 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "sim/recipe/megatron_network.h"
 #include "sim/recipe/program.h"
 
 namespace sim {
 namespace {
 
-constexpr std::string_view kContextTypes[] = {"p2p", "all_gather", "a2a"};  // in the order of ContextAlgorithm
-constexpr std::string_view kStrategies[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
-constexpr std::int64_t kMostBlocks = 10'000;
+constexpr std::int64_t kMostChunks = 10'000;
 
-// "Et*6|t*6|t*6L": embedding, blocks of each virtual stage in the model's order, head with the loss.
-std::string layout_text(const ParallelPlan& plan) {
-  std::string text = "E";
-  for (const std::int64_t blocks : blocks_of(plan)) text += (text.size() > 1 ? "|" : "") + (blocks == 0 ? "" : fmt::format("t*{}", blocks));
-  return text + "L";
+void refuse_experts(const ExpertForm& form, Judgement& judgement) {
+  judgement.refuse(form.score == RouterScore::Sigmoid && form.renormalised != (form.topk > 1), "/model/norm_topk_prob",
+                   "sigmoid scores of several experts are divided by their sum there, and of one are not", "change norm_topk_prob");
+  judgement.refuse(form.score == RouterScore::Softmax && form.renormalised && form.topk == 1, "/model/norm_topk_prob",
+                   "one expert's score is not divided by itself there", "change norm_topk_prob");
 }
 
-// The same, and what people write: commas, (t|)*3, ttt. Parentheses do not nest there either.
-std::string unrolled(const std::string& layout) {
-  std::string text;
-  for (std::size_t at = 0; at < layout.size() && std::ssize(text) < 4 * kMostBlocks;) {
-    const std::size_t close = layout[at] == '(' ? std::min(layout.find(')', at), layout.size() - 1) : at;
-    const std::string part = layout[at] == '(' ? layout.substr(at + 1, close - at - 1) : std::string(1, layout[at]);
-    std::int64_t times = 1;
-    at = close + 1;
-    if (at < layout.size() && layout[at] == '*') {
-      const char* const end = std::from_chars(layout.data() + at + 1, layout.data() + layout.size(), times).ptr;
-      at = static_cast<std::size_t>(end - layout.data());
-    }
-    for (std::int64_t time = 0; time < std::clamp<std::int64_t>(times, 0, kMostBlocks); ++time) text += part;
-  }
-  return text;
+// A recipe carries its network, or is refused.
+void refuse_networks(const ModelConfig& model, Judgement& judgement) {
+  judgement.refuse(model.gated_mlp && model.activation != Activation::Silu, "/model/hidden_act", "a gated feed-forward is SwiGLU there",
+                   "export to another program");
+  judgement.refuse(!model.gated_mlp && model.activation != Activation::GeluTanh && model.activation != Activation::Gelu,
+                   "/model/hidden_act", "there is no argument for relu and silu without a gate", "export to another program");
+  const bool fits = model.mlp_bias ? model.attention_bias && model.projection_bias : !model.projection_bias;
+  judgement.refuse(!fits, "/model/attention_bias", "biases stand in all linear layers there, or in that of queries, keys and values alone",
+                   "export to another program");
+  judgement.refuse(model.attention.kind == AttentionKind::Sliding, "/model/sliding_window", "windows are of every layer there",
+                   "export to another program");
+  const RopeScaling& rope = model.rope_scaling;
+  const bool is_llama =
+      rope.kind == RopeScalingKind::Llama3 && rope.low_frequency == 1 && rope.high_frequency == 4 && rope.original_positions == 8192;
+  judgement.refuse(rope.kind != RopeScalingKind::None && !is_llama, "/model/rope_scaling",
+                   fmt::format("{} with these numbers has no arguments", kRopeScalingNames[static_cast<std::size_t>(rope.kind)]),
+                   "export to another program");
+  judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
+                 "embeddings have the dropout of hidden states there", "make both equal");
+  if (model.experts) refuse_experts(*model.experts, judgement);
 }
-
-void read_layout(const Value& value, Draft& draft) {
-  draft.blocks = {0};
-  for (const char c : unrolled(value.text())) {
-    if (c == '|')
-      draft.blocks.push_back(0);
-    else if (c == 't')
-      ++draft.blocks.back();
-    else if (c != 'E' && c != 'L' && c != ',')
-      return value.wrong(fmt::format("has a '{}'; a plan knows E, t and L", c), "leave other layers out");
-  }
-  const auto parts = std::ssize(draft.blocks);
-  if (parts % draft.plan.mesh.pipeline == 0) draft.plan.chunks = static_cast<std::int32_t>(parts / draft.plan.mesh.pipeline);
-}
-
-void add_processes(const Value& value, Draft& draft) {
-  if (!value.text().starts_with("$")) draft.processes = draft.processes.value_or(1) * value.degree();
-}
-
-template <auto size>
-Written model_size(const ParallelPlan& plan) {
-  return written(plan.model.*size);
-}
-template <auto size>
-void check_model_size(const Value& value, Draft& draft) {
-  value.must_be(draft.plan.model.*size);
-}
-template <auto size>
-Written training_number(const ParallelPlan& plan) {
-  return written_number(static_cast<double>(plan.training.*size));
-}
-template <auto size>
-void read_training_number(const Value& value, Draft& draft) {
-  if constexpr (std::is_same_v<std::remove_reference_t<decltype(draft.plan.training.*size)>, double>)
-    draft.plan.training.*size = value.number();
-  else
-    draft.plan.training.*size = std::clamp<std::int64_t>(value.integer(), 0, 1'000'000'000);
-}
-void of_the_model(const Value&, Draft&) {}  // config.json says it
-
-bool has_latent(const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }
-bool uses_fsdp(const ParallelPlan& plan) { return plan.zero_stage >= 2; }
-
-std::string expert_layers(const ParallelPlan& plan) {
-  const std::int64_t dense = plan.model.experts->first_dense_layers;
-  return fmt::format("([0]*{}+[1]*{})", dense, plan.model.layers - dense);
-}
-
-constexpr Field kMegatronFields[] = {
-    {"num-layers", "", model_size<&ModelConfig::layers>, check_model_size<&ModelConfig::layers>},
-    {"hidden-size", "", model_size<&ModelConfig::hidden>, check_model_size<&ModelConfig::hidden>},
-    {"ffn-hidden-size", "", model_size<&ModelConfig::ffn>, check_model_size<&ModelConfig::ffn>},
-    {"num-attention-heads", "", model_size<&ModelConfig::heads>, check_model_size<&ModelConfig::heads>},
-    {"group-query-attention", "", [](const ParallelPlan& p) { return written_flag(p.model.kv_heads != p.model.heads && !has_latent(p)); },
-     of_the_model},
-    {"num-query-groups", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.model.kv_heads != p.model.heads && !has_latent(p), std::to_string(p.model.kv_heads));
-     },
-     check_model_size<&ModelConfig::kv_heads>},
-    {"kv-channels", "", [](const ParallelPlan& p) { return written_if(!has_latent(p), std::to_string(p.model.head_dim)); },
-     check_model_size<&ModelConfig::head_dim>},
-    {"multi-latent-attention", "", [](const ParallelPlan& p) { return written_flag(has_latent(p)); }, of_the_model},
-    {"q-lora-rank", "",
-     [](const ParallelPlan& p) {
-       return written_if(has_latent(p) && p.model.attention.q_lora > 0, std::to_string(p.model.attention.q_lora));
-     },
-     of_the_model},
-    {"kv-lora-rank", "", [](const ParallelPlan& p) { return written_if(has_latent(p), std::to_string(p.model.attention.kv_lora)); },
-     of_the_model},
-    {"qk-head-dim", "", [](const ParallelPlan& p) { return written_if(has_latent(p), std::to_string(p.model.attention.qk_nope)); },
-     of_the_model},
-    {"qk-pos-emb-head-dim", "", [](const ParallelPlan& p) { return written_if(has_latent(p), std::to_string(p.model.attention.qk_rope)); },
-     of_the_model},
-    {"v-head-dim", "", [](const ParallelPlan& p) { return written_if(has_latent(p), std::to_string(p.model.attention.v_dim)); },
-     of_the_model},
-    {"num-experts", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.model.experts.has_value(), std::to_string(p.model.experts.value_or(ExpertForm{}).experts));
-     },
-     [](const Value& v, Draft& d) { v.must_be(d.plan.model.experts.value_or(ExpertForm{}).experts); }},
-    {"moe-router-topk", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.model.experts.has_value(), std::to_string(p.model.experts.value_or(ExpertForm{}).topk));
-     },
-     [](const Value& v, Draft& d) { v.must_be(d.plan.model.experts.value_or(ExpertForm{}).topk); }},
-    {"moe-ffn-hidden-size", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.model.experts.has_value(), std::to_string(p.model.experts.value_or(ExpertForm{}).expert_ffn));
-     },
-     [](const Value& v, Draft& d) { v.must_be(d.plan.model.experts.value_or(ExpertForm{}).expert_ffn); }},
-    {"moe-shared-expert-intermediate-size", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.model.experts.value_or(ExpertForm{}).shared_ffn > 0,
-                         std::to_string(p.model.experts.value_or(ExpertForm{}).shared_ffn));
-     },
-     of_the_model},
-    {"moe-layer-freq", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.model.experts.value_or(ExpertForm{}).first_dense_layers > 0, p.model.experts ? expert_layers(p) : "");
-     },
-     of_the_model},
-    {"moe-token-dispatcher-type", "", [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), "alltoall"); },
-     of_the_model},
-    {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
-     of_the_model},
-    {"position-embedding-type", "",
-     [](const ParallelPlan& p) { return Written(p.model.position == Position::Rotary ? "rope" : "learned_absolute"); }, of_the_model},
-    {"rotary-base", "",
-     [](const ParallelPlan& p) { return written_if(p.model.position == Position::Rotary, fmt::format("{:.0f}", p.model.rope_theta)); },
-     of_the_model},
-    {"normalization", "", [](const ParallelPlan& p) { return Written(p.model.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); },
-     of_the_model},
-    {"norm-epsilon", "", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, of_the_model},
-    {"swiglu", "", [](const ParallelPlan& p) { return written_flag(p.model.gated_mlp && p.model.activation == Activation::Silu); },
-     of_the_model},
-    {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!p.model.mlp_bias); }, of_the_model},
-    {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias); }, of_the_model},
-    {"untie-embeddings-and-output-weights", "", [](const ParallelPlan& p) { return written_flag(!p.model.tied_embeddings); }, of_the_model},
-    {"attention-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.attention_dropout); }, of_the_model},
-    {"hidden-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.residual_dropout); }, of_the_model},
-    {"vocab-size", "", model_size<&ModelConfig::vocabulary>, check_model_size<&ModelConfig::vocabulary>},
-    {"make-vocab-size-divisible-by", "",
-     [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
-     [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
-    {"seq-length", "encoder-seq-length", [](const ParallelPlan& p) { return written(p.workload.sequence); },
-     [](const Value& v, Draft& d) { d.sequence = v.integer(); }},
-    {"micro-batch-size", "", [](const ParallelPlan& p) { return written(p.microbatch_size); },
-     [](const Value& v, Draft& d) { d.microbatch = v.integer(); }},
-    {"global-batch-size", "", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
-     [](const Value& v, Draft& d) { d.global_batch = v.integer(); }},
-    {"tensor-model-parallel-size", "", [](const ParallelPlan& p) { return written(p.mesh.tensor); },
-     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }},
-    {"sequence-parallel", "", [](const ParallelPlan& p) { return written_flag(p.sequence_parallel); },
-     [](const Value& v, Draft& d) { d.plan.sequence_parallel = v.boolean(); }},
-    {"pipeline-model-parallel-size", "", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
-     [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }},
-    {"pipeline-model-parallel-layout", "", [](const ParallelPlan& p) { return written_if(p.mesh.pipeline > 1, layout_text(p)); },
-     read_layout},
-    {"num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size", nullptr,
-     [](const Value& v, Draft& d) { d.plan.chunks = v.degree(); }},
-    {"num-layers-per-virtual-pipeline-stage", "", nullptr, [](const Value& v, Draft& d) { d.blocks_of_chunk = v.degree(); }},
-    {"decoder-first-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
-    {"decoder-last-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},
-    {"context-parallel-size", "", [](const ParallelPlan& p) { return written(p.mesh.context); },
-     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }},
-    {"cp-comm-type", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.mesh.context > 1, std::string(kContextTypes[static_cast<std::size_t>(p.context_algorithm)]));
-     },
-     [](const Value& v, Draft& d) {
-       d.plan.context_algorithm =
-           v.text() == "allgather" ? ContextAlgorithm::AllGather : static_cast<ContextAlgorithm>(v.choice(kContextTypes));
-     }},
-    {"expert-model-parallel-size", "",
-     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert)); },
-     [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
-    {"expert-tensor-parallel-size", "",
-     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.tensor)); },
-     [](const Value& v, Draft& d) {
-       if (v.degree() != d.plan.mesh.tensor)
-         v.wrong(fmt::format("is {}, and a plan cuts experts over the tensor ranks, {}", v.text(), d.plan.mesh.tensor),
-                 "meshwright estimate knows others");
-     }},
-    {"use-distributed-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage >= 1); },
-     [](const Value& v, Draft& d) { d.plan.zero_stage = std::max(d.plan.zero_stage, v.boolean() ? 1 : 0); }},
-    {"use-megatron-fsdp", "use-custom-fsdp", [](const ParallelPlan& p) { return written_flag(uses_fsdp(p)); }, of_the_model},
-    {"data-parallel-sharding-strategy", "",
-     [](const ParallelPlan& p) { return written_if(uses_fsdp(p), std::string(kStrategies[p.zero_stage])); },
-     [](const Value& v, Draft& d) { d.plan.zero_stage = static_cast<std::int32_t>(v.choice(kStrategies)); }},
-    {"ckpt-format", "", [](const ParallelPlan& p) { return written_if(uses_fsdp(p), "fsdp_dtensor"); }, of_the_model},
-    {"num-distributed-optimizer-instances", "",
-     [](const ParallelPlan& p) { return written_if(p.mesh.replicas > 1, std::to_string(p.mesh.replicas)); },
-     [](const Value& v, Draft& d) { d.plan.mesh.replicas = v.degree(); }},
-    {"overlap-grad-reduce", "", [](const ParallelPlan&) { return written_flag(true); }, of_the_model},
-    {"overlap-param-gather", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage == 3 && p.prefetch); },
-     [](const Value& v, Draft& d) { d.plan.prefetch = v.boolean(); }},
-    {"ddp-bucket-size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); },
-     [](const Value& v, Draft& d) { d.bucket_elements = v.integer(); }},
-    {"bf16", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision == Precision::Bf16); },
-     [](const Value& v, Draft& d) {
-       if (v.boolean()) d.precision = Precision::Bf16;
-     }},
-    {"fp16", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision == Precision::Fp16); },
-     [](const Value& v, Draft& d) {
-       if (v.boolean()) d.precision = Precision::Fp16;
-     }},
-    {"accumulate-allreduce-grads-in-fp32", "", [](const ParallelPlan& p) { return written_flag(p.workload.fp32_gradients); },
-     [](const Value& v, Draft& d) { d.fp32_gradients = v.boolean(); }},
-    {"grad-reduce-in-bf16", "",
-     [](const ParallelPlan& p) { return written_flag(p.workload.precision == Precision::Bf16 && !p.workload.fp32_gradients); },
-     [](const Value& v, Draft& d) { d.fp32_gradients = !v.boolean(); }},
-    {"recompute-granularity", "",
-     [](const ParallelPlan& p) {
-       return written_if(p.recompute != Recompute::None, std::string(kRecomputeNames[static_cast<std::size_t>(p.recompute)]));
-     },
-     [](const Value& v, Draft& d) { d.plan.recompute = static_cast<Recompute>(v.choice(kRecomputeNames)); }},
-    {"recompute-activations", "", nullptr,
-     [](const Value& v, Draft& d) {
-       if (v.boolean()) d.plan.recompute = Recompute::Selective;
-     }},
-    {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, "core_attn"); },
-     [](const Value& v, Draft&) {
-       if (v.text() != "core_attn")
-         v.note(fmt::format("'{}': a plan recomputes attention's core alone", v.text()), "other modules would need another price");
-     }},
-    {"recompute-method", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "uniform"); }, of_the_model},
-    {"recompute-num-layers", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "1"); },
-     [](const Value& v, Draft&) {
-       if (v.text() != "1") v.note(fmt::format("is {}: a plan recomputes every layer, one by one", v.text()), "use 1");
-     }},
-    {"optimizer-cpu-offload", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
-     [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
-    {"optimizer-offload-fraction", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "1.0"); },
-     [](const Value& v, Draft&) {
-       if (v.number() != 1) v.note(fmt::format("is {}: a plan offloads all of the optimizer, or nothing", v.text()), "use 1.0");
-     }},
-    {"use-precision-aware-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
-     of_the_model},  // the offload asks for it
-    {"optimizer", "", [](const ParallelPlan& p) { return Written(p.workload.optimizer == OptimizerKind::Sgd ? "sgd" : "adam"); },
-     [](const Value& v, Draft& d) { d.plan.workload.optimizer = v.text() == "sgd" ? OptimizerKind::Sgd : OptimizerKind::AdamW; }},
-    {"lr", "", training_number<&TrainingSettings::learning_rate>, read_training_number<&TrainingSettings::learning_rate>},
-    {"min-lr", "", training_number<&TrainingSettings::minimum_learning_rate>,
-     read_training_number<&TrainingSettings::minimum_learning_rate>},
-    {"lr-decay-style", "", [](const ParallelPlan& p) { return Written(p.training.decay_steps > 0 ? "cosine" : "constant"); }, of_the_model},
-    {"lr-warmup-iters", "", [](const ParallelPlan& p) { return written(p.training.warmup_steps); },
-     [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
-    {"lr-decay-iters", "",
-     [](const ParallelPlan& p) { return written_if(p.training.decay_steps > 0, std::to_string(p.training.decay_steps)); },
-     [](const Value& v, Draft& d) { d.plan.training.decay_steps = std::max<std::int64_t>(0, v.integer()); }},
-    {"weight-decay", "", training_number<&TrainingSettings::weight_decay>, read_training_number<&TrainingSettings::weight_decay>},
-    {"adam-beta1", "", training_number<&TrainingSettings::beta1>, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
-    {"adam-beta2", "", training_number<&TrainingSettings::beta2>, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
-    {"adam-eps", "", training_number<&TrainingSettings::epsilon>, read_training_number<&TrainingSettings::epsilon>},
-    {"sgd-momentum", "", training_number<&TrainingSettings::momentum>, read_training_number<&TrainingSettings::momentum>},
-    {"clip-grad", "", training_number<&TrainingSettings::gradient_clip>, read_training_number<&TrainingSettings::gradient_clip>},
-    {"initial-loss-scale", "", training_number<&TrainingSettings::initial_loss_scale>,
-     read_training_number<&TrainingSettings::initial_loss_scale>},
-    {"loss-scale-window", "", training_number<&TrainingSettings::loss_scale_window>,
-     read_training_number<&TrainingSettings::loss_scale_window>},
-    {"seed", "", training_number<&TrainingSettings::seed>,
-     [](const Value& v,
-        Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed)); }},
-    {"nnodes", "", nullptr, add_processes},
-    {"nproc-per-node", "", nullptr, add_processes},
-};
 
 void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   const DeviceMesh& mesh = plan.mesh;
@@ -311,12 +68,11 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   note_units(plan, judgement);
   note_reshard(plan, judgement);
   const bool several = plan.num_microbatches() > 1;
-  judgement.note(several && uses_fsdp(plan) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
-                 uses_fsdp(plan) ? "gradients are reduced with every microbatch there, in the plan with the last"
-                                 : "gradients are reduced with the last microbatch there, in the plan with each",
+  judgement.note(several && is_by_megatron_fsdp(plan) != (plan.accumulation == Accumulation::ReduceEach), "/accumulation",
+                 is_by_megatron_fsdp(plan) ? "gradients are reduced with every microbatch there, in the plan with the last"
+                                           : "gradients are reduced with the last microbatch there, in the plan with each",
                  "simulate the plan imported again");
-  judgement.note(plan.model.gated_mlp && plan.model.activation != Activation::Silu, "/model", "a gated feed-forward is SwiGLU there",
-                 "change the activation in pretrain_gpt.py");
+  refuse_networks(plan.model, judgement);
   judgement.note(plan.zero_stage != 3 && !plan.prefetch, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
   judgement.note(plan.training.checkpoint_interval > 0 || plan.training.loss_scale_rule != LossScaleRule::PyTorch, "/training",
                  "how often is saved, and how the loss scale follows overflows, is left to the program", "add --save and --save-interval");
@@ -324,24 +80,39 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
 }
 
 std::vector<RecipeFile> megatron_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
-  const bool one_connection = !uses_fsdp(plan) && (plan.mesh.tensor > 1 || plan.mesh.context > 1);
+  const bool one_connection = !is_by_megatron_fsdp(plan) && (plan.mesh.tensor > 1 || plan.mesh.context > 1);
   const std::string command =
       fmt::format("{}torchrun --nnodes {} --nproc-per-node {} pretrain_gpt.py", one_connection ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "",
                   plan.cluster.nodes(), plan.cluster.devices_per_node());
   return {{std::string(kMegatron.file), shell_text(head, settings, command)}};
 }
 
-RecipeSettings megatron_settings(const std::string& text, const std::string& file) {
-  RecipeSettings settings = text.find("--") != std::string::npos ? read_shell(text, file) : read_yaml(text, file);
-  for (RecipeSetting& setting : settings) {
-    setting.key = leaf_of(setting.key);
-    std::replace(setting.key.begin(), setting.key.end(), '_', '-');
-  }
-  // Degrees first: others are read with them.
-  std::stable_partition(settings.begin(), settings.end(), [](const RecipeSetting& one) {
-    return one.key == "tensor-model-parallel-size" || one.key == "pipeline-model-parallel-size";
+// `MODEL_ARGS:` with `--num-layers: 12` below it, as Megatron's own tests have them.
+bool is_yaml_of_arguments(const std::string& text) {
+  const std::size_t first = text.find("--");
+  const std::size_t line = text.rfind('\n', first) + 1;
+  return text.find_first_not_of(' ', line) == first && text.find(':', first) < text.find_first_of(" \n=", first);
+}
+std::string usual(const std::string& key) {
+  std::string name = leaf_of(key);
+  while (name.starts_with("-")) name.erase(0, 1);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+RecipeReading megatron_settings(const RecipeSource& source) {
+  const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)); };
+  const bool is_shell = source.text.find("--") != std::string::npos && !is_yaml_of_arguments(source.text);
+  RecipeReading reading =
+      is_shell ? read_shell(source.text, source.path, source.given, is_known) : RecipeReading{read_yaml(source.text, source.path), {}, {}};
+  std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
+  for (RecipeSetting& setting : reading.settings) setting.key = usual(setting.key);
+  // Degrees first, and what is recomputed: others are read with them.
+  std::stable_partition(reading.settings.begin(), reading.settings.end(), [](const RecipeSetting& one) {
+    return one.key.ends_with("model-parallel-size") || one.key == "recompute-granularity" || one.key == "checkpoint-activations" ||
+           one.key.ends_with("checkpoint-method") || one.key == "recompute-method" || one.key == "optimizer-cpu-offload";
   });
-  return settings;
+  return reading;
 }
 
 void settle_uneven(Draft& draft) {
@@ -363,19 +134,68 @@ void settle_uneven(Draft& draft) {
   }
 }
 
-void settle_megatron(Draft& draft) {
+// Embedding and loss counted as blocks: the first part has one fewer, and the last.
+void settle_counted(Draft& draft) {
+  const std::int64_t parts = std::int64_t{draft.plan.mesh.pipeline} * draft.plan.chunks;
+  const std::int64_t counted = draft.plan.model.layers + (draft.embedding_counts ? 1 : 0) + (draft.loss_counts ? 1 : 0);
+  if (counted % parts != 0)
+    return draft.wrong.push_back({"account-for-embedding-in-pipeline-split",
+                                  fmt::format("{} blocks with embedding and loss do not go into {} parts", counted, parts),
+                                  "correct them"});
+  draft.blocks.assign(static_cast<std::size_t>(parts), counted / parts);
+  draft.blocks.front() -= draft.embedding_counts ? 1 : 0;
+  draft.blocks.back() -= draft.loss_counts ? 1 : 0;
+}
+
+void settle_stages(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  const std::int64_t counted = plan.model.layers + (draft.embedding_counts ? 1 : 0) + (draft.loss_counts ? 1 : 0);
   if (draft.blocks_of_chunk)
-    plan.chunks = static_cast<std::int32_t>(
-        std::clamp<std::int64_t>(plan.model.layers / (plan.mesh.pipeline * *draft.blocks_of_chunk), 1, kMostBlocks));
+    plan.chunks =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(counted / (plan.mesh.pipeline * *draft.blocks_of_chunk), 1, kMostChunks));
   if (plan.mesh.pipeline == 1) plan.chunks = 1;
   plan.schedule = plan.chunks > 1 ? "interleaved" : "1f1b";
-  if ((draft.first_blocks || draft.last_blocks) && draft.blocks.empty() && plan.mesh.pipeline > 1) settle_uneven(draft);
-  plan.workload.precision = draft.precision.value_or(Precision::Fp32);
-  plan.workload.fp32_gradients =
-      is_sixteen_bit(plan.workload.precision) && draft.fp32_gradients.value_or(plan.workload.precision == Precision::Bf16);
-  plan.vocabulary_multiple *= draft.plan.mesh.tensor;
-  draft.reduces_each = uses_fsdp(plan);
+  if (plan.mesh.pipeline == 1 || !draft.blocks.empty()) return;
+  if (draft.first_blocks || draft.last_blocks)
+    settle_uneven(draft);
+  else if (draft.embedding_counts || draft.loss_counts)
+    settle_counted(draft);
+}
+
+// Without overlap all gradients of a rank wait for the last of them: one bucket. With it a bucket has 40 million, and more from 40 data ranks on.
+void settle_buckets(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const std::int64_t data = plan.cluster.devices / std::max<std::int64_t>(1, std::int64_t{plan.mesh.tensor} * plan.mesh.pipeline);
+  if (!draft.overlaps_reduce && plan.zero_stage < 2) {
+    draft.bucket_elements.reset();
+    plan.bucket_size = kOneBucket;
+  } else if (!draft.bucket_elements) {
+    draft.bucket_elements = std::max<std::int64_t>(40'000'000, 1'000'000 * data);
+  }
+  plan.prefetch = plan.zero_stage != 3 || draft.overlaps_gather;
+  if (draft.overlaps_gather && plan.zero_stage == 1)
+    draft.lost.push_back(
+        {"overlap-param-gather", "new weights are gathered beside the next forward; the plan gathers them before it", "mind its time"});
+}
+
+void settle_precision(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both asked for", "give one precision"});
+  plan.workload.precision = draft.is_bf16 ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
+  plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision) && draft.fp32_gradients.value_or(draft.is_bf16);
+}
+
+void settle_megatron(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  settle_stages(draft);
+  settle_precision(draft);
+  if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);
+  settle_buckets(draft);
+  if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "give the command that starts the training"});
+  draft.accumulates_once = true;
+  if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
+  plan.vocabulary_multiple *= plan.mesh.tensor;
+  draft.reduces_each = plan.zero_stage >= 2;
 }
 
 }  // namespace
@@ -385,11 +205,22 @@ const Program kMegatron = {
     .title = "Megatron-LM",
     .version = "core_v0.16.1",
     .file = "pretrain.sh",
-    .marks = "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py",
-    .fields = kMegatronFields,
+    .marks =
+        "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size tensor_model_parallel_size: pretrain_gpt.py "
+        "--num-attention-heads --model-parallel-size",
+    .fields = megatron_fields(),
     .judge = judge_megatron,
     .files = megatron_files,
     .settings = megatron_settings,
-    .settle = settle_megatron};
+    .settle = settle_megatron,
+    .lost = megatron_lost(),
+    .without_effect = kMegatronWithoutEffect,
+    .training = {.minimum_learning_rate = 0,
+                 .beta2 = 0.999,
+                 .weight_decay = 0.01,
+                 .seed = 1234,
+                 .initial_loss_scale = 4294967296,
+                 .loss_scale_window = 1000},
+    .network = megatron_network};
 
 }  // namespace sim

@@ -27,6 +27,14 @@ struct RecipeFile {
   std::string name, text;
 };
 
+// What an import reads, and what is given beside it.
+struct Program;
+struct RecipeSource {
+  std::string text, path;
+  const Texts& given;
+  const Program& program;
+};
+
 struct Program {
   std::string_view name;     // as typed: --to megatron
   std::string_view title;    // "Megatron-LM"
@@ -36,9 +44,17 @@ struct Program {
   std::span<const Field> fields;
   void (*judge)(const ParallelPlan&, Judgement&);
   std::vector<RecipeFile> (*files)(const RecipeHead&, const RecipeSettings&, const ParallelPlan&);
-  RecipeSettings (*settings)(const std::string& text, const std::string& file);  // keys as in the table
-  void (*settle)(Draft&);                                                        // what several fields say together
+  RecipeReading (*settings)(const RecipeSource&);  // keys as in the table
+  void (*settle)(Draft&);                          // what several fields say together
+  std::span<const LostSetting> lost{};
+  std::string_view without_effect{};  // names by a space; x* is all that begin so: they change neither time nor memory
+  TrainingSettings training{};        // its defaults
+  std::optional<ModelConfig> (*network)(Draft&, const RecipeContext&) = nullptr;  // as the file says it; nothing: it names none
 };
+
+const Field* field_of(const Program& program, const std::string& key);
+bool is_known_to(const Program& program, const std::string& key);  // read, lost or without effect
+bool has_name(std::string_view names, std::string_view key);       // names by a space, x* for all that begin so
 
 std::string order_csv(const ParallelPlan& plan);  // its pipeline order, as torch.distributed.pipelining loads it
 

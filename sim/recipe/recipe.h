@@ -27,9 +27,13 @@ Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std
 struct ImportedPlan {
   ParallelPlan plan;
   const Program* program = nullptr;
-  std::vector<Violation> notes;  // where: a key of the file
+  std::vector<Violation> notes;                       // where: a key of the file
+  std::vector<Violation> unknown{};                   // settings that nobody here knows, with what they might change: to be read first
+  std::vector<Violation> lost{};                      // known to change time or memory, and no word of a plan
+  std::vector<std::string> read{}, without_effect{};  // every other setting, by name
 };
-const Program* program_of(std::string_view text);  // by what stands in it; null: of none
+std::vector<Violation> told(const ImportedPlan& imported);  // all that is to be said, the gravest first
+const Program* program_of(std::string_view text);           // by what stands in it; null: of none
 // Throws InputError: no known program, values that cannot be, a network that is another than the model, and all rules of a plan.
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context);
 

@@ -1,6 +1,7 @@
 #include "sim/recipe/settings.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace sim {
@@ -10,6 +11,32 @@ bool is_literal(std::string_view value) {
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   return error == std::errc{} && end == value.data() + value.size() && value.find_first_of("infa") == std::string_view::npos;
+}
+
+std::string unknown_value(const std::string& name) {
+  std::string text = name;
+  std::erase_if(text, [](char c) { return c == kUnknownBegin || c == kUnknownEnd; });
+  return kUnknownBegin + text + kUnknownEnd;
+}
+
+std::vector<std::string> unknowns_in(std::string_view value) {
+  std::vector<std::string> names;
+  for (std::size_t at = value.find(kUnknownBegin); at != std::string_view::npos; at = value.find(kUnknownBegin, at + 1)) {
+    const std::size_t end = std::min(value.find(kUnknownEnd, at), value.size());
+    std::string name(value.substr(at + 1, end - at - 1));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string shown(std::string_view value) {
+  std::string text;
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    const bool is_name = at + 1 < value.size() && (std::isalnum(static_cast<unsigned char>(value[at + 1])) != 0 || value[at + 1] == '_');
+    if (value[at] == kUnknownBegin && is_name) text += '$';
+    if (value[at] != kUnknownBegin && value[at] != kUnknownEnd) text += value[at];
+  }
+  return text;
 }
 
 std::string leaf_of(std::string_view key) { return std::string(key.substr(key.rfind('.') + 1)); }  // npos + 1 is 0

@@ -2,6 +2,8 @@
 // arguments of a shell line, JSON, YAML, and Python's assignments (TOML's too). Used by the rows of programs.h; knows no plan.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +16,18 @@ namespace sim {
 // Nested names are joined by dots. A value is as Python and JSON write it: true, 4, 0.95, [1, 2]; text stands without quotes.
 struct RecipeSetting {
   std::string key, value;
+  bool operator==(const RecipeSetting&) const = default;
 };
 using RecipeSettings = std::vector<RecipeSetting>;
 
 inline constexpr Bytes kLargestRecipe{1 << 20};  // no one writes more by hand: refused before it is parsed
 inline constexpr std::size_t kMostSettings = 10'000;
+
+// A part of a value that the text alone does not say: a variable of the environment, what a command prints. It stands between these two.
+inline constexpr char kUnknownBegin = '\x01', kUnknownEnd = '\x02';
+std::string unknown_value(const std::string& name);
+std::vector<std::string> unknowns_in(std::string_view value);  // their names, each once
+std::string shown(std::string_view value);                     // for people: $NAME
 
 bool is_literal(std::string_view value);    // stands without quotes: a number, a truth value, a list
 std::string leaf_of(std::string_view key);  // behind the last dot
@@ -35,7 +44,15 @@ std::string comment_lines(const RecipeHead& head);
 
 // Each throws sim::InputError naming `file`: no such syntax, too deep, more than kMostSettings.
 // Shell: options of any command, variables that the text itself sets are put in. Python: `a.b = 4`, `Section(b=4)`, `[a]` and `b = 4`.
-RecipeSettings read_shell(std::string_view text, const std::string& file);
+// What a text holds beside its settings: doubts about it, and files that it writes (a DeepSpeed configuration behind `cat <<EOF`).
+using Texts = std::map<std::string, std::string>;
+using KnownKey = std::function<bool(const std::string&)>;
+struct RecipeReading {
+  RecipeSettings settings;
+  std::vector<Violation> unknown;
+  Texts documents{};
+};
+RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given = {}, const KnownKey& is_known = {});
 RecipeSettings read_json(std::string_view text, const std::string& file);
 RecipeSettings read_yaml(const std::string& text, const std::string& file);
 RecipeSettings read_assignments(std::string_view text, const std::string& file);

@@ -1,101 +1,88 @@
-// Options of a command line: `--name value`, `--name=value`, `--flag`; scripts with comments, line ends, arrays and variables of their own.
-#include <cctype>
-#include <map>
+// Options of a command line: of the one command of a script that has most options which the program knows.
+#include <fmt/format.h>
 
-#include "sim/recipe/settings.h"
+#include <algorithm>
+
+#include "sim/recipe/shell_script.h"
 
 namespace sim {
 namespace {
 
-using Variables = std::map<std::string, std::string>;
-
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// ${NAME} and $NAME that the text has set; others stay as they are, and whoever wants a number there says so.
-std::string with_variables(const std::string& token, const Variables& variables) {
-  std::string text;
-  for (std::size_t at = 0; at < token.size();) {
-    const std::size_t begin = at + (token.compare(at, 2, "${") == 0 ? 2 : 1);
-    std::size_t end = begin;
-    while (token[at] == '$' && end < token.size() && is_name(token[end])) ++end;
-    const auto known = token[at] == '$' ? variables.find(token.substr(begin, end - begin)) : variables.end();
-    if (known == variables.end()) {
-      text += token[at++];
-      continue;
-    }
-    text += known->second;
-    at = end + (begin - at == 2 && end < token.size() && token[end] == '}' ? 1 : 0);
-  }
-  return text;
-}
-
-class ShellScanner {
+// Words of one command into options: `--name value ...`, `--name=value`, `--flag`. Those before the program (torchrun's) have one value each.
+class OptionReader {
  public:
-  ShellScanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
-
-  RecipeSettings all() && {
-    for (char c = 0; at_ < text_.size();) {
-      c = text_[at_];
-      if (c == '#' && token_.empty())
-        skip_comment();
-      else if (c == '\\' && at_ + 1 < text_.size())
-        take_escaped();
-      else if (c == '"' || c == '\'')
-        take_quoted(c);
-      else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '(' || c == ')' || c == ';')
-        end_word(c);
-      else
-        token_ += c, ++at_;
+  explicit OptionReader(const std::vector<std::string>& words) : words_(words) {
+    for (program_ = 0; program_ < words.size() && !is_program(words[program_]); ++program_) {
     }
-    end_token();
+    if (program_ == words.size()) program_ = 0;
+  }
+  RecipeSettings all() && {
+    for (std::size_t at = 0; at < words_.size(); ++at) take(at);
     return std::move(settings_);
   }
 
  private:
-  void skip_comment() { at_ = std::min(text_.find('\n', at_), text_.size()); }
-  void take_escaped() {
-    if (text_[at_ + 1] != '\n') token_ += text_[at_ + 1];
-    at_ += 2;
+  static bool is_program(const std::string& word) { return word.ends_with(".py") && !word.starts_with("-"); }
+  static bool is_option(const std::string& word) {
+    const std::size_t space = word.find_first_of(" \n");
+    return word.size() > 2 && word.starts_with("--") && (space == std::string::npos || word.find('=') < space);
   }
-  void take_quoted(char quote) {
-    const std::size_t end = std::min(text_.find(quote, at_ + 1), text_.size());
-    token_ += text_.substr(at_ + 1, end - at_ - 1);
-    quoted_ = true;
-    at_ = std::min(end + 1, text_.size());
-  }
-
-  void end_word(char c) {
-    end_token();
-    open_ = open_ && (c == ' ' || c == '\t');  // a value stands on its option's line
-    ++at_;
-  }
-  void end_token() {
-    if (token_.empty() && !quoted_) return;
-    const std::string token = with_variables(token_, variables_);
-    const std::size_t equals = token.find('=');
-    if (token.starts_with("--") && token.size() > 2) {
-      settings_.push_back({token.substr(2, equals == std::string::npos ? equals : equals - 2),
-                           equals == std::string::npos ? "true" : token.substr(equals + 1)});
-      open_ = equals == std::string::npos;
-      if (settings_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 options", "give one command line"}});
-    } else if (equals != std::string::npos && equals > 0 && !open_) {
-      variables_[token.substr(0, equals)] = token.substr(equals + 1);
-    } else if (open_) {
-      settings_.back().value = token;
-      open_ = false;
+  void take(std::size_t at) {
+    const std::string& word = words_[at];
+    const std::size_t equals = word.find('=');
+    const bool is_short = word == "-m" || word == "-c" || word == "-u" || word == "-np" || word == "-n" || word == "-N";
+    if (is_option(word)) {
+      settings_.push_back(
+          {word.substr(2, equals == std::string::npos ? equals : equals - 2), equals == std::string::npos ? "" : word.substr(equals + 1)});
+      is_open_ = equals == std::string::npos;
+    } else if (is_short || at == program_) {
+      is_open_ = false;
+    } else if (is_open_) {
+      std::string& value = settings_.back().value;
+      value += (value.empty() ? "" : " ") + word;
+      is_open_ = at > program_;
     }
-    token_.clear();
-    quoted_ = false;
+    const bool ends = at + 1 == words_.size() || is_option(words_[at + 1]) || at + 1 == program_;
+    if (ends && is_open_ && settings_.back().value.empty()) settings_.back().value = "true";
   }
 
-  std::string_view text_;
-  const std::string& file_;
-  std::size_t at_ = 0;
-  std::string token_;
-  bool quoted_ = false, open_ = false;  // open: an option may still get its value
-  Variables variables_;
+  const std::vector<std::string>& words_;
+  std::size_t program_ = 0;
+  bool is_open_ = false;
   RecipeSettings settings_;
 };
+
+struct Candidate {
+  RecipeSettings settings;
+  std::size_t known = 0;
+  bool is_in_doubt = false;
+};
+
+std::vector<Candidate> candidates_in(const ShellScript& script, const std::string& file, const KnownKey& is_known) {
+  std::vector<Candidate> all;
+  for (const ShellCommand& command : script.commands) {
+    Candidate one{OptionReader(command.words).all(), 0, command.is_in_doubt};
+    if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
+    for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
+    if (one.known > 0 && std::none_of(all.begin(), all.end(), [&](const Candidate& other) { return other.settings == one.settings; }))
+      all.push_back(std::move(one));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.known > b.known; });
+  return all;
+}
+
+// A variable that stands alone where options stand may hold more of them.
+void note_open_ends(Candidate& chosen, std::vector<Violation>& unknown) {
+  for (RecipeSetting& setting : chosen.settings) {
+    const std::size_t begin = setting.value.find(kUnknownBegin);
+    const bool is_behind = begin != std::string::npos && begin > 0 && setting.value[begin - 1] == ' ';
+    if (!is_behind && !(setting.value.starts_with(kUnknownBegin) && setting.value.find(' ') != std::string::npos)) continue;
+    const std::string rest = is_behind ? setting.value.substr(begin) : setting.value;
+    for (const std::string& name : unknowns_in(rest))
+      unknown.push_back({name, "is not set in the script: options that it holds are not read", "give --set NAME='...' for it"});
+    if (is_behind) setting.value.resize(begin - 1);
+  }
+}
 
 std::string quoted_for_shell(const std::string& value) {
   return value.find_first_of(" |*()[]'\"$&;<>?#") == std::string::npos ? value : "'" + value + "'";
@@ -110,6 +97,19 @@ std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, c
   return text + " \\\n  \"$@\"\n";
 }
 
-RecipeSettings read_shell(std::string_view text, const std::string& file) { return ShellScanner(text, file).all(); }
+RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given, const KnownKey& is_known) {
+  ShellScript script = follow_shell(text, file, given);
+  std::vector<Candidate> all = candidates_in(script, file, is_known);
+  if (all.empty()) return {{}, {}, std::move(script.documents)};
+  if (all.size() > 1 && 2 * all[1].known > all[0].known)
+    throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()), "leave the one that is meant"}});
+  RecipeReading reading{{}, {}, std::move(script.documents)};
+  if (all.front().is_in_doubt)
+    reading.unknown.push_back(
+        {"", "the command stands under a condition that the text does not decide", "give --set NAME=value for its variables"});
+  note_open_ends(all.front(), reading.unknown);
+  reading.settings = std::move(all.front().settings);
+  return reading;
+}
 
 }  // namespace sim

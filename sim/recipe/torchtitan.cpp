@@ -73,10 +73,10 @@ void read_schedule(const Value& value, Draft& draft) {
 
 constexpr Field kTorchtitanFields[] = {
     {"training.seq_len", "seq_len", [](const ParallelPlan& p) { return written(p.workload.sequence); },
-     [](const Value& v, Draft& d) { d.sequence = v.integer(); }},
+     [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
     {"training.local_batch_size", "local_batch_size",
      [](const ParallelPlan& p) { return written(p.microbatch_size * (has_stages(p) ? p.num_microbatches() : 1)); },
-     [](const Value& v, Draft& d) { d.local_batch = v.integer(); }},
+     [](const Value& v, Draft& d) { d.local_batch = v.count(); }, true},
     {"training.global_batch_size", "global_batch_size", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
      [](const Value& v, Draft& d) {
        if (v.integer() > 0) d.global_batch = v.integer();
@@ -92,7 +92,7 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     {"parallelism.data_parallel_shard_degree", "data_parallel_shard_degree",
      [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.data / p.mesh.replicas : 1); },
-     [](const Value& v, Draft& d) { d.shard = v.integer(); }},
+     [](const Value& v, Draft& d) { d.shard = v.integer(); }, true},
     {"parallelism.fsdp_reshard_after_forward", "fsdp_reshard_after_forward",
      [](const ParallelPlan& p) { return Written(std::string(kReshards[p.reshard_after_forward ? 0 : 1])); },
      [](const Value& v, Draft& d) {
@@ -100,12 +100,12 @@ constexpr Field kTorchtitanFields[] = {
        d.plan.reshard_after_forward = policy == 0 || (policy == 2 && d.plan.mesh.pipeline == 1);
      }},
     {"parallelism.tensor_parallel_degree", "tensor_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.tensor); },
-     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }},
+     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
     {"parallelism.enable_sequence_parallel", "enable_sequence_parallel",
      [](const ParallelPlan& p) { return Written(truth_value(p.sequence_parallel)); },
      [](const Value& v, Draft& d) { d.sequence_parallel = v.boolean(); }},
     {"parallelism.pipeline_parallel_degree", "pipeline_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
-     [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }},
+     [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }, true},
     {"parallelism.pipeline_parallel_schedule", "pipeline_parallel_schedule",
      [](const ParallelPlan& p) {
        return of_stages(p, named_schedule(p) != nullptr ? std::string(named_schedule(p)->theirs)
@@ -118,7 +118,7 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.order_file = v.text(); }},
     {"parallelism.pipeline_parallel_microbatch_size", "pipeline_parallel_microbatch_size",
      [](const ParallelPlan& p) { return of_stages(p, std::to_string(p.microbatch_size)); },
-     [](const Value& v, Draft& d) { d.microbatch = v.integer(); }},
+     [](const Value& v, Draft& d) { d.microbatch = v.count(); }},
     {"parallelism.pipeline_parallel_layers_per_stage", "pipeline_parallel_layers_per_stage", nullptr,
      [](const Value& v, Draft& d) {
        if (v.text() != "None") d.blocks_of_chunk = v.degree();
@@ -235,13 +235,15 @@ std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSet
   return files;
 }
 
-RecipeSettings torchtitan_settings(const std::string& text, const std::string& file) {
-  const bool is_command = text.find("--parallelism.") != std::string::npos && text.find("def ") == std::string::npos;
-  RecipeSettings settings = is_command ? read_shell(text, file) : read_assignments(text, file);
+RecipeReading torchtitan_settings(const RecipeSource& source) {
+  const bool is_command = source.text.find("--parallelism.") != std::string::npos && source.text.find("def ") == std::string::npos;
+  RecipeReading reading =
+      is_command ? read_shell(source.text, source.path, source.given) : RecipeReading{read_assignments(source.text, source.path), {}, {}};
+  RecipeSettings& settings = reading.settings;
   for (RecipeSetting& setting : settings) setting.key = leaf_of(setting.key);
   std::erase_if(settings, [](const RecipeSetting& one) { return one.key == "config"; });  // `config = base()`
   std::stable_partition(settings.begin(), settings.end(), [](const RecipeSetting& one) { return one.key == "pipeline_parallel_degree"; });
-  return settings;
+  return reading;
 }
 
 void settle_torchtitan(Draft& draft) {

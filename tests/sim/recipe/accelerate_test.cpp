@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -35,7 +37,7 @@ TEST(Accelerate, WhatItsQuestionnaireWritesBecomesAPlan) {
   EXPECT_EQ(plan.plan.zero_stage, 3);
   EXPECT_FALSE(plan.plan.reshard_after_forward);
   EXPECT_EQ(plan.plan.recompute, Recompute::Full);
-  EXPECT_THAT(testing::text_of(plan.notes), HasSubstr("debug"));
+  EXPECT_THAT(plan.without_effect, ::testing::ElementsAre("debug"));
 }
 
 TEST(Accelerate, OldFsdpAndAnotherNumberOfProcesses) {
@@ -45,6 +47,25 @@ TEST(Accelerate, OldFsdpAndAnotherNumberOfProcesses) {
   EXPECT_THAT(testing::refusal_of("distributed_type: FSDP\nnum_processes: 16\n", llama_for(8)),
               HasSubstr("starts 16 processes, and the cluster has 8 devices"));
   EXPECT_THAT(testing::refusal_of("distributed_type: MEGATRON_LM\n", llama_for(8)), HasSubstr("import the arguments of Megatron-LM"));
+  EXPECT_THAT(testing::refusal_of("distributed_type: TPU\nnum_processes: 8\n", llama_for(8)), HasSubstr("no plan is for it"));
+}
+
+TEST(Accelerate, AFileOfDeepSpeedBesideItIsRead) {
+  std::ofstream(testing::recipe_folder() + "/zero3.json")
+      << R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}, "gradient_clipping": 0.5, "fp8": {"enabled": true}})";
+  const ImportedPlan plan = testing::imported(
+      "distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n  deepspeed_config_file: configs/zero3.json\n", llama_for(8));
+  EXPECT_EQ(plan.plan.zero_stage, 3);
+  EXPECT_EQ(plan.plan.workload.precision, Precision::Bf16);
+  EXPECT_EQ(plan.plan.training.gradient_clip, 0.5);
+  EXPECT_THAT(testing::text_of(plan.lost), HasSubstr("fp8.enabled"));
+  EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
+}
+
+TEST(Accelerate, Fp8IsSaidFirst) {
+  EXPECT_THAT(
+      testing::text_of(testing::imported("distributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: fp8\n", llama_for(8)).lost),
+      HasSubstr("mixed_precision: fp8"));
 }
 
 TEST(Accelerate, RefusesWhatHasNoPlaceThere) {

@@ -16,8 +16,8 @@ TEST(DeepSpeed, SaysStageBatchAndTensor) {
   plan.zero_stage = 2;
   plan.microbatch_size = 2;
   const std::string text = testing::main_text(kDeepSpeed, plan);
-  EXPECT_THAT(text, AllOf(HasSubstr("\"stage\": 2"), HasSubstr("\"train_batch_size\": 32"), HasSubstr("\"gradient_accumulation_steps\": 4"),
-                          HasSubstr("\"autotp_size\": 2"), HasSubstr("\"betas\": [")));
+  EXPECT_THAT(text, AllOf(HasSubstr("\"stage\": 2"), HasSubstr("\"gradient_accumulation_steps\": 4"), HasSubstr("\"autotp_size\": 2"),
+                          HasSubstr("\"betas\": [")));
 }
 
 TEST(DeepSpeed, AFileOfAnyonesBecomesAPlan) {
@@ -28,8 +28,10 @@ TEST(DeepSpeed, AFileOfAnyonesBecomesAPlan) {
   EXPECT_EQ(plan.plan.zero_stage, 3);
   EXPECT_EQ(plan.plan.workload.global_batch, 16);
   EXPECT_EQ(plan.plan.accumulation, Accumulation::ReduceEach);
-  EXPECT_EQ(plan.plan.bucket_size, Bytes(2'000'000'000));  // its default, in fp32
-  EXPECT_THAT(testing::text_of(plan.notes), AllOf(HasSubstr("train_batch_size: is \"auto\""), HasSubstr("steps_per_print")));
+  EXPECT_EQ(plan.plan.bucket_size, Bytes(1'000'000'000));  // its default, of bf16
+  EXPECT_THAT(testing::text_of(plan.notes), HasSubstr("train_batch_size: is \"auto\""));
+  EXPECT_THAT(plan.without_effect, ::testing::ElementsAre("steps_per_print"));
+  EXPECT_EQ(plan.plan.training.gradient_clip, 0);  // its default
 }
 
 TEST(DeepSpeed, ContradictionsAreTold) {

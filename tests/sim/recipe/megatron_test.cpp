@@ -1,3 +1,4 @@
+#include "sim/recipe/megatron_network.h"
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -34,7 +35,84 @@ TEST(Megatron, AScriptOfAnyonesBecomesAPlan) {
   EXPECT_EQ(plan.plan.recompute, Recompute::Selective);
   EXPECT_EQ(plan.plan.vocabulary_multiple, 128);
   EXPECT_TRUE(plan.plan.workload.fp32_gradients);
-  EXPECT_THAT(testing::text_of(plan.notes), HasSubstr("1 settings mean nothing to a plan and were left out: save"));
+  EXPECT_THAT(plan.without_effect, ::testing::ElementsAre("save"));
+  EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
+}
+
+constexpr const char* kSmall = " --micro-batch-size 1 --global-batch-size 8 --seq-length 32 ";
+
+TEST(Megatron, ItsDefaultsAreItsOwn) {
+  const ImportedPlan plan =
+      testing::imported(std::string("--tensor-model-parallel-size 1 --sequence-parallel --bf16") + kSmall, llama_on(8));
+  EXPECT_FALSE(plan.plan.sequence_parallel);     // one tensor rank has none
+  EXPECT_EQ(plan.plan.bucket_size, kOneBucket);  // no --overlap-grad-reduce
+  EXPECT_TRUE(plan.plan.workload.fp32_gradients);
+  EXPECT_EQ(plan.plan.training.beta2, 0.999);
+  EXPECT_EQ(plan.plan.training.weight_decay, 0.01);
+  const ImportedPlan overlapped =
+      testing::imported(std::string("--tensor-model-parallel-size 1 --overlap-grad-reduce --bf16") + kSmall, llama_on(8));
+  EXPECT_EQ(overlapped.plan.bucket_size, Bytes(160'000'000));  // 40 million gradients in fp32
+  EXPECT_EQ(testing::imported(std::string("--tensor-model-parallel-size 1 --micro-batch-size 2 --seq-length 32"), llama_on(8))
+                .plan.workload.global_batch,
+            16);
+}
+
+TEST(Megatron, WhatCannotBeIsRefused) {
+  for (const char* const size : {"0", "-4", "2*2", "two"})
+    EXPECT_THAT(
+        testing::refusal_of(std::string("--micro-batch-size ") + size + " --tensor-model-parallel-size 1 --seq-length 32", llama_on(8)),
+        HasSubstr("micro-batch-size"));
+  EXPECT_THAT(testing::refusal_of(std::string("--tensor-model-parallel-size 1 --bf16 --fp16") + kSmall, llama_on(8)),
+              HasSubstr("give one precision"));
+  EXPECT_THAT(testing::refusal_of(std::string("--tensor-model-parallel-size $TP") + kSmall, llama_on(8)),
+              AllOf(HasSubstr("is '$TP', which the file alone does not say"), HasSubstr("--set TP=")));
+  EXPECT_THAT(testing::refusal_of("pretrain_gpt.py --save x", llama_on(8)), HasSubstr("holds no size and no degree"));
+}
+
+TEST(Megatron, WhatAPlanHasNoWordForComesFirst) {
+  const ImportedPlan plan = testing::imported(
+      std::string(
+          "--tensor-model-parallel-size 1 --bf16 --fp8-format hybrid --mtp-num-layers 1 --optimizer muon --recompute-granularity selective "
+          "--recompute-modules moe_act layernorm --shiny-new-fp8-kernel") +
+          kSmall,
+      llama_on(8));
+  EXPECT_THAT(testing::text_of(plan.lost), AllOf(HasSubstr("fp8-format: hybrid: products in 8 bit"), HasSubstr("mtp-num-layers"),
+                                                 HasSubstr("is muon"), HasSubstr("'moe_act layernorm'")));
+  EXPECT_THAT(testing::text_of(plan.unknown), HasSubstr("shiny-new-fp8-kernel: 'true' is not known; it might change the precision"));
+}
+
+TEST(Megatron, TestsOfItsOwnHaveArgumentsInYaml) {
+  const ImportedPlan plan = testing::imported(
+      "ENV_VARS:\n  CUDA_DEVICE_MAX_CONNECTIONS: 1\nMODEL_ARGS:\n  --tensor-model-parallel-size: 2\n  --micro-batch-size: 4\n  "
+      "--seq-length: 32\n  --bf16: true\n",
+      llama_on(4));
+  EXPECT_EQ(plan.plan.mesh.tensor, 2);
+  EXPECT_EQ(plan.plan.microbatch_size, 4);
+  EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
+}
+
+TEST(Megatron, ARecipeCarriesItsNetworkOrIsRefused) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.model = testing::tiny_llama();
+  plan.model.initializer_range = 0.01;
+  plan.model.experts = ExpertForm{.experts = 4,
+                                  .topk = 2,
+                                  .expert_ffn = 160,
+                                  .capacity_factor = 1.5,
+                                  .dispatch = ExpertDispatch::Padded,
+                                  .forced_balance = true,
+                                  .score = RouterScore::Sigmoid,
+                                  .renormalised = true,
+                                  .scaling = 2.5,
+                                  .balance_loss = 0.01};
+  EXPECT_THAT(testing::main_text(kMegatron, plan),
+              AllOf(HasSubstr("--moe-router-score-function sigmoid"), HasSubstr("--moe-router-topk-scaling-factor 2.5"),
+                    HasSubstr("--moe-aux-loss-coeff 0.01"), HasSubstr("--moe-expert-capacity-factor 1.5"),
+                    HasSubstr("--moe-pad-expert-input-to-capacity"), HasSubstr("--init-method-std 0.01"),
+                    HasSubstr("--moe-router-force-load-balancing")));
+  plan.model = testing::tiny_gpt2();
+  plan.model.activation = Activation::Relu;
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/model/hidden_act"));
 }
 
 TEST(Megatron, YamlHasTheSameNames) {
@@ -57,11 +135,11 @@ TEST(Megatron, UnevenStagesByFirstAndLast) {
 TEST(Megatron, RefusesAnotherNetworkAndOtherLayers) {
   EXPECT_THAT(testing::refusal_of(
                   "--num-layers 24 --tensor-model-parallel-size x --micro-batch-size 1 --global-batch-size 8 --seq-length 32", llama_on(4)),
-              AllOf(HasSubstr("num-layers: is 24, and the model has 4"), HasSubstr("tensor-model-parallel-size: is 'x'")));
-  EXPECT_THAT(testing::refusal_of("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*3|t*1mL' --micro-batch-size 1 "
+              AllOf(HasSubstr("num_hidden_layers is 24, 4 in the model"), HasSubstr("tensor-model-parallel-size: is 'x'")));
+  EXPECT_THAT(testing::refusal_of("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*3|t*1xL' --micro-batch-size 1 "
                                   "--global-batch-size 8 --seq-length 32",
                                   llama_on(2)),
-              HasSubstr("has a 'm'"));
+              HasSubstr("has a 'x'"));
   EXPECT_THAT(testing::refusal_of("--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'E(t|)*9,L' --micro-batch-size 1 "
                                   "--global-batch-size 8 --seq-length 32",
                                   llama_on(2)),

@@ -64,18 +64,21 @@ Counted expect_round_trips(const Program& program, const planner::SearchRequest&
 ModelConfig with_experts() {
   ModelConfig model = testing::tiny_llama();
   model.model_type = "mixtral";
-  model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160};
+  model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160, .renormalised = true};  // as Mixtral's router always does
   return model;
 }
 
 TEST(Recipe, WhatThePlannerEmitsComesBack) {
-  for (const Program* program : all_programs())
-    for (const ModelConfig& model : {testing::tiny_gpt2(), testing::tiny_llama(), with_experts()})
-      if (!program->marks.empty()) {
-        const Counted counted = expect_round_trips(*program, request_for(model), 7);
-        EXPECT_GE(counted.carried, 5) << program->name;
-        EXPECT_GE(counted.refused, 5) << program->name;
-      }
+  for (const Program* program : all_programs()) {
+    if (program->marks.empty()) continue;
+    Counted all;
+    for (const ModelConfig& model : {testing::tiny_gpt2(), testing::tiny_llama(), with_experts()}) {
+      const Counted counted = expect_round_trips(*program, request_for(model), 7);
+      all.carried += counted.carried, all.refused += counted.refused;
+    }
+    EXPECT_GE(all.carried, 5) << program->name;
+    EXPECT_GE(all.refused, 15) << program->name;
+  }
 }
 
 TEST(Recipe, AnotherPrecisionComesBackOrWasAnnounced) {
@@ -110,7 +113,7 @@ TEST(Recipe, RefusalsComeAllAtOnceAndLeaveNoFile) {
   plan.sequence_parallel = true;
   plan.workload.precision = Precision::Fp64;
   const Recipe recipe = make_recipe(kDeepSpeed, plan);
-  EXPECT_THAT(recipe.refused, SizeIs(3));
+  EXPECT_THAT(recipe.refused, SizeIs(4));
   EXPECT_THAT(recipe.files, IsEmpty());
   for (const Violation& violation : recipe.refused) EXPECT_FALSE(violation.remedy.empty());
   EXPECT_THROW(export_recipe(kDeepSpeed, plan, testing::recipe_folder() + "/none"), InputError);
@@ -118,7 +121,8 @@ TEST(Recipe, RefusalsComeAllAtOnceAndLeaveNoFile) {
 
 TEST(Recipe, EachSaysForWhichReleaseItIs) {
   for (const Program* program : all_programs()) {
-    const ParallelPlan plan = testing::gpu_plan({.data = 8});
+    ParallelPlan plan = testing::gpu_plan({.data = 8});
+    plan.zero_stage = 3;
     const std::string text = testing::main_text(*program, plan);
     EXPECT_TRUE(program == &kPipelineOrder || text.find(fmt::format("{} {}", program->title, program->version)) != std::string::npos)
         << text;

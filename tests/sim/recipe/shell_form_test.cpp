@@ -7,7 +7,7 @@ namespace {
 
 std::string shell_settings(const std::string& text) {
   std::string all;
-  for (const RecipeSetting& setting : read_shell(text, "x.sh")) all += setting.key + "=" + setting.value + " ";
+  for (const RecipeSetting& setting : read_shell(text, "x.sh").settings) all += setting.key + "=" + shown(setting.value) + " ";
   return all;
 }
 
@@ -19,7 +19,7 @@ TEST(ShellForm, ScriptsAsPeopleWriteThem) {
   EXPECT_EQ(
       shell_settings("#!/bin/bash\nTP=4   # tensor\nPP=${SIZE}\nARGS=(\n  --tensor-model-parallel-size ${TP} \n  --swiglu\n)\nMORE=\"x\"\n"
                      "python a.py ${ARGS[@]} \\\n  --pipeline-model-parallel-size $PP --lr -1e-4"),
-      "tensor-model-parallel-size=4 swiglu=true pipeline-model-parallel-size=${SIZE} lr=-1e-4 ");
+      "tensor-model-parallel-size=4 swiglu=true pipeline-model-parallel-size=$SIZE lr=-1e-4 ");
 }
 
 TEST(ShellForm, WhatIsWrittenIsReadAgain) {

@@ -1,0 +1,102 @@
+// Every setting of a file has one of four fates: read, lost (it matters, and a plan has no word for it), without effect on time and memory, unknown.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "sim/recipe/accounting.h"
+
+namespace sim {
+namespace {
+
+// What a setting that nobody here knows might change, by what stands in its name. The first that fits.
+struct Hint {
+  std::string_view stems, what;
+};
+constexpr Hint kHints[] = {
+    {"fp8 fp4 precision dtype quant float8 half amp", "the precision: time and memory"},
+    {"recompute checkpoint-act checkpoint_act checkpointing remat", "what is recomputed: time and memory"},
+    {"offload swap cpu nvme", "what waits on the host: memory and transfers"},
+    {"moe expert router", "the experts: time and memory"},
+    {"parallel degree stage shard zero mesh pipeline virtual", "the layout: time and memory"},
+    {"overlap comm bucket reduce gather", "the communication: time"},
+    {"attention attn rope rotary window flash", "attention: time and memory"},
+    {"batch sequence seq length token pack", "the batch: time and memory"},
+    {"layer hidden head ffn vocab embed norm activation", "the network: time and memory"},
+    {"optim adam momentum muon", "the optimizer's state: memory"},
+    {"graph compile fusion fused kernel backend", "the kernels: time"},
+};
+
+std::string_view might_change(const std::string& key) {
+  std::string name = key;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const Hint& hint : kHints)
+    for (const std::string& stem : words_of(hint.stems))
+      if (name.find(stem) != std::string::npos) return hint.what;
+  return "time or memory, in a way not known here";
+}
+
+const LostSetting* lost_of(const Program& program, const std::string& key) {
+  for (const LostSetting& one : program.lost)
+    if (has_name(one.keys, key)) return &one;
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+bool has_name(std::string_view names, std::string_view key) {
+  const std::vector<std::string> all = words_of(names);
+  return std::any_of(all.begin(), all.end(), [&](const std::string& name) {
+    return name.ends_with("*") ? key.starts_with(std::string_view(name).substr(0, name.size() - 1)) : name == key;
+  });
+}
+
+const Field* field_of(const Program& program, const std::string& key) {
+  for (const Field& field : program.fields)
+    if (field.key == key || has_name(field.aliases, key)) return &field;
+  return nullptr;
+}
+
+bool is_known_to(const Program& program, const std::string& key) {
+  return field_of(program, key) != nullptr || lost_of(program, key) != nullptr || has_name(program.without_effect, key);
+}
+
+Accounts read_settings(const Program& program, const RecipeSettings& settings, Draft& draft) {
+  Accounts accounts;
+  for (const RecipeSetting& setting : settings) {
+    const Field* const field = field_of(program, setting.key);
+    draft.said[field != nullptr ? std::string(field->key) : setting.key] = setting.value;
+  }
+  for (const RecipeSetting& setting : settings) {
+    const Field* const field = field_of(program, setting.key);
+    const LostSetting* const lost = field == nullptr ? lost_of(program, setting.key) : nullptr;
+    if (field != nullptr) {
+      accounts.read.push_back(setting.key);
+      accounts.sizes += field->is_size ? 1 : 0;
+    } else if (lost != nullptr || has_name(program.without_effect, setting.key)) {
+      accounts.without_effect.push_back(setting.key);
+    } else {
+      draft.unknown.push_back({setting.key,
+                               fmt::format("'{}' is not known; it might change {}", shown(setting.value), might_change(setting.key)),
+                               "see what it does"});
+    }
+    if (field != nullptr && setting.value == "auto")
+      draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
+    else if (field != nullptr)
+      field->read(Value(setting, draft), draft);
+    else if (lost != nullptr && is_on(setting.value)) {
+      accounts.without_effect.pop_back();
+      draft.lost.push_back({setting.key, fmt::format("{}: {}", shown(setting.value), lost->what), "mind it when you read the figures"});
+    }
+  }
+  return accounts;
+}
+
+}  // namespace sim

@@ -1,0 +1,16 @@
+// The fate of each setting of a file that is read. Used by import_recipe.
+#pragma once
+
+#include "sim/recipe/program.h"
+
+namespace sim {
+
+struct Accounts {
+  std::vector<std::string> read, without_effect;
+  int sizes = 0;  // degrees and sizes among what was read
+};
+Accounts read_settings(const Program& program, const RecipeSettings& settings, Draft& draft);
+
+std::vector<std::string> words_of(std::string_view text);  // by spaces
+
+}  // namespace sim

@@ -1,0 +1,421 @@
+// The arguments that a plan says, and those that say a plan: one row each, both ways. The network's are put together by megatron_network().
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/recipe/megatron_network.h"
+#include "sim/recipe/program.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kContextTypes[] = {"p2p", "all_gather", "a2a"};  // in the order of ContextAlgorithm
+constexpr std::string_view kStrategies[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
+constexpr std::int64_t kMostBlocks = 10'000;
+
+// "Et*6|t*6|t*6L": embedding, blocks of each virtual stage in the model's order, head with the loss.
+std::string layout_text(const ParallelPlan& plan) {
+  std::string text = "E";
+  for (const std::int64_t blocks : blocks_of(plan)) text += (text.size() > 1 ? "|" : "") + (blocks == 0 ? "" : fmt::format("t*{}", blocks));
+  return text + "L";
+}
+
+// The same, and what people write: commas, (t|)*3, ttt. Parentheses do not nest there either.
+std::string unrolled(std::string layout) {
+  std::erase(layout, '\\');  // escaped once more for a shell
+  std::string text;
+  for (std::size_t at = 0; at < layout.size() && std::ssize(text) < 4 * kMostBlocks;) {
+    const std::size_t close = layout[at] == '(' ? std::min(layout.find(')', at), layout.size() - 1) : at;
+    const std::string part = layout[at] == '(' ? layout.substr(at + 1, close - at - 1) : std::string(1, layout[at]);
+    std::int64_t times = 1;
+    at = close + 1;
+    if (at < layout.size() && layout[at] == '*') {
+      const char* const end = std::from_chars(layout.data() + at + 1, layout.data() + layout.size(), times).ptr;
+      at = static_cast<std::size_t>(end - layout.data());
+    }
+    for (std::int64_t time = 0; time < std::clamp<std::int64_t>(times, 0, kMostBlocks); ++time) text += part;
+  }
+  return text;
+}
+
+void read_layout(const Value& value, Draft& draft) {
+  draft.blocks = {0};
+  std::int64_t further = 0;
+  for (const char c : unrolled(value.text())) {
+    if (c == '|')
+      draft.blocks.push_back(0);
+    else if (c == 't')
+      ++draft.blocks.back();
+    else if (c == 'm')
+      ++further;
+    else if (c != 'E' && c != 'L' && c != ',')
+      return value.wrong(fmt::format("has a '{}'; a plan knows E, t and L", c), "leave other layers out");
+  }
+  if (further > 0)
+    value.lost(fmt::format("places {} layers that predict further tokens; the plan has none", further), "mind their time and memory");
+  const auto parts = std::ssize(draft.blocks);
+  if (parts % draft.plan.mesh.pipeline == 0) draft.plan.chunks = static_cast<std::int32_t>(parts / draft.plan.mesh.pipeline);
+}
+
+void add_processes(const Value& value, Draft& draft) {
+  if (unknowns_in(value.text()).empty() && value.text().find(':') == std::string::npos && value.text() != "gpu" && value.text() != "auto")
+    draft.processes = draft.processes.value_or(1) * value.degree();
+}
+
+template <auto size>
+Written model_size(const ParallelPlan& plan) {
+  return written(plan.model.*size);
+}
+void count_of_the_model(const Value& value, Draft&) { value.count(); }  // megatron_network() takes it
+void number_of_the_model(const Value& value, Draft&) { value.number(); }
+template <auto size>
+Written training_number(const ParallelPlan& plan) {
+  return written_number(static_cast<double>(plan.training.*size));
+}
+template <auto size>
+void read_training_number(const Value& value, Draft& draft) {
+  if constexpr (std::is_same_v<std::remove_reference_t<decltype(draft.plan.training.*size)>, double>)
+    draft.plan.training.*size = value.number();
+  else
+    draft.plan.training.*size = std::clamp<std::int64_t>(value.integer(), 0, 1'000'000'000);
+}
+void of_the_model(const Value&, Draft&) {}  // megatron_network() takes it
+
+bool has_latent(const ParallelPlan& plan) { return plan.model.attention.kind == AttentionKind::Latent; }
+bool has_groups(const ParallelPlan& plan) { return plan.model.kv_heads != plan.model.heads && !has_latent(plan); }
+bool is_overlapped(const ParallelPlan& plan) { return plan.bucket_size.value() < kOneBucket.value(); }
+bool is_stretched(const ParallelPlan& plan) { return plan.model.rope_scaling.kind == RopeScalingKind::Llama3; }
+
+Written latent_size(const ParallelPlan& p, std::int64_t size) { return written_if(has_latent(p) && size > 0, std::to_string(size)); }
+template <typename Write>
+Written of_experts(const ParallelPlan& p, Write write) {
+  return p.model.experts ? write(*p.model.experts) : Written();
+}
+std::string expert_layers(const ParallelPlan& plan) {
+  const std::int64_t dense = plan.model.experts->first_dense_layers;
+  return fmt::format("([0]*{}+[1]*{})", dense, plan.model.layers - dense);
+}
+
+// Megatron-DeepSpeed scripts write the file themselves, behind `cat <<EOF`.
+void read_deepspeed_document(const Value& v, Draft& d) {
+  const auto document = d.documents.find(v.text());
+  if (document == d.documents.end())
+    return d.unknown.push_back(
+        {"deepspeed-config",
+         fmt::format("{} is another file, which is not read; it might change stage, precision and batch", shown(v.text())),
+         "see whether it says another ZeRO stage than --zero-stage"});
+  const auto number_behind = [&](std::string_view key) {
+    const std::size_t at = document->second.find(std::string("\"") + std::string(key) + "\"");
+    const std::size_t colon = at == std::string::npos ? at : document->second.find(':', at);
+    return colon == std::string::npos ? -1 : std::atoll(document->second.c_str() + colon + 1);
+  };
+  const long long stage = number_behind("stage");
+  if (stage < 0 || stage > 3) return;
+  d.plan.zero_stage = static_cast<std::int32_t>(stage);
+  d.is_fsdp = stage >= 2;
+  d.strategy = d.plan.zero_stage;
+}
+
+void read_recomputed_modules(const Value& v, Draft&) {
+  if (v.text() != "core_attn")
+    v.lost(fmt::format("'{}': a plan recomputes attention's core alone", v.text()), "mind their time and memory");
+}
+void read_recomputed_layers(const Value& v, Draft& d) {
+  const std::int64_t layers = v.count();
+  const std::string* const method = said(d, "recompute-method");
+  const bool is_block = method != nullptr && *method == "block";
+  if (d.plan.recompute != Recompute::Full || (!is_block && layers == 1)) return;
+  if (is_block)
+    v.lost(fmt::format("is {} of a stage's blocks by method block: the plan recomputes all of them", layers), "mind time and memory");
+  else
+    v.lost(fmt::format("is {}: {} blocks are recomputed together, in the plan each by itself", layers, layers), "mind memory");
+}
+void read_granularity(const Value& v, Draft& d) { d.plan.recompute = static_cast<Recompute>(v.choice(kRecomputeNames)); }
+void read_old_recompute(const Value& v, Draft& d) {
+  if (v.boolean()) d.plan.recompute = Recompute::Full;
+}
+void read_optimizer(const Value& v, Draft& d) {
+  d.plan.workload.optimizer = v.text() == "sgd" ? OptimizerKind::Sgd : OptimizerKind::AdamW;
+  if (v.text() != "sgd" && v.text() != "adam" && v.text() != "adamw")
+    v.lost(fmt::format("is {}: a plan knows AdamW and SGD, and takes AdamW", v.text()), "mind its state's memory and its time");
+}
+void read_precision(const Value& v, Draft& d) {  // NeMo's one word
+  std::string text = v.text();
+  for (const std::string_view tail : {"-mixed", "-true"})
+    if (text.ends_with(tail)) text.resize(text.size() - tail.size());
+  constexpr std::string_view kNames[] = {"bf16", "16", "fp16", "32", "fp32"};
+  const auto at = std::find(std::begin(kNames), std::end(kNames), text);
+  if (at == std::end(kNames)) return v.wrong(fmt::format("is '{}'", shown(v.text())), "use bf16, 16 or 32");
+  const auto index = std::distance(std::begin(kNames), at);
+  (index == 0 ? d.is_bf16 : d.is_fp16) = index < 3;
+}
+
+constexpr Field kFields[] = {
+    {"num-layers", "", model_size<&ModelConfig::layers>, count_of_the_model, true},
+    {"hidden-size", "", model_size<&ModelConfig::hidden>, count_of_the_model, true},
+    {"ffn-hidden-size", "", model_size<&ModelConfig::ffn>, count_of_the_model, true},
+    {"num-attention-heads", "", model_size<&ModelConfig::heads>, count_of_the_model, true},
+    {"group-query-attention", "", [](const ParallelPlan& p) { return written_flag(has_groups(p)); }, of_the_model},
+    {"num-query-groups", "num-key-value-heads",
+     [](const ParallelPlan& p) { return written_if(has_groups(p), std::to_string(p.model.kv_heads)); }, count_of_the_model},
+    {"kv-channels", "", [](const ParallelPlan& p) { return written_if(!has_latent(p), std::to_string(p.model.head_dim)); },
+     [](const Value& v, Draft&) {
+       if (is_on(v.text())) v.count();
+     }},
+    {"multi-latent-attention", "", [](const ParallelPlan& p) { return written_flag(has_latent(p)); }, of_the_model},
+    {"q-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.q_lora); }, of_the_model},
+    {"kv-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.kv_lora); }, count_of_the_model},
+    {"qk-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_nope); }, count_of_the_model},
+    {"qk-pos-emb-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_rope); }, count_of_the_model},
+    {"v-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.v_dim); }, count_of_the_model},
+    {"num-experts", "num-moe-experts", [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.experts); }); },
+     [](const Value& v, Draft&) {
+       if (is_on(v.text())) v.count();
+     }},
+    {"moe-router-topk", "topk", [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.topk); }); },
+     count_of_the_model},
+    {"moe-ffn-hidden-size", "",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written(e.expert_ffn); }); }, count_of_the_model},
+    {"moe-shared-expert-intermediate-size", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.shared_ffn > 0, std::to_string(e.shared_ffn)); });
+     },
+     of_the_model},
+    {"moe-layer-freq", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [&](const ExpertForm& e) { return written_if(e.first_dense_layers > 0, expert_layers(p)); });
+     },
+     of_the_model},
+    {"moe-router-score-function", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return Written(std::string(kRouterScoreNames[static_cast<std::size_t>(e.score)])); });
+     },
+     [](const Value& v, Draft&) { v.choice(kRouterScoreNames); }},
+    {"moe-router-pre-softmax", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_flag(e.score == RouterScore::Softmax && !e.renormalised); });
+     },
+     of_the_model},
+    {"moe-router-topk-scaling-factor", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.scaling != 1, fmt::format("{}", e.scaling)); });
+     },
+     number_of_the_model},
+    {"moe-router-load-balancing-type", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return Written(e.balance_loss > 0 ? "aux_loss" : "none"); });
+     },
+     of_the_model},
+    {"moe-aux-loss-coeff", "moe-loss-coeff",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.balance_loss > 0, fmt::format("{}", e.balance_loss)); });
+     },
+     of_the_model},
+    {"moe-expert-capacity-factor", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.is_limited(), fmt::format("{}", e.capacity_factor)); });
+     },
+     of_the_model},
+    {"moe-pad-expert-input-to-capacity", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_flag(e.is_limited() && e.dispatch == ExpertDispatch::Padded); });
+     },
+     of_the_model},
+    {"moe-router-force-load-balancing", "",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, of_the_model},
+    {"moe-token-dispatcher-type", "", [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), "alltoall"); },
+     [](const Value& v, Draft&) {
+       if (v.text().starts_with("allgather")) v.lost("allgather: tokens are gathered by all ranks; the plan exchanges them", "mind its time");
+     }},
+    {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
+     count_of_the_model},
+    {"position-embedding-type", "",
+     [](const ParallelPlan& p) { return Written(p.model.position == Position::Rotary ? "rope" : "learned_absolute"); }, of_the_model},
+    {"use-rotary-position-embeddings", "", nullptr, of_the_model},
+    {"rotary-base", "",
+     [](const ParallelPlan& p) { return written_if(p.model.position == Position::Rotary, fmt::format("{:.0f}", p.model.rope_theta)); },
+     of_the_model},
+    {"use-rope-scaling", "", [](const ParallelPlan& p) { return written_flag(is_stretched(p)); },
+     [](const Value& v, Draft&) { v.note("positions are stretched", "time and memory are the same; give --model to keep them"); }},
+    {"rope-scaling-factor", "", [](const ParallelPlan& p) { return written_if(is_stretched(p), fmt::format("{}", p.model.rope_scaling.factor)); },
+     of_the_model},
+    {"normalization", "", [](const ParallelPlan& p) { return Written(p.model.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); },
+     of_the_model},
+    {"norm-epsilon", "layernorm-epsilon", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, of_the_model},
+    {"init-method-std", "", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, of_the_model},
+    {"swiglu", "", [](const ParallelPlan& p) { return written_flag(p.model.gated_mlp && p.model.activation == Activation::Silu); },
+     of_the_model},
+    {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!p.model.mlp_bias); }, of_the_model},
+    {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias && !p.model.mlp_bias); }, of_the_model},
+    {"untie-embeddings-and-output-weights", "", [](const ParallelPlan& p) { return written_flag(!p.model.tied_embeddings); }, of_the_model},
+    {"attention-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.attention_dropout); }, number_of_the_model},
+    {"hidden-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.residual_dropout); }, number_of_the_model},
+    {"attention-backend", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() == "unfused" || v.text() == "local") v.lost(v.text() + ": scores are kept; the software profile says what the plan has", "mind memory");
+     }},
+    {"vocab-size", "", model_size<&ModelConfig::vocabulary>, count_of_the_model},
+    {"make-vocab-size-divisible-by", "",
+     [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
+     [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
+    {"seq-length", "encoder-seq-length sequence-length", [](const ParallelPlan& p) { return written(p.workload.sequence); },
+     [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
+    {"micro-batch-size", "batch-size", [](const ParallelPlan& p) { return written(p.microbatch_size); },
+     [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
+    {"global-batch-size", "", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
+     [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
+    {"tensor-model-parallel-size", "model-parallel-size intra-layer-model-parallel-size", [](const ParallelPlan& p) { return written(p.mesh.tensor); },
+     [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
+    {"sequence-parallel", "", [](const ParallelPlan& p) { return written_flag(p.sequence_parallel); },
+     [](const Value& v, Draft& d) { d.plan.sequence_parallel = v.boolean(); }},
+    {"pipeline-model-parallel-size", "pipe-parallel-size", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
+     [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }, true},
+    {"pipeline-model-parallel-layout", "", [](const ParallelPlan& p) { return written_if(p.mesh.pipeline > 1, layout_text(p)); },
+     read_layout},
+    {"num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size", nullptr,
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text())) d.plan.chunks = v.degree();
+     }},
+    {"num-layers-per-virtual-pipeline-stage", "", nullptr, [](const Value& v, Draft& d) { d.blocks_of_chunk = v.degree(); }},
+    {"microbatch-group-size-per-virtual-pipeline-stage", "microbatch-group-size-per-vp-stage", nullptr,
+     [](const Value& v, Draft& d) {
+       if (v.count() != d.plan.mesh.pipeline)
+         v.lost(fmt::format("is {}: groups of another size than the {} stages, which the plan's order has", v.text(), d.plan.mesh.pipeline), "mind time and memory");
+     }},
+    {"decoder-first-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
+    {"decoder-last-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},
+    {"account-for-embedding-in-pipeline-split", "", nullptr, [](const Value& v, Draft& d) { d.embedding_counts = v.boolean(); }},
+    {"account-for-loss-in-pipeline-split", "", nullptr, [](const Value& v, Draft& d) { d.loss_counts = v.boolean(); }},
+    {"context-parallel-size", "", [](const ParallelPlan& p) { return written(p.mesh.context); },
+     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }, true},
+    {"ds-sequence-parallel-size", "", nullptr,
+     [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll; }, true},
+    {"cp-comm-type", "",
+     [](const ParallelPlan& p) {
+       return written_if(p.mesh.context > 1, std::string(kContextTypes[static_cast<std::size_t>(p.context_algorithm)]));
+     },
+     [](const Value& v, Draft& d) {
+       d.plan.context_algorithm =
+           v.text() == "allgather" ? ContextAlgorithm::AllGather : static_cast<ContextAlgorithm>(v.choice(kContextTypes));
+     }},
+    {"expert-model-parallel-size", "moe-expert-parallel-size",
+     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert)); },
+     [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
+    {"expert-tensor-parallel-size", "",
+     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.tensor)); },
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text()) && v.degree() != d.plan.mesh.tensor)
+         v.lost(fmt::format("is {}: a plan cuts experts over the tensor ranks, {}", v.text(), d.plan.mesh.tensor), "mind the experts' time and memory");
+     }},
+    {"use-distributed-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage >= 1); },
+     [](const Value& v, Draft& d) { d.plan.zero_stage = std::max(d.plan.zero_stage, v.boolean() ? 1 : 0); }},
+    {"use-megatron-fsdp", "use-custom-fsdp", [](const ParallelPlan& p) { return written_flag(is_by_megatron_fsdp(p)); },
+     [](const Value& v, Draft& d) { d.is_fsdp = v.boolean(); }},
+    {"use-torch-fsdp2", "", nullptr,
+     [](const Value& v, Draft& d) {
+       if (v.boolean()) d.plan.zero_stage = 3, d.is_fsdp = true;
+     }},
+    {"torch-fsdp2-no-reshard-after-forward", "", nullptr, [](const Value& v, Draft& d) { d.plan.reshard_after_forward = !v.boolean(); }},
+    {"data-parallel-sharding-strategy", "",
+     [](const ParallelPlan& p) { return written_if(is_by_megatron_fsdp(p), std::string(kStrategies[p.zero_stage])); },
+     [](const Value& v, Draft& d) { d.strategy = static_cast<std::int32_t>(v.choice(kStrategies)); }},
+    {"zero-stage", "", nullptr,  // Megatron-DeepSpeed
+     [](const Value& v, Draft& d) {
+       constexpr std::string_view kStages[] = {"0", "1", "2", "3"};
+       d.plan.zero_stage = static_cast<std::int32_t>(v.choice(kStages));
+       d.is_fsdp = d.plan.zero_stage >= 2;
+       d.strategy = d.plan.zero_stage;
+     }},
+    {"ckpt-format", "", [](const ParallelPlan& p) { return written_if(is_by_megatron_fsdp(p), "fsdp_dtensor"); }, of_the_model},
+    {"num-distributed-optimizer-instances", "",
+     [](const ParallelPlan& p) { return written_if(p.mesh.replicas > 1, std::to_string(p.mesh.replicas)); },
+     [](const Value& v, Draft& d) { d.plan.mesh.replicas = v.degree(); }},
+    {"overlap-grad-reduce", "", [](const ParallelPlan& p) { return written_flag(is_overlapped(p)); },
+     [](const Value& v, Draft& d) { d.overlaps_reduce = v.boolean(); }},
+    {"overlap-param-gather", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage == 3 && p.prefetch); },
+     [](const Value& v, Draft& d) { d.overlaps_gather = v.boolean(); }},
+    {"ddp-bucket-size", "", [](const ParallelPlan& p) { return written_if(is_overlapped(p), std::to_string(elements_of_bucket(p))); },
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text())) d.bucket_elements = v.count();
+     }},
+    {"bf16", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision == Precision::Bf16); },
+     [](const Value& v, Draft& d) { d.is_bf16 = v.boolean(); }},
+    {"fp16", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision == Precision::Fp16); },
+     [](const Value& v, Draft& d) { d.is_fp16 = v.boolean(); }},
+    {"precision", "", nullptr, read_precision},
+    {"accumulate-allreduce-grads-in-fp32", "", [](const ParallelPlan& p) { return written_flag(p.workload.fp32_gradients); },
+     [](const Value& v, Draft& d) { d.fp32_gradients = v.boolean(); }},
+    {"grad-reduce-in-bf16", "",
+     [](const ParallelPlan& p) { return written_flag(p.workload.precision == Precision::Bf16 && !p.workload.fp32_gradients); },
+     [](const Value& v, Draft& d) { d.fp32_gradients = !v.boolean(); }},
+    {"main-grads-dtype", "", nullptr, [](const Value& v, Draft& d) { d.fp32_gradients = v.text() == "fp32"; }},
+    {"recompute-granularity", "activations-checkpoint-granularity",
+     [](const ParallelPlan& p) {
+       return written_if(p.recompute != Recompute::None, std::string(kRecomputeNames[static_cast<std::size_t>(p.recompute)]));
+     },
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text())) read_granularity(v, d);
+     }},
+    {"recompute-activations", "", nullptr,
+     [](const Value& v, Draft& d) {
+       if (v.boolean()) d.plan.recompute = Recompute::Selective;
+     }},
+    {"checkpoint-activations", "", nullptr, read_old_recompute},
+    {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, "core_attn"); },
+     read_recomputed_modules},
+    {"recompute-method", "activations-checkpoint-method",
+     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "uniform"); },
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text()) && said(d, "recompute-granularity") == nullptr) d.plan.recompute = Recompute::Full;
+     }},
+    {"recompute-num-layers", "checkpoint-num-layers activations-checkpoint-num-layers",
+     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "1"); },
+     [](const Value& v, Draft& d) {
+       if (is_on(v.text())) read_recomputed_layers(v, d);
+     }},
+    {"optimizer-cpu-offload", "cpu-optimizer", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
+     [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
+    {"optimizer-offload-fraction", "", [](const ParallelPlan& p) { return written_if(p.offload_optimizer, "1.0"); },
+     [](const Value& v, Draft& d) {
+       if (v.number() != 1 && d.plan.offload_optimizer) v.lost(fmt::format("is {}: a plan offloads all of the optimizer, or nothing", v.text()), "mind memory and time");
+     }},
+    {"use-precision-aware-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
+     of_the_model},  // the offload asks for it
+    {"optimizer", "", [](const ParallelPlan& p) { return Written(p.workload.optimizer == OptimizerKind::Sgd ? "sgd" : "adam"); },
+     read_optimizer},
+    {"lr", "", training_number<&TrainingSettings::learning_rate>, read_training_number<&TrainingSettings::learning_rate>},
+    {"min-lr", "", training_number<&TrainingSettings::minimum_learning_rate>,
+     read_training_number<&TrainingSettings::minimum_learning_rate>},
+    {"lr-decay-style", "", [](const ParallelPlan& p) { return Written(p.training.decay_steps > 0 ? "cosine" : "constant"); }, of_the_model},
+    {"lr-warmup-iters", "", [](const ParallelPlan& p) { return written(p.training.warmup_steps); },
+     [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
+    {"lr-decay-iters", "",
+     [](const ParallelPlan& p) { return written_if(p.training.decay_steps > 0, std::to_string(p.training.decay_steps)); },
+     [](const Value& v, Draft& d) {
+       const std::string* const style = said(d, "lr-decay-style");
+       if (style == nullptr || *style != "constant") d.plan.training.decay_steps = std::max<std::int64_t>(0, v.integer());
+     }},
+    {"weight-decay", "", training_number<&TrainingSettings::weight_decay>, read_training_number<&TrainingSettings::weight_decay>},
+    {"adam-beta1", "", training_number<&TrainingSettings::beta1>, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
+    {"adam-beta2", "", training_number<&TrainingSettings::beta2>, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
+    {"adam-eps", "", training_number<&TrainingSettings::epsilon>, read_training_number<&TrainingSettings::epsilon>},
+    {"sgd-momentum", "", training_number<&TrainingSettings::momentum>, read_training_number<&TrainingSettings::momentum>},
+    {"clip-grad", "", training_number<&TrainingSettings::gradient_clip>, read_training_number<&TrainingSettings::gradient_clip>},
+    {"initial-loss-scale", "", training_number<&TrainingSettings::initial_loss_scale>,
+     read_training_number<&TrainingSettings::initial_loss_scale>},
+    {"loss-scale-window", "", training_number<&TrainingSettings::loss_scale_window>,
+     read_training_number<&TrainingSettings::loss_scale_window>},
+    {"seed", "", training_number<&TrainingSettings::seed>,
+     [](const Value& v,
+        Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed)); }},
+    {"deepspeed-config", "", nullptr, read_deepspeed_document},
+    {"nnodes", "", nullptr, add_processes},
+    {"nproc-per-node", "", nullptr, add_processes},
+};
+
+}  // namespace
+
+std::span<const Field> megatron_fields() { return kFields; }
+
+}  // namespace sim

@@ -1,0 +1,147 @@
+// Arguments of Megatron-LM that no row of its table reads: those that matter and have no word in a plan, and those that change neither time nor memory.
+#include "sim/recipe/megatron_network.h"
+
+namespace sim {
+namespace {
+
+constexpr LostSetting kLost[] = {
+    {"fp8 fp8-format fp8-hybrid fp8-e4m3 fp8-recipe fp8-param-gather fp8-param fp8-dot-product-attention fp8-multi-head-attention "
+     "transformer-engine-fp8 "
+     "first-last-layers-bf16 num-layers-at-start-in-bf16 num-layers-at-end-in-bf16 moe-router-padding-for-fp8 "
+     "moe-router-padding-for-quantization reuse-grad-buf-for-mxfp8-param-ag "
+     "keep-fp8-weight-transpose-cache no-fp8-wgrad te-precision-config-file kitchen-*",
+     "products in 8 bit; the plan's time and memory are those of 16 bit"},
+    {"fp4 fp4-format fp4-recipe fp4-param-gather fp4-param", "products in 4 bit; the plan's time and memory are those of 16 bit"},
+    {"mtp-num-layers mtp-use-repeated-layer", "layers that predict further tokens; the plan has none of their time and memory"},
+    {"qk-layernorm qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
+    {"window-size window-attn-skip-freq", "attention over a window; the plan's sees all positions"},
+    {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg overlap-moe-expert-parallel-comm moe-shared-expert-overlap "
+     "delay-wgrad-compute "
+     "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
+     "defer-embedding-wgrad-compute wgrad-deferral-limit "
+     "ep-overlap-early-attn-memory-release batch-p2p-communication batch-p2p-comm moe-deepep-num-sms moe-hybridep-num-sms "
+     "high-priority-stream-groups",
+     "communication beside computation; the plan has it after one another, and takes longer"},
+    {"no-overlap-p2p-communication no-overlap-p2p-comm", "computation waits for messages between stages; the plan's does not"},
+    {"cuda-graph-impl cuda-graph-scope cuda-graph-modules enable-cuda-graph external-cuda-graph cuda-graph-use-single-mempool "
+     "cuda-graph-share-io-buffers "
+     "full-iteration-cuda-graph",
+     "kernels issued at once; the plan has the host's time of each"},
+    {"fine-grained-activation-offloading offload-modules cpu-offloading cpu-offloading-num-layers cpu-offloading-activations "
+     "cpu-offloading-weights "
+     "min-offloaded-tensor-size cpu-activation-offload",
+     "activations or weights on the host; the plan keeps them on the device"},
+    {"cross-entropy-loss-fusion cross-entropy-fusion-impl linear-cross-entropy-fusion", "a fused loss; the plan's keeps its logits"},
+    {"no-gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory"},
+    {"deterministic-mode", "deterministic kernels are slower than the plan's"},
+    {"moe-grouped-gemm moe-permute-fusion moe-router-fusion moe-use-legacy-grouped-gemm moe-enable-deepep moe-flex-dispatcher-backend "
+     "moe-apply-probs-on-input",
+     "how experts are computed and reached; a little time"},
+    {"moe-layer-recompute", "experts are recomputed; the plan keeps them"},
+    {"distribute-saved-activations", "saved activations are cut over tensor ranks; the plan keeps them whole"},
+    {"use-tp-pp-dp-mapping", "stages stand nearer to each other than data ranks; the plan's data ranks do"},
+    {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype", "the optimizer's state in that type; the plan's is fp32"},
+    {"use-nccl-ub nccl-ub sharp-enabled-group use-sharp", "another way of the network; the plan takes the usual one"},
+    {"rampup-batch-size", "the first steps have smaller batches; the plan has the full one"},
+    {"overlap-cpu-optimizer-d2h-h2d", "the optimizer on the host works beside the copies; the plan's waits"},
+    {"pp-partition-method", "another cut of the stages; the plan's is even"},
+    {"embed-layernorm", "a norm behind the embedding; a little time and memory"},
+    {"hierarchical-context-parallel-sizes hybrid-context-parallel", "context ranks in two levels; the plan's are one ring"},
+    {"outer-dp-sharding-strategy megatron-fsdp-main-params-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-grad-comm-dtype "
+     "fsdp-double-buffer",
+     "buffers and types of Megatron-FSDP; the plan has its own"},
+    {"heterogeneous-layers-config-path heterogeneous-layers-config-encoded-json hybrid-override-pattern hybrid-attention-ratio "
+     "hybrid-mlp-ratio spec "
+     "is-hybrid-model experimental-attention-variant linear-attention-type linear-attention-freq mlp-only-layers encoder-num-layers "
+     "decoder-num-layers",
+     "layers of other kinds; the plan's are all of one"},
+    {"fp32-residual-connection", "the residual stream in fp32; the plan's is in the training precision"},
+    {"no-async-tensor-model-parallel-allreduce", "sums of tensor ranks are waited for; the software profile says what the plan has"},
+    {"use-legacy-models", "other kernels; the plan's are of Megatron-Core"},
+    {"squared-relu quick-geglu glu-linear-offset geglu", "another activation; the plan's has the same products"},
+    {"log-memory-interval use-ring-exchange-p2p", "a little time"},
+    {"freeze-lm freeze-vit", "frozen parts; the plan trains all"},
+};
+
+}  // namespace
+
+std::span<const LostSetting> megatron_lost() { return kLost; }
+
+const std::string_view kMegatronWithoutEffect =
+    // data, tokens, files
+    "data-path data-args-path train-data-path valid-data-path test-data-path data-cache-path split data-impl mmap-warmup no-mmap-bin-files "
+    "mock-data "
+    "num-workers vocab-file merge-file vocab-extra-ids tokenizer-type tokenizer-model tokenizer-name-or-path tiktoken-* tokenizer-* "
+    "null-tokenizer-* "
+    "reset-position-ids reset-attention-mask eod-mask-loss no-create-attention-mask-in-dataloader create-attention-mask-in-dataloader "
+    "dataloader-type no-data-sharding num-dataset-builder-threads object-storage-cache-path mid-level-dataset-surplus "
+    "per-split-data-args-path "
+    "s3-cache-path fim-* sft sft-* retro-* dataloader-save full-validation multiple-validation-sets data-parallel-random-init "
+    "allow-ambiguous-pad-tokens "
+    // saving and loading
+    "save load save-interval save-retain-interval no-save-optim no-save-rng no-load-optim no-load-rng finetune pretrained-checkpoint "
+    "use-checkpoint-args use-mp-args-from-checkpoint-args no-use-tokenizer-model-from-checkpoint-args exit-on-missing-checkpoint "
+    "use-checkpoint-opt_param-scheduler use-checkpoint-opt-param-scheduler override-opt_param-scheduler override-opt-param-scheduler "
+    "ckpt-fully-parallel-* ckpt-assume-* ckpt-convert-* ckpt-step dist-ckpt-* "
+    "use-dist-ckpt async-save async-strategy async-ckpt-* use-persistent-ckpt-worker no-ckpt-fully-parallel-save non-persistent-* "
+    "auto-detect-ckpt-format replication replication-* verify-integrity strict-fsdp-dtensor-load load-main-params-from-ckpt "
+    "universal-checkpoint checkpoint-in-cpu "
+    "no-pipeline-parallel use-mp-args-from-checkpoint convert-* save-dgrads-interval save-wgrads-interval "
+    // what is logged
+    "log-* no-log-* tensorboard-* wandb-* timing-log-level timing-log-option no-barrier-with-level-1-timing one-logger-* enable-one-logger "
+    "enable-ft-package "
+    "logging-level no-one-logger app-tag-run-* profile profile-* use-pytorch-profiler nvtx-ranges record-memory-history "
+    "memory-snapshot-path tensorboard "
+    "disable-straggler-on-startup straggler-* log-straggler run-workload-inspector-server moe-per-layer-logging config-logger-dir "
+    "codecarbon-dir "
+    // the length of the training, its rates
+    "train-iters train-samples train-tokens lr-decay-samples lr-decay-tokens lr-warmup-fraction lr-warmup-samples lr-warmup-tokens "
+    "lr-warmup-init lr-wsd-* start-weight-decay end-weight-decay weight-decay-incr-style decoupled-lr decoupled-min-lr warmup "
+    "override-lr-scheduler use-checkpoint-lr-scheduler "
+    "override-lr-* exit-interval exit-duration-in-mins exit-signal-handler exit-signal eval-interval eval-iters eval-global-batch-size "
+    "eval-micro-batch-size skip-train test-mode "
+    "iterations-to-skip loss-scale min-loss-scale hysteresis train-sync-interval manual-gc manual-gc-* no-manual-gc-eval "
+    "calculate-per-token-loss "
+    "muon-* dist-muon no-check-for-nan-in-loss-and-grad check-for-nan-in-loss-and-grad check-for-* "
+    "check-weight-hash-across-dp-replicas-interval "
+    "rerun-* error-injection-* result-rejected-* phase-transition-iterations decrease-batch-size-if-needed disable-loss-* z-loss "
+    // start and processes
+    "distributed-backend distributed-timeout-minutes distributed-timeout-seconds-after-init local-rank local_rank rank world-size "
+    "master-addr master-port node-rank rdzv-* rdzv_* "
+    "max-restarts max_restarts tee role log-dir log_dir redirects standalone hostfile no-python run-path module master_addr master_port "
+    "node_rank lazy-mpu-init "
+    "nproc-per-node-* kill-on-bad-exit label jobid job-id job-name ntasks ntasks-per-node gpus-per-node gpus-per-task cpus-per-task "
+    "cpu-bind mem-bind wait unbuffered mem gres container-* no-container-* "
+    "output error export partition account time exclusive mpi bind-to map-by allow-run-as-root include exclude num_gpus num_nodes num-gpus "
+    "num-nodes save_pid "
+    "enable-gloo-process-groups disable-gloo-process-groups disable-jit-fuser nccl-* high-priority-* local-world-size "
+    "use-cpu-initialization use-mcore-models "
+    "inprocess-* adlr-autoresume adlr-autoresume-interval kill-switch-path enable-msc disable-msc deepspeed deepscale no-deepspeed "
+    // of the network and its kernels, without figures of their own here
+    "transformer-impl init-method-xavier-uniform embedding-init-method-std perform-initialization no-initialization "
+    "attention-softmax-in-fp32 no-query-key-layer-scaling "
+    "apply-query-key-layer-scaling no-masked-softmax-fusion masked-softmax-fusion no-bias-gelu-fusion no-bias-swiglu-fusion "
+    "no-bias-dropout-fusion bias-gelu-fusion bias-dropout-fusion "
+    "no-rope-fusion apply-rope-fusion use-fused-rmsnorm no-persist-layer-norm apply-layernorm-1p rotary-percent rotary-interleaved "
+    "rotary-seq-len-interpolation-factor "
+    "rotary-scaling-factor mscale mscale-all-dim beta-fast beta-slow original-max-position-embeddings no-position-embedding "
+    "fp16-lm-cross-entropy no-fp32-residual-connection te-rng-tracker inference-rng-tracker batch-invariant-mode inference-* "
+    "use-flash-attn use-flash-attn-v2 use-flash-attn-triton "
+    "fp8-margin fp8-interval fp8-amax-history-len fp8-amax-compute-algo no-fp8-* openai-gelu onnx-safe bert-* mask-prob short-seq-prob "
+    "use-one-sent-docs "
+    "moe-router-dtype moe-router-enable-expert-bias moe-router-bias-update-rate moe-router-num-groups moe-router-group-topk "
+    "moe-router-topk-limited-devices moe-z-loss-coeff moe-input-jitter-eps "
+    "moe-token-dropping moe-token-drop-policy moe-use-upcycling mtp-loss-scaling-factor disable-mamba-mem-eff-path "
+    "ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "
+    "no-average-in-collective gradient-reduce-div-fusion align-grad-reduce no-align-grad-reduce no-align-param-gather align-param-gather "
+    "barrier-with-L1-time empty-unused-memory-level cuda-graph-warmup-steps "
+    "cache-mla-latents enable-experimental trust-remote-code use-distributed-storage apply-wd-to-qk-layernorm no-weight-decay-cond-type "
+    "suggested-communication-unit-size "
+    "clone-scatter-output-in-embedding no-clone-scatter-output-in-embedding accumulate-bwd-* sync-tp-duplicated-parameters DDP-impl "
+    "use-contiguous-buffers-in-local-ddp "
+    "use-contiguous-buffers-in-ddp no-contiguous-buffers-in-local-ddp no-scatter-gather-tensors-in-pipeline "
+    "scatter-gather-tensors-in-pipeline use-te te-* attention-output-gate-* num-channels patch-dim num-classes dist-url "
+    "deepspeed-activation-checkpointing "
+    "ENV_VARS.* TEST_TYPE BEFORE_SCRIPT AFTER_SCRIPT MODE METRICS METRICS_* ";
+
+}  // namespace sim

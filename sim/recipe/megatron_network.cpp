@@ -1,0 +1,202 @@
+// The network that arguments of Megatron-LM describe, with the defaults of its release: dropout 0.1, biases everywhere, tied embeddings, experts that
+// renormalise the scores of those chosen.
+#include "sim/recipe/megatron_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace sim {
+namespace {
+
+constexpr std::int64_t kLongestPattern = 10'000;
+constexpr std::int64_t kVocabularyOfGpt2 = 50'257;
+
+std::int64_t size_of(const Draft& draft, const std::string& key, std::int64_t otherwise = 0) {
+  const std::string* const text = said(draft, key);
+  std::int64_t number = 0;
+  if (text == nullptr || std::from_chars(text->data(), text->data() + text->size(), number).ec != std::errc{}) return otherwise;
+  return number;
+}
+double number_of(const Draft& draft, const std::string& key, double otherwise) {
+  const auto found = draft.said.find(key);
+  double number = 0;
+  if (found == draft.said.end()) return otherwise;
+  const std::string& text = found->second;
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? number : otherwise;
+}
+std::string word_of(const Draft& draft, const std::string& key, std::string otherwise) {
+  const std::string* const text = said(draft, key);
+  return text == nullptr ? otherwise : *text;
+}
+
+// "([0]*3+[1]*58)": lists, sums and multiples. No values: it is none.
+class Pattern {
+ public:
+  explicit Pattern(std::string_view text) : text_(text) {}
+  std::vector<int> values() && {
+    std::vector<int> all = sum(0);
+    return at_ == text_.size() ? all : std::vector<int>{};
+  }
+
+ private:
+  bool take(char c) { return at_ < text_.size() && text_[at_] == c && ++at_ > 0; }
+  std::int64_t number() {
+    std::int64_t value = 0;
+    const auto end = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value).ptr;
+    at_ = static_cast<std::size_t>(end - text_.data());
+    return std::clamp<std::int64_t>(value, 0, kLongestPattern);
+  }
+  std::vector<int> sum(int depth) {
+    std::vector<int> all = product(depth);
+    while (take('+')) {
+      const std::vector<int> more = product(depth);
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }
+  std::vector<int> product(int depth) {
+    const std::vector<int> one = list(depth);
+    std::vector<int> all = one;
+    while (take('*')) {
+      const std::vector<int> once = all;
+      all.clear();
+      for (std::int64_t times = number(); times > 0 && std::ssize(all) < kLongestPattern; --times)
+        all.insert(all.end(), once.begin(), once.end());
+    }
+    return all;
+  }
+  std::vector<int> list(int depth) {
+    std::vector<int> all;
+    if (depth < 16 && take('(')) {
+      all = sum(depth + 1);
+      take(')');
+    } else if (take('[')) {
+      do all.push_back(static_cast<int>(number()));
+      while (take(','));
+      take(']');
+    }
+    return all;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+// Which blocks have experts. A plan knows: all but the first few.
+std::int64_t dense_blocks(Draft& draft, std::int64_t layers) {
+  const std::string freq = word_of(draft, "moe-layer-freq", "1");
+  std::vector<int> pattern = Pattern(freq).values();
+  if (freq.find('[') == std::string::npos) {
+    const std::int64_t every = std::max<std::int64_t>(1, size_of(draft, "moe-layer-freq", 1));
+    for (std::int64_t block = 0; block < layers; ++block) pattern.push_back(block % every == 0 ? 1 : 0);
+  }
+  const auto first = std::find(pattern.begin(), pattern.end(), 1);
+  if (std::ssize(pattern) != layers || std::find(first, pattern.end(), 0) != pattern.end())
+    draft.wrong.push_back({"moe-layer-freq",
+                           fmt::format("is '{}': a plan has experts in all of the {} blocks but the first ones", freq, layers),
+                           "no plan says this network"});
+  return std::distance(pattern.begin(), first);
+}
+
+ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
+  ExpertForm form;
+  form.experts = size_of(draft, "num-experts");
+  form.topk = size_of(draft, "moe-router-topk", 2);
+  form.expert_ffn = size_of(draft, "moe-ffn-hidden-size", model.ffn);
+  form.shared_ffn = size_of(draft, "moe-shared-expert-intermediate-size");
+  form.shared_experts = form.shared_ffn > 0 && form.expert_ffn > 0 && form.shared_ffn % form.expert_ffn == 0
+                            ? form.shared_ffn / form.expert_ffn
+                        : form.shared_ffn > 0 ? 1
+                                              : 0;
+  form.first_dense_layers = dense_blocks(draft, model.layers);
+  form.capacity_factor = std::max(0.0, number_of(draft, "moe-expert-capacity-factor", 0));
+  if (form.capacity_factor > 0)
+    form.dispatch = said(draft, "moe-pad-expert-input-to-capacity") != nullptr ? ExpertDispatch::Padded : ExpertDispatch::Drop;
+  form.forced_balance = said(draft, "moe-router-force-load-balancing") != nullptr;
+  form.score = word_of(draft, "moe-router-score-function", "softmax") == "sigmoid" ? RouterScore::Sigmoid : RouterScore::Softmax;
+  form.renormalised = form.score == RouterScore::Sigmoid ? form.topk > 1 : said(draft, "moe-router-pre-softmax") == nullptr;
+  form.scaling = number_of(draft, "moe-router-topk-scaling-factor", 1);
+  if (word_of(draft, "moe-router-load-balancing-type", "aux_loss").find("aux_loss") != std::string::npos)
+    form.balance_loss = number_of(draft, "moe-aux-loss-coeff", 0);
+  return form;
+}
+
+void read_latent(Draft& draft, ModelConfig& model) {
+  AttentionForm& form = model.attention;
+  form.kind = AttentionKind::Latent;
+  form.q_lora = size_of(draft, "q-lora-rank");
+  form.kv_lora = size_of(draft, "kv-lora-rank", 32);
+  form.qk_nope = size_of(draft, "qk-head-dim", 128);
+  form.qk_rope = size_of(draft, "qk-pos-emb-head-dim", 64);
+  form.v_dim = size_of(draft, "v-head-dim", 128);
+  model.kv_heads = model.heads;
+  model.head_dim = (form.key_width() + form.v_dim) / 2;
+}
+
+void read_form(Draft& draft, ModelConfig& model) {
+  const bool is_gated = said(draft, "swiglu") != nullptr, is_rms = word_of(draft, "normalization", "LayerNorm") == "RMSNorm";
+  model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
+  const std::string position = word_of(draft, "position-embedding-type", "learned_absolute");
+  model.position = position == "rope" || said(draft, "use-rotary-position-embeddings") != nullptr ? Position::Rotary : Position::Learned;
+  if (position != "rope" && position != "learned_absolute")
+    draft.lost.push_back({"position-embedding-type",
+                          fmt::format("'{}': taken as {}", position, model.position == Position::Rotary ? "rope" : "learned"),
+                          "weights of positions, and a little time"});
+  model.gated_mlp = is_gated;
+  model.activation = is_gated ? Activation::Silu : Activation::GeluTanh;
+  model.mlp_bias = model.projection_bias = said(draft, "disable-bias-linear") == nullptr;
+  model.attention_bias = model.mlp_bias || said(draft, "add-qkv-bias") != nullptr;
+  model.tied_embeddings = said(draft, "untie-embeddings-and-output-weights") == nullptr;
+  model.norm_epsilon = number_of(draft, "norm-epsilon", 1e-5);
+  model.rope_theta = number_of(draft, "rotary-base", 10'000);
+  model.initializer_range = number_of(draft, "init-method-std", 0.02);
+  model.residual_dropout = model.embedding_dropout = number_of(draft, "hidden-dropout", 0.1);
+  model.attention_dropout = number_of(draft, "attention-dropout", 0.1);
+}
+
+void read_sizes(Draft& draft, ModelConfig& model) {
+  const bool is_gated = said(draft, "swiglu") != nullptr;
+  model.ffn = size_of(draft, "ffn-hidden-size", is_gated ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
+  model.head_dim = size_of(draft, "kv-channels", model.heads > 0 ? model.hidden / model.heads : 0);
+  model.kv_heads = said(draft, "group-query-attention") != nullptr ? size_of(draft, "num-query-groups", 1) : model.heads;
+  if (said(draft, "group-query-attention") == nullptr && size_of(draft, "num-query-groups", 1) > 1)
+    draft.notes.push_back(
+        {"num-query-groups", "is obeyed with --group-query-attention alone, which is missing", "add it, if groups are meant"});
+  model.max_positions = size_of(draft, "max-position-embeddings", size_of(draft, "seq-length"));
+  model.vocabulary = size_of(draft, "vocab-size");
+  if (model.vocabulary == 0 && word_of(draft, "tokenizer-type", "GPT2BPETokenizer") == "GPT2BPETokenizer" &&
+      said(draft, "merge-file") != nullptr)
+    draft.gpt2_vocabulary = kVocabularyOfGpt2;
+}
+
+// Some sizes alone: the model given beside them has the others.
+ModelConfig partial(Draft& draft, const ModelConfig& model) {
+  ModelConfig network = model;
+  network.layers = size_of(draft, "num-layers", model.layers);
+  network.hidden = size_of(draft, "hidden-size", model.hidden);
+  network.heads = size_of(draft, "num-attention-heads", model.heads);
+  network.kv_heads = size_of(draft, "num-query-groups", model.kv_heads);
+  network.ffn = size_of(draft, "ffn-hidden-size", model.ffn);
+  network.vocabulary = size_of(draft, "vocab-size", model.vocabulary);
+  return network;
+}
+
+}  // namespace
+
+std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context) {
+  ModelConfig model;
+  model.layers = size_of(draft, "num-layers");
+  model.hidden = size_of(draft, "hidden-size");
+  model.heads = size_of(draft, "num-attention-heads");
+  if (model.layers == 0 || model.hidden == 0 || model.heads == 0)
+    return context.model ? std::optional(partial(draft, *context.model)) : std::nullopt;
+  read_sizes(draft, model);
+  read_form(draft, model);
+  if (said(draft, "multi-latent-attention") != nullptr) read_latent(draft, model);
+  if (said(draft, "num-experts") != nullptr && size_of(draft, "num-experts") > 1) model.experts = experts_of(draft, model);
+  return model;
+}
+
+}  // namespace sim

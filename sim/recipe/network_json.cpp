@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sim/recipe/network.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kFamilies[] = {"gpt2",      "llama",     "qwen2", "mistral",     "mixtral",
+                                          "qwen3_moe", "qwen2_moe", "olmoe", "deepseek_v3", "deepseek_v2"};
+
+struct NetworkField {
+  std::string_view name;  // as Hugging Face's
+  bool is_structure;
+  std::string (*text)(const ModelConfig&);
+};
+template <auto field>
+std::string number_text(const ModelConfig& model) {
+  return fmt::format("{}", model.*field);
+}
+template <auto field>
+std::string expert_text(const ModelConfig& model) {
+  return model.experts ? fmt::format("{}", (*model.experts).*field) : "none";
+}
+template <auto field>
+std::string latent_text(const ModelConfig& model) {
+  return model.attention.kind == AttentionKind::Latent ? fmt::format("{}", model.attention.*field) : "none";
+}
+std::string activation_text(const ModelConfig& model) {
+  constexpr std::string_view kNames[] = {"gelu", "gelu", "silu", "relu"};  // two ways of one gelu
+  return fmt::format("{}{}", model.gated_mlp ? "gated " : "", kNames[static_cast<std::size_t>(model.activation)]);
+}
+
+constexpr NetworkField kNetworkFields[] = {
+    {"num_hidden_layers", true, number_text<&ModelConfig::layers>},
+    {"hidden_size", true, number_text<&ModelConfig::hidden>},
+    {"num_attention_heads", true, number_text<&ModelConfig::heads>},
+    {"num_key_value_heads", true, number_text<&ModelConfig::kv_heads>},
+    {"head_dim", true, number_text<&ModelConfig::head_dim>},
+    {"intermediate_size", true, number_text<&ModelConfig::ffn>},
+    {"vocab_size", true, number_text<&ModelConfig::vocabulary>},
+    {"norm", true, [](const ModelConfig& m) { return std::string(m.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); }},
+    {"positions", true, [](const ModelConfig& m) { return std::string(m.position == Position::Rotary ? "rotary" : "learned"); }},
+    {"activation", true, activation_text},
+    {"attention_bias", true, number_text<&ModelConfig::attention_bias>},
+    {"projection_bias", true, number_text<&ModelConfig::projection_bias>},
+    {"mlp_bias", true, number_text<&ModelConfig::mlp_bias>},
+    {"tie_word_embeddings", true, number_text<&ModelConfig::tied_embeddings>},
+    {"kv_lora_rank", true, latent_text<&AttentionForm::kv_lora>},
+    {"q_lora_rank", true, latent_text<&AttentionForm::q_lora>},
+    {"qk_nope_head_dim", true, latent_text<&AttentionForm::qk_nope>},
+    {"qk_rope_head_dim", true, latent_text<&AttentionForm::qk_rope>},
+    {"v_head_dim", true, latent_text<&AttentionForm::v_dim>},
+    {"num_experts", true, expert_text<&ExpertForm::experts>},
+    {"num_experts_per_tok", true, expert_text<&ExpertForm::topk>},
+    {"moe_intermediate_size", true, expert_text<&ExpertForm::expert_ffn>},
+    {"shared_expert_intermediate_size", true, expert_text<&ExpertForm::shared_ffn>},
+    {"first_k_dense_replace", true, expert_text<&ExpertForm::first_dense_layers>},
+    {"expert_capacity_factor", false, expert_text<&ExpertForm::capacity_factor>},
+    {"expert_balance_forced", false, expert_text<&ExpertForm::forced_balance>},
+    {"scoring_func", false, [](const ModelConfig& m) { return std::to_string(m.experts ? static_cast<int>(m.experts->score) : -1); }},
+    {"norm_topk_prob", false, expert_text<&ExpertForm::renormalised>},
+    {"routed_scaling_factor", false, expert_text<&ExpertForm::scaling>},
+    {"router_aux_loss_coef", false, expert_text<&ExpertForm::balance_loss>},
+    {"max_position_embeddings", false, number_text<&ModelConfig::max_positions>},
+    {"norm_eps", false, number_text<&ModelConfig::norm_epsilon>},
+    {"rope_theta", false, number_text<&ModelConfig::rope_theta>},
+    {"initializer_range", false, number_text<&ModelConfig::initializer_range>},
+    {"embd_pdrop", false, number_text<&ModelConfig::embedding_dropout>},
+    {"resid_pdrop", false, number_text<&ModelConfig::residual_dropout>},
+    {"attn_pdrop", false, number_text<&ModelConfig::attention_dropout>},
+};
+
+// Learned positions are weights; of rotary ones nothing depends on how many there are.
+bool is_structure(const NetworkField& field, const ModelConfig& model) {
+  return field.is_structure || (field.name == "max_position_embeddings" && model.position == Position::Learned);
+}
+
+std::optional<SaidNetwork> said_by(std::string_view family, ModelConfig network) {
+  network.model_type = family;
+  try {
+    SaidNetwork one{model_config_from_json(to_json(network), std::string(family)), {}};
+    one.lost = network_differences(network, one.model);
+    return one;
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+bool is_size(const std::string& difference) {
+  constexpr std::string_view kSizes[] = {"num_", "hidden_", "intermediate_", "head_", "vocab_",
+                                         "moe_", "kv_lora", "q_lora",        "qk_",   "v_head"};
+  return std::any_of(std::begin(kSizes), std::end(kSizes), [&](std::string_view size) { return difference.starts_with(size); });
+}
+bool has_sizes_wrong(const NetworkDifferences& lost) { return std::any_of(lost.structure.begin(), lost.structure.end(), is_size); }
+std::size_t weight_of(const NetworkDifferences& lost) {
+  return (has_sizes_wrong(lost) ? 10'000 : 0) + 100 * lost.structure.size() + lost.others.size();
+}
+
+void tell(Draft& draft, const NetworkDifferences& lost) {
+  if (!lost.structure.empty())
+    draft.lost.push_back({"network", fmt::format("no config.json that plans hold says all of it: {}", fmt::join(lost.structure, "; ")),
+                          "mind that the plan's network is the second of each"});
+  std::vector<std::string> dropouts = lost.others, rest;
+  std::erase_if(dropouts, [](const std::string& one) { return one.find("pdrop") == std::string::npos; });
+  std::erase_if(rest = lost.others, [](const std::string& one) { return one.find("pdrop") != std::string::npos; });
+  if (!dropouts.empty())
+    draft.lost.push_back({"dropout", fmt::format("{}: masks that the plan's network does not keep", fmt::join(dropouts, "; ")),
+                          "mind the memory of activations"});
+  if (!rest.empty()) draft.notes.push_back({"network", fmt::format("{}", fmt::join(rest, "; ")), "time and memory are the same"});
+}
+
+}  // namespace
+
+NetworkDifferences network_differences(const ModelConfig& in_file, const ModelConfig& in_model) {
+  NetworkDifferences found;
+  for (const NetworkField& field : kNetworkFields) {
+    const std::string here = field.text(in_file), there = field.text(in_model);
+    if (here != there)
+      (is_structure(field, in_file) ? found.structure : found.others)
+          .push_back(fmt::format("{} is {}, {} in the model", field.name, here, there));
+  }
+  return found;
+}
+
+SaidNetwork as_a_family_says_it(const ModelConfig& network) {
+  std::optional<SaidNetwork> best = network.model_type.empty() ? std::nullopt : said_by(network.model_type, network);
+  for (const std::string_view family : kFamilies) {
+    if (best && weight_of(best->lost) == 0) break;
+    if (std::optional<SaidNetwork> one = said_by(family, network); one && (!best || weight_of(one->lost) < weight_of(best->lost)))
+      best = std::move(one);
+  }
+  return best ? *best : SaidNetwork{};
+}
+
+void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, const RecipeContext& context) {
+  if (!in_file && !context.model)
+    return draft.wrong.push_back(
+        {"--model", "is not given, and the file names no network", "give the config.json of the network that this trains"});
+  if (!in_file) return static_cast<void>(draft.plan.model = *context.model);
+  ModelConfig network = *in_file;
+  if (network.vocabulary == 0) network.vocabulary = context.model ? context.model->vocabulary : context.vocabulary;
+  if (network.vocabulary == 0 && draft.gpt2_vocabulary > 0) {
+    network.vocabulary = draft.gpt2_vocabulary;
+    draft.notes.push_back({"--vocabulary", fmt::format("is the tokenizer's: taken as the {} of GPT-2's files", network.vocabulary),
+                           "give --vocabulary for others"});
+  }
+  if (network.vocabulary == 0)
+    return draft.wrong.push_back(
+        {"--vocabulary", "is not in the file: it is the tokenizer's", "give --vocabulary, its number of tokens, or --model"});
+  if (context.model) {
+    for (const std::string& one : network_differences(network, *context.model).structure)
+      draft.wrong.push_back({"--model", "trains another network: " + one, "give the config.json of the network that this trains"});
+    if (!draft.wrong.empty()) return;
+    network.model_type = context.model->model_type;
+    network.activation = context.model->activation;
+    network.rope_scaling = context.model->rope_scaling;
+  }
+  const std::optional<SaidNetwork> given = context.model ? said_by(network.model_type, network) : std::nullopt;
+  const SaidNetwork said = given ? *given : as_a_family_says_it(network);
+  if (said.model.layers == 0)
+    return draft.wrong.push_back({"--model", "no network can have the sizes that stand in the file", "correct them"});
+  if (has_sizes_wrong(said.lost))
+    return draft.wrong.push_back(
+        {"--model", fmt::format("no plan can hold this network: {}", fmt::join(said.lost.structure, "; ")), "give a --model near to it"});
+  tell(draft, said.lost);
+  draft.plan.model = said.model;
+}
+
+}  // namespace sim

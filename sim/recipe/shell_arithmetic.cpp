@@ -1,0 +1,127 @@
+// Whole numbers of a shell: sums, products, comparisons, brackets, names. An overflow, a division by zero and an unknown give nothing.
+#include <cctype>
+#include <charconv>
+#include <climits>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+namespace {
+
+using Number = std::optional<long long>;
+
+struct Sign {
+  std::string_view text;
+  int level;
+  bool (*apply)(long long, long long, long long*);  // true: beyond 64 bits
+};
+template <auto compare>
+bool comparison(long long a, long long b, long long* result) {
+  *result = compare(a, b) ? 1 : 0;
+  return false;
+}
+bool divided(long long a, long long b, long long* result) {
+  if (b == 0 || (b == -1 && a == LLONG_MIN)) return true;
+  *result = a / b;
+  return false;
+}
+bool remainder(long long a, long long b, long long* result) {
+  if (b == 0 || b == -1) return b == 0 || (*result = 0) != 0;
+  *result = a % b;
+  return false;
+}
+constexpr bool is_above(long long a, long long b) { return a > b; }
+constexpr Sign kSigns[] = {
+    // longer ones first
+    {"||", 1, comparison<[](long long a, long long b) { return a != 0 || b != 0; }>},
+    {"&&", 2, comparison<[](long long a, long long b) { return a != 0 && b != 0; }>},
+    {"==", 3, comparison<[](long long a, long long b) { return a == b; }>},
+    {"!=", 3, comparison<[](long long a, long long b) { return a != b; }>},
+    {"<=", 4, comparison<[](long long a, long long b) { return a <= b; }>},
+    {">=", 4, comparison<[](long long a, long long b) { return a >= b; }>},
+    {"<", 4, comparison<[](long long a, long long b) { return a < b; }>},
+    {">", 4, comparison<is_above>},
+    {"+", 5, [](long long a, long long b, long long* r) { return __builtin_add_overflow(a, b, r); }},
+    {"-", 5, [](long long a, long long b, long long* r) { return __builtin_sub_overflow(a, b, r); }},
+    {"*", 6, [](long long a, long long b, long long* r) { return __builtin_mul_overflow(a, b, r); }},
+    {"/", 6, divided},
+    {"%", 6, remainder},
+};
+constexpr int kTightest = 7;
+constexpr int kDeepestBrackets = 64;
+
+class Arithmetic {
+ public:
+  Arithmetic(std::string_view text, ShellScope& scope) : text_(text), scope_(scope) {}
+  Number value() && {
+    const Number number = of_level(1);
+    skip_spaces();
+    return at_ == text_.size() ? number : std::nullopt;
+  }
+
+ private:
+  void skip_spaces() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+  const Sign* sign_of(int level) {
+    skip_spaces();
+    for (const Sign& one : kSigns)
+      if (text_.substr(at_).starts_with(one.text)) return one.level == level ? &one : nullptr;
+    return nullptr;
+  }
+  Number of_level(int level) {
+    if (level == kTightest) return unary();
+    Number left = of_level(level + 1);
+    while (const Sign* const found = sign_of(level)) {
+      at_ += found->text.size();
+      const Number right = of_level(level + 1);
+      long long result = 0;
+      left = !left || !right || found->apply(*left, *right, &result) ? std::nullopt : Number(result);
+    }
+    return left;
+  }
+  Number unary() {
+    skip_spaces();
+    if (at_ >= text_.size() || ++depth_ > kDeepestBrackets) return std::nullopt;
+    const char c = text_[at_];
+    if (c == '-' || c == '+') {
+      ++at_;
+      const Number inner = unary();
+      long long result = 0;
+      return !inner || c == '+' || __builtin_sub_overflow(0LL, *inner, &result) ? (c == '+' ? inner : std::nullopt) : Number(result);
+    }
+    if (c == '(') {
+      ++at_;
+      const Number inner = of_level(1);
+      skip_spaces();
+      if (at_ >= text_.size() || text_[at_] != ')') return std::nullopt;
+      ++at_;
+      return inner;
+    }
+    return atom();
+  }
+  Number atom() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_name_character(text_[at_])) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    long long number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (!word.empty() && error == std::errc{} && end == word.data() + word.size()) return number;
+    const std::vector<std::string>* const values = scope_.find(std::string(word));
+    if (values == nullptr || values->empty()) return std::nullopt;
+    const std::string& inner = values->front();  // a number: formulas inside formulas have no end
+    const auto [last, fault] = std::from_chars(inner.data(), inner.data() + inner.size(), number);
+    return !inner.empty() && fault == std::errc{} && last == inner.data() + inner.size() ? Number(number) : std::nullopt;
+  }
+
+  std::string_view text_;
+  ShellScope& scope_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::optional<long long> arithmetic(std::string_view expression, ShellScope& scope) { return Arithmetic(expression, scope).value(); }
+
+}  // namespace sim

@@ -1,0 +1,51 @@
+// Conditions of a shell: `[ "$A" = b ]`, `[[ $A == b* && -n $B ]]`. Yes, no, or what the text does not decide.
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+namespace {
+
+bool is_decided(std::string_view text) { return text.find(kUnknownBegin) == std::string_view::npos; }
+
+Verdict compared(const std::string& left, const std::string& test, const std::string& right, ShellScope& scope) {
+  if (!is_decided(left) || !is_decided(right)) return Verdict::Unknown;
+  if (test == "=" || test == "==") return verdict_of(fnmatch(right.c_str(), left.c_str(), 0) == 0);
+  if (test == "!=") return verdict_of(fnmatch(right.c_str(), left.c_str(), 0) != 0);
+  constexpr std::string_view kNumeric[][2] = {{"-eq", "=="}, {"-ne", "!="}, {"-lt", "<"}, {"-le", "<="}, {"-gt", ">"}, {"-ge", ">="}};
+  for (const auto& [name, sign] : kNumeric)
+    if (test == name)
+      if (const auto holds = arithmetic("(" + left + ")" + std::string(sign) + "(" + right + ")", scope)) return verdict_of(*holds != 0);
+  return Verdict::Unknown;
+}
+
+}  // namespace
+
+Verdict verdict_of(bool holds) { return holds ? Verdict::Yes : Verdict::No; }
+Verdict inverted(Verdict verdict) {
+  return verdict == Verdict::Yes ? Verdict::No : verdict == Verdict::No ? Verdict::Yes : Verdict::Unknown;
+}
+
+Verdict tested(std::vector<std::string> raw, ShellScope& scope) {
+  if (!raw.empty() && raw.front() == "!") return inverted(tested({raw.begin() + 1, raw.end()}, scope));
+  for (const auto& [sign, decided] : {std::pair{"||", Verdict::Yes}, {"-o", Verdict::Yes}, {"&&", Verdict::No}, {"-a", Verdict::No}})
+    if (const auto at = std::find(raw.begin(), raw.end(), sign); at != raw.end()) {
+      const Verdict left = tested({raw.begin(), at}, scope), right = tested({at + 1, raw.end()}, scope);
+      if (left == decided || right == decided) return decided;
+      return left == Verdict::Unknown || right == Verdict::Unknown ? Verdict::Unknown : inverted(decided);
+    }
+  const auto text = [&](std::size_t at) { return expanded_text(raw[at], scope); };
+  if (raw.size() == 3) return compared(text(0), raw[1], text(2), scope);
+  const bool asks_length = raw.size() == 2 && (raw[0] == "-z" || raw[0] == "-n");
+  if (!asks_length && raw.size() != 1) return Verdict::Unknown;
+  std::string value = text(raw.size() - 1);
+  std::string bare = raw.back();
+  std::erase_if(bare, [](char c) { return c == '"' || c == '$' || c == '{' || c == '}'; });
+  if (value == unknown_value(bare)) value.clear();  // not set: nothing, as ${NAME:-default} takes it
+  if (!is_decided(value)) return Verdict::Unknown;
+  return verdict_of(value.empty() == (asks_length && raw[0] == "-z"));
+}
+
+}  // namespace sim

@@ -1,0 +1,257 @@
+// Words of a shell: quotes, $NAME, ${NAME:-default}, ${LIST[@]}, $((1 + 2)). $(command) is never run: an unknown.
+#include <algorithm>
+#include <cctype>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+namespace {
+
+constexpr int kDeepestExpansion = 32;
+constexpr std::size_t kLongestValue = 1 << 20;
+
+// Behind the bracket that closes the one at `at`.
+std::size_t end_of_bracket(std::string_view text, std::size_t at, char open, char close) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '\'' || text[at] == '"') {
+      const char quote = text[at];
+      for (++at; at < text.size() && text[at] != quote; ++at)
+        if (text[at] == '\\' && quote == '"') ++at;
+    } else if (text[at] == open) {
+      ++depth;
+    } else if (text[at] == close && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return text.size();
+}
+
+class Expander {
+ public:
+  Expander(std::string_view raw, ShellScope& scope, bool splits, bool is_document = false)
+      : raw_(raw), scope_(scope), splits_(splits), is_document_(is_document) {}
+
+  std::vector<std::string> fields() && {
+    if (++scope_.depth > kDeepestExpansion)
+      throw InputError(scope_.file, {{"", "nests expansions too deep", "give the command as it is run"}});
+    while (at_ < raw_.size()) step();
+    --scope_.depth;
+    end_field();
+    return std::move(fields_);
+  }
+
+ private:
+  void step() {
+    const char c = raw_[at_];
+    if (c == '\\' && at_ + 1 < raw_.size())
+      take_escaped();
+    else if (c == '\'' && !is_document_)
+      take_single_quoted();
+    else if (c == '"' && !is_document_)
+      in_quotes_ = !in_quotes_, open_ = true, ++at_;
+    else if (c == '$')
+      take_dollar();
+    else if (c == '`')
+      take_backticks();
+    else if (splits_ && !in_quotes_ && std::isspace(static_cast<unsigned char>(c)) != 0)
+      end_field(), ++at_;
+    else
+      put(std::string(1, c)), ++at_;
+  }
+
+  void put(const std::string& text) {
+    field_ += text;
+    open_ = true;
+    if (field_.size() > kLongestValue)
+      throw InputError(scope_.file, {{"", "has a value of more than 1 MiB", "give the command as it is run"}});
+  }
+  void end_field() {
+    if (open_ && !(is_empty_list_ && field_.empty())) fields_.push_back(std::move(field_));
+    field_.clear();
+    open_ = is_empty_list_ = false;
+  }
+  void take_escaped() {
+    const char next = raw_[at_ + 1];
+    const bool keeps_slash = (in_quotes_ || is_document_) && next != '"' && next != '\\' && next != '$' && next != '`' && next != '\n';
+    if (keeps_slash) put("\\");
+    if (next != '\n') put(std::string(1, next));
+    at_ += 2;
+  }
+  void take_single_quoted() {
+    if (in_quotes_) return put("'"), static_cast<void>(++at_);
+    const std::size_t end = std::min(raw_.find('\'', at_ + 1), raw_.size());
+    put(std::string(raw_.substr(at_ + 1, end - at_ - 1)));
+    at_ = std::min(end + 1, raw_.size());
+  }
+  void take_backticks() {
+    const std::size_t end = std::min(raw_.find('`', at_ + 1), raw_.size());
+    put_value({unknown_value("`" + std::string(raw_.substr(at_ + 1, end - at_ - 1)) + "`")}, false);
+    at_ = std::min(end + 1, raw_.size());
+  }
+
+  // A list gives each of its values as a word; a scalar outside quotes is cut at spaces.
+  void put_value(const std::vector<std::string>& values, bool is_list) {
+    const bool cuts = splits_ && !in_quotes_;
+    is_empty_list_ = is_empty_list_ || (is_list && values.empty());  // "$@" of nothing is no word
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      if (at > 0 && splits_ && (is_list || cuts)) end_field();
+      if (at > 0 && !splits_) put(" ");
+      if (cuts)
+        put_cut(values[at]);
+      else
+        put(values[at]);
+    }
+  }
+  void put_cut(const std::string& value) {
+    bool is_unknown = false;
+    for (const char c : value) {
+      is_unknown = c == kUnknownBegin || (is_unknown && c != kUnknownEnd);
+      if (!is_unknown && std::isspace(static_cast<unsigned char>(c)) != 0)
+        end_field();
+      else
+        put(std::string(1, c));
+    }
+  }
+
+  void take_dollar() {
+    const std::string_view rest = raw_.substr(at_ + 1);
+    if (rest.starts_with("(("))
+      take_arithmetic(at_ + 1, '(', ')', 2);
+    else if (rest.starts_with("["))
+      take_arithmetic(at_ + 1, '[', ']', 1);
+    else if (rest.starts_with("("))
+      take_output();
+    else if (rest.starts_with("{"))
+      take_braces();
+    else
+      take_plain(rest);
+  }
+  void take_arithmetic(std::size_t begin, char open, char close, std::size_t width) {
+    const std::size_t end = end_of_bracket(raw_, begin, open, close);
+    const std::string_view inner = raw_.substr(begin + width, end - begin > 2 * width ? end - begin - 2 * width : 0);
+    const std::string text = expanded_text(inner, scope_);
+    const std::optional<long long> number = arithmetic(text, scope_);
+    put_value({number ? std::to_string(*number) : unknown_value("((" + shown(text) + "))")}, false);
+    at_ = end;
+  }
+  void take_output() {
+    const std::size_t end = end_of_bracket(raw_, at_ + 1, '(', ')');
+    put_value({unknown_value(std::string(raw_.substr(at_, end - at_)))}, false);
+    at_ = end;
+  }
+  void take_plain(std::string_view rest) {
+    std::size_t length = 0;
+    while (length < rest.size() && is_name_character(rest[length])) ++length;
+    if (length > 0 && std::isdigit(static_cast<unsigned char>(rest[0])) != 0) length = 1;
+    if (length == 0 && !rest.empty() && std::string_view("@*#?$!-").find(rest[0]) != std::string_view::npos) length = 1;
+    if (length == 0) return put("$"), static_cast<void>(++at_);
+    const std::string name(rest.substr(0, length));
+    at_ += 1 + length;
+    put_parameter(name, "", false);
+  }
+  void take_braces() {
+    const std::size_t end = end_of_bracket(raw_, at_ + 1, '{', '}');
+    const std::string inner(raw_.substr(at_ + 2, end - at_ > 3 ? end - at_ - 3 : 0));
+    at_ = end;
+    std::size_t length = 0;
+    while (length < inner.size() && is_name_character(inner[length])) ++length;
+    if (length == 0 && !inner.empty() && (inner[0] == '@' || inner[0] == '*')) length = 1;
+    if (length == 0) return put_value({unknown_value(inner)}, false);
+    const std::size_t close =
+        length < inner.size() && inner[length] == '[' ? std::min(inner.find(']', length), inner.size() - 1) + 1 : length;
+    const std::string index = inner.substr(length, close - length);
+    put_parameter(inner.substr(0, length), inner.substr(close), index == "[@]" || index == "[*]");
+  }
+
+  // `rest`: what stands behind the name, ":-default" and its likes.
+  void put_parameter(const std::string& name, const std::string& rest, bool is_whole_list) {
+    if (name == "#") return put_value({std::to_string(count_of_arguments())}, false);
+    if (name == "@" || name == "*") return put_value(arguments(), true);
+    const std::vector<std::string>* const values = scope_.find(name);
+    const std::size_t width = rest.starts_with(":") && !rest.starts_with(":/") ? 2 : 1;
+    const char operation = rest.empty() ? '\0' : rest[width - 1 < rest.size() ? width - 1 : 0];
+    const bool has_value = values != nullptr && (width == 1 || (!values->empty() && !values->front().empty()));
+    if (operation == '-' || operation == '=' || operation == '?' || operation == '+')
+      if (has_value == (operation == '+')) {
+        if (operation == '?') return put_value({unknown_value(name)}, false);
+        std::vector<std::string> instead = operation == '+' || !splits_ || in_quotes_
+                                               ? std::vector<std::string>{expanded_text(rest.substr(width), scope_)}
+                                               : expanded_words(rest.substr(width), scope_);
+        if (operation == '=') scope_.set(name, instead);
+        return put_value(instead, false);
+      }
+    if (operation == '+' && values == nullptr) return;
+    const bool is_cut = !rest.empty() && operation != '-' && operation != '=' && operation != '?' && operation != '+';
+    if (values == nullptr || is_cut) return put_value({unknown_value(is_cut ? name + rest : name)}, false);
+    if (is_whole_list) return put_value(*values, true);
+    put_value({values->empty() ? std::string() : values->front()}, false);
+  }
+  std::size_t count_of_arguments() const {
+    std::size_t count = 0;
+    while (scope_.find(std::to_string(count + 1)) != nullptr) ++count;
+    return count;
+  }
+  std::vector<std::string> arguments() const {
+    std::vector<std::string> all;
+    for (std::size_t at = 1; at <= count_of_arguments(); ++at) all.push_back(scope_.find(std::to_string(at))->front());
+    return all;
+  }
+
+  std::string_view raw_;
+  ShellScope& scope_;
+  bool splits_, is_document_, in_quotes_ = false, open_ = false, is_empty_list_ = false;
+  std::size_t at_ = 0;
+  std::string field_;
+  std::vector<std::string> fields_;
+};
+
+std::string joined(const std::vector<std::string>& fields) {
+  std::string text;
+  for (const std::string& field : fields) text += (text.empty() ? "" : " ") + field;
+  return text;
+}
+
+}  // namespace
+
+const std::vector<std::string>* ShellScope::find(const std::string& name) const {
+  const auto found = variables.find(name);
+  return found == variables.end() ? nullptr : &found->second;
+}
+
+void ShellScope::set(const std::string& name, std::vector<std::string> values) {
+  if (!given.contains(name)) variables[name] = std::move(values);
+}
+
+std::size_t end_of_shell_word(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    const char c = text[at];
+    if (std::isspace(static_cast<unsigned char>(c)) != 0 || std::string_view(";&|<>()").find(c) != std::string_view::npos) return at;
+    if (c == '\\')
+      at = std::min(at + 2, text.size());
+    else if (c == '\'' || c == '`')
+      at = std::min(text.find(c, at + 1), text.size() - 1) + 1;
+    else if (c == '"')
+      for (at = at + 1; at <= text.size(); ++at) {
+        if (at == text.size()) break;
+        if (text[at] == '"') {
+          ++at;
+          break;
+        }
+        if (text[at] == '\\') ++at;
+      }
+    else if (c == '$' && at + 1 < text.size() && (text[at + 1] == '(' || text[at + 1] == '{' || text[at + 1] == '['))
+      at = end_of_bracket(text, at + 1, text[at + 1], text[at + 1] == '(' ? ')' : text[at + 1] == '{' ? '}' : ']');
+    else
+      ++at;
+  }
+  return text.size();
+}
+
+std::vector<std::string> expanded_words(std::string_view raw, ShellScope& scope) { return Expander(raw, scope, true).fields(); }
+std::string expanded_text(std::string_view raw, ShellScope& scope) { return joined(Expander(raw, scope, false).fields()); }
+std::string expanded_document(std::string_view text, ShellScope& scope) { return joined(Expander(text, scope, false, true).fields()); }
+
+}  // namespace sim

@@ -1,0 +1,53 @@
+// A shell script followed as far as its text goes: assignments, arrays, expansions, arithmetic, conditions, functions. Nothing is executed and no
+// file is opened. What the text alone does not say (the environment, what a command prints, a condition on either) stands in a value as an unknown
+// with its name. Used by shell_form.cpp, which takes one command's options from it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/recipe/settings.h"
+
+namespace sim {
+
+struct ShellCommand {
+  std::vector<std::string> words;
+  bool is_in_doubt = false;  // under a condition that the text does not decide
+};
+
+struct ShellScript {
+  std::vector<ShellCommand> commands;
+  Texts documents;  // here-documents, by the file that they are written to
+};
+
+// `given` stands above what the script itself sets ("1" is its first argument). Throws InputError: values that grow without end.
+ShellScript follow_shell(std::string_view text, const std::string& file, const Texts& given = {});
+
+// Variables while a script is followed. A scalar is a list of one.
+struct ShellScope {
+  std::map<std::string, std::vector<std::string>> variables;
+  const Texts& given;
+  const std::string& file;
+  int depth = 0, statements = 0;
+
+  const std::vector<std::string>* find(const std::string& name) const;
+  void set(const std::string& name, std::vector<std::string> values);  // given ones stay
+};
+
+// Of a condition: what the text does not decide is unknown.
+enum class Verdict { Yes, No, Unknown };
+Verdict verdict_of(bool holds);
+Verdict inverted(Verdict verdict);
+Verdict tested(std::vector<std::string> raw, ShellScope& scope);  // the raw words between [ and ]
+
+inline bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+std::size_t end_of_shell_word(std::string_view text, std::size_t at);                 // quotes and brackets are not left
+std::vector<std::string> expanded_words(std::string_view raw, ShellScope& scope);     // cut at spaces, as a command's words are
+std::string expanded_text(std::string_view raw, ShellScope& scope);                   // one text, as in an assignment
+std::string expanded_document(std::string_view text, ShellScope& scope);              // quotes are text there
+std::optional<long long> arithmetic(std::string_view expression, ShellScope& scope);  // of expanded text; none: not known
+
+}  // namespace sim

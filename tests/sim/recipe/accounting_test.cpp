@@ -1,0 +1,39 @@
+#include "sim/recipe/accounting.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+TEST(Accounting, EverySettingHasOneFate) {
+  Draft draft;
+  const RecipeSettings settings = {
+      {"hidden-size", "64"}, {"save", "x"}, {"fp8-format", "hybrid"}, {"expert-magic", "3"}, {"qk-layernorm", "false"}};
+  const Accounts accounts = read_settings(kMegatron, settings, draft);
+  EXPECT_THAT(accounts.read, ElementsAre("hidden-size"));
+  EXPECT_EQ(accounts.sizes, 1);
+  EXPECT_THAT(accounts.without_effect, ElementsAre("save", "qk-layernorm"));  // switched off
+  EXPECT_THAT(draft.lost, SizeIs(1));
+  EXPECT_THAT(testing::text_of(draft.unknown), HasSubstr("expert-magic: '3' is not known; it might change the experts"));
+}
+
+TEST(Accounting, NamesAndTheirBeginnings) {
+  EXPECT_TRUE(has_name("save log-* load", "log-interval"));
+  EXPECT_FALSE(has_name("save log-* load", "loader"));
+}
+
+TEST(Accounting, NoNameHasTwoFates) {
+  for (const Program* program : all_programs())
+    for (const Field& field : program->fields) {
+      for (const std::string& name : words_of(program->without_effect)) EXPECT_NE(name, field.key);
+      for (const LostSetting& lost : program->lost)
+        for (const std::string& name : words_of(lost.keys)) EXPECT_NE(name, field.key);
+    }
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,69 @@
+#include "sim/recipe/megatron_network.h"
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+RecipeContext llamas(std::int32_t devices) {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+}
+
+TEST(MegatronFields, NoNameStandsTwice) {
+  std::vector<std::string> names;
+  for (const Field& field : megatron_fields()) names.emplace_back(field.key);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(MegatronFields, OldNames) {
+  const std::string rest = " --num-attention-heads 4 --seq-length 32 --batch-size 2 ";
+  const ParallelPlan plan =
+      testing::imported("pretrain.py --model-parallel-size 2 --checkpoint-activations --checkpoint-num-layers 1 --fp16" + rest, llamas(4))
+          .plan;
+  EXPECT_EQ(plan.mesh.tensor, 2);
+  EXPECT_EQ(plan.microbatch_size, 2);
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(plan.workload.precision, Precision::Fp16);
+  EXPECT_FALSE(plan.workload.fp32_gradients);
+}
+
+TEST(MegatronFields, DeepSpeedsStageStandsInADocumentOfTheScript) {
+  const std::string text =
+      "ZERO=1\nCONFIG=./ds.json\ncat <<EOT > $CONFIG\n{\"zero_optimization\": {\"stage\": $ZERO}}\nEOT\n"
+      "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --deepspeed "
+      "--deepspeed_config $CONFIG";
+  EXPECT_EQ(testing::imported(text, llamas(4)).plan.zero_stage, 1);
+  EXPECT_THAT(
+      testing::text_of(
+          testing::imported("pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --deepspeed_config x.json",
+                            llamas(4))
+              .unknown),
+      HasSubstr("x.json is another file"));
+}
+
+TEST(MegatronFields, EmbeddingAndLossCountAsBlocks) {
+  RecipeContext context = llamas(3);
+  const ImportedPlan plan = testing::imported(
+      "--pipeline-model-parallel-size 3 --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split --micro-batch-size "
+      "1 "
+      "--global-batch-size 4 --seq-length 32",
+      context);
+  EXPECT_THAT(blocks_of(plan.plan), ElementsAre(1, 2, 1));
+}
+
+TEST(MegatronFields, BlocksOfAMethodAreTold) {
+  EXPECT_THAT(
+      testing::text_of(
+          testing::imported(
+              "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-num-layers 2 --recompute-method block "
+              "--recompute-granularity full",
+              llamas(1))
+              .lost),
+      HasSubstr("recompute-num-layers: is 2 of a stage's blocks"));
+}
+
+}  // namespace
+}  // namespace sim

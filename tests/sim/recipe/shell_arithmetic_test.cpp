@@ -1,0 +1,29 @@
+#include <gmock/gmock.h>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+namespace {
+
+std::optional<long long> value_of(const std::string& expression) {
+  static const Texts given;
+  static const std::string file = "x.sh";
+  ShellScope scope{.variables = {{"GPUS", {"8"}}, {"TEXT", {"eight"}}}, .given = given, .file = file};
+  return arithmetic(expression, scope);
+}
+
+TEST(ShellArithmetic, SumsProductsBrackets) {
+  EXPECT_EQ(value_of("1 + 2 * 3"), 7);
+  EXPECT_EQ(value_of("(1 + 2) * GPUS / 4 % 4"), 2);
+  EXPECT_EQ(value_of("-3 - -5"), 2);
+  EXPECT_EQ(value_of("GPUS >= 8 && 2 != 3"), 1);
+}
+
+TEST(ShellArithmetic, NothingWhereItCannotBeKnown) {
+  for (const char* const wrong : {"", "1 /0", "7 % 0", "TEXT + 1", "NODES * 8", "9223372036854775807 + 1", "(1", "1 2"})
+    EXPECT_EQ(value_of(wrong), std::nullopt) << wrong;
+  EXPECT_EQ(value_of(std::string(100'000, '(')), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sim

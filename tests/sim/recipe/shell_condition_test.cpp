@@ -1,0 +1,33 @@
+#include <gmock/gmock.h>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+namespace {
+
+Verdict verdict(std::vector<std::string> raw) {
+  static const Texts given;
+  static const std::string file = "x.sh";
+  ShellScope scope{.variables = {{"SIZE", {"7b"}}, {"N", {"8"}}, {"NOTHING", {""}}}, .given = given, .file = file};
+  return tested(std::move(raw), scope);
+}
+
+TEST(ShellCondition, TextsAndNumbers) {
+  EXPECT_EQ(verdict({"$SIZE", "=", "7b"}), Verdict::Yes);
+  EXPECT_EQ(verdict({"\"$SIZE\"", "==", "7*"}), Verdict::Yes);
+  EXPECT_EQ(verdict({"$SIZE", "!=", "7b"}), Verdict::No);
+  EXPECT_EQ(verdict({"$N", "-gt", "4"}), Verdict::Yes);
+  EXPECT_EQ(verdict({"!", "$N", "-gt", "4"}), Verdict::No);
+  EXPECT_EQ(verdict({"$N", "-gt", "4", "&&", "$SIZE", "=", "13b"}), Verdict::No);
+}
+
+TEST(ShellCondition, AVariableThatIsNotSetIsEmptyWhereThatIsAsked) {
+  EXPECT_EQ(verdict({"-z", "$1"}), Verdict::Yes);
+  EXPECT_EQ(verdict({"-n", "\"${NAME}\""}), Verdict::No);
+  EXPECT_EQ(verdict({"-z", "$N"}), Verdict::No);
+  EXPECT_EQ(verdict({"$NAME", "=", "x"}), Verdict::Unknown);
+  EXPECT_EQ(verdict({"-f", "file"}), Verdict::Unknown);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+
+#include "sim/recipe/shell_script.h"
+
+namespace sim {
+namespace {
+
+using ::testing::ElementsAre;
+
+class ShellExpand : public ::testing::Test {
+ protected:
+  std::vector<std::string> words(const std::string& raw) {
+    std::vector<std::string> all = expanded_words(raw, scope_);
+    for (std::string& word : all) word = shown(word);
+    return all;
+  }
+  Texts given_;
+  std::string file_ = "x.sh";
+  ShellScope scope_{.variables = {{"A", {"1 2"}}, {"L", {"x", "y z"}}, {"E", {""}}}, .given = given_, .file = file_};
+};
+
+TEST_F(ShellExpand, QuotesKeepWordsTogether) {
+  EXPECT_THAT(words("$A"), ElementsAre("1", "2"));
+  EXPECT_THAT(words("\"$A\""), ElementsAre("1 2"));
+  EXPECT_THAT(words("'$A'"), ElementsAre("$A"));
+  EXPECT_THAT(words("a\\ b\"c\"'d'"), ElementsAre("a bcd"));
+}
+
+TEST_F(ShellExpand, ListsAndTheirFirst) {
+  EXPECT_THAT(words("\"${L[@]}\""), ElementsAre("x", "y z"));
+  EXPECT_THAT(words("${L[@]}"), ElementsAre("x", "y", "z"));
+  EXPECT_THAT(words("$L"), ElementsAre("x"));
+}
+
+TEST_F(ShellExpand, Defaults) {
+  EXPECT_THAT(words("${N:-4}"), ElementsAre("4"));
+  EXPECT_THAT(words("${E:-4}${E-5}"), ElementsAre("4"));
+  EXPECT_THAT(words("${N:-${A}}"), ElementsAre("1", "2"));
+  EXPECT_THAT(words("${A:+set}${N:+set}"), ElementsAre("set"));
+  EXPECT_THAT(words("${N:=7}$N"), ElementsAre("77"));
+}
+
+TEST_F(ShellExpand, WhatIsNotKnownKeepsItsName) {
+  EXPECT_THAT(words("$N"), ElementsAre("$N"));
+  EXPECT_THAT(words("$(nproc) `hostname -s` ${A%1}"), ElementsAre("$(nproc)", "`hostname -s`", "$A%1"));
+  EXPECT_THAT(words("$((2 * 3 + 1))x$(($N * 2))"), ElementsAre("7x(($N * 2))"));
+}
+
+TEST_F(ShellExpand, NoEndInsideItself) {
+  std::string deep = "1";
+  for (int level = 0; level < 100; ++level) deep = "${N:-" + deep + "}";
+  EXPECT_THROW(words(deep), InputError);
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,65 @@
+#include "sim/recipe/shell_script.h"
+
+#include <gmock/gmock.h>
+
+namespace sim {
+namespace {
+
+// Every command on a line of its own, '?' before one under an undecided condition.
+std::string followed(const std::string& text, const Texts& given = {}) {
+  std::string all;
+  for (const ShellCommand& command : follow_shell(text, "x.sh", given).commands) {
+    all += command.is_in_doubt ? "?" : "";
+    for (const std::string& word : command.words) all += shown(word) + " ";
+    all += "\n";
+  }
+  return all;
+}
+
+TEST(ShellScript, VariablesGrowAndAreGivenFromOutside) {
+  const std::string text =
+      "TP=4; ARGS=\"--a $TP \"\nARGS+=\"--b\"\nexport PP=${PP:-2}\nLIST=(--c  # why\n  $PP\n)\nLIST+=(--d)\nrun $ARGS ${LIST[@]}";
+  EXPECT_EQ(followed(text), "run --a 4 --b --c 2 --d \n");
+  EXPECT_EQ(followed(text, {{"TP", "8"}, {"PP", "1"}}), "run --a 8 --b --c 1 --d \n");
+}
+
+TEST(ShellScript, ConditionsThatTheTextDecides) {
+  const std::string text =
+      "SIZE=${1:-7b}\nif [ \"$SIZE\" = 13b ]; then L=40\nelif [[ $SIZE == 7b ]]; then L=32; else L=1; fi\n"
+      "case $SIZE in\n  13b|14b) H=5120 ;;\n  7b) H=4096;;\n  *) H=1 ;;\nesac\nrun --l $L --h $H";
+  EXPECT_EQ(followed(text), "run --l 32 --h 4096 \n");
+  EXPECT_EQ(followed(text, {{"1", "13b"}}), "run --l 40 --h 5120 \n");
+}
+
+TEST(ShellScript, WhatItDoesNotDecideStaysInDoubt) {
+  EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=2; fi\nrun --a $A"), "run --a [ $MODE = big ] \n");
+  EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=1; fi\nrun --a $A"), "run --a 1 \n");
+  EXPECT_EQ(followed("for n in 1 2; do run --n $n; done"), "?run --n $n \n");
+  EXPECT_EQ(followed("if grep -q x /etc/y; then run --a; fi"), "grep -q x /etc/y \n?run --a \n");
+}
+
+TEST(ShellScript, FunctionsAndCommandsInWords) {
+  EXPECT_EQ(followed("launch() {\n  run --a $1\n}\nlaunch 4"), "run --a 4 \n");
+  EXPECT_EQ(followed("CMD=\"python a.py --x 1\"\nbash -c \"$CMD --y \\$Z\""),
+            "python a.py --x 1 --y $Z \nbash -c python a.py --x 1 --y $Z \n");
+  EXPECT_EQ(followed("CMD='run --x 1'; echo $CMD; eval $CMD"), "run --x 1 \n");
+}
+
+TEST(ShellScript, RedirectionsAndDocuments) {
+  const ShellScript script =
+      follow_shell("STAGE=1\nF=ds.json\ncat <<EOT > $F\n{\"stage\": $STAGE}\nEOT\nrun --c $F 2>&1 | tee log\n", "x.sh");
+  EXPECT_EQ(script.documents.at("ds.json"), "{\"stage\": 1}\n");
+  EXPECT_THAT(script.commands.at(1).words, ::testing::ElementsAre("run", "--c", "ds.json"));
+}
+
+TEST(ShellScript, NothingRunsOnForEver) {
+  EXPECT_THROW(followed("f() { f; f; }\nf"), InputError);
+  std::string grows = "A=xxxxxxxxxxxxxxxx\n";
+  for (int time = 0; time < 40; ++time) grows += "A=$A$A\n";
+  EXPECT_THROW(followed(grows), InputError);
+  for (const char* const broken : {"if", "case x in", ")", "((", "run \"", "f() {", "cat <<EOT", "while [ ", "A=(", "${", "$((", "| && ;;"})
+    followed(broken);
+}
+
+}  // namespace
+}  // namespace sim
