@@ -44,7 +44,9 @@ class Templates {
     const auto of = [&](LayerIndex layer) {
       return LayerMemories{forward(layer), backward(layer), plan_.splits_backward() ? weight(layer) : LayerMemory{}};
     };
-    ActivationMemory memory{.layers = sim::ByLayerKind<LayerMemories>(model_.firsts.size()), .received = received()};
+    ActivationMemory memory{.layers = sim::ByLayerKind<LayerMemories>(model_.firsts.size()),
+                            .received = received(),
+                            .messages_held = sim::habits_of(plan_.cluster).held_messages > 0};
     for (const LayerIndex layer : model_.firsts) memory.layers[model_.kind(layer)] = of(layer);
     return memory;
   }
@@ -126,7 +128,7 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
                          .tied_gradients = std::vector<Bytes>(model.layers.size()),
                          .of_all_shards = std::vector<Bytes>(model.layers.size()),
                          .first_bucket = std::vector<Bytes>(model.layers.size())};
-    sim::add_step_data(weights.resident, plan);
+    sim::add_step_data(weights.resident, plan, sim::StageIndex(static_cast<std::int32_t>(stages.size())));
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
       const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();

@@ -24,7 +24,8 @@ struct LayerMemories {
 // Depends on mesh, microbatch, sequence parallel and recompute.
 struct ActivationMemory {
   sim::ByLayerKind<LayerMemories> layers;
-  sim::Bytes received{};  // what a transfer brings
+  sim::Bytes received{};       // what a transfer brings
+  bool messages_held = false;  // activations come into a place that is resident, and gradients that leave stay
 };
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
 

@@ -109,7 +109,8 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     return !weight && other >= 0 && other < plan_.num_virtual_stages() && plan_.site(other).stage != stage_;
   };
   const std::int32_t step = forward ? 1 : -1;
-  Bytes alive = is_remote(virtual_stage - step) ? activations_.received : Bytes{};
+  const bool takes = !(forward && activations_.messages_held), gives = forward || !activations_.messages_held;
+  Bytes alive = is_remote(virtual_stage - step) && takes ? activations_.received : Bytes{};
   for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + step)) {
     const LayerRange unit = unit_of(layer, kind);
     const Bytes weights = sum(weights_.by_layer, unit);
@@ -134,7 +135,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_.gradients_end[layer.position()];
     if (is_last) break;
   }
-  all.change = alive - (is_remote(virtual_stage + step) ? activations_.received : Bytes{});
+  all.change = alive - (is_remote(virtual_stage + step) && gives ? activations_.received : Bytes{});
   return all;
 }
 

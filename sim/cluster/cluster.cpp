@@ -8,6 +8,8 @@ std::int32_t Cluster::devices_per_node() const { return std::min(devices, hardwa
 std::int32_t Cluster::nodes() const { return (devices + hardware.devices_per_node - 1) / hardware.devices_per_node; }
 NodeIndex Cluster::node_of(Rank rank) const { return NodeIndex(rank.value() / hardware.devices_per_node); }
 
+const SoftwareStack& habits_of(const Cluster& cluster) { return cluster.software.own_memory ? cluster.software : worker_software(); }
+
 Bytes usable_memory(const Cluster& cluster) {
   const Bytes memory = cluster.hardware.memory;
   if (!cluster.hardware.kernels || cluster.software.name.empty()) return memory;

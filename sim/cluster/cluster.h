@@ -24,6 +24,9 @@ struct Cluster {
   NodeIndex node_of(Rank rank) const;
 };
 
+// What its program keeps in memory: as `software` says, or the worker.
+const SoftwareStack& habits_of(const Cluster& cluster);
+
 // What tensors may take of a device: the driver, libraries and their buffers have the rest on a GPU whose software is named.
 Bytes usable_memory(const Cluster& cluster);
 

@@ -6,6 +6,19 @@
 
 namespace sim {
 
+const SoftwareStack& worker_software() {
+  static const SoftwareStack worker = [] {
+    SoftwareStack stack;
+    stack.fused_norm = stack.fused_activation = stack.fused_residual = stack.fused_loss = stack.fused_accumulation = true;
+    stack.accumulate_bytes = 2;
+    stack.fused_loss_bytes = 2;
+    stack.keeps_gathered = stack.repeats_keys = true;
+    stack.keeps_masks = false;
+    return stack;
+  }();
+  return worker;
+}
+
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated) {
   std::string name = stated.empty() ? stack.attention : stated;
   if (name == "flash") name = stack.flash;

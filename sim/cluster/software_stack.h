@@ -54,6 +54,7 @@ struct SoftwareStack {
   double interval = 0.2;            // half width of the 80 % interval, relative
   double owner_gradient_bytes = 0;  // of an element whose optimizer state a rank owns: its gradient in fp32, copies
   double context_gib = 2.0;         // driver, library handles, communication buffers
+  double workspace_gib = 0;         // scratch of libraries that the program's allocator holds and counts
   double fragmentation = 0.05;      // share of the activations that the allocator holds without use
   bool shows_reserved = false;      // memory is read as what the allocator took, not as what tensors occupy
   std::int32_t held_messages =
@@ -62,12 +63,20 @@ struct SoftwareStack {
   bool repeats_keys = false;     // keys and values of grouped queries are written once a head
   bool gathers_context = false;  // ring attention gathers all keys and values at once
   bool keeps_gathered = false;   // what sequence parallelism gathered is saved as it is, not gathered again
-  bool weights_activation = false;  // the router's weights are applied inside the experts: what these give back is not kept
-  bool plain_optimizer = false;     // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
-  double loss_bytes = 12;           // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
-  double cut_loss_bytes = 12;       // the same where tensor ranks hold parts of the vocabulary
-  double fused_loss_bytes = 6;      // one kernel: logits and their gradient
+  bool weights_activation = false;    // the router's weights are applied inside the experts: what these give back is not kept
+  bool own_memory = false;            // simulated memory follows these fields; false: the habits of our worker, whatever they say
+  bool keeps_masks = true;            // of dropout, one byte an element; false: they are computed again, and dropped scores are kept whole
+  bool keeps_unrotated = false;       // rotary positions leave what they read beside what they write
+  bool shards_masters = false;        // ZeRO-3: the fp32 shard is the weight, cast when it is gathered; no 16-bit shard beside it
+  bool keeps_both_gradients = false;  // 16-bit gradients stay beside the wider buffer that they are added to
+  bool plain_optimizer = false;       // its SGD has no momentum; its RMSProp neither momentum nor a mean of the weights
+  double loss_bytes = 12;             // of a logit at the peak: fp32 of the softmax, its gradient and that of the logits
+  double cut_loss_bytes = 12;         // the same where tensor ranks hold parts of the vocabulary
+  double fused_loss_bytes = 6;        // one kernel: logits and their gradient
 };
+
+// Habits of the worker in memory, as sim/cost/activation_memory.cpp lists them and its tests measure them.
+const SoftwareStack& worker_software();
 
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");  // "flash", "no_flash": what they mean there
 

@@ -83,6 +83,17 @@ void each_memory(Stack& stack, const Field& field) {
   field("fragmentation", stack.fragmentation, kFactor);
 }
 
+// Written where they are not as usual: plan files from before they were, and the hashes of their plans, stay as they are.
+template <class Stack, class Field>
+void each_habit(Stack& stack, const Field& field) {
+  field("own_memory", stack.own_memory);
+  field("keeps_masks", stack.keeps_masks);
+  field("keeps_unrotated", stack.keeps_unrotated);
+  field("shards_masters", stack.shards_masters);
+  field("keeps_both_gradients", stack.keeps_both_gradients);
+  field("workspace_gib", stack.workspace_gib, kFactor);
+}
+
 template <class Stack, class Field>
 void each_field(Stack& stack, const Field& field) {
   each_fusion(stack, field);
@@ -108,6 +119,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
       if (item.json().is_string()) stack.frameworks.push_back(item.json().get<std::string>());
   stack.from_year = reader.integer("from_year", 0);
   each_field(stack, FieldsIn(reader));
+  each_habit(stack, FieldsIn(reader));
   if (reader.has("fitted")) {
     const JsonReader fitted = reader.child("fitted");
     stack.source += "; " + required_source(fitted);
@@ -121,6 +133,12 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
 Json to_json(const SoftwareStack& stack) {
   Json json = {{"format", kSoftwareFormat}, {"name", stack.name}, {"source", stack.source}};
   each_field(stack, FieldsOut(json));
+  const SoftwareStack ordinary;
+  Json habits, usual;
+  each_habit(stack, FieldsOut(habits));
+  each_habit(ordinary, FieldsOut(usual));
+  for (const auto& [name, value] : habits.items())
+    if (value != usual[name]) json[name] = value;
   return json;
 }
 

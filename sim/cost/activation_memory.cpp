@@ -41,6 +41,15 @@
 //                 of the shared expert n (g + 1) f_s; of each of n topk choices four numbers of 8 bytes (expert, row, and back) and its weight, w
 //     backward    what comes back r h, then the gradients of the products r g f_e; that of the rows takes the place of the rows that went back
 //
+//   programs (fields of the software profile in brackets; without a name the worker's, as above)
+//     sequence parallel  the norm's output, n h / T: gathered again in backward                       [keeps_gathered: n h, as above]
+//     dropout            masks, a byte an element: n h / T behind each segment and the embedding          [dropout, keeps_masks]
+//     scores             n s heads, where the kernel keeps them: e of a fused softmax, 4 e else; with dropout e + 1 more    [attention]
+//     norm, activation   RMSNorm 2 n h more, a gated activation's product n f more          [fused_norm, fused_activation, compiled]
+//     rotary             what it read: half of q, k, v                                                    [keeps_unrotated]
+//     loss               bytes of a logit at its peak: of them fp32 or less until the backward, which adds the rest       [loss_bytes ...]
+//     experts            what goes back is not kept where weights came before                             [weights_activation]
+//
 //   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h;
 //   g f and h; V (where the logits were)
 #include "sim/cost/activation_memory.h"
@@ -56,6 +65,7 @@ namespace {
 
 struct Sizes {
   std::int64_t tokens, local_tokens;  // local: of the parts that sequence parallelism divides
+  Bytes normalized{};                 // of a norm's output, as it is kept
   std::int64_t sequence;
   std::int64_t query, key_value, output, heads, ffn, vocabulary;  // key_value: of keys and values together
   Bytes element, statistic;
@@ -67,8 +77,11 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
   const ModelConfig& config = model.config;
   const Bytes element = bytes_per_element(plan.workload.precision);
   const AttentionWidths widths = attention_widths(config);
+  const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
+  const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered ? shape.tokens() : local_tokens;
   return {.tokens = shape.tokens(),
-          .local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens(),
+          .local_tokens = local_tokens,
+          .normalized = element * (kept_tokens * config.hidden),
           .sequence = shape.sequence,
           .query = widths.query / shape.tensor,
           .key_value = (widths.key + widths.value) / shape.tensor,
@@ -87,40 +100,77 @@ constexpr std::int64_t kScoreMatrices = 4;
 // Ring and all-gather: operands are kept as they travel, and made what a kernel wants while it runs.
 bool attends_by_blocks(const ParallelPlan& plan) { return plan.mesh.context > 1 && plan.context_algorithm != ContextAlgorithm::AllToAll; }
 
+// Scores between a query and every key, on this rank.
+std::int64_t scores_of(const Sizes& size) { return size.tokens * size.sequence * size.heads; }
+
+bool is_dropping(const ParallelPlan& plan) { return plan.model.residual_dropout > 0 || habits_of(plan.cluster).dropout; }
+
+// A program's kernel for attention keeps its scores or makes them again by itself; the worker leaves its fused one where scores are dropped.
+struct ScoreHabit {
+  bool dropped_by_hand = false;    // the worker's loop over heads
+  double kept = 0, gradients = 0;  // bytes a score
+};
+ScoreHabit score_habit(const ParallelPlan& plan, const Sizes& size) {
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const AttentionKernel kernel = attention_kernel(habits);
+  const double element = static_cast<double>(size.element.value());
+  if (!habits.keeps_masks && plan.model.attention_dropout > 0) return {.dropped_by_hand = true};
+  if (kernel >= AttentionKernel::Flash1) return {};
+  const bool is_fused = kernel == AttentionKernel::FusedSoftmax;
+  const bool drops = plan.model.attention_dropout > 0 || habits.dropout;
+  return {.kept = (is_fused ? 1 : 4) * element + (drops ? element + 1 : 0), .gradients = is_fused ? element : 8};
+}
+
+Bytes times(std::int64_t count, double each) { return Bytes(std::llround(static_cast<double>(count) * each)); }
+
+// What backward has alive of scores beside what it found.
+void add_scores(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const ScoreHabit habit = score_habit(plan, size);
+  const bool is_kept = plan.recompute != Recompute::Selective;
+  if (habit.dropped_by_hand) {
+    if (is_kept) memory.kept += size.elements(size.sequence * size.heads);
+    memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));
+    return;
+  }
+  if (habit.kept == 0) {
+    memory.kept += size.statistic * (size.tokens * size.heads);
+    return;
+  }
+  const Bytes kept = times(scores_of(size), habit.kept);
+  if (is_kept) memory.kept += kept;
+  memory.backward_temporary += times(scores_of(size), habit.gradients) + (is_kept ? Bytes{} : kept);
+}
+
 // Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).
 bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  return config.kv_heads < config.heads && !attends_by_blocks(plan) && size.key_value / plan.mesh.context > 2 * config.head_dim;
+  return habits_of(plan.cluster).repeats_keys && config.kv_heads < config.heads && !attends_by_blocks(plan) &&
+         size.key_value / plan.mesh.context > 2 * config.head_dim;
 }
 
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
-  const Recompute recompute = plan.recompute;
-  const bool drops = config.attention_dropout > 0, is_grouped = config.kv_heads < config.heads;
-  const bool keeps_scores = drops && recompute != Recompute::Selective;
+  const bool is_grouped = config.kv_heads < config.heads && habits_of(plan.cluster).repeats_keys;
   const std::int64_t joint = size.query + size.key_value;
-  memory.kept = memory.normalized + size.elements(joint + (repeats_keys(size, config, plan) ? 2 * size.query : 0) + size.output);
-  if (!drops) memory.kept += size.statistic * (size.tokens * size.heads);
-  if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
+  memory.kept = size.normalized + size.elements(joint + (repeats_keys(size, config, plan) ? 2 * size.query : 0) + size.output);
   memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
-  memory.weight_inputs = memory.normalized + size.elements(size.output);
+  memory.weight_inputs = size.normalized + size.elements(size.output);
   memory.output_gradients = size.elements(joint + config.hidden);
-  if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
+  if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated) memory.kept += size.elements(joint) / std::int64_t{2};
+  add_scores(memory, size, plan);
 }
 
 // The kernel's operands and output are as wide as it wants them (f_k, f_v a head); what is wider than a value is copied for the projection.
 void add_latent_attention(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
   const AttentionForm& form = plan.model.attention;
   const HeadWidths head = attends_by_blocks(plan) ? HeadWidths{form.key_width(), form.v_dim} : kernel_head_widths(plan);
-  const bool drops = plan.model.attention_dropout > 0, keeps_scores = drops && plan.recompute != Recompute::Selective;
   const bool copies = head.value > form.v_dim && size.heads > 1;  // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
                      narrow = form.q_lora + form.kv_lora;
-  memory.kept = memory.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
-  memory.kept += size.statistic * (size.tokens * ((form.q_lora > 0 ? 2 : 1) + (drops ? 0 : size.heads)));
-  if (keeps_scores) memory.kept += size.elements(size.sequence * size.heads);
+  memory.kept = size.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
+  memory.kept += size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1));
   const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
-  if (drops) memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (keeps_scores ? 0 : 1)));
-  memory.weight_inputs = memory.normalized + size.elements(size.output + narrow);
+  add_scores(memory, size, plan);
+  memory.weight_inputs = size.normalized + size.elements(size.output + narrow);
   memory.output_gradients =
       size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }
@@ -134,20 +184,21 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
     return size.element * static_cast<std::int64_t>(std::ceil(real(size.tokens * form.topk) * load)) * each;
   };
   const Bytes choices = (Bytes(4 * 8) + size.statistic) * (size.tokens * form.topk);
-  memory.kept = memory.normalized + size.statistic * (size.tokens * form.experts) + choices +
-                rows(2 * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
+  const std::int64_t ways = habits_of(plan.cluster).weights_activation ? 1 : 2;  // out, and back
+  memory.kept = size.normalized + size.statistic * (size.tokens * form.experts) + choices +
+                rows(ways * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
   memory.output_gradient = rows(config.hidden);
   memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
-  memory.weight_inputs = memory.normalized + rows(config.hidden + width) + size.elements(shared);
+  memory.weight_inputs = size.normalized + rows(config.hidden + width) + size.elements(shared);
   memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
 }
 
 // `input_stays`: a split backward leaves the second product's input for the weight's gradient.
 void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool input_stays) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
-  memory.kept = memory.normalized + size.elements((gates + 1) * size.ffn);
+  memory.kept = size.normalized + size.elements((gates + 1) * size.ffn);
   memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (input_stays ? 1 : 0)) * size.ffn);
-  memory.weight_inputs = memory.normalized + size.elements(size.ffn);
+  memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }
 
@@ -164,12 +215,13 @@ void add_joining(SegmentMemory& memory, const Sizes& size) {
 void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const std::int64_t ranks = plan.mesh.context;
   if (ranks == 1) return;
-  const Bytes block = size.elements(size.key_value);
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const Bytes block = size.elements(habits.gathers_context && habits.repeats_keys ? 2 * size.query : size.key_value);
   memory.output_gradient = size.elements(size.output);
   memory.input_gradients = size.elements(size.query + size.key_value);
   switch (plan.context_algorithm) {
     case ContextAlgorithm::Ring:
-      memory.exchanged = block * std::min<std::int64_t>(2, ranks - 1);
+      memory.exchanged = block * (habits.gathers_context ? ranks : std::min<std::int64_t>(2, ranks - 1));
       memory.exchanged_back = memory.exchanged + block * 2;
       break;
     case ContextAlgorithm::AllGather:
@@ -201,6 +253,33 @@ Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segme
   return size.element * (width * config.hidden);
 }
 
+// What operators that a program does not fuse leave, and masks.
+void add_unfused(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan, Segment segment) {
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  if (config.norm == Norm::RmsNorm && !habits.fused_norm && !habits.compiled) memory.kept += memory.stream * 2;
+  if (segment == Segment::Mlp && config.gated_mlp && !habits.fused_activation && !habits.compiled) memory.kept += size.elements(size.ffn);
+}
+Bytes mask_bytes(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
+  return habits_of(plan.cluster).keeps_masks && is_dropping(plan) ? Bytes(size.local_tokens * config.hidden) : Bytes{};
+}
+
+// One kernel's logits are overwritten; others hold fp32 of the softmax until the backward, which adds its gradients.
+void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const bool fused = habits.fused_loss || (habits.compiled && habits.compiled_loss);
+  constexpr double kGatheredLogit = 26;  // of both types, and copies
+  const double peak = fused                        ? habits.fused_loss_bytes
+                      : plan.mesh.tensor == 1      ? habits.loss_bytes
+                      : habits.vocabulary_parallel ? habits.cut_loss_bytes
+                                                   : kGatheredLogit;
+  const std::int64_t parts = habits.vocabulary_parallel ? 1 : plan.mesh.tensor, logits = size.tokens * size.vocabulary * parts;
+  const double element = static_cast<double>(size.element.value()), kept = std::max(element, std::min(peak, 4.0));
+  memory.kept = size.normalized + times(logits, kept) + size.statistic * (3 * size.tokens);
+  memory.backward_temporary = times(logits, std::max(0.0, peak - kept));
+  memory.weight_inputs = size.normalized;
+  memory.output_gradients = size.elements(size.vocabulary);
+}
+
 }  // namespace
 
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment) {
@@ -210,10 +289,12 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   memory.stream = size.element * (size.local_tokens * config.hidden);
   if (segment == Segment::Embedding) {
     if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
+    memory.kept = mask_bytes(size, config, plan);
     return memory;
   }
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
+  if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
   if (segment == Segment::Attention) {
     if (config.attention.kind == AttentionKind::Latent)
       add_latent_attention(memory, size, plan);
@@ -224,11 +305,13 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);
   if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());
   if (segment == Segment::Head) {
-    memory.kept = memory.normalized + size.elements(size.vocabulary) + size.statistic * (3 * size.tokens);
-    memory.weight_inputs = memory.normalized;
-    memory.output_gradients = size.elements(size.vocabulary);
+    add_head(memory, size, plan);
   } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
     memory.backward_temporary += memory.stream;
+  }
+  if (segment != Segment::Head) {
+    add_unfused(memory, size, config, plan, segment);
+    memory.kept += mask_bytes(size, config, plan);
   }
   if (plan.workload.fp32_gradients) memory.weight_product = weight_product(size, config, segment);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);

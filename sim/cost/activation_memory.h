@@ -1,5 +1,5 @@
 // What a segment keeps from its forward to its backward, and what it needs on the way: the table that is held against measured peaks.
-// It follows the worker, which drives autograd unit by unit. Used by memory_model.
+// It follows the worker, which drives autograd unit by unit; other programs keep what their software profile says. Used by memory_model.
 #pragma once
 
 #include "sim/plan/parallel_plan.h"
@@ -11,6 +11,7 @@ struct SegmentMemory {
   Bytes statistics{};          // of its norm: kept until the norm's backward
   Bytes kept{};                // else, from forward to backward, without input and output
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
+  Bytes regathered{};          // of its input, while its core computes: gathered by sequence parallelism, and again in backward
   Bytes backward_temporary{};  // most that its backward has alive beyond what it found
   // Of a core in three parts (attention over context ranks, experts), around the middle one: what exchanges fill and what is joined; gradients of
   // what the middle puts out and of what it reads.

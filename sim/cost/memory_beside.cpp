@@ -34,6 +34,19 @@ std::int32_t flows_of(const ParallelPlan& plan) {
   return plan.mesh.pipeline == 2 && plan.chunks == 1 ? 2 : 4;
 }
 
+// The largest unit that is gathered and the next one: two of blocks, or one of the ends.
+Bytes landing_of_gathers(const ParallelPlan& plan) {
+  const ModelGraph model = make_model_graph(plan);
+  std::int64_t most = 0;
+  for (const LayerIndex layer : model.firsts) {
+    const bool is_block = layer != LayerIndex(0) && layer != model.head();
+    std::int64_t elements = 0;
+    for (const Parameter& parameter : model.layer(layer).parameters) elements += local_elements(parameter, plan.mesh);
+    most = std::max(most, elements * (is_block ? std::int64_t{2} * plan.layers_per_unit : 1));
+  }
+  return bytes_per_element(plan.workload.precision) * most;
+}
+
 }  // namespace
 
 MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
@@ -45,7 +58,10 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   beside.nccl = both * (std::int64_t{beside.channels} * (kConnections * beside.communicators + beside.flows / 2));
   const Bytes moving = of(MemoryCategory::Activations) + of(MemoryCategory::GatheredUnits) + of(MemoryCategory::CommunicationBuffers) +
                        of(MemoryCategory::Temporaries);
-  beside.pool = Bytes(std::llround(SoftwareStack{}.fragmentation * static_cast<double>(moving.value())));
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  beside.pool = Bytes(std::llround(habits.fragmentation * static_cast<double>(moving.value())));
+  if (habits.stages_gathers && sharding_strategy(plan).shards_parameters)
+    beside.pool += std::min(of(MemoryCategory::GatheredUnits), landing_of_gathers(plan));
   return beside;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/cost/memory_effects.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace sim {
@@ -84,6 +85,7 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     forward(effect, task.key);
   else if (task.key.phase == Phase::Weight) {
     const SegmentMemory& memory = memory_of(task.key.operation == Operation::Experts ? Segment::Experts : *core_of(task.key.operation));
+    effect.hold(kActivations, memory.regathered);
     effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
   }
   return std::move(effect).finish();
@@ -110,6 +112,7 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
     const Bytes inside = memory.kept + memory.statistics - before_core(*segment), sum = sum_of(*segment);
     const bool begins = begins_core(key), ends = ends_core(key);
     const bool output_is_read = ends && *segment != Segment::Head && !(again && is_feed_forward(*segment));
+    if (begins) effect.hold(kActivations, memory.regathered);
     if (forgets && begins && ends)
       effect.hold(kActivations, inside);
     else if (begins)
@@ -149,6 +152,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
     if (!begins_core(key) || !ends_core(key)) part_back(effect, key, memory);
     if (!ends_core(key)) return;
     if (begins_core(key)) effect.hold(kTemporaries, memory.backward_temporary);
+    effect.hold(kActivations, memory.regathered);
     effect.free_at_end(kActivations, memory.kept);
     if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
     if (cuts_sequence() && *segment != Segment::Head) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
@@ -227,6 +231,14 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
                      bytes_per_gradient(plan_) * graph.buckets()[task.key.stage.position()][task.bucket.position()].elements);
 }
 
+// A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into
+// a place that is there, and stay in it.
+void MemoryEffects::receive(Writer& effect, const Task& task) const {
+  const bool is_held = habits_of(plan_.cluster).held_messages > 0, forward = task.key.phase == Phase::Forward;
+  if (!is_held || !forward) effect.take(kActivations, task.payload);
+  if (!is_held || forward) effect.free_on_sender(kActivations, task.payload);
+}
+
 void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const bool of_tokens = task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute || task.key.phase == Phase::Backward;
   if (task.key.group == MeshAxis::Tensor && of_tokens && task.key.operation != Operation::AllReduce)
@@ -236,9 +248,7 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
   const bool has_place = task.key.operation != Operation::AllToAll || task.key.phase == Phase::Backward;
   if (task.key.group == MeshAxis::Context && has_place) return;  // into what AttentionInput or Output took, or what has been given up
   switch (task.key.operation) {
-    case Operation::Receive:
-      effect.take(kActivations, task.payload);
-      return effect.free_on_sender(kActivations, task.payload);  // a send is posted; its buffer must last until it has arrived
+    case Operation::Receive: return receive(effect, task);
     case Operation::AllReduce:
     case Operation::ReduceScatter: return reduce(effect, task, graph);
     case Operation::AllGather:
@@ -266,7 +276,8 @@ Bytes MemoryEffects::chunk_keeps(StageIndex stage, ChunkIndex chunk) const {
     all += layer == LayerIndex(0)   ? memory_of(Segment::Embedding).kept
            : layer == model_.head() ? head.kept + head.statistics + head.stream
                                     : block_keeps(layer);
-  return all;
+  const bool has_place = habits_of(plan_.cluster).held_messages > 0 && range.begin > LayerIndex(0);  // resident: what it receives
+  return has_place ? std::max(Bytes{}, all - memory_of(Segment::Mlp).stream) : all;
 }
 
 }  // namespace sim

@@ -42,6 +42,7 @@ class MemoryEffects {
   void backward(Writer& effect, const TaskKey& key) const;
   void part_back(Writer& effect, const TaskKey& key, const SegmentMemory& memory) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
+  void receive(Writer& effect, const Task& task) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;

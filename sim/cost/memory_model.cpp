@@ -76,7 +76,7 @@ MemoryModel::~MemoryModel() = default;
 
 MemoryBreakdown MemoryModel::resident(StageIndex stage) const {
   MemoryBreakdown memory = resident_memory(state_->plan, stage_elements(state_->plan, make_buckets(state_->model, state_->plan, stage)));
-  add_step_data(memory, state_->plan);
+  add_step_data(memory, state_->plan, stage);
   return memory;
 }
 
@@ -105,7 +105,7 @@ Bytes MemoryModel::lower_bound(StageIndex stage) const {
     most = std::max(most, alive);
   }
   MemoryBreakdown resident = resident_memory(plan, unpadded_stage_elements(state_->model, plan, stage));
-  add_step_data(resident, plan);
+  add_step_data(resident, plan, stage);
   return total(resident) + most;
 }
 

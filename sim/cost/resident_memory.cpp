@@ -1,11 +1,42 @@
 #include "sim/cost/resident_memory.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sim/cost/gradient_lifetime.h"
 
 namespace sim {
 namespace {
 
 Bytes& of(MemoryBreakdown& memory, MemoryCategory category) { return memory[static_cast<std::size_t>(category)]; }
+
+Bytes whole_bytes(double count) { return Bytes(std::llround(count)); }
+
+bool shards_masters(const ParallelPlan& plan) {
+  return sharding_strategy(plan).shards_parameters && is_sixteen_bit(plan.workload.precision) && habits_of(plan.cluster).shards_masters;
+}
+
+Bytes bytes_per_sum(const ParallelPlan& plan) {
+  const Bytes wide = whole_bytes(habits_of(plan.cluster).accumulate_bytes);
+  return is_sixteen_bit(plan.workload.precision) ? std::max(bytes_per_gradient(plan), wide) : bytes_per_gradient(plan);
+}
+
+// What comes to a stage (not to the embedding), gradients that do (not to the head), and what leaves it; of the head its logits, but the last.
+Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
+  const std::int64_t held = habits_of(plan.cluster).held_messages;
+  if (held == 0 || plan.mesh.pipeline == 1) return {};
+  const ShardShape shape = plan.shard_shape();
+  const Bytes element = bytes_per_element(plan.workload.precision);
+  const Bytes message = element * (shape.tokens() * plan.model.hidden) / std::int64_t{shape.sequence_parallel ? shape.tensor : 1};
+  Bytes all{};
+  for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
+    const std::int32_t place = plan.virtual_stage({stage, chunk});
+    const bool embeds = place == 0, heads = place + 1 == plan.num_virtual_stages();
+    all += message * (((embeds ? 0 : 1) + (heads ? 0 : held - 1)) * plan.num_microbatches());
+    if (heads) all += element * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * (plan.num_microbatches() - 1));
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -47,12 +78,18 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const ShardingStrategy& strategy = sharding_strategy(plan);
   const Bytes element = bytes_per_element(plan.workload.precision);
   MemoryBreakdown memory{};
-  of(memory, MemoryCategory::Parameters) = element * (strategy.shards_parameters ? elements.owned : elements.all);
+  const Bytes weight = shards_masters(plan) ? Bytes(4) : element;
+  of(memory, MemoryCategory::Parameters) = weight * (strategy.shards_parameters ? elements.owned : elements.all);
   of(memory, MemoryCategory::Gradients) =
-      bytes_per_gradient(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
+      bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision))
+    of(memory, MemoryCategory::Gradients) += element * elements.all;
   if (plan.offload_optimizer) return memory;
-  of(memory, MemoryCategory::OptimizerState) =
-      optimizer_bytes_per_element(plan.workload) * (strategy.shards_optimizer ? elements.owned : elements.all);
+  const Bytes state = optimizer_bytes_per_element(plan.workload) - (shards_masters(plan) ? Bytes(4) : Bytes{});
+  of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
+  if (strategy.shards_optimizer)
+    of(memory, MemoryCategory::OptimizerState) += whole_bytes(habits.owner_gradient_bytes * static_cast<double>(elements.owned));
   return memory;
 }
 
@@ -62,10 +99,10 @@ Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   return each * (sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all);
 }
 
-void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan) {
+void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage) {
   constexpr Bytes kTokenId{8};
   const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
-  of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens);
+  of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + held_between_stages(plan, stage);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   const std::int64_t positions =
       plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;

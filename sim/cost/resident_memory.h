@@ -5,6 +5,13 @@
 //   fp32, tf32                 4            4          8  (4)
 //   fp64                       8            8         16  (8)            zero1 divides the third column by D,
 //   bf16, fp16                 2            2         12  (8)            zero2 the second too, zero3 all
+//
+// A program's habits (software profile; the worker has none of them), bytes of 16-bit training:
+//   accumulate_bytes         gradients, where they are wider than what is reduced
+//   keeps_both_gradients     2 more for what the products made
+//   owner_gradient_bytes     more for each element whose optimizer state a rank owns
+//   shards_masters           ZeRO-3: the weight is its master, 4 and 8 in place of 2 and 12
+//   held_messages            messages between stages (and logits), of all microbatches
 #pragma once
 
 #include <vector>
@@ -30,7 +37,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
 // What an offloaded optimizer takes on the host for this rank: gradients as they come, the state, and the weights that go up (of 16 bits beside
 // their masters, else the masters themselves).
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements);
-// What a worker holds beside them: the token ids and targets of its step, and the table of rotary positions.
-void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan);
+// What a rank holds beside them: the token ids and targets of its step, the table of rotary positions, messages that its program holds.
+void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage);
 
 }  // namespace sim

@@ -36,6 +36,7 @@ Execution usual_execution(const SoftwareStack& stack) {
           .overlap_gather = stack.overlap_gather,
           .overlap_tensor = stack.overlap_tensor,
           .overlap_pipeline = stack.overlap_pipeline,
+          .dropout = stack.dropout,
           .reduce_bytes = stack.reduce_bytes,
           .accumulate_bytes = stack.accumulate_bytes};
 }

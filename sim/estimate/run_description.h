@@ -98,6 +98,7 @@ struct Execution {
   AttentionKernel attention = AttentionKernel::Flash2;
   bool fused_norm = true, fused_loss = false, compiled = false, channels_last = false, graphs = false;
   bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
+  bool dropout = false;
   double reduce_bytes = 2, accumulate_bytes = 4;  // of one gradient element
   StepOptimizer optimizer = StepOptimizer::Adam;
   OptimizerPlace place = OptimizerPlace::Device;

@@ -56,7 +56,7 @@ double block_elements(const RunDescription& run, const Setting& setting, BlockKi
                                                                               net.kv_heads<net.heads, sent = run.layout.context> 1 &&
                                                                               run.layout.context_all_to_all;
   return inputs + outputs + w.queries_keys_values + w.heads * (sent ? 2 : 1) + inner * w.inner + masks + routed +
-         (repeated ? w.keys_values : 0) + (net.rotary && !stack.fused_rotary ? w.queries_keys_values * 0.5 : 0);
+         (repeated ? w.keys_values : 0) + (net.rotary && stack.keeps_unrotated ? w.queries_keys_values * 0.5 : 0);
 }
 
 struct ScoreBytes {

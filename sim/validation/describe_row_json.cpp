@@ -217,6 +217,15 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   read_overlap(at, stack, assumed, execution);
 }
 
+MemoryQuestion read_question(const JsonReader& asked) {
+  MemoryQuestion question;
+  const std::string kind = asked.text("memory_kind", "");
+  if (kind.find("reserved") != std::string::npos) question.counter = MemoryCounter::Reserved;
+  if (kind.find("allocated") != std::string::npos) question.counter = MemoryCounter::Allocated;
+  question.rank = static_cast<AskedRank>(asked.choice("memory_rank", kAskedRankNames, 0));
+  return question;
+}
+
 }  // namespace
 
 DescribedRow describe_row(const Json& row, const std::string& id, const SoftwareCatalog& catalog) {
@@ -233,6 +242,8 @@ DescribedRow describe_row(const Json& row, const std::string& id, const Software
   const FieldReader at(plan, "plan", described.assumed);
   read_layout(at, stack, run);
   read_execution(at, stack, described.assumed, run);
+  run.execution.dropout = workload.has("dropout") ? workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0 : stack.dropout;
+  if (reader.has("asked")) described.asked = read_question(reader.child("asked"));
   described.recompute_open = !plan.has("recompute");
   described.recompute_parts_open = plan.text("recompute", "") == "selective" && !plan.has("recompute_detail");
   reader.finish();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sim/engine/simulate.h"
+#include "sim/estimate/stage_cut.h"
 
 namespace sim {
 namespace {
@@ -37,7 +38,8 @@ Precision precision_of(NumberFormat format) {
   switch (format) {
     case NumberFormat::Tf32: return Precision::Tf32;
     case NumberFormat::Fp16: return Precision::Fp16;
-    case NumberFormat::Bf16: return Precision::Bf16;
+    case NumberFormat::Bf16:
+    case NumberFormat::Fp8: return Precision::Bf16;
     default: return Precision::Fp32;
   }
 }
@@ -62,6 +64,7 @@ SoftwareStack software_of(const Execution& execution, const SoftwareStack& stack
   software.fused_norm = execution.fused_norm;
   software.fused_loss = execution.fused_loss;
   software.compiled = execution.compiled;
+  software.dropout = execution.dropout;
   software.overlap_reduce = execution.overlap_reduce;
   software.overlap_gather = execution.overlap_gather;
   software.overlap_tensor = execution.overlap_tensor;
@@ -78,6 +81,17 @@ ContextAlgorithm context_of(const Layout& layout) {
 
 Recompute recompute_of(RecomputeKind kind) {
   return kind == RecomputeKind::Full ? Recompute::Full : kind == RecomputeKind::AttentionCore ? Recompute::Selective : Recompute::None;
+}
+
+StageCut cut_of(const RunDescription& run) {
+  const Layout& layout = run.layout;
+  const auto small = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
+  if (layout.cut == CutKind::Uniform)
+    return even_cut(run.network.layers, {small(layout.pipeline), small(layout.microbatches), small(layout.chunks)});
+  StageCut cut;
+  for (const StageBlocks& stage : cut_stages(run.network, layout))
+    cut.first.push_back(LayerIndex(stage.embedding ? 0 : small(stage.first + 1)));
+  return cut;
 }
 
 bool keeps_or_repeats_whole_parts(RecomputeKind kind) {
@@ -98,8 +112,6 @@ std::string why_not_lowered(const RunDescription& run) {
       {net.attention.kind == AttentionKind::Sliding, "has windowed attention"},
       {net.effective_sequence != real(net.sequence), "pads its samples"},
       {net.experts && !layout.expert_tensor && layout.tensor > 1, "keeps experts whole on tensor ranks"},
-      {layout.cut != CutKind::Uniform, "is cut in another way than evenly"},
-      {run.execution.format == NumberFormat::Fp8, "computes in fp8"},
       {!keeps_or_repeats_whole_parts(run.execution.recompute), "recomputes single operators"},
       {run.execution.place != OptimizerPlace::Device, "keeps its optimizer on the host"},
       {run.execution.optimizer != StepOptimizer::Adam, "has another optimizer than Adam"},
@@ -110,6 +122,10 @@ std::string why_not_lowered(const RunDescription& run) {
   for (const auto& [holds, reason] : kReasons)
     if (holds) return reason;
   return layout.pipeline > 1 && !find_schedule(layout.schedule) ? "has an unknown schedule" : "";
+}
+
+std::string why_not_priced(const RunDescription& run) {
+  return run.execution.format == NumberFormat::Fp8 ? "computes in fp8" : why_not_lowered(run);
 }
 
 ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
@@ -132,9 +148,9 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   plan.vocabulary_multiple = run.network.vocabulary % layout.tensor == 0 ? layout.tensor : 128 * layout.tensor;
   plan.schedule = layout.pipeline > 1 ? layout.schedule : "1f1b";
   plan.chunks = small(layout.chunks);
-  plan.cut = even_cut(run.network.layers, {plan.mesh.pipeline, small(layout.microbatches), plan.chunks});
+  plan.cut = cut_of(run);
   plan.microbatch_size = layout.micro_batch;
-  plan.zero_stage = layout.data * layout.context > 1 ? small(layout.zero_stage) : 0;
+  plan.zero_stage = small(layout.zero_stage);
   plan.reshard_after_forward = layout.reshard;
   if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;  // shards of each microbatch are added
   plan.sequence_parallel = layout.sequence_parallel;
@@ -143,9 +159,28 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   return plan;
 }
 
+LoweredRow simulated_row(const RunDescription& run, const Setting& setting) {
+  LoweredRow row{lowered_plan(run, setting), {}};
+  row.result = simulate(make_model_graph(row.plan), row.plan);
+  return row;
+}
+
 Seconds simulated_step(const RunDescription& run, const Setting& setting) {
-  const ParallelPlan plan = lowered_plan(run, setting);
-  return to_seconds(simulate(make_model_graph(plan), plan).step_time);
+  return to_seconds(simulated_row(run, setting).result.step_time);
+}
+
+CountedMemory counted_memory(const LoweredRow& row, const MemoryQuestion& asked) {
+  const bool shows_reserved = habits_of(row.plan.cluster).shows_reserved;
+  const MemoryCounter counter = asked.counter.value_or(shows_reserved ? MemoryCounter::Reserved : MemoryCounter::Device);
+  const std::int32_t last = row.plan.mesh.pipeline - 1;
+  CountedMemory memory;
+  for (const DeviceResult& device : row.result.devices) {
+    const std::int32_t stage = device.stage.value();
+    const bool is_asked = asked.rank == AskedRank::Fullest || stage == (asked.rank == AskedRank::First ? 0 : last);
+    if (is_asked) memory.shown = std::max(memory.shown, counted(counter, row.plan, device.at_peak));
+    memory.needed = std::max(memory.needed, counted(MemoryCounter::Device, row.plan, device.at_peak));
+  }
+  return memory;
 }
 
 }  // namespace sim

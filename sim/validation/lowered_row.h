@@ -4,14 +4,29 @@
 
 #include <string>
 
+#include "sim/engine/simulate.h"
 #include "sim/estimate/step_estimate.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/validation/published_row.h"
 
 namespace sim {
 
 std::string why_not_lowered(const RunDescription& run);  // empty: it can be
+// Empty: its time can be, too. Products in 8 bit read what is kept in 16: memory is that of the same run in bf16.
+std::string why_not_priced(const RunDescription& run);
 // Throws InputError where the plan breaks a rule.
 ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting);
+struct LoweredRow {
+  ParallelPlan plan;
+  SimulationResult result;
+};
+LoweredRow simulated_row(const RunDescription& run, const Setting& setting);
 Seconds simulated_step(const RunDescription& run, const Setting& setting);
+
+// What the counter that is asked for shows of the rank that is asked for, and what the fullest device must hold.
+struct CountedMemory {
+  Bytes shown{}, needed{};
+};
+CountedMemory counted_memory(const LoweredRow& row, const MemoryQuestion& asked);
 
 }  // namespace sim

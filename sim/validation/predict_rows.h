@@ -12,7 +12,8 @@ namespace sim {
 
 struct PredictedRow {
   std::string id;
-  std::string error;  // empty: ok
+  std::string error;         // empty: ok
+  std::string untimed = {};  // empty: its time is a prediction, too
   StepEstimate estimate;
   std::vector<Assumption> assumed;
 };

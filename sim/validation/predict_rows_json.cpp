@@ -1,6 +1,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/estimate/memory_estimate.h"
 #include "sim/units/json_reader.h"
 #include "sim/validation/lowered_row.h"
 #include "sim/validation/predict_rows.h"
@@ -25,15 +26,41 @@ std::string id_of(const Json& row, std::size_t at) {
   return has_one ? row["id"].get<std::string>() : "row " + std::to_string(at);
 }
 
+double gib(Bytes amount) { return real(amount.value()) / (1 << 30); }
+
+MemoryEstimate memory_estimate(const LoweredRow& row, const MemoryQuestion& asked, const Setting& setting) {
+  const CountedMemory memory = counted_memory(row, asked);
+  const double available = gib(setting.device.profile.memory) * setting.device.behavior.driver_share;
+  return {.total_gib = std::min(gib(memory.shown), std::max(available, gib(row.result.peak_memory))),
+          .needed_gib = gib(memory.needed),
+          .available_gib = available};
+}
+
+// A run whose recomputation is open is out of memory only where all of it does not fit: as settle_memory().
+MemoryEstimate settled_memory(const LoweredRow& row, const DescribedRow& described, const Setting& setting) {
+  MemoryEstimate memory = memory_estimate(row, described.asked, setting);
+  const bool is_open = described.recompute_open || described.recompute_parts_open;
+  if (!is_open || memory.needed_gib <= memory.available_gib) return memory;
+  RunDescription least = described.run;
+  least.execution.recompute = RecomputeKind::Full;
+  const double shown = std::min(memory.total_gib, memory.available_gib);
+  memory = memory_estimate(simulated_row(least, setting), described.asked, setting);
+  memory.total_gib = std::max(memory.total_gib, shown);
+  return memory;
+}
+
 // The interval keeps its width.
-void take_simulated(PredictedRow& predicted, const RunDescription& run, const Setting& setting) {
-  if (const std::string why = why_not_lowered(run); !why.empty())
+void take_simulated(PredictedRow& predicted, const DescribedRow& described, const Setting& setting) {
+  if (const std::string why = why_not_lowered(described.run); !why.empty())
     throw InputError(predicted.id, {{"", "cannot be lowered to tasks: it " + why, "predict it without --engine"}});
   StepEstimate& estimate = predicted.estimate;
-  const Seconds simulated = simulated_step(run, setting);
+  const LoweredRow row = simulated_row(described.run, setting);
+  const Seconds simulated = to_seconds(row.result.step_time);
   const double ratio = simulated / std::exchange(estimate.time, simulated);
   estimate.low *= ratio;
   estimate.high *= ratio;
+  predicted.untimed = why_not_priced(described.run);
+  take_memory(settled_memory(row, described, setting), setting.device.behavior, estimate);
 }
 
 PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatalog& catalog, Devices& devices, PredictedBy by) {
@@ -45,7 +72,7 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
     predicted.assumed = std::move(described.assumed);
     predicted.estimate = estimate_step(described.run, setting);
     settle_memory(described, setting, predicted.estimate);
-    if (by == PredictedBy::Engine) take_simulated(predicted, described.run, setting);
+    if (by == PredictedBy::Engine) take_simulated(predicted, described, setting);
   } catch (const InputError& error) {
     predicted.error = error.what();
   }
@@ -55,10 +82,11 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
 Json row_json(const PredictedRow& row) {
   Json json = {{"id", row.id}, {"status", row.error.empty() ? "ok" : "error"}};
   const StepEstimate& estimate = row.estimate;
+  const auto time = [&](Seconds predicted) { return row.untimed.empty() ? Json(predicted.count()) : Json(nullptr); };
   if (row.error.empty())
-    json["predicted"] = {{"iteration_time_s", estimate.time.count()},
-                         {"iteration_time_low_s", estimate.low.count()},
-                         {"iteration_time_high_s", estimate.high.count()},
+    json["predicted"] = {{"iteration_time_s", time(estimate.time)},
+                         {"iteration_time_low_s", time(estimate.low)},
+                         {"iteration_time_high_s", time(estimate.high)},
                          {"memory_gb", estimate.memory_gib},
                          {"memory_low_gb", estimate.memory_low_gib},
                          {"memory_high_gb", estimate.memory_high_gib},
@@ -75,7 +103,7 @@ Json row_json(const PredictedRow& row) {
                    {"overhead_s", estimate.parts.overhead}};
   json["assumed"] = Json::object();
   for (const Assumption& assumption : row.assumed) json["assumed"][assumption.field] = assumption.value;
-  json["reason"] = row.error;
+  json["reason"] = row.error.empty() && !row.untimed.empty() ? "memory alone: it " + row.untimed : row.error;
   return json;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/cluster/software_stack.h"
+#include "sim/cost/memory_counter.h"
 #include "sim/estimate/run_description.h"
 #include "sim/units/json_fwd.h"
 
@@ -17,8 +18,17 @@ struct Assumption {
   std::string field, value;
 };
 
+// Which counter a row's memory is of, and of which rank. Without a counter: the one that the program itself shows.
+enum class AskedRank : std::uint8_t { Fullest, First, Last };
+inline constexpr std::string_view kAskedRankNames[] = {"fullest", "first", "last"};
+struct MemoryQuestion {
+  std::optional<MemoryCounter> counter;
+  AskedRank rank = AskedRank::Fullest;
+};
+
 struct DescribedRow {
   RunDescription run;
+  MemoryQuestion asked = {};
   bool recompute_open = false;        // not stated: see least_recompute
   bool recompute_parts_open = false;  // stated as selective, not what of
   std::vector<Assumption> assumed;    // fields that the row leaves open, with the value that a rule of resolve.h gave

@@ -20,7 +20,7 @@ std::map<std::string, std::vector<Sample>> headline_samples(const ValidationRows
   for (std::size_t at = 0; at < rows.predictions.size(); ++at) {
     const RowTarget& target = rows.targets[at];
     const PredictedRow& row = rows.predictions[at];
-    if (!target.headline || !target.time || !row.error.empty()) continue;
+    if (!target.headline || !target.time || !row.error.empty() || !row.untimed.empty()) continue;
     const double measured = *target.time, low = row.estimate.low.count(), high = row.estimate.high.count();
     const double missed = std::max({0.0, low - measured, measured - high});
     interval_sum += (high - low + 2 / 0.2 * missed) / measured;  // Winkler score of an 80 % interval
@@ -76,11 +76,11 @@ void score_times(const ValidationRows& rows, Score& result) {
 }
 
 void score_memory(const ValidationRows& rows, Score& result) {
-  std::map<std::string, MemoryScore> kinds;
+  std::map<std::pair<std::string, std::string>, MemoryScore> kinds;
   for (std::size_t at = 0; at < rows.predictions.size(); ++at) {
     const RowTarget& target = rows.targets[at];
     if (!target.memory_gib || !rows.predictions[at].error.empty()) continue;
-    MemoryScore& kind = kinds[target.memory_kind];
+    MemoryScore& kind = kinds[{target.source, target.memory_kind}];
     const double error = rows.predictions[at].estimate.memory_gib / *target.memory_gib - 1;
     ++kind.rows;
     const StepEstimate& estimate = rows.predictions[at].estimate;
@@ -90,7 +90,7 @@ void score_memory(const ValidationRows& rows, Score& result) {
   }
   for (auto& [name, kind] : kinds) {
     result.memory_mape += kind.mape;
-    result.memory.push_back({name, kind.rows, kind.mape / real(kind.rows), kind.bias / real(kind.rows)});
+    result.memory.push_back({name.first, name.second, kind.rows, kind.mape / real(kind.rows), kind.bias / real(kind.rows)});
   }
   std::int64_t all = 0;
   for (const MemoryScore& kind : result.memory) all += kind.rows;
@@ -122,7 +122,8 @@ double VerdictScore::accuracy() const {
 
 Score score(const ValidationRows& rows) {
   Score result;
-  for (const PredictedRow& row : rows.predictions) ++(row.error.empty() ? result.predicted : result.errors);
+  for (const PredictedRow& row : rows.predictions)
+    ++(!row.error.empty() ? result.errors : !row.untimed.empty() ? result.untimed : result.predicted);
   score_times(rows, result);
   score_sweeps(rows, result);
   score_memory(rows, result);

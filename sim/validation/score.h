@@ -21,7 +21,7 @@ struct SweepScore {
   double regret = 0, top1 = 0, spearman = 0;
 };
 struct MemoryScore {
-  std::string kind;
+  std::string source, kind;  // kind: what the counter counts
   std::int64_t rows = 0;
   double mape = 0, bias = 0;
 };
@@ -38,7 +38,7 @@ struct Score {
   std::vector<MemoryScore> memory;
   double memory_mape = 0, memory_coverage = 0;
   VerdictScore verdicts;
-  std::int64_t predicted = 0, errors = 0;
+  std::int64_t predicted = 0, errors = 0, untimed = 0;  // untimed: memory alone
 };
 
 Score score(const ValidationRows& rows);

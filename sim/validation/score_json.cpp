@@ -7,11 +7,17 @@
 namespace sim {
 
 std::string score_document(const Score& score) {
-  Json json = {{"format", "meshwright.score/1"},      {"rows_predicted", score.predicted},
-               {"rows_with_error", score.errors},     {"macro_mape", score.macro_mape},
-               {"micro_mape", score.micro_mape},      {"median", score.median},
-               {"percentile90", score.percentile90},  {"bias", score.bias},
-               {"interval_coverage", score.coverage}, {"interval_score", score.interval_score}};
+  Json json = {{"format", "meshwright.score/1"},
+               {"rows_predicted", score.predicted},
+               {"rows_with_error", score.errors},
+               {"rows_memory_alone", score.untimed},
+               {"macro_mape", score.macro_mape},
+               {"micro_mape", score.micro_mape},
+               {"median", score.median},
+               {"percentile90", score.percentile90},
+               {"bias", score.bias},
+               {"interval_coverage", score.coverage},
+               {"interval_score", score.interval_score}};
   json["sweeps"] = {{"count", score.sweeps.sweeps},
                     {"regret", score.sweeps_by_source.regret},
                     {"top1", score.sweeps_by_source.top1},
@@ -19,6 +25,10 @@ std::string score_document(const Score& score) {
   json["memory_mape"] = score.memory_mape;
   json["memory_coverage"] = score.memory_coverage;
   json["out_of_memory_accuracy"] = score.verdicts.accuracy();
+  json["memory"] = Json::array();
+  for (const MemoryScore& kind : score.memory)
+    json["memory"].push_back(
+        {{"source", kind.source}, {"counter", kind.kind}, {"rows", kind.rows}, {"mape", kind.mape}, {"bias", kind.bias}});
   json["sources"] = Json::array();
   for (const TimeScore& source : score.sources)
     json["sources"].push_back({{"source", source.source},

@@ -11,6 +11,7 @@ std::string score_text(const Score& score) {
     text += fmt::format("| {} | {} | {:.1f} | {:+.1f} | {:.0f} | {:.1f} | `{}` |\n", source.source, source.rows, 100 * source.mape,
                         100 * source.bias, 100 * source.coverage, 100 * source.worst, source.worst_id);
   text += fmt::format("\n| what | figure |\n|---|---|\n| rows predicted / with an error | {} / {} |\n", score.predicted, score.errors);
+  if (score.untimed > 0) text += fmt::format("| rows whose memory alone is predicted | {} |\n", score.untimed);
   text += fmt::format(
       "| step time: macro MAPE | {:.2f} % |\n| micro MAPE, median, 90th percentile, bias | {:.2f}, {:.2f}, {:.2f}, {:+.2f} % |\n",
       100 * score.macro_mape, 100 * score.micro_mape, 100 * score.median, 100 * score.percentile90, 100 * score.bias);
@@ -22,8 +23,8 @@ std::string score_text(const Score& score) {
   text += fmt::format("| the same, mean over sources | {:.2f} %, {:.0f} %, {:.2f} |\n", 100 * sweeps.regret, 100 * sweeps.top1,
                       sweeps.spearman);
   for (const MemoryScore& kind : score.memory)
-    text +=
-        fmt::format("| memory, {} ({} rows): MAPE, bias | {:.1f}, {:+.1f} % |\n", kind.kind, kind.rows, 100 * kind.mape, 100 * kind.bias);
+    text += fmt::format("| memory, {}, {} ({} rows): MAPE, bias | {:.1f}, {:+.1f} % |\n", kind.source, kind.kind, kind.rows,
+                        100 * kind.mape, 100 * kind.bias);
   const VerdictScore& verdicts = score.verdicts;
   text += fmt::format(
       "| memory, all rows: MAPE, in interval | {:.1f}, {:.0f} % |\n| out of memory: right; missed, called wrongly, beside verdicts | "

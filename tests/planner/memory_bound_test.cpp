@@ -28,5 +28,23 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakAndNearIt) {
   EXPECT_EQ(nearest, 1.0);
 }
 
+// Whoever runs: what each program keeps is in the bound as in the simulation.
+TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfAnyProgram) {
+  std::vector<sim::SoftwareStack> programs;
+  for (const std::string_view name : {"megatron-lm-2022", "torchtitan", "megatron-deepspeed", "nanotron", "megatron-core-2025", "plain",
+                                      "fsdp1", "torchtitan-2025", "aleph-alpha-scaling", "automodel", "xla"})
+    programs.push_back(sim::load_software(std::string(name)));
+  std::size_t at = 0;
+  double sum = 0;
+  on_every_small_plan([&](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+    sim::ParallelPlan by_program = plan;
+    by_program.cluster.software = programs[at++ % programs.size()];
+    const sim::Bytes peak = simulate(model, by_program).peak_memory, bound = bound_of(model, by_program).peak;
+    EXPECT_LE(bound.value(), peak.value()) << by_program.cluster.software.name;
+    sum += bound / peak;
+  });
+  EXPECT_GT(sum / static_cast<double>(at), 0.95);
+}
+
 }  // namespace
 }  // namespace planner

@@ -54,6 +54,67 @@ TEST(ActivationMemory, TensorParallelDividesTheInsideOnly) {
   EXPECT_EQ(memory_of(plan, Segment::Mlp).statistics, Bytes(4 * 16 * 2));
 }
 
+// Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models" (arXiv 2205.05198), equation 6 with sequence parallelism and
+// selective recomputation: 34 s b h / t bytes a block. Beside it the paper leaves out: statistics of two norms.
+TEST(ActivationMemory, OfABlockOfMegatronIsThePapers) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.cluster.software = load_software("megatron-lm-2022");
+  plan.workload.precision = Precision::Fp16;
+  plan.sequence_parallel = true;
+  plan.recompute = Recompute::Selective;
+  const SegmentMemory attention = memory_of(plan, Segment::Attention), mlp = memory_of(plan, Segment::Mlp);
+  EXPECT_EQ(attention.kept + mlp.kept + mlp.stream * std::int64_t{2}, Bytes(34 * 32 * 64 / 2));
+  EXPECT_EQ(attention.statistics + mlp.statistics, Bytes(2 * 4 * 2 * 32 / 2));
+  EXPECT_EQ(attention.regathered, Bytes(2 * 32 * 64)) << "all tokens, while its products run";
+  plan.recompute = Recompute::None;  // 5 a s / h more: softmax and its dropout in 16 bit, a mask
+  EXPECT_EQ(memory_of(plan, Segment::Attention).kept - attention.kept, Bytes(5 * 32 * 32 * 4 / 2));
+}
+
+// A cluster that names no software is the worker's, as one that names it.
+TEST(ActivationMemory, WithoutANameIsTheWorkers) {
+  testing::PlanGenerator plans(5);
+  for (int i = 0; i < 50; ++i) {
+    ParallelPlan plan = plans.next(DeviceKind::Gpu);
+    plan.cluster.software = {};
+    for (const Segment segment : {Segment::Embedding, Segment::Attention, Segment::Mlp, Segment::Head, Segment::Experts}) {
+      plan.cluster.software = {};
+      const SegmentMemory nameless = memory_of(plan, segment);
+      plan.cluster.software = load_software("meshwright");
+      const SegmentMemory named = memory_of(plan, segment);
+      EXPECT_EQ(named.kept, nameless.kept);
+      EXPECT_EQ(named.backward_temporary, nameless.backward_temporary);
+      EXPECT_EQ(named.exchanged, nameless.exchanged);
+      EXPECT_EQ(named.regathered, Bytes(0));
+      EXPECT_EQ(nameless.regathered, Bytes(0));
+    }
+  }
+}
+
+TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.workload.precision = Precision::Bf16;
+  plan.cluster.software = worker_software();
+  plan.cluster.software.own_memory = true;
+  const auto more = [&](Segment segment, void (*change)(SoftwareStack&)) {
+    const ParallelPlan before = plan;
+    change(plan.cluster.software);
+    const Bytes added = memory_of(plan, segment).kept - memory_of(before, segment).kept;
+    plan = before;
+    return added;
+  };
+  const Bytes row(2 * 32);  // an element of each token
+  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.repeats_keys = false; }), -(row * (2 * 64)));
+  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.keeps_unrotated = true; }), row * (128 / 2));
+  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.fused_norm = false; }), row * (2 * 64));
+  EXPECT_EQ(more(Segment::Mlp, [](SoftwareStack& stack) { stack.fused_activation = false; }), row * 160);
+  EXPECT_EQ(more(Segment::Mlp, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
+  EXPECT_EQ(more(Segment::Embedding, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
+  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.attention = "unfused"; }),
+            Bytes(4 * 2 * 32 * 32 * 4) - Bytes(4 * 32 * 4));
+  EXPECT_GT(more(Segment::Head, [](SoftwareStack& stack) { stack.fused_loss = false; }), Bytes(0));
+}
+
 TEST(ActivationMemory, StatisticsHaveAtLeastFourBytes) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.precision = Precision::Bf16;

@@ -39,6 +39,47 @@ TEST(ClosedForm, ZeroMemoryPerPrecisionIsExact) {
   EXPECT_EQ(resident(0, Precision::Bf16), Bytes(16 * kElements));
 }
 
+// Bytes of an element under the habits of a program; the worker has none of them.
+TEST(ResidentMemory, FollowsTheHabitsOfAProgram) {
+  ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});
+  plan.workload.precision = Precision::Bf16;
+  const auto bytes = [&](std::int32_t zero_stage, void (*change)(SoftwareStack&)) {
+    plan.zero_stage = zero_stage;
+    plan.cluster.software = worker_software();
+    plan.cluster.software.own_memory = true;
+    change(plan.cluster.software);
+    return total(resident_memory(plan, {.all = kElements, .owned = kElements / kRanks}));
+  };
+  const Bytes all(kElements), shard(kElements / kRanks);
+  const auto wide = [](SoftwareStack& stack) { stack.accumulate_bytes = 4; };
+  EXPECT_EQ(bytes(0, wide), all * 18);
+  EXPECT_EQ(bytes(2, wide), all * 2 + shard * (4 + 12));
+  EXPECT_EQ(bytes(1, [](SoftwareStack& stack) { stack.keeps_both_gradients = true; }), all * (2 + 2 + 2) + shard * 12);
+  EXPECT_EQ(bytes(1, [](SoftwareStack& stack) { stack.owner_gradient_bytes = 6; }), all * 4 + shard * 18);
+  EXPECT_EQ(bytes(0, [](SoftwareStack& stack) { stack.owner_gradient_bytes = 6; }), all * 16);
+  EXPECT_EQ(bytes(3, [](SoftwareStack& stack) { stack.shards_masters = true; }), shard * (4 + 2 + 8));
+  plan.workload.precision = Precision::Fp32;
+  EXPECT_EQ(bytes(3, [](SoftwareStack& stack) { stack.shards_masters = true; }), shard * 16);
+}
+
+TEST(ResidentMemory, MessagesThatAreHeldAreThereFromTheStart) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  const auto held = [&](std::int32_t messages, std::int32_t stage) {
+    plan.cluster.software.own_memory = true;
+    plan.cluster.software.held_messages = 0;
+    MemoryBreakdown without{}, with{};
+    add_step_data(without, plan, StageIndex(stage));
+    plan.cluster.software.held_messages = messages;
+    add_step_data(with, plan, StageIndex(stage));
+    return total(with) - total(without);
+  };
+  const std::int64_t m = plan.num_microbatches();
+  const Bytes message = Bytes(4) * (plan.shard_shape().tokens() * plan.model.hidden);
+  EXPECT_EQ(held(2, 0), message * m) << "gradients that come back";
+  EXPECT_EQ(held(3, 0), message * (2 * m)) << "and activations that went out";
+  EXPECT_EQ(held(2, 1), message * m + Bytes(4) * (plan.shard_shape().tokens() * plan.model.vocabulary * (m - 1))) << "and logits";
+}
+
 // Ren et al., ZeRO-Offload, USENIX ATC 2021: 2 Ψ of weights stay on the device; on the host 12 Ψ / N of states, gradients and weights on their way.
 TEST(ClosedForm, AnOffloadedOptimizerLeavesTheDevice) {
   ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});
@@ -88,10 +129,10 @@ TEST(ResidentMemory, SummingReducedGradientsNeedsAPlace) {
 TEST(ResidentMemory, AWorkerHoldsTheTokensOfItsStep) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   MemoryBreakdown memory{};
-  add_step_data(memory, plan);
+  add_step_data(memory, plan, StageIndex(0));
   EXPECT_EQ(total(memory), Bytes(16 * 4 * 32) + kStepSummary);  // ids and targets of four samples, the sums of norm and loss
   plan.model = testing::tiny_llama();
-  add_step_data(memory, plan);
+  add_step_data(memory, plan, StageIndex(0));
   EXPECT_EQ(memory[static_cast<std::size_t>(MemoryCategory::Parameters)], Bytes(4 * 32 * 16));
 }
 

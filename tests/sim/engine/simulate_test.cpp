@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "sim/cost/cost_model.h"
@@ -149,6 +150,26 @@ TEST(Simulate, IsNeverBelowItsLowerBounds) {
         EXPECT_LE(compute_lower_bound(model, plan, device.stage), result.step_time);
         EXPECT_LE(MemoryModel(model, plan).lower_bound(device.stage), device.peak_memory);
       }
+    }
+  }
+}
+
+// Whoever runs: what a program keeps is freed again, and in the bound.
+TEST(Simulate, MemoryOfEveryProgramEndsWhereItBeganAndIsBounded) {
+  testing::PlanGenerator generator(41);
+  for (const auto& file : std::filesystem::directory_iterator("profiles/software")) {
+    const SoftwareStack software = load_software(file.path().string());
+    for (int i = 0; i < 6; ++i) {
+      ParallelPlan plan = generator.next(DeviceKind::Gpu);
+      plan.cluster.software = software;
+      SCOPED_TRACE(software.name + " " + testing::describe(plan));
+      const ModelGraph model = make_model_graph(plan);
+      const SimulationResult result = simulate(model, plan, Detail::Timeline);
+      const MemoryModel memory(model, plan);
+      std::map<DeviceId, MemoryBreakdown> last;
+      for (const MemorySample& sample : result.timeline.memory) last[sample.device] = sample.alive;
+      for (const auto& [device, alive] : last) EXPECT_EQ(alive, memory.resident(result.devices[device.position()].stage));
+      for (const DeviceResult& device : result.devices) EXPECT_LE(memory.lower_bound(device.stage), device.peak_memory);
     }
   }
 }

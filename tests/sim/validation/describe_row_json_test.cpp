@@ -11,6 +11,20 @@ DescribedRow describe(const Json& row) {
   return describe_row(row, "mine", catalog);
 }
 
+TEST(DescribeRow, WhichCounterOfWhichRankIsAsked) {
+  Json row = valid_row();
+  EXPECT_EQ(describe(row).asked.counter, std::nullopt);
+  EXPECT_EQ(describe(row).asked.rank, AskedRank::Fullest);
+  row["asked"] = {{"memory_kind", "peak reserved (caching allocator), first rank, GiB"}, {"memory_rank", "first"}};
+  EXPECT_EQ(describe(row).asked.counter, MemoryCounter::Reserved);
+  EXPECT_EQ(describe(row).asked.rank, AskedRank::First);
+  row["asked"] = {{"memory_kind", "peak allocated (torch allocator), last rank, GiB"}, {"memory_rank", "last"}};
+  EXPECT_EQ(describe(row).asked.counter, MemoryCounter::Allocated);
+  EXPECT_EQ(describe(row).asked.rank, AskedRank::Last);
+  row["workload"]["dropout"] = {{"attention", 0.1}, {"hidden", 0.1}};
+  EXPECT_TRUE(describe(row).run.execution.dropout);
+}
+
 TEST(DescribeRow, StatedFieldsAreTaken) {
   const RunDescription run = describe(valid_row()).run;
   EXPECT_EQ(run.network.hidden, 2048);

@@ -1,0 +1,41 @@
+#include "sim/cost/memory_counter.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/cost/random_plans.h"
+
+namespace sim {
+namespace {
+
+TEST(MemoryCounter, EachCountsWhatTheOneBeforeDoesAndMore) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  plan.cluster.software.own_memory = true;
+  plan.cluster.software.context_gib = 1.5;
+  plan.cluster.software.fragmentation = 0.1;
+  plan.cluster.software.workspace_gib = 0.5;
+  MemoryBreakdown at_peak{};
+  at_peak[static_cast<std::size_t>(MemoryCategory::Parameters)] = Bytes(1000);
+  at_peak[static_cast<std::size_t>(MemoryCategory::Activations)] = Bytes(500);
+  constexpr Bytes kHalfGib{std::int64_t{1} << 29};
+  EXPECT_EQ(counted(MemoryCounter::Allocated, plan, at_peak), Bytes(1500) + kHalfGib);
+  EXPECT_EQ(counted(MemoryCounter::Reserved, plan, at_peak), Bytes(1550) + kHalfGib) << "blocks that come and go leave holes";
+  EXPECT_EQ(counted(MemoryCounter::Device, plan, at_peak), Bytes(1550) + kHalfGib * std::int64_t{4});
+}
+
+// FSDP 2 receives what it gathers in memory of another stream, which nothing else gets.
+TEST(MemoryCounter, WhatIsGatheredLandsBesideItsUnit) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  plan.zero_stage = 3;
+  plan.cluster.software.own_memory = true;
+  plan.cluster.software.fragmentation = 0;
+  MemoryBreakdown at_peak{};
+  at_peak[static_cast<std::size_t>(MemoryCategory::GatheredUnits)] = Bytes(1000);
+  EXPECT_EQ(counted(MemoryCounter::Reserved, plan, at_peak), Bytes(1000));
+  plan.cluster.software.stages_gathers = true;
+  EXPECT_EQ(counted(MemoryCounter::Reserved, plan, at_peak), Bytes(2000));
+}
+
+}  // namespace
+}  // namespace sim
