@@ -15,6 +15,7 @@
 #include "executor/model/dropout.h"
 #include "executor/model/heads.h"
 #include "executor/model/norm.h"
+#include "executor/model/rotary.h"
 #include "executor/training/precision.h"
 
 namespace executor {
@@ -138,7 +139,8 @@ void Elementwise::rotary(const TokenShape& shape) {
   const std::int64_t head_dim = std::min<std::int64_t>(64, shape.width / 2);
   const HeadShape heads{
       .heads = shape.width / head_dim / 2, .kv_heads = shape.width / head_dim / 2, .head_dim = head_dim, .sequence = shape.tokens};
-  const at::Tensor table = rotary_table(heads, 10'000, numbers()), joint = activations_of({shape.tokens, heads.width()});
+  const at::Tensor table = rotary_table(unscaled_turns(heads.head_dim, {10'000}), heads.sequence, numbers()),
+                   joint = activations_of({shape.tokens, heads.width()});
   const c10::AutoGradMode do_not_record(false);
   const auto apart = timer_.time([&] { split_heads(joint, heads, {}); });
   const auto turned = timer_.time([&] { split_heads(joint, heads, table); });

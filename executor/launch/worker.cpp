@@ -78,7 +78,7 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
 void Worker::prepare() {
   if (!options_.resume && !options_.weights.empty()) {
     heartbeat_.begin_activity("loading weights");
-    return load_hugging_face(parameters_, plan_.model, options_.weights);
+    return load_hugging_face(parameters_, model_, options_.weights);
   }
   if (!options_.resume) {
     heartbeat_.begin_activity("making initial weights");

@@ -105,23 +105,6 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
 
 }  // namespace
 
-at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions options) {
-  const std::int64_t half = shape.head_dim / 2;
-  const at::Tensor table = at::empty({2, shape.sequence, half}, options.device(at::kCPU));
-  AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, table.scalar_type(), "rotary_table", [&] {
-    scalar_t* cosine = table.data_ptr<scalar_t>();
-    scalar_t* sine = cosine + shape.sequence * half;
-    for (std::int64_t position = 0; position < shape.sequence; ++position)
-      for (std::int64_t i = 0; i < half; ++i) {
-        const double angle =
-            static_cast<double>(position) * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(shape.head_dim));
-        cosine[position * half + i] = static_cast<scalar_t>(std::cos(angle));
-        sine[position * half + i] = static_cast<scalar_t>(std::sin(angle));
-      }
-  });
-  return table.to(options.device());
-}
-
 HeadOperands split_heads(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& rotary) {
   const variable_list operands = SplitHeadsFunction::apply(joint, shape, RotaryTable{rotary});
   return {operands[0], operands[1], operands[2]};

@@ -19,11 +19,8 @@ struct HeadShape {
   std::int64_t width() const { return (heads + 2 * kv_heads) * head_dim; }
 };
 
-// cos and sin of position * theta^(-2i / head_dim): [2, sequence, head_dim / 2]. Pairs are (i, i + head_dim / 2), as Hugging Face has them.
-at::Tensor rotary_table(const HeadShape& shape, double theta, at::TensorOptions options);
-
 enum class Turn { Forth, Back };
-// Turns the queries and keys of `joint` in place; a table without a tensor turns nothing. Row i stands at the table's row i mod shape.sequence.
+// Turns the queries and keys of `joint` in place by the angles of a rotary_table(). Pairs are (i, i + head_dim / 2), as Hugging Face has them; a table without a tensor turns nothing. Row i stands at the table's row i mod shape.sequence.
 void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction);
 
 struct HeadOperands {

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "executor/model/linear.h"
+#include "executor/model/rotary.h"
 
 namespace executor {
 namespace {
@@ -88,12 +89,14 @@ struct JoinShape {
 
 struct JoinFunction : torch::autograd::Function<JoinFunction> {
   static variable_list forward(AutogradContext* context, const at::Tensor& query, const at::Tensor& key_value, const at::Tensor& position,
-                               const at::Tensor& table, const JoinShape& shape) {
+                               const at::Tensor& table, const JoinShape& shape, double score_scale) {
+    context->saved_data["score_scale"] = score_scale;
     context->saved_data["shape"] = shape.list();
     context->saved_data["table"] = table;
     const std::int64_t width = shape.nope + shape.rope;
     at::Tensor queries = shape.by_head(query.detach(), shape.heads, width);
     turn_neighbours(queries.narrow(3, shape.nope, shape.rope), table, Turn::Forth);
+    if (score_scale != 1) queries.mul_(score_scale);
     if (width < shape.key_operand) {
       const at::Tensor wide = shape.operand(query, width, shape.key_operand);
       wide.narrow(3, 0, width).copy_(queries);
@@ -115,12 +118,13 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
     const std::int64_t width = shape.nope + shape.rope, tokens = gradients[0].size(0) * shape.sequence;
     const at::Tensor keys = gradients[1].transpose(1, 2), query = gradients[0].transpose(1, 2).narrow(3, 0, width).contiguous();
     turn_neighbours(query.narrow(3, shape.nope, shape.rope), table, Turn::Back);
+    if (const double score_scale = context->saved_data["score_scale"].toDouble(); score_scale != 1) query.mul_(score_scale);
     const at::Tensor both = at::empty({keys.size(0), shape.sequence, shape.heads, shape.nope + shape.value}, keys.options());
     both.narrow(3, 0, shape.nope).copy_(keys.narrow(3, 0, shape.nope));
     both.narrow(3, shape.nope, shape.value).copy_(gradients[2].transpose(1, 2).narrow(3, 0, shape.value));
     const at::Tensor position = keys.narrow(3, shape.nope, shape.rope).sum(2, /*keepdim=*/true);
     turn_neighbours(position, table, Turn::Back);
-    return {query.view({tokens, -1}), both.view({tokens, -1}), position.view({tokens, -1}), {}, {}};
+    return {query.view({tokens, -1}), both.view({tokens, -1}), position.view({tokens, -1}), {}, {}, {}};
   }
 };
 
@@ -142,6 +146,7 @@ LatentProjections latent_projections(const sim::ModelConfig& config, const Layer
   return {.form = config.attention,
           .heads = config.heads / settings.tensor.degree,
           .sequence = settings.tokens > 0 ? settings.tokens : settings.sequence,
+          .score_scale = latent_score_scale(config),
           .q = leaf("q"),
           .q_down = leaf("q_down"),
           .q_norm = leaf("q_norm"),
@@ -170,7 +175,7 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
                         .sequence = layer.sequence,
                         .key_operand = widths.key,
                         .value_operand = widths.value};
-  const variable_list operands = JoinFunction::apply(query, key_value, down[1], rotary, shape);
+  const variable_list operands = JoinFunction::apply(query, key_value, down[1], rotary, shape, layer.score_scale);
   return {operands[0], operands[1], operands[2]};
 }
 

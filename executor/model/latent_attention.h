@@ -18,7 +18,8 @@ struct LatentProjections {
   sim::AttentionForm form;
   std::int64_t heads = 1;  // of this tensor rank
   std::int64_t sequence = 1;
-  Leaf q;  // where queries are projected directly; else q_down, q_norm, q_up
+  double score_scale = 1;  // beside 1 / sqrt(key width); queries carry it
+  Leaf q;                  // where queries are projected directly; else q_down, q_norm, q_up
   Leaf q_down, q_norm, q_up;
   Leaf kv_down, kv_norm, kv_up;
 };

@@ -1,14 +1,17 @@
 #include "executor/training/hugging_face.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
-#include <memory>
+#include <set>
 
+#include "executor/training/hugging_face_files.h"
 #include "executor/training/saved_state.h"
 
 namespace executor {
@@ -22,7 +25,7 @@ struct Row {
   std::array<std::string_view, 3> theirs;
   bool is_conv1d = false;  // of GPT-2: weights are [inputs, outputs]
 };
-constexpr std::string_view kExpert = "{e}";
+constexpr std::string_view kExpert = "{e}", kHead = "lm_head.weight";
 
 constexpr auto kGpt2 = std::to_array<Row>({
     {"embedding.tokens", {"transformer.wte"}},
@@ -127,54 +130,58 @@ std::vector<std::string> names_of(const Row& row, const ParameterName& name, std
   return names;
 }
 
-// All safetensors files of a folder as one.
+// What is wrong is collected: all is told at once.
 class Weights {
  public:
-  explicit Weights(const std::string& path) : path_(path) {
-    std::vector<std::string> files{path};
-    if (fs::is_directory(path)) {
-      files.clear();
-      for (const auto& entry : fs::directory_iterator(path))
-        if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
-    }
-    for (const std::string& file : files) files_.push_back(std::make_unique<SafetensorsFile>(file));
-  }
+  explicit Weights(const std::string& path) : path_(path), files_(path) {}
 
-  // [rows, columns] as ours. Problems are collected: all are told at once.
+  // [rows, columns] as ours.
   at::Tensor read(const sim::Parameter& parameter, const HuggingFaceSource& source, std::int64_t rows) {
     std::vector<at::Tensor> pieces;
     for (const std::string& name : source.names) {
-      const SafetensorsFile* const file = find(name);
-      if (file == nullptr) return refuse(name, fmt::format("is missing; {} needs it", parameter.name));
-      at::Tensor piece = file->tensor(file->has(name) ? name : short_name(name));
+      at::Tensor piece = files_.find(name);
+      if (!piece.defined()) return refuse_tensor(name, fmt::format("is missing; {} needs it", parameter.name));
       if (source.transposed) piece = piece.t();
       pieces.push_back(piece.view({piece.size(0), -1}));
     }
     const at::Tensor whole = at::cat(pieces);
     if (whole.size(0) == rows && whole.size(1) == parameter.columns) return whole;
-    return refuse(source.names.front(), fmt::format("is {} x {} for {}, the model's config says {} x {}", whole.size(0), whole.size(1),
-                                                    parameter.name, rows, parameter.columns));
+    return refuse_tensor(source.names.front(), fmt::format("is {} x {} for {}, the model's config says {} x {}", whole.size(0),
+                                                           whole.size(1), parameter.name, rows, parameter.columns));
   }
+  void require_nothing_left(const sim::ModelGraph& model);
   void require_clean() {
     if (!violations_.empty()) throw sim::InputError(path_, violations_);
   }
 
  private:
-  static std::string short_name(const std::string& name) { return name.substr(std::min(name.find('.') + 1, name.size())); }
-  const SafetensorsFile* find(const std::string& name) const {
-    for (const auto& file : files_)
-      if (file->has(name) || file->has(short_name(name))) return file.get();
-    return nullptr;
-  }
-  at::Tensor refuse(const std::string& where, std::string problem) {
+  at::Tensor refuse_tensor(const std::string& where, std::string problem) {
     violations_.push_back({.where = where, .problem = std::move(problem), .remedy = "give the weights of this config.json"});
     return {};
   }
 
   std::string path_;
-  std::vector<std::unique_ptr<SafetensorsFile>> files_;
+  HuggingFaceFiles files_;
   std::vector<sim::Violation> violations_;
 };
+
+// Of the whole network, not of this rank's part alone. A tied head may be written out: then it is the embedding's.
+void Weights::require_nothing_left(const sim::ModelGraph& model) {
+  std::set<std::string> known;
+  for (const sim::Layer& layer : model.layers)
+    for (const sim::Parameter& parameter : layer.parameters)
+      for (std::string& name : hugging_face_source(model.config, parameter).names) known.insert(std::move(name));
+  for (const std::string& name : files_.left_over(known)) {
+    if (model.config.tied_embeddings && name == kHead) {
+      const at::Tensor embedding = files_.find(model.config.model_type == "gpt2" ? "transformer.wte.weight" : "model.embed_tokens.weight");
+      if (embedding.defined() && at::equal(embedding, files_.find(name))) continue;
+      refuse_tensor(name, "differs from the embedding, to which the plan's network ties it");
+      continue;
+    }
+    violations_.push_back(
+        {.where = name, .problem = "is no weight of the plan's network", .remedy = "plan with the config.json of the weights"});
+  }
+}
 
 std::int64_t rows_without_padding(const sim::ModelConfig& config, const sim::Parameter& parameter) {
   const bool is_over_vocabulary = parameter.name == "embedding.tokens.weight" || parameter.name == "head.weight";
@@ -215,9 +222,12 @@ HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim:
   return source;
 }
 
-void load_hugging_face(ParameterStore& parameters, const sim::ModelConfig& config, const std::string& path) {
+void load_hugging_face(ParameterStore& parameters, const sim::ModelGraph& model, const std::string& path) {
+  const sim::ModelConfig& config = model.config;
   require_known(config, path);
   Weights weights(path);
+  if (!require_same_network(path, config))
+    fmt::print(stderr, "{}: no config.json beside the weights: their names and shapes are all that is compared with the plan\n", path);
   for (FlatBucket& bucket : parameters.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots) {
       const sim::Parameter& parameter = parameters.parameter(slot);
@@ -234,6 +244,7 @@ void load_hugging_face(ParameterStore& parameters, const sim::ModelConfig& confi
       if (resident.range.count > 0) fill(resident, bucket.weights_of(resident.range));
       if (stepped.range.count > 0 && bucket.has_master()) fill(stepped, bucket.master(stepped.range));
     }
+  weights.require_nothing_left(model);
   weights.require_clean();
 }
 

@@ -23,8 +23,9 @@ struct HuggingFaceSource {
 };
 HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim::Parameter& parameter);
 
-// path: a safetensors file, or a folder with some. Throws sim::InputError naming tensors that are missing or of another shape.
-void load_hugging_face(ParameterStore& parameters, const sim::ModelConfig& config, const std::string& path);
+// path: a safetensors file, or a folder with some. Throws sim::InputError naming what in the config.json beside them describes another function, and
+// tensors that are missing, left over or of another shape.
+void load_hugging_face(ParameterStore& parameters, const sim::ModelGraph& model, const std::string& path);
 
 // The newest checkpoint of a run -> folder/model.safetensors and folder/config.json. Throws sim::InputError.
 void export_hugging_face(const std::string& checkpoints, const std::string& folder);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "executor/model/heads.h"
+#include "executor/model/rotary.h"
 #include "executor/training/token_share.h"
 
 namespace executor {
@@ -28,9 +28,9 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
                            .stretches = stream_tokens(plan, rank),
                            .keeps_scores = plan.recompute != sim::Recompute::Selective,
                            .rotary = {}};
-  const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = sim::rotary_width(plan.model), .sequence = plan.workload.sequence};
+  const std::int64_t sequence = plan.workload.sequence;
   if (plan.model.position == sim::Position::Rotary)
-    settings.rotary = rotary_rows(rotary_table(shape, plan.model.rope_theta, options), plan, rank);
+    settings.rotary = rotary_rows(rotary_table(rotary_turns(plan.model, sequence), sequence, options), plan, rank);
   return settings;
 }
 

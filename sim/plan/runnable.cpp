@@ -17,8 +17,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
      [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
-    {"/model/rope_scaling", [](const ParallelPlan& p) { return p.model.rope_scaling.kind != RopeScalingKind::None; },
-     "the worker turns unscaled rotary positions alone", "take rope_scaling out of the model: time and memory are the same without it"},
 });
 
 }  // namespace

@@ -30,8 +30,42 @@ void write_loop_plans(const std::string& folder) {
   }
 }
 
+// Positions stretched by each method, so that each shows at 12 tokens a sample.
+struct Stretched {
+  std::string name;
+  sim::ModelConfig model;
+};
+std::vector<Stretched> stretched_models() {
+  std::vector<Stretched> models;
+  const auto add = [&](sim::ModelConfig model, const sim::RopeScaling& scaling, const std::string& name) {
+    model.rope_scaling = scaling;
+    model.max_positions = scaling.kind == sim::RopeScalingKind::Dynamic ? 8 : 32;
+    model.rope_theta = 100;
+    models.push_back({model.model_type + "_" + name, model});
+  };
+  using Kind = sim::RopeScalingKind;
+  add(parity::tiny_llama(), {.kind = Kind::Linear, .factor = 4}, "linear");
+  add(parity::tiny_llama(), {.kind = Kind::Dynamic, .factor = 2}, "dynamic");
+  add(parity::tiny_llama(), {.kind = Kind::Yarn, .factor = 4, .original_positions = 8, .beta_fast = 1, .beta_slow = 0.1}, "yarn");
+  add(parity::tiny_llama(), {.kind = Kind::Llama3, .factor = 8, .original_positions = 16, .low_frequency = 0.5, .high_frequency = 4},
+      "llama3");
+  add(parity::tiny_llama(),
+      {.kind = Kind::LongRope, .factor = 4, .original_positions = 8, .short_factor = {1, 1, 1}, .long_factor = {1.5, 2, 3}}, "longrope");
+  add(parity::tiny_deepseek(),
+      {.kind = Kind::Yarn, .factor = 4, .original_positions = 8, .beta_fast = 1, .beta_slow = 0.1, .mscale = 0.7, .mscale_all_dim = 1.4},
+      "yarn");
+  return models;
+}
+
 // For hugging_face_test.py and transformers_test.py: no dropout, and the update is w -= 1024 x gradient, so that gradients can be read off the
 // weights (in fp32, too: beside such an update a weight is nothing).
+sim::ParallelPlan readable(sim::ParallelPlan plan) {
+  plan.workload.optimizer = sim::OptimizerKind::Sgd;
+  plan.training.learning_rate = plan.training.minimum_learning_rate = 1024;
+  plan.training.momentum = plan.training.weight_decay = plan.training.gradient_clip = 0;
+  return plan;
+}
+
 void write_hugging_face_plans(const std::string& folder) {
   sim::ModelConfig direct = parity::tiny_deepseek();
   direct.model_type = "deepseek_v2";
@@ -42,13 +76,12 @@ void write_hugging_face_plans(const std::string& folder) {
     for (const std::int32_t tensor : {1, 2})
       for (const sim::Precision precision : {sim::Precision::Fp32, sim::Precision::Fp64}) {
         model.embedding_dropout = model.residual_dropout = model.attention_dropout = 0;
-        sim::ParallelPlan plan = parity::with_precision(small(model, {.tensor = tensor}), precision);
-        plan.workload.optimizer = sim::OptimizerKind::Sgd;
-        plan.training.learning_rate = plan.training.minimum_learning_rate = 1024;
-        plan.training.momentum = plan.training.weight_decay = plan.training.gradient_clip = 0;
+        const sim::ParallelPlan plan = readable(parity::with_precision(small(model, {.tensor = tensor}), precision));
         sim::save_plan(plan, folder + "/hf_" + model.model_type + (model.experts ? "_experts" : "") + "_t" + std::to_string(tensor) + "_" +
                                  std::string(sim::kPrecisionNames[static_cast<std::size_t>(precision)]) + ".json");
       }
+  for (const Stretched& stretched : stretched_models())
+    sim::save_plan(readable(small(stretched.model, {})), folder + "/rope_" + stretched.name + ".json");
 }
 
 }  // namespace

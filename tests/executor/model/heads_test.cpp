@@ -2,6 +2,7 @@
 
 #include <ATen/ops/cat.h>
 
+#include "executor/model/rotary.h"
 #include "tests/executor/model/random_tensors.h"
 
 namespace executor {
@@ -21,7 +22,8 @@ at::Tensor heads_of(const at::Tensor& joint, std::int64_t first, std::int64_t co
 }
 
 TEST(Heads, SplitRotateAndRepeatWithGradient) {
-  const at::Tensor table = rotary_table(kShape, 100.0, at::kDouble), input = random_tensor({10, 48}, 1);
+  const at::Tensor table = rotary_table(unscaled_turns(kShape.head_dim, {100.0}), kShape.sequence, at::kDouble),
+                   input = random_tensor({10, 48}, 1);
   const at::Tensor expected_input = recorded(input), x = recorded(input);
   const at::Tensor queries = rotated(heads_of(expected_input, 0, 4), table);
   const at::Tensor keys = rotated(heads_of(expected_input, 4, 2), table).repeat_interleave(2, 1);
@@ -40,13 +42,6 @@ TEST(Heads, SplitRotateAndRepeatWithGradient) {
 TEST(Heads, WithoutTableNothingTurns) {
   const at::Tensor input = random_tensor({10, 48}, 1);
   EXPECT_TRUE(at::equal(split_heads(input.clone(), kShape, {}).queries, heads_of(input, 0, 4)));
-}
-
-TEST(Heads, TableStartsAtAngleZero) {
-  const at::Tensor table = rotary_table(kShape, 100.0, at::kDouble);
-  EXPECT_EQ(table[0][0].min().item<double>(), 1.0);
-  EXPECT_EQ(table[1][0].abs().max().item<double>(), 0.0);
-  EXPECT_NEAR(table[1][1][0].item<double>(), std::sin(1.0), 1e-15);
 }
 
 }  // namespace

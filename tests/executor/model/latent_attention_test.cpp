@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "executor/model/rotary.h"
 #include "tests/executor/model/random_tensors.h"
 
 namespace executor {
@@ -50,8 +51,9 @@ struct Latent {
       if (parameters[at].columns > 1) value = value.view({part.rows(), part.columns()});
       leaves.push_back({.value = value, .gradient = at::zeros_like(value)});
     }
-    const HeadShape shape{.heads = 1, .kv_heads = 1, .head_dim = form.qk_rope, .sequence = kLatentSequence};
-    settings = {.sequence = kLatentSequence, .tensor = tensor, .rotary = rotary_table(shape, 100.0, at::kDouble)};
+    settings = {.sequence = kLatentSequence,
+                .tensor = tensor,
+                .rotary = rotary_table(unscaled_turns(form.qk_rope, {100.0}), kLatentSequence, at::kDouble)};
   }
   LayerParts parts() const { return {parameters, leaves}; }
   Leaf leaf(const std::string& name) const { return find_leaf(parts(), ".attention." + name + ".weight"); }

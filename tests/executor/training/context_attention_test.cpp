@@ -3,6 +3,7 @@
 #include <ATen/ops/cat.h>
 
 #include "executor/model/attention.h"
+#include "executor/model/rotary.h"
 #include "executor/training/token_share.h"
 #include "tests/executor/model/random_tensors.h"
 #include "tests/executor/training/context_ranks.h"
@@ -26,7 +27,7 @@ class ContextRanks : public testing::TestWithParam<ContextCase> {
                .kv_heads = plan_.model.kv_heads,
                .head_dim = plan_.model.head_dim,
                .sequence = plan_.workload.sequence},
-        table_(rotary_table(whole_, 1e4, at::kDouble)) {
+        table_(rotary_table(unscaled_turns(whole_.head_dim, {1e4}), whole_.sequence, at::kDouble)) {
     for (sim::Rank rank{0}; rank.value() < plan_.mesh.context; ++rank) {
       shapes_.push_back(context_shape(plan_, rank, rotary_rows(table_, plan_, rank), Mutation::None));
       tokens_.push_back(rank_tokens(plan_, rank));

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/cat.h>
 
+#include "executor/model/rotary.h"
 #include "executor/training/token_file.h"
 #include "tests/executor/training/context_ranks.h"
 
@@ -24,7 +25,7 @@ TEST(TokenShare, SequenceParallelismCutsTheRanksTokensOnceMore) {
 
 TEST(TokenShare, RotaryRowsAreThoseOfTheRanksPositions) {
   const sim::ParallelPlan plan = context_plan(2, ContextAlgorithm::AllGather, /*samples=*/2);
-  const at::Tensor table = rotary_table({.heads = 1, .kv_heads = 1, .head_dim = 4, .sequence = 8}, 1e4, at::kDouble);
+  const at::Tensor table = rotary_table(unscaled_turns(4, {1e4}), 8, at::kDouble);
   EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(1)), table.narrow(1, 2, 4))) << "pieces 1 and 2 of four";
   EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(0)), at::cat({table.narrow(1, 0, 2), table.narrow(1, 6, 2)}, 1)));
   EXPECT_TRUE(at::equal(rotary_rows(table, context_plan(2, ContextAlgorithm::AllToAll), sim::Rank(1)), table))

@@ -27,11 +27,11 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
-TEST(Runnable, ScaledRotaryPositionsAreRefusedHereAlone) {
+TEST(Runnable, ScaledRotaryPositionsRun) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model.rope_scaling = {.kind = RopeScalingKind::Linear, .factor = 2};
   EXPECT_THAT(violations(plan), IsEmpty());
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model/rope_scaling")));
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 TEST(Runnable, ExpertsRun) {
