@@ -102,7 +102,9 @@ void MpiSession::wait_for(MpiOperation& operation) {
       if (waited > options_.time_limit) operation.fail_after(std::chrono::duration_cast<sim::Seconds>(waited));
       if (waited < pace_.spin) continue;
       if (waited > next_look) {
-        watch_.look(operation.waiting(waits_), waited > kPatience);
+        const Waiting waiting = operation.waiting(waits_);
+        if (heartbeat_ != nullptr && waited > kPatience) heartbeat_->note_wait(waiting);
+        watch_.look(waiting, waited > kPatience);
         next_look = std::chrono::duration_cast<std::chrono::milliseconds>(waited) + kBetweenLooks;
       }
       std::this_thread::sleep_for(rest);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "executor/communication/communicator.h"
+#include "executor/communication/heartbeat.h"
 #include "executor/communication/mpi_watch.h"
 #include "sim/units/quantity.h"
 #include "sim/units/sim_time.h"
@@ -35,6 +36,8 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
+  void report_waits_to(Heartbeat* heartbeat) { heartbeat_ = heartbeat; }  // those that last; null: to nobody
+
   const CommunicationOptions& options() const { return options_; }
   // Ends every rank of the job, once each has written why it ends (two seconds for those that compute). The exit code is that of the rank that
   // ended first.
@@ -56,6 +59,7 @@ class MpiSession {
   std::string failure_;                // of the first operation that failed; all later ones repeat it
   MpiWatch watch_;
   std::int64_t waits_ = 0;  // so far
+  Heartbeat* heartbeat_ = nullptr;
 };
 
 // Turns an MPI return code into CollectiveError.

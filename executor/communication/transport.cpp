@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "executor/communication/nccl_communicator.h"
 #include "executor/communication/nccl_transfers.h"
@@ -41,6 +42,13 @@ std::unique_ptr<Communicator> Transport::make(const std::vector<sim::Rank>& memb
   return std::make_unique<StagedCommunicator>(std::make_unique<MpiCommunicator>(mpi, members, name, ledger));
 }
 
+WaitsReported::WaitsReported(std::shared_ptr<MpiSession> mpi, Heartbeat& heartbeat) : mpi_(std::move(mpi)) {
+  if (mpi_) mpi_->report_waits_to(&heartbeat);
+}
+WaitsReported::~WaitsReported() {
+  if (mpi_) mpi_->report_waits_to(nullptr);
+}
+
 std::shared_ptr<MpiSession> start_mpi() { return MpiSession::start(); }
 bool has_mpi() { return true; }
 
@@ -66,6 +74,8 @@ std::unique_ptr<Communicator> Transport::make(const std::vector<sim::Rank>& memb
   throw CollectiveError(name + " group: this build has no MPI, and there is no NCCL between these ranks");
 }
 
+WaitsReported::WaitsReported(std::shared_ptr<MpiSession> mpi, Heartbeat&) : mpi_(std::move(mpi)) {}
+WaitsReported::~WaitsReported() = default;
 std::shared_ptr<MpiSession> start_mpi() { return nullptr; }
 bool has_mpi() { return false; }
 void end_job(MpiSession*, int exit_code, std::string_view) { std::_Exit(exit_code); }

@@ -13,6 +13,7 @@
 
 namespace executor {
 
+class Heartbeat;
 class MpiSession;
 
 struct Transport {
@@ -27,6 +28,18 @@ struct Transport {
   // Collective over all ranks of the job, also those that are no member.
   std::unique_ptr<Communicator> make(const std::vector<sim::Rank>& members, const std::string& name, Ledger* ledger) const;
   std::unique_ptr<Communicator> make_transfers(const sim::DeviceMesh& mesh, Ledger* ledger) const;
+};
+
+// While it lives, waits of MPI that last are noted in the heartbeat: which rank waits for which. mpi: null where there is none.
+class WaitsReported {
+ public:
+  WaitsReported(std::shared_ptr<MpiSession> mpi, Heartbeat& heartbeat);
+  ~WaitsReported();
+  WaitsReported(const WaitsReported&) = delete;
+  WaitsReported& operator=(const WaitsReported&) = delete;
+
+ private:
+  std::shared_ptr<MpiSession> mpi_;
 };
 
 std::shared_ptr<MpiSession> start_mpi();  // nullptr: not started by mpirun (or srun with PMIx), or a build without MPI

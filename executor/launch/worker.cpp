@@ -4,19 +4,24 @@
 #include <ATen/ops/full.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 
 #include "executor/launch/memory_snapshot.h"
 #include "executor/launch/out_of_memory.h"
 #include "executor/launch/run_versions.h"
 #include "executor/launch/stop_request.h"
 #include "executor/training/hugging_face.h"
+#include "executor/training/hugging_face_files.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
 
 namespace executor {
 namespace {
 
+constexpr std::string_view kNote = "note: ";       // what the program that started the ranks shows, too
 constexpr TraceRecorder::Steps kTracedSteps{256};  // the last ones of a run
 
 // Time zero of the job: rank 0's clock, which ranks of one host share.
@@ -25,6 +30,15 @@ std::chrono::steady_clock::time_point common_origin(MeshCommunicators& communica
   const at::Tensor origin = at::full({1}, static_cast<std::int64_t>(Clock::now().time_since_epoch().count()), at::kLong);
   communicators.of(sim::MeshAxis::World).broadcast(origin, 0, {})->wait();
   return Clock::time_point(Clock::duration(*origin.data_ptr<std::int64_t>()));
+}
+
+sim::TokenType token_type_of(const WorkerOptions& options) {
+  return static_cast<sim::TokenType>(std::ranges::find(sim::kTokenTypeNames, options.token_type) - std::begin(sim::kTokenTypeNames));
+}
+
+std::string folder_of(const std::string& weights) {
+  namespace fs = std::filesystem;
+  return fs::is_directory(weights) ? weights : fs::path(weights).parent_path().string();
 }
 
 FaultPoints faults_of(const WorkerOptions& options, sim::Rank rank) {
@@ -48,14 +62,15 @@ sim::ParallelPlan load_runnable_plan(const std::string& path) {
   return plan;
 }
 
-Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const DeviceChoice& choice, Transport transport)
+Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const DeviceChoice& choice, const Transport& transport)
     : options_(options),
       device_(choice.device),
       plan_(std::move(plan)),
       model_(sim::make_model_graph(plan_)),
-      data_(options.data, plan_.workload.sequence),
-      communicators_(plan_.mesh, std::move(transport)),
+      data_(options.data, plan_.workload.sequence, token_type_of(options)),
+      communicators_(plan_.mesh, transport),
       heartbeat_(options.out, communicators_.rank()),
+      waits_reported_(transport.mpi, heartbeat_),
       faults_(faults_of(options, communicators_.rank())),
       graph_(graph_of(options, plan_, model_, choice, communicators_.rank())),
       parameters_(model_, plan_, communicators_.rank(), device_),
@@ -78,6 +93,7 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
 void Worker::prepare() {
   if (!options_.resume && !options_.weights.empty()) {
     heartbeat_.begin_activity("loading weights");
+    if (rank() == sim::Rank(0)) copy_tokenizer(folder_of(options_.weights), options_.out + "/tokenizer");
     return load_hugging_face(parameters_, model_, options_.weights);
   }
   if (!options_.resume) {
@@ -85,10 +101,19 @@ void Worker::prepare() {
     return parameters_.fill_initial_values();
   }
   heartbeat_.begin_activity("loading the checkpoint");
+  resume();
+}
+
+void Worker::resume() {
   const RunState saved = checkpoints_.load(parameters_);
   start_ = saved.steps;
+  shift_ = {saved.samples->value - start_.value * plan_.workload.global_batch};
   runner_.optimizer().set_loss_scale(saved.loss_scale);
   runner_.gather_whole_state();
+  if (rank() != sim::Rank(0)) return;
+  for (const std::string& change : saved.changes) fmt::print(stderr, "{}from step {} on {}\n", kNote, start_.value + 1, change);
+  if (!saved.data.empty() && saved.data != data_.fingerprint())
+    fmt::print(stderr, "{}from step {} on other tokens than before: {} has another content\n", kNote, start_.value + 1, options_.data);
 }
 
 bool Worker::is_checkpoint_due(CompletedSteps done) const {
@@ -112,7 +137,7 @@ void Worker::require_finite(CompletedSteps done) const {
 }
 
 void Worker::one_step(CompletedSteps done) {
-  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1),
+  summary_ = runner_.run_step(load_batch(data_, plan_, rank(), done.value - 1, shift_),
                               {.stop = stop_requested(), .has_written = checkpoints_.has_written()});
   require_finite(done);
   const sim::MeasuredStep& measured = recorder_.last();
@@ -128,7 +153,10 @@ void Worker::one_step(CompletedSteps done) {
   checkpoints_.end_step(summary_.saved);
   if (!is_checkpoint_due(done)) return;
   heartbeat_.begin_activity("copying the state for a checkpoint");
-  checkpoints_.begin_save(parameters_, {.steps = done, .loss_scale = runner_.optimizer().loss_scale()});
+  checkpoints_.begin_save(parameters_, {.steps = done,
+                                        .loss_scale = runner_.optimizer().loss_scale(),
+                                        .samples = SampleCount{done.value * plan_.workload.global_batch + shift_.value},
+                                        .data = data_.fingerprint()});
   heartbeat_.begin_activity("writing the trace");
   write_trace();  // with every checkpoint: who watches the run sees its tasks, and a crash leaves them
 }

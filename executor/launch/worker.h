@@ -18,13 +18,14 @@ enum class RunEnd { Completed, Interrupted };
 class Worker {
  public:
   // Throws sim::InputError (plan, data, checkpoint) and CollectiveError. The plan is a runnable one.
-  Worker(const WorkerOptions& options, sim::ParallelPlan plan, const DeviceChoice& choice, Transport transport);
+  Worker(const WorkerOptions& options, sim::ParallelPlan plan, const DeviceChoice& choice, const Transport& transport);
   RunEnd run();
 
  private:
   sim::Rank rank() const { return communicators_.rank(); }
   void guarded_step(CompletedSteps done);  // says what a GPU without memory means
   void prepare();                          // initial weights, or those of the checkpoint
+  void resume();
   void one_step(CompletedSteps done);
   void require_finite(CompletedSteps done) const;
   bool is_checkpoint_due(CompletedSteps done) const;
@@ -37,6 +38,7 @@ class Worker {
   TokenFile data_;
   MeshCommunicators communicators_;
   Heartbeat heartbeat_;
+  WaitsReported waits_reported_;
   FaultPoints faults_;
   std::optional<GraphRecorder> graph_;  // before anything is made on the device
   ParameterStore parameters_;
@@ -45,6 +47,7 @@ class Worker {
   Checkpoints checkpoints_;
   std::unique_ptr<StepReport> report_;  // rank 0
   CompletedSteps start_;
+  SampleShift shift_;
   StepSummary summary_;
 };
 

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
+#include <iterator>
+
+#include "sim/units/token_layout.h"
 
 namespace executor {
 namespace {
@@ -38,6 +42,11 @@ const std::vector<Option>& all_options() {
       text("--device", &WorkerOptions::device),
       text("--communication", &WorkerOptions::communication),
       text("--memory-snapshot", &WorkerOptions::memory_snapshot),
+      {"--token-type",
+       [](WorkerOptions& o, const std::string& value) {
+         o.token_type = value;
+         return std::ranges::find(sim::kTokenTypeNames, value) != std::end(sim::kTokenTypeNames);
+       }},
       text("--kill-at", &WorkerOptions::kill_at),
       {"--steps", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.steps); }},
       {"--ranks", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.ranks); }},

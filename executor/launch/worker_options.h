@@ -2,7 +2,7 @@
 //
 //   meshwright-worker run --plan plan.json --data tokens.bin --steps N --out run/ [--resume] [--weights model.safetensors]
 //                         [--device auto|cpu|cuda|cuda:0] [--communication auto|mpi|nccl] [--memory-snapshot memory.pickle] [--no-checkpoint]
-//                         [--cuda-graphs] [--folder-is-locked]
+//                         [--cuda-graphs] [--folder-is-locked] [--token-type uint16|uint32]
 //   meshwright-worker export --out run/ --weights folder/      the newest checkpoint as Hugging Face names it
 //   meshwright-worker measure --out profile.json [--device cuda]
 //   meshwright-worker report --out run/ --ranks N        what each rank was doing last, from its heartbeat
@@ -20,7 +20,8 @@ namespace executor {
 struct WorkerOptions {
   std::string command;
   std::string plan, data, out;
-  std::string weights;  // of Hugging Face: to start from, or to write
+  std::string weights;              // of Hugging Face: to start from, or to write
+  std::string token_type = "auto";  // of a token file that does not say it itself
   std::string device = "auto", communication = "auto";
   std::string memory_snapshot;  // where LibTorch's allocator writes what it holds, and held: read by pytorch.org/memory_viz and our GUI
   std::int64_t steps = 0;

@@ -9,6 +9,7 @@
 #include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
 #include "executor/training/saved_state.h"
+#include "sim/plan/resume_changes.h"
 
 namespace executor {
 namespace {
@@ -52,20 +53,39 @@ std::string newest_checkpoint(const std::string& folder) {
   return step_folder(folder, {steps.back()});
 }
 
+CheckpointIndex load_checkpoint_index(const std::string& folder) {
+  CheckpointIndex index = load_index(folder + "/index.json");
+  if (const std::string right = step_folder("", index.state.steps).substr(1); fs::path(folder).filename() != right)
+    refuse(folder, "holds a checkpoint of step " + std::to_string(index.state.steps.value), "give the folder its name back: " + right);
+  return index;
+}
+
+void require_header(const CheckpointIndex& index, const std::string& folder, const std::string& file, std::string_view header) {
+  const auto known = index.headers.find(file);
+  if (known == index.headers.end() && index.headers.empty()) return;  // of the first format
+  if (known == index.headers.end() || hash_text(content_hash(std::as_bytes(std::span(header)))) != known->second)
+    refuse(folder + "/" + file, "is damaged: its header has another hash than the index says",
+           fmt::format("remove {} to resume from the checkpoint before it", folder));
+}
+
 RunState Checkpoints::load(ParameterStore& parameters) {
   const std::string folder = newest_checkpoint(folder_);
-  const CheckpointIndex index = load_index(folder + "/index.json");
+  CheckpointIndex index = load_checkpoint_index(folder);
   const sim::PlanDifferences differences = sim::differences(index.plan, plan_);
   std::vector<sim::Violation> violations;
   for (const std::string& difference : differences.training)
-    violations.push_back(
-        {.where = difference.substr(0, difference.find(':')), .problem = difference, .remedy = "resume the training of the checkpoint"});
+    if (const bool is_asked_for = !sim::changeable_setting_of(difference).empty(); is_asked_for)
+      index.state.changes.push_back(difference);
+    else
+      violations.push_back(
+          {.where = difference.substr(0, difference.find(':')), .problem = difference, .remedy = "resume the training of the checkpoint"});
   if (!violations.empty()) throw sim::InputError(folder + "/index.json", violations);
   if (differences.layout.empty())
     load_own_shard(index, folder, parameters);
   else
     load_from_any_layout(index, folder, parameters);
   for (FlatBucket& bucket : parameters.buckets()) bucket.round_master();
+  if (!index.state.samples) index.state.samples = {index.state.steps.value * index.plan.workload.global_batch};
   return index.state;
 }
 
@@ -80,6 +100,7 @@ void Checkpoints::load_from_any_layout(const CheckpointIndex& index, const std::
 void Checkpoints::load_own_shard(const CheckpointIndex& index, const std::string& folder, ParameterStore& parameters) const {
   const std::string shard = shard_name(communicators_.rank());
   const SafetensorsFile file(folder + "/" + shard);
+  require_header(index, folder, shard, file.header());
   const std::string remedy = fmt::format("remove {} to resume from the checkpoint before it", folder);
   for (NamedTensor& tensor : checkpoint_tensors(parameters, plan_)) {
     const auto known = index.hashes.find(shard);

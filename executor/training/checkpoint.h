@@ -4,7 +4,8 @@
 //
 // Copied at the end of a step, written aside and flushed by a thread while training goes on, committed by renaming the folder: a checkpoint is
 // complete or not there. Every strategy saves the same: each data rank its shard of weights and moments. Counter-based numbers make the step
-// (and fp16's loss scale) all the other state there is, so a run resumes bitwise; under another layout, with the same bits of state.
+// (and fp16's loss scale) all the other state there is, so a run resumes bitwise; under another layout, with the same bits of state. All that a resume
+// reads is under a hash: tensors, the headers of their files, the index with its plan. The folder's name is that of the step in the index.
 //
 //   step 10 | copy | step 11 | step 12: all say "written" | step 13            begin_save() takes the copy alone
 //                  [.... write, hash, flush ....]         [rename]             in threads
@@ -29,20 +30,30 @@ namespace executor {
 struct CompletedSteps {
   std::int64_t value = 0;
 };
+struct SampleCount {
+  std::int64_t value = 0;
+};
 
 // What goes on beside weights and moments.
 struct RunState {
   CompletedSteps steps;
   LossScaleState loss_scale;
+  std::optional<SampleCount> samples{};  // trained on so far; a checkpoint of the first format: steps times its plan's batch
+  std::string data{};                    // fingerprint() of the token file; empty: not known
+  std::vector<std::string> changes{};    // of a loaded one: settings of the training that are others now
 };
 
 struct CheckpointIndex {
   RunState state;
   sim::ParallelPlan plan;
   std::map<std::string, std::map<std::string, std::string>> hashes;  // by file, by tensor
+  std::map<std::string, std::string> headers{};                      // by file; none in a checkpoint of the first format
 };
 void save_index(const CheckpointIndex& index, const std::string& path);
-CheckpointIndex load_index(const std::string& path);  // throws sim::InputError
+CheckpointIndex load_index(const std::string& path);               // throws sim::InputError: another format, or damaged
+CheckpointIndex load_checkpoint_index(const std::string& folder);  // the same, of a step's folder; its name must be the step's
+// Throws sim::InputError: the header of this file of the checkpoint is another than the one that was written.
+void require_header(const CheckpointIndex& index, const std::string& folder, const std::string& file, std::string_view header);
 
 std::vector<std::int64_t> saved_steps(const std::string& folder);  // of the complete ones, ascending
 std::string step_folder(const std::string& folder, CompletedSteps steps);

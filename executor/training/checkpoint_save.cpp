@@ -97,7 +97,12 @@ std::string Checkpoints::write_shard() const try {
   const std::string shard = shard_name(communicators_.rank());
   write_safetensors(aside() + "/" + shard, snapshot_.tensors());
   faults_.reach(fmt::format("save.{}.tensors", saving_.steps.value));
-  save_index({.state = saving_, .plan = plan_, .hashes = {{shard, hashes_of(snapshot_.tensors())}}}, aside() + "/" + shard + ".json");
+  const std::string header = safetensors_header(snapshot_.tensors());
+  save_index({.state = saving_,
+              .plan = plan_,
+              .hashes = {{shard, hashes_of(snapshot_.tensors())}},
+              .headers = {{shard, hash_text(content_hash(std::as_bytes(std::span(header))))}}},
+             aside() + "/" + shard + ".json");
   faults_.reach(fmt::format("save.{}.shards", saving_.steps.value));
   return {};
 } catch (const std::exception& problem) {
@@ -133,7 +138,9 @@ void Checkpoints::commit() const {
   CheckpointIndex index{.state = saving_, .plan = plan_, .hashes = {}};
   for (sim::Rank rank{0}; rank.value() < plan_.mesh.ranks(); ++rank) {
     const std::string part = aside() + "/" + shard_name(rank) + ".json";
-    index.hashes.merge(load_index(part).hashes);
+    CheckpointIndex of_rank = load_index(part);
+    index.hashes.merge(of_rank.hashes);
+    index.headers.merge(of_rank.headers);
     fs::remove(part);
   }
   save_index(index, aside() + "/index.json");

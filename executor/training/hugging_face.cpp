@@ -93,7 +93,7 @@ void require_known(const sim::ModelConfig& config, const std::string& path) {
     throw sim::InputError(path,
                           {{.where = "model_type",
                             .problem = "mixtral has neither shared experts nor dense layers, and its experts are intermediate_size wide",
-                            .remedy = "leave them out of config.json"}});
+                            .remedy = "plan a network that its family has; what is left out would be another one"}});
 }
 
 // "layers.3.attention.qkv.weight", taken apart.
@@ -250,7 +250,7 @@ void load_hugging_face(ParameterStore& parameters, const sim::ModelGraph& model,
 
 void export_hugging_face(const std::string& checkpoints, const std::string& folder) {
   const std::string newest = newest_checkpoint(checkpoints);
-  const CheckpointIndex index = load_index(newest + "/index.json");
+  const CheckpointIndex index = load_checkpoint_index(newest);
   require_known(index.plan.model, folder);
   const SavedState saved(index, newest);
   std::vector<NamedTensor> tensors;
@@ -262,7 +262,8 @@ void export_hugging_face(const std::string& checkpoints, const std::string& fold
   const std::string weights = folder + "/model.safetensors", aside = weights + ".part";
   write_safetensors(aside, tensors);
   fs::rename(aside, weights);  // an export that breaks off leaves the older one whole
-  save_model_config(index.plan.model, folder + "/config.json");
+  save_exported_config(index.plan.model, tensors.front().values.scalar_type(), folder + "/config.json");
+  copy_tokenizer(fs::path(checkpoints).parent_path() / "tokenizer", folder);
 }
 
 }  // namespace executor

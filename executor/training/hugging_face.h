@@ -27,8 +27,11 @@ HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim:
 // tensors that are missing, left over or of another shape.
 void load_hugging_face(ParameterStore& parameters, const sim::ModelGraph& model, const std::string& path);
 
-// The newest checkpoint of a run -> folder/model.safetensors and folder/config.json. Throws sim::InputError.
+// The newest checkpoint of a run -> folder/model.safetensors and folder/config.json, and the tokenizer's files that the run keeps beside its
+// checkpoints. Throws sim::InputError.
 void export_hugging_face(const std::string& checkpoints, const std::string& folder);
-void save_model_config(const sim::ModelConfig& config, const std::string& path);  // in hugging_face_json.cpp
+// With what transformers asks for: the class of the network and the type of its weights. In hugging_face_json.cpp, as the next.
+void save_exported_config(const sim::ModelConfig& config, c10::ScalarType type, const std::string& path);
+void save_model_config(const sim::ModelConfig& config, const std::string& path);
 
 }  // namespace executor

@@ -32,6 +32,20 @@ std::vector<std::string> safetensors_of(const std::string& path) {
 
 }  // namespace
 
+void copy_tokenizer(const std::string& from, const std::string& to) {
+  constexpr std::array<std::string_view, 9> kNames = {
+      "tokenizer.json", "tokenizer_config.json", "tokenizer.model",    "vocab.json", "merges.txt", "special_tokens_map.json",
+      "vocab.txt",      "added_tokens.json",     "chat_template.jinja"};
+  std::error_code error;
+  for (const std::string_view name : kNames) {
+    const fs::path file = fs::path(from) / name, copy = fs::path(to) / name;
+    if (!fs::exists(file, error) || fs::equivalent(file, copy, error)) continue;
+    fs::create_directories(to, error);
+    fs::copy_file(file, copy, fs::copy_options::overwrite_existing, error);
+    if (error) refuse(copy, "cannot be written: " + error.message(), "free space on the disk, or name another folder");
+  }
+}
+
 HuggingFaceFiles::HuggingFaceFiles(const std::string& path) {
   for (const std::string& file : safetensors_of(path)) files_.push_back(std::make_unique<SafetensorsFile>(file));
 }

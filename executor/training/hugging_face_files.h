@@ -27,6 +27,9 @@ class HuggingFaceFiles {
   std::vector<std::unique_ptr<SafetensorsFile>> files_;
 };
 
+// The files of a tokenizer that lie in the folder `from`, if there are any: a model without its tokenizer reads nothing.
+void copy_tokenizer(const std::string& from, const std::string& to);
+
 // Throws sim::InputError with each key of the weights' config.json that describes another function than the plan's network. Without a config.json
 // beside the weights names and shapes are all that can be compared: false.
 bool require_same_network(const std::string& path, const sim::ModelConfig& planned);  // in hugging_face_json.cpp

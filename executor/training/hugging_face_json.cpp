@@ -1,4 +1,6 @@
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "executor/training/hugging_face.h"
 #include "executor/training/hugging_face_files.h"
@@ -6,6 +8,29 @@
 #include "sim/units/json_reader.h"
 
 namespace executor {
+
+namespace {
+
+struct Architecture {
+  std::string_view family, name;
+};
+constexpr auto kArchitectures = std::to_array<Architecture>({{"gpt2", "GPT2LMHeadModel"},
+                                                             {"llama", "LlamaForCausalLM"},
+                                                             {"mistral", "MistralForCausalLM"},
+                                                             {"qwen2", "Qwen2ForCausalLM"},
+                                                             {"mixtral", "MixtralForCausalLM"},
+                                                             {"deepseek_v2", "DeepseekV2ForCausalLM"},
+                                                             {"deepseek_v3", "DeepseekV3ForCausalLM"}});
+
+}  // namespace
+
+void save_exported_config(const sim::ModelConfig& config, c10::ScalarType type, const std::string& path) {
+  sim::Json json = sim::to_json(config);
+  for (const Architecture& known : kArchitectures)
+    if (known.family == config.model_type) json["architectures"] = {std::string(known.name)};
+  json["torch_dtype"] = json["dtype"] = type == c10::kDouble ? "float64" : "float32";  // masters: never of 16 bits
+  sim::save_json_file(json, path);
+}
 
 void save_model_config(const sim::ModelConfig& config, const std::string& path) { sim::save_json_file(sim::to_json(config), path); }
 

@@ -88,6 +88,10 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
 
 SafetensorsFile::~SafetensorsFile() { munmap(const_cast<std::byte*>(file_.data()), file_.size()); }
 
+std::string_view SafetensorsFile::header() const {
+  return {reinterpret_cast<const char*>(file_.data()) + kLengthBytes, data_begin_ - kLengthBytes};
+}
+
 std::span<const std::byte> SafetensorsFile::bytes(const std::string& name) const {
   const Entry& entry = entries_.at(name);
   return file_.subspan(data_begin_ + entry.begin, entry.end - entry.begin);

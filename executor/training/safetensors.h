@@ -39,6 +39,7 @@ class SafetensorsFile {
   };
   const std::map<std::string, Entry>& entries() const { return entries_; }
   bool has(const std::string& name) const { return entries_.count(name) > 0; }
+  std::string_view header() const;  // as it stands in the file
   std::span<const std::byte> bytes(const std::string& name) const;
   at::Tensor tensor(const std::string& name) const;  // a view of the mapped file
 

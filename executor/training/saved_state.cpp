@@ -32,6 +32,7 @@ SavedState::SavedState(const CheckpointIndex& index, const std::string& folder)
   for (const auto& [file, tensors] : index.hashes) {
     const std::string path = folder + "/" + file;
     files_.push_back(std::make_unique<SafetensorsFile>(path));
+    require_header(index, folder, file, files_.back()->header());
     for (const auto& [name, hash] : tensors) {
       if (!files_.back()->has(name)) refuse(path, "tensor " + name + " is missing", remedy_);
       const std::size_t part = name.find('@');

@@ -14,18 +14,14 @@
 #include <cstring>
 
 #include "executor/model/random.h"
+#include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
 
 namespace executor {
 namespace {
 
-struct Mapped {
-  const std::uint16_t* tokens;
-  std::int64_t bytes;
-};
-
-Mapped map_file(const std::string& path) {
+std::span<const std::byte> map_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status {};
   if (file < 0 || fstat(file, &status) != 0) {
@@ -33,14 +29,18 @@ Mapped map_file(const std::string& path) {
     if (file >= 0) close(file);
     refuse(path, "cannot be read: " + reason, "give the file that meshwright tokenize wrote");
   }
-  if (status.st_size == 0 || status.st_size % 2 != 0) {
-    close(file);
-    refuse(path, fmt::format("has {} bytes: not a row of 16-bit tokens", status.st_size), "write it again with meshwright tokenize");
-  }
-  void* const memory = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, file, 0);
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) refuse(path, std::string("cannot be mapped into memory: ") + std::strerror(errno), "free some address space");
-  return {static_cast<const std::uint16_t*>(memory), status.st_size};
+  return {static_cast<const std::byte*>(memory), bytes};
+}
+
+template <class Token>
+std::int64_t token_at(const std::byte* tokens, std::int64_t position) {
+  Token token;
+  std::memcpy(&token, tokens + position * static_cast<std::int64_t>(sizeof token), sizeof token);
+  return token;
 }
 
 at::Tensor columns_of(const at::Tensor& rows, const TokenStretches& stretches) {
@@ -52,31 +52,33 @@ at::Tensor columns_of(const at::Tensor& rows, const TokenStretches& stretches) {
 
 }  // namespace
 
-TokenFile::TokenFile(const std::string& path, std::int64_t sequence) : path_(path), sequence_(sequence) {
-  const Mapped mapped = map_file(path);
-  tokens_ = mapped.tokens;
-  num_tokens_ = mapped.bytes / 2;
-  num_samples_ = (num_tokens_ - 1) / sequence;
-  if (num_samples_ >= 1) return;
-  munmap(const_cast<std::uint16_t*>(tokens_), static_cast<std::size_t>(mapped.bytes));
-  refuse(path, fmt::format("has {} tokens, one sample takes {} (sequence {} + 1)", num_tokens_, sequence + 1, sequence),
-         "use more text, or a plan with a shorter sequence");
+TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated)
+    : path_(path), layout_(sim::token_layout(path, stated)), sequence_(sequence), num_samples_((layout_.tokens - 1) / sequence) {
+  if (num_samples_ < 1)
+    refuse(path, fmt::format("has {} tokens, one sample takes {} (sequence {} + 1)", layout_.tokens, sequence + 1, sequence),
+           "use more text, or a plan with a shorter sequence");
+  file_ = map_file(path);
 }
 
-TokenFile::~TokenFile() { munmap(const_cast<std::uint16_t*>(tokens_), static_cast<std::size_t>(num_tokens_) * 2); }
+TokenFile::~TokenFile() { munmap(const_cast<std::byte*>(file_.data()), file_.size()); }
 
-std::span<const std::uint16_t> TokenFile::sample(std::int64_t index) const {
-  return {tokens_ + index * sequence_, static_cast<std::size_t>(sequence_) + 1};
+std::int64_t TokenFile::token(std::int64_t position) const {
+  const std::byte* const tokens = file_.data() + layout_.begin.value();
+  return layout_.width == sim::Bytes(2) ? token_at<std::uint16_t>(tokens, position) : token_at<std::uint32_t>(tokens, position);
+}
+
+std::vector<std::int64_t> TokenFile::sample(std::int64_t index) const {
+  std::vector<std::int64_t> tokens(static_cast<std::size_t>(sequence_) + 1);
+  for (std::size_t at = 0; at < tokens.size(); ++at) tokens[at] = token(index * sequence_ + static_cast<std::int64_t>(at));
+  return tokens;
 }
 
 void TokenFile::check_vocabulary(std::int64_t vocabulary, Share share) const {
-  const std::uint16_t* const begin = tokens_ + num_tokens_ * share.part / share.of;
-  const std::uint16_t* const end = tokens_ + num_tokens_ * (share.part + 1) / share.of;
-  const auto beyond = [vocabulary](std::uint16_t token) { return token >= vocabulary; };
-  if (begin == end || !beyond(*std::max_element(begin, end))) return;
-  const std::uint16_t* const first = std::find_if(begin, end, beyond);
-  refuse(path_, fmt::format("token {} at position {} is beyond the model's vocabulary of {}", *first, first - tokens_, vocabulary),
-         "tokenize for this model, or plan with a model that has this vocabulary");
+  const std::int64_t end = layout_.tokens * (share.part + 1) / share.of;
+  for (std::int64_t position = layout_.tokens * share.part / share.of; position < end; ++position)
+    if (token(position) >= vocabulary)
+      refuse(path_, fmt::format("token {} at position {} is beyond the model's vocabulary of {}", token(position), position, vocabulary),
+             "tokenize for this model, or plan with a model that has this vocabulary; of other integers say what they are: --token-type");
 }
 
 std::int64_t permuted(EpochPosition position, PermutationKey key) {
@@ -95,13 +97,25 @@ std::int64_t permuted(EpochPosition position, PermutationKey key) {
   return static_cast<std::int64_t>(value);
 }
 
-StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step) {
+std::string TokenFile::fingerprint() const {
+  constexpr std::size_t kPieces = 1024, kPiece = 4096;
+  const std::span<const std::byte> bytes = file_;
+  std::vector<std::uint64_t> hashes{bytes.size(), static_cast<std::uint64_t>(layout_.width.value())};
+  const std::size_t pieces = std::min(kPieces, (bytes.size() + kPiece - 1) / kPiece);
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t begin = bytes.size() / pieces * piece;
+    hashes.push_back(content_hash(bytes.subspan(begin, std::min(kPiece, bytes.size() - begin))));
+  }
+  return hash_text(content_hash(std::as_bytes(std::span(hashes))));
+}
+
+StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step, SampleShift shift) {
   const std::int64_t microbatches = plan.num_microbatches(), samples = plan.microbatch_size, sequence = plan.workload.sequence;
   const std::int64_t first = plan.mesh.data_rank(plan.mesh.coordinate(rank)) * microbatches * samples;
   StepBatch batch{.step = step, .first_sample = first, .ids = at::empty({microbatches, samples * sequence}, at::kLong), .targets = {}};
   batch.targets = at::empty_like(batch.ids);
   for (std::int64_t at = 0; at < microbatches * samples; ++at) {
-    const std::int64_t number = step * plan.workload.global_batch + batch.first_sample + at;
+    const std::int64_t number = step * plan.workload.global_batch + shift.value + batch.first_sample + at;
     const PermutationKey key{.seed = plan.training.seed, .epoch = static_cast<std::uint64_t>(number / file.num_samples())};
     const auto tokens = file.sample(permuted({.index = number % file.num_samples(), .of = file.num_samples()}, key));
     std::copy_n(tokens.begin(), sequence, batch.ids.data_ptr<std::int64_t>() + at * sequence);

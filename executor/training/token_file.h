@@ -1,29 +1,35 @@
-// A file of tokens as nanoGPT has it: little-endian uint16 without a header, mapped into memory. And the order in which training sees it.
+// A file of tokens, of 16 or 32 bits as sim/units/token_layout.h says, mapped into memory. And the order in which training sees it.
 //
 // Samples are windows of `sequence` tokens, one after the other without overlap; sample k predicts tokens k s + 1 .. k s + s from those before.
 // An epoch sees each sample once, in an order that is a keyed permutation of (seed, epoch): sample number n of the run (over all
 // steps) is entry n mod S of epoch n / S. No layout, rank or microbatch enters it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "executor/training/batch.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/units/token_layout.h"
 
 namespace executor {
 
 class TokenFile {
  public:
-  // Throws sim::InputError: no such file, an odd size, fewer tokens than one sample.
-  TokenFile(const std::string& path, std::int64_t sequence);
+  // Throws sim::InputError: no such file, another format, fewer tokens than one sample.
+  TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated = sim::TokenType::Unstated);
   ~TokenFile();
   TokenFile(const TokenFile&) = delete;
   TokenFile& operator=(const TokenFile&) = delete;
 
   std::int64_t num_samples() const { return num_samples_; }
-  std::span<const std::uint16_t> sample(std::int64_t index) const;  // sequence + 1 tokens
+  std::vector<std::int64_t> sample(std::int64_t index) const;  // sequence + 1 tokens
+
+  // Tells two files apart without reading them whole: a hash of the size and of a thousand pieces.
+  std::string fingerprint() const;
 
   // Refuses ids beyond the vocabulary, naming the first position. A rank reads its share of the file.
   struct Share {
@@ -32,9 +38,12 @@ class TokenFile {
   void check_vocabulary(std::int64_t vocabulary, Share share) const;
 
  private:
+  std::int64_t token(std::int64_t position) const;
+
   std::string path_;
-  std::int64_t sequence_ = 1, num_tokens_ = 0, num_samples_ = 0;
-  const std::uint16_t* tokens_ = nullptr;
+  sim::TokenLayout layout_;
+  std::int64_t sequence_ = 1, num_samples_ = 0;
+  std::span<const std::byte> file_;  // mapped
 };
 
 // The entry at a position of a permutation of 0 .. of-1 that `key` chooses: a Feistel network on the next power of four, walked until it is
@@ -47,7 +56,11 @@ struct EpochPosition {
 };
 std::int64_t permuted(EpochPosition position, PermutationKey key);
 
-// What a rank trains on in a step: of samples [first, first + m * microbatch) of the global batch its tokens.
-StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step);
+// What a rank trains on in a step: of samples [first, first + m * microbatch) of the global batch its tokens. Step k begins with sample k times the
+// batch, and `shift` samples further where earlier steps had another batch.
+struct SampleShift {
+  std::int64_t value = 0;
+};
+StepBatch load_batch(const TokenFile& file, const sim::ParallelPlan& plan, sim::Rank rank, std::int64_t step, SampleShift shift = {});
 
 }  // namespace executor

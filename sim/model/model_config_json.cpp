@@ -66,7 +66,8 @@ std::string spelling(const JsonReader& reader, const char* own, const char* usua
 // A switch that would change the network into one that is not described here.
 void require(const JsonReader& reader, const std::string& key, bool accepted, const std::string& meaning) {
   if (reader.boolean(key, accepted) != accepted)
-    reader.violate(key, fmt::format("is {}: {} is not supported", !accepted, meaning), fmt::format("set it to {}", accepted));
+    reader.violate(key, fmt::format("is {}: {} is not supported", !accepted, meaning),
+                   "plan another network: with another value it would be one, too");
 }
 
 ModelConfig read_gpt2(const JsonReader& reader) {
@@ -102,7 +103,7 @@ void refuse_windows(const JsonReader& reader, const ModelConfig& config) {
     reader.violate(
         "sliding_window",
         fmt::format("is {}, shorter than max_position_embeddings {}: windowed attention is not supported", window, config.max_positions),
-        "set max_position_embeddings to it, or remove it");
+        "plan another network: without the window it would be one, too");
 }
 
 // A head of the kernel is as wide as a key and a value on the mean: the same products and the same bytes. A family of experts without any is dense.
@@ -151,7 +152,7 @@ ModelConfig read_llama(const JsonReader& reader, std::string_view model_type) {
   read_rotary(reader, config);
   if (reader.number("partial_rotary_factor", 1.0) != 1.0)
     reader.violate("partial_rotary_factor", "is not 1: rotary positions on a part of the head are not supported",
-                   "remove it: time and memory are the same without it");
+                   "plan another network: all of a head turned would be one, too");
   return config;
 }
 

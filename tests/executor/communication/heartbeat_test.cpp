@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace executor {
 namespace {
@@ -32,14 +34,14 @@ const sim::TaskKey kTask{.stage = sim::StageIndex(1),
 
 TEST_F(HeartbeatTest, TellsTheLastTask) {
   Heartbeat heartbeat(folder_, sim::Rank(4));
-  EXPECT_FALSE(read_heartbeat(folder_, sim::Rank(4)).has_value());
+  EXPECT_FALSE(sim::read_heartbeat(folder_, sim::Rank(4)).has_value());
   heartbeat.begin_activity("loading the data");
-  EXPECT_EQ(read_heartbeat(folder_, sim::Rank(4))->doing, "loading the data");
-  EXPECT_EQ(read_heartbeat(folder_, sim::Rank(4))->step, -1);
+  EXPECT_EQ(sim::read_heartbeat(folder_, sim::Rank(4))->doing, "loading the data");
+  EXPECT_EQ(sim::read_heartbeat(folder_, sim::Rank(4))->step, -1);
   heartbeat.begin_step({7});
   heartbeat.begin_task({});
   heartbeat.begin_task(kTask);
-  const auto reading = read_heartbeat(folder_, sim::Rank(4));
+  const auto reading = sim::read_heartbeat(folder_, sim::Rank(4));
   ASSERT_TRUE(reading.has_value());
   EXPECT_EQ(reading->step, 7);
   EXPECT_EQ(reading->doing, sim::to_text(kTask));
@@ -59,20 +61,44 @@ TEST_F(HeartbeatTest, OutlivesAKilledProcess) {
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFSIGNALED(status));
-  const auto reading = read_heartbeat(folder_, sim::Rank(0));
+  const auto reading = sim::read_heartbeat(folder_, sim::Rank(0));
   ASSERT_TRUE(reading.has_value());
   EXPECT_EQ(reading->doing, sim::to_text(kTask));
   EXPECT_EQ(reading->process, child);
 }
 
+// A wait counts for the task in which it was noted.
+TEST_F(HeartbeatTest, TellsForWhomARankWaits) {
+  Heartbeat heartbeat(folder_, sim::Rank(0));
+  heartbeat.begin_step({2});
+  heartbeat.begin_task(kTask);
+  heartbeat.note_wait({.number = 1, .rank = 0, .for_rank = 3, .in = "all_gather x (data group)"});
+  EXPECT_EQ(sim::read_heartbeat(folder_, sim::Rank(0))->waits_for, sim::Rank(3));
+  EXPECT_EQ(sim::read_heartbeat(folder_, sim::Rank(0))->waits_in, "all_gather x (data group)");
+  heartbeat.begin_task(kTask);
+  EXPECT_FALSE(sim::read_heartbeat(folder_, sim::Rank(0))->waits);
+}
+
+TEST_F(HeartbeatTest, AddsUpWhatItComputes) {
+  Heartbeat heartbeat(folder_, sim::Rank(0));
+  heartbeat.begin_task(kTask);
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  heartbeat.begin_task({.operation = sim::Operation::AllReduce});
+  const std::int64_t computed = sim::read_heartbeat(folder_, sim::Rank(0))->computing_nanoseconds;
+  EXPECT_GE(computed, 30'000'000);
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  heartbeat.begin_activity("waiting");
+  EXPECT_EQ(sim::read_heartbeat(folder_, sim::Rank(0))->computing_nanoseconds, computed) << "moving data is no computing";
+}
+
 TEST_F(HeartbeatTest, CutsLongActivities) {
   Heartbeat heartbeat(folder_, sim::Rank(0));
   heartbeat.begin_activity(std::string(500, 'x'));
-  EXPECT_EQ(read_heartbeat(folder_, sim::Rank(0))->doing, std::string(63, 'x'));
+  EXPECT_EQ(sim::read_heartbeat(folder_, sim::Rank(0))->doing, std::string(63, 'x'));
 }
 
 TEST_F(HeartbeatTest, MissingOrShortFilesAreNoReading) {
-  EXPECT_FALSE(read_heartbeat(folder_, sim::Rank(9)).has_value());
+  EXPECT_FALSE(sim::read_heartbeat(folder_, sim::Rank(9)).has_value());
   EXPECT_THROW(Heartbeat("/nowhere/at/all", sim::Rank(0)), std::runtime_error);
 }
 

@@ -64,9 +64,45 @@ TEST(Checkpoint, AnotherPlanIsRefusedByField) {
   Saved saved;
   saved.checkpoints.save(saved.training.parameters, {.steps = {1}, .loss_scale = {}});
   sim::ParallelPlan other = tiny_plan();
+  other.training.beta1 = 0.5;
+  Checkpoints checkpoints(saved.file(""), other, saved.training.communicators, saved.faults);
+  EXPECT_THAT([&] { checkpoints.load(saved.training.parameters); }, ThrowsMessage<sim::InputError>(HasSubstr("beta1")));
+}
+
+TEST(Checkpoint, SettingsThatMayChangeAreTold) {
+  Saved saved;
+  saved.checkpoints.save(saved.training.parameters, {.steps = {1}, .loss_scale = {}, .samples = {}, .data = "abc"});
+  sim::ParallelPlan other = tiny_plan();
   other.training.learning_rate = 0.5;
   Checkpoints checkpoints(saved.file(""), other, saved.training.communicators, saved.faults);
-  EXPECT_THAT([&] { checkpoints.load(saved.training.parameters); }, ThrowsMessage<sim::InputError>(HasSubstr("learning_rate")));
+  const RunState state = checkpoints.load(saved.training.parameters);
+  EXPECT_THAT(state.changes, testing::ElementsAre(testing::StartsWith("/training/learning_rate: ")));
+  EXPECT_EQ(state.samples->value, tiny_plan().workload.global_batch);
+  EXPECT_EQ(state.data, "abc");
+}
+
+// The same number of numbers of another type: a hash of the tensors' bytes alone would not see it.
+TEST(Checkpoint, AChangedHeaderIsRefused) {
+  Saved saved;
+  saved.checkpoints.save(saved.training.parameters, {.steps = {1}, .loss_scale = {}});
+  const std::string path = saved.file("step_00000001/rank_0.safetensors");
+  std::fstream stream(path, std::ios::in | std::ios::out | std::ios::binary);
+  std::string text(4000, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  stream.clear();
+  const std::size_t shape = text.find("[16,13]") != std::string::npos ? text.find("[16,13]") : text.find("\"shape\":[") + 9;
+  stream.seekp(static_cast<std::streamoff>(text.find(',', shape)));
+  stream.put(' ');
+  stream.close();
+  EXPECT_THROW(saved.checkpoints.load(saved.training.parameters), sim::InputError);
+}
+
+TEST(Checkpoint, ARenamedFolderIsRefused) {
+  Saved saved;
+  saved.checkpoints.save(saved.training.parameters, {.steps = {1}, .loss_scale = {}});
+  std::filesystem::rename(saved.file("step_00000001"), saved.file("step_00000009"));
+  EXPECT_THAT([&] { saved.checkpoints.load(saved.training.parameters); },
+              ThrowsMessage<sim::InputError>(HasSubstr("give the folder its name back: step_00000001")));
 }
 
 TEST(Checkpoint, UnfinishedOnesAreInvisible) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
+
 #include "sim/units/input_error.h"
 #include "tests/executor/training/tiny_training.h"
 
@@ -29,6 +32,43 @@ TEST(TokenFile, RefusesWhatIsNoTokenFile) {
               ThrowsMessage<sim::InputError>(HasSubstr("has 6 tokens, one sample takes 7")));
   std::ofstream(folder.file("odd.bin")) << "abc";
   EXPECT_THAT([&] { TokenFile(folder.file("odd.bin"), 1); }, ThrowsMessage<sim::InputError>(HasSubstr("3 bytes")));
+}
+
+TEST(TokenFile, ReadsLongTokens) {
+  const ScratchFolder folder;
+  std::vector<std::uint32_t> tokens(20, 100'000);
+  tokens[8] = 70'000;
+  std::ofstream(folder.file("t.bin"), std::ios::binary)
+      << sim::token_header(sim::Bytes(4)) << std::string(reinterpret_cast<const char*>(tokens.data()), 4 * tokens.size());
+  const TokenFile file(folder.file("t.bin"), 4);
+  EXPECT_EQ(file.num_samples(), 4);
+  EXPECT_THAT(file.sample(1), testing::ElementsAre(100'000, 100'000, 100'000, 100'000, 70'000));
+  EXPECT_NO_THROW(file.check_vocabulary(100'001, {}));
+  EXPECT_THAT([&] { file.check_vocabulary(80'000, {}); }, ThrowsMessage<sim::InputError>(HasSubstr("token 100000 at position 0")));
+}
+
+TEST(TokenFile, TwoFilesHaveTwoFingerprints) {
+  const ScratchFolder folder;
+  write_tokens(folder.file("a.bin"), 100, 13);
+  write_tokens(folder.file("b.bin"), 100, 11);
+  write_tokens(folder.file("c.bin"), 100, 13);
+  const auto fingerprint = [&](const char* name) { return TokenFile(folder.file(name), 6).fingerprint(); };
+  EXPECT_NE(fingerprint("a.bin"), fingerprint("b.bin"));
+  EXPECT_EQ(fingerprint("a.bin"), fingerprint("c.bin"));
+}
+
+// Steps of four samples, then of two: the data go on where they were.
+TEST(SampleOrder, GoesOnWhereAnotherBatchLeftIt) {
+  const ScratchFolder folder;
+  write_tokens(folder.file("t.bin"), 400, 13);
+  sim::ParallelPlan plan = tiny_plan();
+  const TokenFile file(folder.file("t.bin"), plan.workload.sequence);
+  const at::Tensor before = load_batch(file, plan, sim::Rank(0), 3).ids;
+  const std::int64_t consumed = 3 * plan.workload.global_batch;
+  plan.workload.global_batch /= 2;
+  const SampleShift shift{consumed - 3 * plan.workload.global_batch};
+  const at::Tensor first = load_batch(file, plan, sim::Rank(0), 3, shift).ids, second = load_batch(file, plan, sim::Rank(0), 4, shift).ids;
+  EXPECT_TRUE(at::equal(at::cat({first, second}), before));
 }
 
 TEST(TokenFile, NamesTheFirstTokenBeyondTheVocabulary) {
