@@ -20,6 +20,8 @@ QAction* Actions::add(const ActionText& text, std::function<void()> triggered) {
   return action;
 }
 
+QMenu* Actions::addMenu(const QString& menu, const QString& text) { return menuOf(menu)->addMenu(text); }
+
 void Actions::addExisting(const ActionText& text, QAction* action) {
   if (!text.text.isEmpty()) action->setText(text.text);
   action->setShortcut(text.shortcut);

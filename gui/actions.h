@@ -21,6 +21,7 @@ class Actions {
  public:
   explicit Actions(QMainWindow* window) : window_(window) {}
   QAction* add(const ActionText& text, std::function<void()> triggered);
+  QMenu* addMenu(const QString& menu, const QString& text);  // filled by who asks for it
   void addExisting(const ActionText& text, QAction* action);
   const QList<QAction*>& all() const { return all_; }
   QString keyList() const;  // HTML table: what does which key

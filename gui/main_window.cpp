@@ -3,9 +3,12 @@
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDir>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileDialog>
+#include <QKeyEvent>
+#include <QLabel>
 #include <QMimeData>
 #include <QRegularExpression>
 #include <QScrollArea>
@@ -36,6 +39,7 @@
 #include "gui/pages/trace_page.h"
 #include "gui/share.h"
 #include "gui/turn_command.h"
+#include "gui/undo_keys.h"
 #include "gui/views/box_view.h"
 #include "gui/views/memory_view.h"
 #include "gui/views/scatter_view.h"
@@ -47,11 +51,30 @@ namespace {
 
 constexpr int kStateVersion = 1;
 
+// A folder that is no run stands for what lies in it: traces of all ranks, or a model.
+QStringList filesOf(const QStringList& paths) {
+  QStringList files;
+  for (const QString& path : paths) {
+    const QDir folder(path);
+    const bool is_run = !QFileInfo(path).isDir() || folder.exists(QStringLiteral("plan.json"));
+    const QStringList inside =
+        is_run ? QStringList() : folder.entryList({QStringLiteral("*.json"), QStringLiteral("*.json.gz")}, QDir::Files, QDir::Name);
+    if (inside.isEmpty())
+      files << path;
+    else if (inside.contains(QStringLiteral("config.json")))
+      files << folder.filePath(QStringLiteral("config.json"));
+    else
+      for (const QString& file : inside) files << folder.filePath(file);
+  }
+  return files;
+}
+
 }  // namespace
 
 MainWindow::MainWindow(QWidget* parent)
     : QMainWindow(parent),
       writing_(this),
+      keeping_(this),
       commands_(new CommandPalette(actions_.all(), this)),
       pages_(new QTabWidget(this)),
       message_(new MessageBar(this)),
@@ -74,7 +97,10 @@ MainWindow::MainWindow(QWidget* parent)
   addFileActions();
   addEditActions();
   addRecipeActions();
+  addRunActions();
   addViewActions();
+  addContextMenus();
+  keepLettersForMenus();
 }
 
 void MainWindow::build() {
@@ -98,12 +124,12 @@ void MainWindow::build() {
   column->addWidget(message_);
   column->addWidget(pages_, 1);
   setCentralWidget(center);
-  addDock(tr("Question"), question_);
-  addDock(tr("Edit the plan"), knobs_);
+  docks_ << addDock(tr("Question"), question_, question_->footer()) << addDock(tr("Edit the plan"), knobs_);
   statusBar()->showMessage(tr("Open a model (Ctrl+O) or drop a config.json here, then press Plan."));
 }
 
-void MainWindow::addDock(const QString& title, QWidget* content) {
+// The footer does not scroll: it is always in sight.
+QDockWidget* MainWindow::addDock(const QString& title, QWidget* content, QWidget* footer) {
   auto* dock = new QDockWidget(title, this);
   dock->setObjectName(title);
   auto* area = new QScrollArea(dock);  // on a low screen nothing is cut off
@@ -113,8 +139,15 @@ void MainWindow::addDock(const QString& title, QWidget* content) {
   area->setMinimumWidth(256);
   area->setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
   area->setWidget(content);
-  dock->setWidget(area);
+  auto* all = new QWidget(dock);
+  auto* column = new QVBoxLayout(all);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(area, 1);
+  if (footer != nullptr) column->addWidget(footer);
+  dock->setWidget(all);
   addDockWidget(Qt::LeftDockWidgetArea, dock);
+  return dock;
 }
 
 void MainWindow::linkSession() {
@@ -124,6 +157,7 @@ void MainWindow::linkSession() {
   connect(&session_, &Session::answered, this, [this](const SharedAnswer& answer) {
     message_->hide();
     plan_page_->setResult(answer->result, answer->limit);
+    keepAnswer(answer);
     if (answer->result.ranked.empty())
       tell({tr("No plan is feasible."), tr("the table below says of each family why, and what would help")});
     statusBar()->showMessage(tr("%L1 candidates: %L2 too large, %L3 cannot win, %L4 simulated")
@@ -133,6 +167,7 @@ void MainWindow::linkSession() {
                                  .arg(answer->result.simulated));
   });
   connect(&session_, &Session::planChosen, knobs_, &KnobsPanel::setPlan);
+  connect(&session_, &Session::planChosen, plan_page_, &PlanPage::markPlan);
   connect(&session_, &Session::planReady, this, [this](const SharedPlan& now, const SharedPlan& before) {
     timeline_page_->setPlan(now, before);
     memory_page_->setPlan(now);
@@ -151,7 +186,8 @@ void MainWindow::linkSession() {
     refused_ = true;
   });
   connect(&session_, &Session::failed, this, &MainWindow::tell);
-  connect(&writing_, &BackgroundJob::failed, this, &MainWindow::tell);
+  for (BackgroundJob* job : {&writing_, &keeping_}) connect(job, &BackgroundJob::failed, this, &MainWindow::tell);
+  new UndoKeys(knobs_);
 }
 
 // What was opened, run or calibrated.
@@ -161,6 +197,7 @@ void MainWindow::linkFiles() {
     statusBar()->clearMessage();
     compare_page_->setRun(run);
     memory_page_->setRun(run);
+    run_page_->noteRun(QString::fromStdString(run->folder));
     if (!session_.wanted()) session_.show(run->simulated->plan, Session::Origin::Chosen);  // the other pages show it too
     pages_->setCurrentWidget(compare_page_);
   });
@@ -195,15 +232,11 @@ void MainWindow::linkFiles() {
 void MainWindow::linkPages() {
   connect(question_, &QuestionPanel::planRequested, &session_, &Session::ask);
   connect(question_, &QuestionPanel::cancelRequested, &session_, &Session::cancel);
-  connect(plan_page_, &PlanPage::candidateChosen, this, [this](int position) {
-    undo_.clear();
-    session_.show(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan, Session::Origin::Chosen);
-  });
+  connect(plan_page_, &PlanPage::candidateChosen, this,
+          [this](int position) { choosePlan(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan); });
   connect(plan_page_->estimate(), &EstimatePanel::layoutOpened, this, [this](int position) {
     attempt([&] {
-      const sim::ParallelPlan plan = planOf(*plan_page_->estimate()->shownEstimate(), static_cast<std::size_t>(position));
-      undo_.clear();
-      session_.show(plan, Session::Origin::Chosen);
+      choosePlan(planOf(*plan_page_->estimate()->shownEstimate(), static_cast<std::size_t>(position)));
       pages_->setCurrentWidget(timeline_page_);
     });
   });
@@ -221,6 +254,7 @@ void MainWindow::linkPages() {
   connect(compare_page_, &ComparePage::calibrationWanted, &session_, &Session::calibrate);
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
   connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
+  connect(run_page_, &RunPage::runOpened, this, &MainWindow::open);
 }
 
 void MainWindow::turn(const Knobs& knobs) {
@@ -229,6 +263,12 @@ void MainWindow::turn(const Knobs& knobs) {
 
 void MainWindow::edit(const sim::ParallelPlan& plan) {
   if (session_.wanted()) undo_.push(new TurnCommand(session_, *session_.wanted(), plan));
+}
+
+void MainWindow::choosePlan(const sim::ParallelPlan& plan) {
+  if (!session_.wanted()) return session_.show(plan, Session::Origin::Chosen);
+  if (sim::plan_hash(*session_.wanted()) == sim::plan_hash(plan)) return;
+  undo_.push(new TurnCommand(session_, *session_.wanted(), plan, TurnCommand::Turned::Now, Session::Origin::Chosen));
 }
 
 void MainWindow::tell(const Message& message) { message_->tell(message); }
@@ -246,7 +286,8 @@ void MainWindow::plan() { session_.ask(question_->question()); }
 void MainWindow::openAll(const QStringList& paths) {
   attempt([&] {
     std::vector<std::string> traces;
-    for (const QString& path : paths) {
+    for (const QString& path : paths) remember(path);
+    for (const QString& path : filesOf(paths)) {
       const FileKind kind = kindOfFile(path.toStdString());
       if (kind == FileKind::Trace)
         traces.push_back(path.toStdString());
@@ -271,11 +312,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       run_page_->follow(path);
       if (!run_page_->process()->isAlive()) return session_.openRun(path);
       return pages_->setCurrentWidget(run_page_);  // there is nothing to compare before it has ended
-    case FileKind::Plan: {
-      undo_.clear();
-      session_.show(sim::load_plan(path.toStdString()), Session::Origin::Chosen);
-      return pages_->setCurrentWidget(timeline_page_);
-    }
+    case FileKind::Plan: choosePlan(sim::load_plan(path.toStdString())); return pages_->setCurrentWidget(timeline_page_);
     case FileKind::Recipe: return importPlan(path);
     case FileKind::Cluster:
       asked.devices = devicesOf(path.toStdString(), asked.devices);
@@ -347,15 +384,25 @@ void MainWindow::exportBundle(const QString& path) {
 }
 
 void MainWindow::choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then) {
-  auto* dialog = new QFileDialog(this, title, QString(), filter);
+  const QString kept = kind == Dialog::Save ? QStringLiteral("folder/save") : QStringLiteral("folder/open");
+  auto* dialog = new QFileDialog(this, title, QSettings().value(kept).toString(), filter);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(kind == Dialog::Folder ? QFileDialog::Directory
-                      : kind == Dialog::Open ? QFileDialog::ExistingFile
-                                             : QFileDialog::AnyFile);
+  dialog->setFileMode(kind == Dialog::Folder  ? QFileDialog::Directory
+                      : kind == Dialog::Files ? QFileDialog::ExistingFiles
+                      : kind == Dialog::Open  ? QFileDialog::ExistingFile
+                                              : QFileDialog::AnyFile);
   dialog->setAcceptMode(kind == Dialog::Save ? QFileDialog::AcceptSave : QFileDialog::AcceptOpen);
   static const QRegularExpression ending(QStringLiteral("\\*\\.(\\w+)"));  // of a name that is typed without one
-  if (kind == Dialog::Save) dialog->setDefaultSuffix(ending.match(filter).captured(1));
-  connect(dialog, &QFileDialog::fileSelected, this, then);
+  if (kind == Dialog::Save) {
+    dialog->setDefaultSuffix(ending.match(filter).captured(1));
+    dialog->selectFile(suggestedName(ending.match(filter).captured(1)));
+  }
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [kept](const QString& path) { QSettings().setValue(kept, QFileInfo(path).absolutePath()); });
+  if (kind == Dialog::Files)
+    connect(dialog, &QFileDialog::filesSelected, this, &MainWindow::openAll);
+  else
+    connect(dialog, &QFileDialog::fileSelected, this, then);
   dialog->open();
 }
 
@@ -392,6 +439,16 @@ void MainWindow::keepState() const {
   QSettings settings;
   settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
   settings.setValue(QStringLiteral("window/docks"), saveState(kStateVersion));
+}
+
+void MainWindow::cancelWork() {
+  session_.cancel();
+  tools_.cancel();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) return cancelWork();
+  QMainWindow::keyPressEvent(event);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -15,6 +15,8 @@
 #include "gui/session.h"
 #include "sim/recipe/recipe.h"
 
+class QDockWidget;
+class QMenu;
 class QTabWidget;
 
 namespace gui {
@@ -40,10 +42,12 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(QWidget* parent = nullptr);
 
   void open(const QString& path) { openAll({path}); }  // whatever it is
-  void openAll(const QStringList& paths);              // traces among them are ranks of one run
-  void plan();                                         // asks what stands in the form
-  void measureMachine();                               // and puts its profile into the form
-  void useData(const QString& path);                   // to train on: tokens, or a text
+  void cancelWork();                                   // search, opening, measuring
+  QMenu* recentFiles() const { return recent_; }
+  void openAll(const QStringList& paths);  // traces among them are ranks of one run
+  void plan();                             // asks what stands in the form
+  void measureMachine();                   // and puts its profile into the form
+  void useData(const QString& path);       // to train on: tokens, or a text
   ToolProcess* tools() { return &tools_; }
   void saveShownPlan(const QString& path);
   void saveShownView(const QString& path);
@@ -62,6 +66,7 @@ class MainWindow : public QMainWindow {
   void beginWork();    // kept from now on, in place of the last window's
   void keepWork();     // at once what is not written yet
   void startAfresh();
+  void askToStartAfresh();
   void findRunAgain(const QString& folder);
 
   Session* session() { return &session_; }
@@ -85,10 +90,11 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;  // Esc: cancels what is going on
 
  private:
   void build();
-  void addDock(const QString& title, QWidget* content);
+  QDockWidget* addDock(const QString& title, QWidget* content, QWidget* footer = nullptr);
   void linkSession();
   void linkFiles();
   void linkPages();
@@ -96,21 +102,32 @@ class MainWindow : public QMainWindow {
   void linkWork();
   LastWork work() const;
   void goOn(const LastWork& work);
+  void restoreAnswer();
+  void keepAnswer(const SharedAnswer& answer);
   void addFileActions();
+  void addRunActions();
+  void addContextMenus();
+  void remember(const QString& path);
+  void fillRecent();
+  void showPage(int page);
+  void keepLettersForMenus();
+  QString suggestedName(const QString& ending) const;  // of a file to write: what it shows
+  QString captionOf(const View& view) const;
   void addEditActions();
   void addRecipeActions();
   void addViewActions();
   void addThemes(const QString& menu);
   void showKeys();
   void turn(const Knobs& knobs);
-  void edit(const sim::ParallelPlan& plan);  // undoable
+  void edit(const sim::ParallelPlan& plan);        // undoable
+  void choosePlan(const sim::ParallelPlan& plan);  // undoable: the one that is shown comes back
   void openOne(const QString& path, FileKind kind);
   void importPlan(const QString& recipe);  // of another program, for the model and the cluster of the form
   void tell(const Message& message);
   void attempt(const std::function<void()>& action);  // what it throws is told
   void tellWritten(const QString& path);
   void writeBeside(const QString& path, std::function<void()> write);
-  enum class Dialog { Open, Folder, Save };
+  enum class Dialog { Open, Files, Folder, Save };  // Files: several, which openAll gets
   void choose(Dialog kind, const QString& title, const QString& filter, const std::function<void(const QString&)>& then);
   void choose(Dialog kind, const QString& title, const QString& filter, void (MainWindow::*then)(const QString&)) {
     choose(kind, title, filter, std::function<void(const QString&)>([this, then](const QString& path) { (this->*then)(path); }));
@@ -122,13 +139,15 @@ class MainWindow : public QMainWindow {
 
   Session session_;
   ToolProcess tools_;
-  BackgroundJob writing_;
+  BackgroundJob writing_, keeping_;
   QUndoStack undo_;
   Autosave work_{[this] { return work(); }, this};
   Actions actions_{this};
   CommandPalette* commands_;
   QTabWidget* pages_;
   MessageBar* message_;
+  QMenu* recent_ = nullptr;
+  QList<QDockWidget*> docks_;
   QuestionPanel* question_;
   KnobsPanel* knobs_;
   PlanPage* plan_page_;
@@ -139,7 +158,7 @@ class MainWindow : public QMainWindow {
   RunPage* run_page_;
   TracePage* trace_page_;
   AnswersPage* answers_page_;
-  bool keeps_state_ = false, refused_ = false;  // refused: the message says why a turned knob is not possible
+  bool keeps_work_ = false, keeps_state_ = false, refused_ = false;  // refused: the message says why a turned knob is not possible
 };
 
 }  // namespace gui

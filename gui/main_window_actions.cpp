@@ -1,6 +1,8 @@
 #include <QAction>
 #include <QActionGroup>
+#include <QDockWidget>
 #include <QLineEdit>
+#include <QMenu>
 #include <QSettings>
 #include <QTabWidget>
 #include <QTextBrowser>
@@ -27,7 +29,7 @@ namespace gui {
 void MainWindow::addFileActions() {
   const QString file = tr("&File");
   QAction* model = actions_.add({file, tr("&Open a model, plan, cluster or trace…"), QKeySequence::Open}, [this] {
-    choose(Dialog::Open, tr("Open a model, plan, cluster or trace"),
+    choose(Dialog::Files, tr("Open a model, plan, cluster or traces"),
            tr("JSON, snapshots, configurations (*.json *.json.gz *.pickle *.pkl *.zip *.yaml *.yml *.sh *.py *.toml);;All files (*)"),
            &MainWindow::open);
   });
@@ -35,6 +37,8 @@ void MainWindow::addFileActions() {
   QAction* run = actions_.add({file, tr("Open a &run folder…"), tr("Ctrl+Shift+O")},
                               [this] { choose(Dialog::Folder, tr("Open a run folder"), QString(), &MainWindow::open); });
   connect(compare_page_, &ComparePage::runWanted, run, &QAction::trigger);
+  recent_ = actions_.addMenu(file, tr("Open a re&cent file"));
+  connect(recent_, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
   actions_.add({file, tr("&Save the plan…"), QKeySequence::Save},
                [this] { choose(Dialog::Save, tr("Save the plan"), tr("Plan (*.json)"), &MainWindow::saveShownPlan); });
   actions_.add({file, tr("Save the &view of the timeline…"), tr("Ctrl+Shift+S")},
@@ -52,7 +56,7 @@ void MainWindow::addFileActions() {
   });
   actions_.add({file, tr("Export the run as a &bundle…"), tr("Ctrl+B")},
                [this] { choose(Dialog::Save, tr("Export the run as a bundle"), tr("Bundle (*.zip)"), &MainWindow::exportBundle); });
-  actions_.add({file, tr("Start &afresh"), tr("Ctrl+Shift+N")}, [this] { startAfresh(); });
+  actions_.add({file, tr("Start &afresh…"), tr("Ctrl+Shift+N")}, [this] { askToStartAfresh(); });
   actions_.add({file, tr("&Quit"), tr("Ctrl+Q")}, [this] { close(); });
 }
 
@@ -62,7 +66,7 @@ void MainWindow::addEditActions() {
   actions_.addExisting({edit, QString(), tr("Ctrl+Shift+Z")}, undo_.createRedoAction(this, tr("&Redo")));
   actions_.add({tr("&Plan"), tr("&Find the best plans"), tr("Ctrl+Return")}, [this] { plan(); });
   actions_.add({tr("&Plan"), tr("&Measure this machine"), tr("Ctrl+Shift+M")}, [this] { measureMachine(); });
-  actions_.add({tr("&Plan"), tr("&Cancel the search"), tr("Ctrl+.")}, [this] { session_.cancel(); });
+  actions_.add({tr("&Plan"), tr("&Cancel the search"), tr("Ctrl+.")}, [this] { cancelWork(); });
 }
 
 // Neither is light. Kept for the next start.
@@ -87,11 +91,21 @@ void MainWindow::addThemes(const QString& menu) {
 void MainWindow::addViewActions() {
   const QString view = tr("&View");
   for (int page = 0; page < pages_->count(); ++page)
-    actions_.add({view, tr("%1 page").arg(pages_->tabText(page)), tr("Ctrl+%1").arg(page + 1)},
-                 [this, page] { pages_->setCurrentIndex(page); });
+    actions_.add({view, tr("%1 page").arg(pages_->tabText(page)), tr("Ctrl+%1").arg(page + 1)}, [this, page] { showPage(page); });
+  for (QDockWidget* dock : docks_)
+    actions_.addExisting({view, tr("Panel \"%1\"").arg(dock->windowTitle()), tr("Ctrl+Shift+%1").arg(docks_.indexOf(dock) + 1)},
+                         dock->toggleViewAction());
   QAction* every = actions_.add({view, tr("Every &rank by itself"), tr("Ctrl+R")}, [] {});
   every->setCheckable(true);
+  every->setObjectName(QStringLiteral("every_rank"));
+  connect(every, &QAction::toggled, &work_, &Autosave::changed);
   connect(every, &QAction::toggled, &session_, &Session::showEveryRank);
+  QAction* dense = actions_.add({view, tr("&One line a rank"), tr("Ctrl+Shift+R")}, [] {});
+  dense->setCheckable(true);
+  dense->setObjectName(QStringLiteral("dense"));
+  for (TimelineView* timeline : {timeline_page_->view(), trace_page_->view()})
+    connect(dense, &QAction::toggled, timeline, &TimelineView::setDense);
+  connect(dense, &QAction::toggled, &work_, &Autosave::changed);
   QAction* critical = actions_.add({view, tr("Only the &critical path"), tr("Ctrl+K")}, [] {});
   critical->setCheckable(true);
   connect(critical, &QAction::toggled, timeline_page_, &TimelinePage::showCritical);
@@ -134,10 +148,11 @@ void MainWindow::showKeys() {
   auto* text = new QTextBrowser(dialog);
   text->setAccessibleName(tr("Keys"));
   text->setFrameShape(QFrame::NoFrame);
-  text->setHtml(tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, . , next and previous slice, [ ] "
-                   "along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, "
-                   "with Shift it moves.</p>") +
-                actions_.keyList());
+  text->setHtml(
+      tr("<p>In a timeline: W S zoom, A D move, F the slice and then everything, 0 everything, arrows and . , from slice to slice, [ ] "
+         "along a flow, R measure the slice, M note, P pin, Esc let go; the wheel zooms, dragging measures from edge to edge, "
+         "with Shift it moves.</p>") +
+      actions_.keyList());
   auto* column = new QVBoxLayout(dialog);
   column->setContentsMargins(4, 4, 4, 4);
   column->addWidget(text);

@@ -59,8 +59,7 @@ void MainWindow::importPlan(const QString& recipe) {
   const sim::ImportedPlan imported = sim::import_recipe(
       recipe.toStdString(),
       {.model = request.model, .cluster = request.cluster, .sequence = asked.sequence, .global_batch = asked.global_batch});
-  undo_.clear();
-  session_.show(imported.plan, Session::Origin::Chosen);
+  choosePlan(imported.plan);
   pages_->setCurrentWidget(timeline_page_);
   const QString title = QString::fromUtf8(imported.program->title.data(), static_cast<qsizetype>(imported.program->title.size()));
   const std::vector<sim::Violation> told = sim::told(imported);

@@ -1,20 +1,24 @@
 // The picture, the table, the plan and the view that a person has in front, and keeping them as files.
+#include <QFileInfo>
 #include <QStatusBar>
 #include <QTabWidget>
 
 #include "gui/main_window.h"
+#include "gui/models/reason_text.h"
 #include "gui/pages/answers_page.h"
 #include "gui/pages/cluster_page.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/estimate_panel.h"
 #include "gui/pages/memory_page.h"
 #include "gui/pages/plan_page.h"
+#include "gui/pages/question_panel.h"
 #include "gui/pages/run_page.h"
 #include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/pages/trace_page.h"
 #include "gui/share.h"
 #include "gui/views/box_view.h"
+#include "gui/views/legend_view.h"
 #include "gui/views/memory_view.h"
 #include "gui/views/scatter_view.h"
 #include "gui/views/timeline_view.h"
@@ -55,9 +59,23 @@ TablePanel* MainWindow::shownTable() const {
 
 void MainWindow::exportPicture(const QString& path) {
   attempt([&] {
-    savePicture(*shownView(), path);
+    View* const view = shownView();
+    savePicture(*view, path, {captionOf(*view), pages_->currentWidget()->findChild<LegendView*>()});
     tellWritten(path);
   });
+}
+
+// "gpt2-xl-timeline.png": what it is of, where it is shown, its kind.
+QString MainWindow::suggestedName(const QString& ending) const {
+  const QString model = QFileInfo(QString::fromStdString(question_->question().model)).completeBaseName();
+  static const char* const kPages[] = {"plans", "timeline", "memory", "cluster", "comparison", "run", "trace", "answers"};
+  return QStringLiteral("%1-%2.%3")
+      .arg(model.isEmpty() ? QStringLiteral("meshwright") : model, QString::fromLatin1(kPages[pages_->currentIndex()]), ending);
+}
+
+QString MainWindow::captionOf(const View& view) const {
+  const bool is_of_plan = session_.plan() && pages_->currentWidget() != trace_page_ && pages_->currentWidget() != run_page_;
+  return is_of_plan ? view.accessibleName() + QStringLiteral(": ") + sentenceText(summaryOf(session_.plan()->plan)) : view.accessibleName();
 }
 
 void MainWindow::exportTable(const QString& path) {

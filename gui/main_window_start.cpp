@@ -22,6 +22,9 @@ void MainWindow::linkStart() {
   connect(run_page_, &RunPage::dataWanted, this,
           [this] { choose(Dialog::Open, tr("Choose a text or a token file"), QString(), &MainWindow::useData); });
   connect(run_page_, &RunPage::exampleWanted, this, [this] { useData(QString::fromStdString(exampleText())); });
+  connect(&tools_, &ToolProcess::progressed, this,
+          [this](const QString& line) { statusBar()->showMessage(tr("%1 (Esc cancels)").arg(line)); });
+  connect(&tools_, &ToolProcess::cancelled, this, [this] { statusBar()->showMessage(tr("Cancelled.")); });
   connect(&tools_, &ToolProcess::failed, this, [this](const Message& message) {
     statusBar()->clearMessage();
     tell(message);
@@ -34,7 +37,7 @@ void MainWindow::measureMachine() {
   const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation),
                 profile = folder + QStringLiteral("/this_machine.json");
   QDir().mkpath(folder);
-  statusBar()->showMessage(tr("Measuring this machine; this takes about a minute…"));
+  statusBar()->showMessage(tr("Measuring this machine; this takes about a minute (Esc cancels)…"));
   tools_.start({QStringLiteral("measure"), QStringLiteral("--ranks"), QStringLiteral("1,%1").arg(kRanks), QStringLiteral("-o"), profile},
                [this, profile](const QString&) {
                  PlanQuestion asked = question_->question();

@@ -11,7 +11,7 @@
 namespace gui {
 namespace {
 
-constexpr int kProgressEvery = 100, kLookEvery = 1000;  // milliseconds
+constexpr int kProgressEvery = 100, kLookEvery = 500;  // milliseconds
 
 // Whoever lets go of it last need not wait: a thousand ranks take a tenth of a second to forget.
 template <class Value>

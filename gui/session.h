@@ -37,6 +37,7 @@ class Session : public QObject {
   enum class Origin { Chosen, Turned };  // Turned: an edit of the plan before, which stays as a ghost
   void show(const sim::ParallelPlan& plan, Origin origin);
   void showEveryRank(bool every);
+  bool showsEveryRank() const { return ranks_ == Ranks::OneByOne; }
   const std::optional<sim::ParallelPlan>& wanted() const { return wanted_; }  // shown, or about to be
   const SharedPlan& plan() const { return plan_; }                            // shown; may be null
 

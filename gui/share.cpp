@@ -9,6 +9,7 @@
 #include <QSvgGenerator>
 #include <deque>
 
+#include "gui/views/theme.h"
 #include "gui/views/view.h"
 #include "sim/cost/planned_blocks.h"
 #include "sim/timeline/dependencies.h"
@@ -26,40 +27,65 @@ constexpr int kPngScale = 2;
   throw sim::InputError(path.toStdString(), {{"", "cannot be written", "choose a folder that can be written, with room on its disk"}});
 }
 
-void savePng(View& view, const QString& path) {
-  QImage image(view.size() * kPngScale, QImage::Format_RGB32);
+constexpr int kTitle = 26;
+
+QSize sizeOf(const View& view, const Caption& caption) {
+  const int title = caption.title.isEmpty() ? 0 : kTitle, legend = caption.legend == nullptr ? 0 : caption.legend->height();
+  return {view.width(), view.height() + title + legend};
+}
+
+// The title, the picture, its legend: one below the other.
+void paintAll(QPainter& painter, View& view, const Caption& caption) {
+  const Theme theme = themeOf(view.palette());
+  painter.setFont(view.font());
+  if (!caption.title.isEmpty()) {
+    const QRect above(0, 0, view.width(), kTitle);
+    painter.fillRect(above, theme.background);
+    painter.setPen(theme.text);
+    painter.drawText(above.adjusted(10, 0, -10, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(caption.title, Qt::ElideRight, view.width() - 20));
+    painter.translate(0, kTitle);
+  }
+  painter.save();
+  view.paintPicture(painter, view.size());
+  painter.restore();
+  if (caption.legend == nullptr) return;
+  painter.setClipping(false);
+  painter.translate(0, view.height());
+  caption.legend->paintPicture(painter, {view.width(), caption.legend->height()});
+}
+
+void savePng(View& view, const QString& path, const Caption& caption) {
+  QImage image(sizeOf(view, caption) * kPngScale, QImage::Format_RGB32);
   image.setDevicePixelRatio(kPngScale);
   {
     QPainter painter(&image);
-    painter.setFont(view.font());
-    view.paintPicture(painter, view.size());
+    paintAll(painter, view, caption);
   }
   if (!image.save(path)) refuse(path);
 }
 
-void saveSvg(View& view, const QString& path) {
+void saveSvg(View& view, const QString& path, const Caption& caption) {
   QSvgGenerator svg;
   svg.setFileName(path);
-  svg.setSize(view.size());
-  svg.setViewBox(QRect(QPoint(0, 0), view.size()));
+  svg.setSize(sizeOf(view, caption));
+  svg.setViewBox(QRect(QPoint(0, 0), sizeOf(view, caption)));
   svg.setTitle(view.accessibleName());
   QPainter painter;
   if (!painter.begin(&svg)) refuse(path);
-  painter.setFont(view.font());
-  view.paintPicture(painter, view.size());
+  paintAll(painter, view, caption);
 }
 
-void savePdf(View& view, const QString& path) {
+void savePdf(View& view, const QString& path, const Caption& caption) {
   QPdfWriter pdf(path);
   constexpr int kDotsPerInch = 96;
   pdf.setResolution(kDotsPerInch);
-  pdf.setPageSize(QPageSize(QSizeF(view.size()) / kDotsPerInch, QPageSize::Inch));
+  pdf.setPageSize(QPageSize(QSizeF(sizeOf(view, caption)) / kDotsPerInch, QPageSize::Inch));
   pdf.setPageMargins(QMarginsF());
   pdf.setTitle(view.accessibleName());
   QPainter painter;
   if (!painter.begin(&pdf)) refuse(path);
-  painter.setFont(view.font());
-  view.paintPicture(painter, view.size());
+  paintAll(painter, view, caption);
 }
 
 std::vector<sim::LoadSample> loadsOf(const StepPicture& picture) {
@@ -72,12 +98,12 @@ std::vector<sim::LoadSample> loadsOf(const StepPicture& picture) {
 
 }  // namespace
 
-void savePicture(View& view, const QString& path) {
+void savePicture(View& view, const QString& path, const Caption& caption) {
   const QString ending = QFileInfo(path).suffix().toLower();
   if (!QFileInfo(path).absoluteDir().exists()) refuse(path);
-  if (ending == QStringLiteral("png")) return savePng(view, path);
-  if (ending == QStringLiteral("svg")) return saveSvg(view, path);
-  if (ending == QStringLiteral("pdf")) return savePdf(view, path);
+  if (ending == QStringLiteral("png")) return savePng(view, path, caption);
+  if (ending == QStringLiteral("svg")) return saveSvg(view, path, caption);
+  if (ending == QStringLiteral("pdf")) return savePdf(view, path, caption);
   throw sim::InputError(path.toStdString(), {{"", fmt::format("'.{}' is no picture format that can be written", ending.toStdString()),
                                               "end the name in .png, .svg or .pdf"}});
 }

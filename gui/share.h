@@ -12,7 +12,11 @@ namespace gui {
 
 class View;
 
-void savePicture(View& view, const QString& path);  // by the name's ending: .png (twice the size), .svg, .pdf
+struct Caption {
+  QString title{};         // above the picture; empty: none
+  View* legend = nullptr;  // below it
+};
+void savePicture(View& view, const QString& path, const Caption& caption = {});  // by the name's ending: .png (twice the size), .svg, .pdf
 void saveTable(const Table& table, const QString& path);
 // Steps for other viewers, in one file, with what links carry: Perfetto's format or Chrome's, by the name's ending. On any thread.
 void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path);

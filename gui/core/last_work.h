@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,20 @@
 
 namespace gui {
 
+struct RunForm {  // as filled in on the Run page
+  std::string data, folder;
+  std::int64_t steps = 0;  // 0: nothing was kept
+  bool operator==(const RunForm&) const = default;
+};
+
 struct LastWork {
   PlanQuestion question;
   std::vector<sim::ParallelPlan> plans;  // each turned out of the one before: the way of undo and redo; may be empty
   std::size_t shown = 0;                 // of the plans
   ViewState view;
+  RunForm run{};
+  bool every_rank = false;  // by itself on the timeline
+  bool dense = false;       // a line a rank there
 };
 
 // Plans that break a rule are left out, and of very many the oldest: what is shown is the nearest that is kept.

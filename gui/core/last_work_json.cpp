@@ -27,6 +27,11 @@ PlanQuestion questionFrom(const sim::JsonReader& json) {
           .program = json.text("program")};
 }
 
+sim::Json jsonOf(const RunForm& run) { return {{"data", run.data}, {"folder", run.folder}, {"steps", run.steps}}; }
+RunForm runFrom(const sim::JsonReader& json) {
+  return {.data = json.text("data"), .folder = json.text("folder"), .steps = json.integer("steps", {}, {0, 1e9})};
+}
+
 struct Kept {
   std::vector<const sim::ParallelPlan*> plans;
   std::size_t shown = 0;
@@ -49,9 +54,15 @@ void saveWork(const LastWork& work, const std::string& path) {
   const Kept kept = keptOf(work);
   sim::Json plans = sim::Json::array();
   for (const sim::ParallelPlan* plan : kept.plans) plans.push_back(sim::to_json(*plan));
-  sim::save_json_file(
-      {{"format", kWorkFormat}, {"question", jsonOf(work.question)}, {"shown", kept.shown}, {"view", toJson(work.view)}, {"plans", plans}},
-      path);
+  sim::save_json_file({{"format", kWorkFormat},
+                       {"question", jsonOf(work.question)},
+                       {"shown", kept.shown},
+                       {"view", toJson(work.view)},
+                       {"run", jsonOf(work.run)},
+                       {"every_rank", work.every_rank},
+                       {"dense", work.dense},
+                       {"plans", plans}},
+                      path);
 }
 
 LastWork loadWork(const std::string& path) {
@@ -64,6 +75,9 @@ LastWork loadWork(const std::string& path) {
   work.shown = static_cast<std::size_t>(reader.integer("shown"));
   const std::vector<sim::JsonReader> plans = reader.children("plans");
   if (work.shown >= std::max<std::size_t>(plans.size(), 1)) reader.violate("shown", "names a plan that is not there", "start afresh");
+  if (reader.has("run")) work.run = runFrom(reader.child("run"));  // earlier versions did not keep them
+  work.every_rank = reader.boolean("every_rank", false);
+  work.dense = reader.boolean("dense", false);
   const sim::JsonReader view = reader.child("view");
   reader.finish();
   work.view = viewFromJson(view.json(), path);

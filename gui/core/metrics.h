@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct StepMetrics {
   sim::Seconds time{};
   sim::Bytes memory{};  // of the fullest allocator; 0: not told
 };
+
+// Until so many steps are done, at the pace of the last twenty: also behind a pause, a slow start, a resumption. None: no step is known.
+std::optional<sim::Seconds> timeLeft(const std::vector<StepMetrics>& steps, std::int64_t all);
 
 class MetricsFollower {
  public:

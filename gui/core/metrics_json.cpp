@@ -21,6 +21,16 @@ std::optional<StepMetrics> parseMetrics(const std::string& line) {
 
 }  // namespace
 
+std::optional<sim::Seconds> timeLeft(const std::vector<StepMetrics>& steps, std::int64_t all) {
+  constexpr std::size_t kPace = 20;
+  std::vector<double> times;
+  for (std::size_t at = steps.size() - std::min(steps.size(), kPace); at < steps.size(); ++at) times.push_back(steps[at].time.count());
+  if (times.empty()) return std::nullopt;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return sim::Seconds(*middle * static_cast<double>(std::max<std::int64_t>(0, all - steps.back().step)));
+}
+
 bool MetricsFollower::look() {
   constexpr std::size_t kPiece = 1 << 20;
   std::ifstream file(path_, std::ios::binary);

@@ -30,6 +30,14 @@ double roundUp(double least) {
 
 }  // namespace
 
+std::string momentText(const NearbyTime& moment) {
+  const auto time = static_cast<double>(moment.time.count());
+  const TimeUnit unit = unitFor(std::abs(time));
+  const double digit = std::max(1.0, static_cast<double>(moment.length.count()) / 100);
+  const int decimals = std::max(0, static_cast<int>(std::ceil(std::log10(unit.picoseconds / digit) - 1e-9)));
+  return fmt::format("{:.{}f} {}", time / unit.picoseconds, decimals, unit.name);
+}
+
 TimeAxis::TimeAxis(TimeRange shown, Pixels width) : shown_(shown), width_{std::max(width.value, 1)} {
   if (shown_.length() < sim::SimTime(1)) shown_.end = shown_.begin + sim::SimTime(1);
   pixels_per_picosecond_ = width_.value / static_cast<double>(shown_.length().count());

@@ -19,6 +19,12 @@ struct Pixels {
   std::int32_t value = 0;
 };
 
+// A moment with as many digits as a length near it needs: "1.91214 s" beside 5.5 ms.
+struct NearbyTime {
+  sim::SimTime time{}, length{};
+};
+std::string momentText(const NearbyTime& moment);
+
 struct Tick {
   sim::SimTime time{};
   std::string label;  // "12.5 ms": as many decimals as the distance between ticks needs

@@ -23,7 +23,7 @@ QByteArray startOf(qint64 pid) {
   return fields.size() > 19 && fields[0] != "Z" ? fields[19] : QByteArray();
 }
 
-// Beside the run folder, so that a window that is opened later finds the run: process id and start time.
+// Beside the run folder, so that a window that is opened later finds the run: process id, start time, steps asked for.
 QString processFile(const QString& folder) { return folder + QStringLiteral(".process"); }
 
 QString inShell(const QString& word) {
@@ -66,7 +66,9 @@ QString RunProcess::commandText(const RunRequest& request) const {
 
 QStringList RunProcess::scriptCommand(const sim::ParallelPlan& plan, const RunRequest& request, const QString& launcher) {
   if (!writePlan(plan, request)) return {};
-  return command(request).mid(1) << QStringLiteral("--dry-run") << QStringLiteral("--launcher") << launcher;
+  RunRequest named = request;
+  if (named.data.isEmpty()) named.data = QStringLiteral("tokens.bin");  // to be put in
+  return command(named).mid(1) << QStringLiteral("--dry-run") << QStringLiteral("--launcher") << launcher;
 }
 
 bool RunProcess::writePlan(const sim::ParallelPlan& plan, const RunRequest& request) {
@@ -96,8 +98,9 @@ void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request)
     return;
   }
   started_ = startOf(pid_);
+  asked_ = request.steps;
   QFile known(processFile(folder_));
-  if (known.open(QIODevice::WriteOnly)) known.write(QByteArray::number(pid_) + ' ' + started_ + '\n');
+  if (known.open(QIODevice::WriteOnly)) known.write(QByteArray::number(pid_) + ' ' + started_ + ' ' + QByteArray::number(asked_) + '\n');
   QSettings().setValue(QStringLiteral("run/folder"), QFileInfo(folder_).absoluteFilePath());  // where a later window looks
   was_alive_ = true;
   Q_EMIT changed();
@@ -105,12 +108,13 @@ void RunProcess::start(const sim::ParallelPlan& plan, const RunRequest& request)
 
 void RunProcess::follow(const QString& folder) {
   folder_ = folder;
-  pid_ = 0;
+  pid_ = asked_ = 0;
   started_.clear();
   if (QFile known(processFile(folder)); known.open(QIODevice::ReadOnly)) {
     const QList<QByteArray> words = known.readAll().simplified().split(' ');
     pid_ = words[0].toLongLong();
-    if (words.size() == 2) started_ = words[1];
+    if (words.size() >= 2) started_ = words[1];
+    if (words.size() >= 3) asked_ = words[2].toLongLong();
   }
   metrics_ = MetricsFollower(folder.toStdString());
   timer_.start();

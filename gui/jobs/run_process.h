@@ -35,8 +35,9 @@ class RunProcess : public QObject {
   bool isAlive() const;
   const std::vector<StepMetrics>& steps() const { return metrics_.steps(); }
   const QString& folder() const { return folder_; }
-  QString words() const;   // what it said
-  bool canResume() const;  // it has ended and left a checkpoint
+  std::int64_t asked() const { return asked_; }  // steps; 0: not known, somebody else started it
+  QString words() const;                         // what it said
+  bool canResume() const;                        // it has ended and left a checkpoint
 
  Q_SIGNALS:
   void changed();  // new steps, or it began or ended
@@ -50,6 +51,7 @@ class RunProcess : public QObject {
 
   QString program_, folder_;
   qint64 pid_ = 0;
+  std::int64_t asked_ = 0;
   QByteArray started_;  // of that process: a reused id is another process
   bool was_alive_ = false;
   MetricsFollower metrics_;

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QStandardPaths>
+#include <utility>
 
 namespace gui {
 
@@ -13,11 +14,22 @@ QString programBesideUs(const QString& name) {
 ToolProcess::ToolProcess(QObject* parent) : QObject(parent), program_(programBesideUs(QStringLiteral("meshwright"))) {
   process_.setProcessChannelMode(QProcess::MergedChannels);
   connect(&process_, &QProcess::finished, this, &ToolProcess::end);
+  connect(&process_, &QProcess::readyRead, this, [this] {
+    said_ += process_.readAll();
+    const QByteArray line = said_.trimmed();
+    Q_EMIT progressed(QString::fromUtf8(line.mid(line.lastIndexOf('\n') + 1)).trimmed());
+  });
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error == QProcess::FailedToStart)
       Q_EMIT failed(
           {tr("%1 could not be started: %2").arg(program_, process_.errorString()), tr("build meshwright beside meshwright-gui")});
   });
+}
+
+void ToolProcess::cancel() {
+  if (!isRunning()) return;
+  cancelled_ = true;
+  process_.terminate();
 }
 
 ToolProcess::~ToolProcess() {
@@ -29,11 +41,15 @@ ToolProcess::~ToolProcess() {
 void ToolProcess::start(const QStringList& words, Then then) {
   if (isRunning()) return Q_EMIT failed({tr("Another command is still running."), tr("wait until it has ended")});
   then_ = std::move(then);
+  said_.clear();
+  cancelled_ = false;
   process_.start(program_, words);
 }
 
 void ToolProcess::end() {
-  const QString said = QString::fromUtf8(process_.readAll());
+  said_ += process_.readAll();
+  const QString said = QString::fromUtf8(said_);
+  if (std::exchange(cancelled_, false)) return Q_EMIT cancelled();
   if (process_.exitStatus() == QProcess::NormalExit && process_.exitCode() == 0) return then_(said);
   const Message message = messageOf(said);
   Q_EMIT failed(message.problem.isEmpty() ? Message{tr("%1 ended without a word.").arg(program_), QString()} : message);

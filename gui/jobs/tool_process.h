@@ -21,8 +21,11 @@ class ToolProcess : public QObject {
   using Then = std::function<void(const QString& said)>;
   void start(const QStringList& words, Then then);  // then: it has succeeded; refused while another runs
   bool isRunning() const { return process_.state() != QProcess::NotRunning; }
+  void cancel();  // what it would have written is not there; told as ended
 
  Q_SIGNALS:
+  void progressed(const QString& line);  // what it said last
+  void cancelled();
   void failed(const gui::Message& message);
 
  private:
@@ -30,6 +33,8 @@ class ToolProcess : public QObject {
 
   QString program_;
   QProcess process_;
+  QByteArray said_;
+  bool cancelled_ = false;
   Then then_;
 };
 

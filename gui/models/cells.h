@@ -16,5 +16,6 @@ Cell bytesCell(sim::Bytes bytes);
 Cell shareCell(double share);        // "8.3 %"
 Cell signedShareCell(double share);  // "+8.3 %"
 Cell countCell(std::int64_t count);
+QString waitText(sim::Seconds time);  // "2 h 05 min", "3 min 20 s", "12 s": how long somebody waits
 
 }  // namespace gui

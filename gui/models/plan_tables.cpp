@@ -6,6 +6,7 @@
 #include "gui/models/reason_text.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/units/unit_text.h"
 
 namespace gui {
 namespace {
@@ -18,6 +19,31 @@ Cell indexCell(Index index) {
 }
 
 Cell grouped(std::int64_t count) { return {QStringLiteral("%L1").arg(count), static_cast<qlonglong>(count)}; }
+
+// "8, on one node": how far they are apart.
+QString ranksText(const SliceFigures& figures) {
+  return figures.on_node == figures.ranks ? words("%L1, on one node").arg(figures.ranks)
+                                          : words("%L1, %L2 on a node").arg(figures.ranks).arg(figures.on_node);
+}
+
+// What only some slices have: bytes and their rate, products and theirs.
+std::vector<std::vector<Cell>> rateRows(const SliceFigures& figures, sim::Seconds time) {
+  std::vector<std::vector<Cell>> rows;
+  const auto add = [&](const QString& name, const QString& value) { rows.push_back({{name, {}}, {value, {}}}); };
+  if (figures.payload > sim::Bytes(0)) {
+    add(words("Bytes"), bytesCell(figures.payload).text);
+    if (time.count() > 0 && !figures.is_posted)
+      add(words("Bytes a second"), textOf(sim::to_text(sim::BytesPerSecond(static_cast<double>(figures.payload.value()) / time.count()))));
+  }
+  if (figures.ranks > 1) add(words("Ranks of the group"), ranksText(figures));
+  if (figures.flops && time.count() > 0) {
+    add(words("Operations"), textOf(sim::to_text(sim::FlopsPerSecond(*figures.flops))).chopped(2));
+    add(words("Operations a second"), textOf(sim::to_text(sim::FlopsPerSecond(*figures.flops / time.count()))));
+    if (figures.share_of_peak > 0) add(words("Share of the peak"), shareCell(figures.share_of_peak).text);
+  }
+  if (figures.alone > sim::SimTime(0)) add(words("With its links for itself"), timeCell(figures.alone).text);
+  return rows;
+}
 
 }  // namespace
 
@@ -50,13 +76,15 @@ Table figuresTable(const SimulatedPlan& simulated) {
   return table;
 }
 
-Table sliceTable(const sim::Span& span, sim::SimTime slack) {
+Table sliceTable(const SimulatedPlan& simulated, std::uint32_t position) {
+  const sim::Span& span = simulated.result.timeline.spans[position];
+  const sim::SimTime slack = simulated.critical.slack[position];
   Table table;
   table.headers = {words("Slice"), words("Value")};
   const sim::TaskKey& key = span.key;
   table.rows = {{{words("Operation"), {}}, {nameText(sim::kOperationNames[static_cast<std::size_t>(key.operation)]), {}}},
                 {{words("Phase"), {}}, {nameText(sim::kPhaseNames[static_cast<std::size_t>(key.phase)]), {}}},
-                {{words("Start"), {}}, {timeCell(span.start).text, {}}},
+                {{words("Start"), {}}, {textOf(momentText({span.start, span.end - span.start})), {}}},
                 {{words("Duration"), {}}, {timeCell(span.end - span.start).text, {}}},
                 {{words("Slack"), {}}, {slack > sim::SimTime(0) ? timeCell(slack).text : words("none: it is critical"), {}}},
                 {{words("Stage"), {}}, indexCell(key.stage)},
@@ -65,6 +93,9 @@ Table sliceTable(const sim::Span& span, sim::SimTime slack) {
                 {{words("Layer"), {}}, indexCell(key.layer)},
                 {{words("Group"), {}}, {nameText(sim::kMeshAxisNames[static_cast<std::size_t>(key.group)]), {}}},
                 {{words("Key"), {}}, {textOf(sim::to_text(key)), {}}}};
+  constexpr std::ptrdiff_t kBehindDuration = 4;
+  std::vector<std::vector<Cell>> rates = rateRows(figuresOf(simulated, position), sim::to_seconds(span.end - span.start));
+  table.rows.insert(table.rows.begin() + kBehindDuration, rates.begin(), rates.end());
   return table;
 }
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "gui/core/alive.h"
+#include "gui/core/slice_figures.h"
 #include "gui/models/table_item_model.h"
 
 namespace gui {
 
 Table figuresTable(const SimulatedPlan& simulated);
-Table sliceTable(const sim::Span& span, sim::SimTime slack);
+Table sliceTable(const SimulatedPlan& simulated, std::uint32_t position);  // of a span of its timeline
 Table aliveTable(const std::vector<AliveItem>& items);
 QString categoryName(sim::MemoryCategory category);
 

@@ -3,13 +3,16 @@
 
 #include <QStringList>
 #include <QVariant>
+#include <cstdint>
 #include <vector>
 
 namespace gui {
 
+enum class CellUnit : std::uint8_t { None, Picoseconds, Seconds, Bytes, Share };  // of the value it sorts by
 struct Cell {
   QString text;
   QVariant sort;  // a number aligns to the right; invalid: the text itself
+  CellUnit unit = CellUnit::None;
 };
 struct Table {
   QStringList headers;
@@ -17,6 +20,6 @@ struct Table {
   std::vector<bool> marked;  // rows in bold; empty: none
 };
 bool isNumber(const Cell& cell);
-QString csvOf(const Table& table);  // RFC 4180, the texts as shown
+QString csvOf(const Table& table);  // RFC 4180: numbers as they are, their unit behind the header; other texts as shown
 
 }  // namespace gui

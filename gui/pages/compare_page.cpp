@@ -14,6 +14,7 @@
 #include "gui/pages/table_panel.h"
 #include "gui/views/histogram_view.h"
 #include "gui/views/legend_view.h"
+#include "gui/views/slice_text.h"
 #include "gui/views/timeline_view.h"
 
 namespace gui {
@@ -232,7 +233,7 @@ void ComparePage::show(const Shown& shown) {
   difference_->setExtras(shown.lag);
   overlay_->setTimeline(shown.overlay, [steps = steps_](std::uint32_t span) {
     const std::vector<sim::Span>&a = steps->left.timeline().spans, &b = steps->right.timeline().spans;
-    return shortName(span < a.size() ? a[span].key : b[span - a.size()].key);
+    return sliceName(span < a.size() ? a[span].key : b[span - a.size()].key).toStdString();
   });
   const TimeRange whole{sim::SimTime(0), std::max(left_->core().range().end, right_->core().range().end)};
   for (TimelineView* view : {left_, right_, overlay_, difference_}) view->setWhole(whole);

@@ -6,6 +6,7 @@
 #include <QStackedLayout>
 #include <QTabWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/core/simulated_plan.h"
 #include "gui/models/cells.h"
@@ -83,17 +84,27 @@ void PlanPage::link() {
   connect(table_, &TablePanel::filterChanged, this, [this] { scatter_->setVisible(table_->visibleRows()); });
 }
 
-void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit) {
+void PlanPage::markPlan(const sim::ParallelPlan& plan) {
+  const auto row = std::find(hashes_.begin(), hashes_.end(), sim::plan_hash(plan));
+  const int position = row == hashes_.end() ? -1 : static_cast<int>(row - hashes_.begin());
+  const QSignalBlocker quiet(table_);
+  table_->choose(position);
+  scatter_->choose(position);
+}
+
+void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit, First best) {
   shown_->setCurrentIndex(1);
   results_->setTabVisible(0, true);
   results_->setCurrentIndex(0);
   candidates_ = candidatesOf(result);
+  hashes_.clear();
+  for (const Candidate& candidate : candidates_) hashes_.push_back(sim::plan_hash(candidate.plan.plan));
   scatter_->setCandidates(candidates_, limit);
   table_->setFilter({});
   table_->setTable(candidatesTable(candidates_));
   exclusions_->setTable(exclusionsTable(result.excluded));
   proof_->setText(sentenceText(result.proof));
-  if (!candidates_.empty()) table_->choose(0);
+  if (best == First::Chosen && !candidates_.empty()) table_->choose(0);
 }
 
 // There long before the planner's answer to the same question, which replaces the one before.

@@ -22,7 +22,9 @@ class PlanPage : public QWidget {
   Q_OBJECT
  public:
   explicit PlanPage(QWidget* parent = nullptr);
-  void setResult(const planner::SearchResult& result, sim::Bytes limit);
+  enum class First { Chosen, Listed };  // Chosen: the best is shown on all pages
+  void setResult(const planner::SearchResult& result, sim::Bytes limit, First best = First::Chosen);
+  void markPlan(const sim::ParallelPlan& plan);      // its row, where it is one
   void setEstimate(const SharedEstimate& estimate);  // null: there is none
   const std::vector<Candidate>& candidates() const { return candidates_; }
   TablePanel* table() const { return table_; }
@@ -40,6 +42,7 @@ class PlanPage : public QWidget {
   QWidget* result();
   void link();
   std::vector<Candidate> candidates_;
+  std::vector<std::string> hashes_;  // of their plans
   TablePanel *table_, *exclusions_;
   ScatterView* scatter_;
   EstimatePanel* estimate_;

@@ -60,7 +60,8 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       sequence_(spinBox(this, 1 << 24, 1024)),
       plan_(new QPushButton(tr("&Plan"), this)),
       cancel_(new QPushButton(tr("Cancel"), this)),
-      progress_(new QProgressBar(this)) {
+      progress_(new QProgressBar(this)),
+      footer_(new QWidget(this)) {
   for (const std::string& name : knownClusters()) cluster_->addItem(QString::fromStdString(name));
   cluster_->setEditable(true);
   cluster_->setLineEdit(new PathEdit(cluster_));
@@ -120,15 +121,17 @@ void QuestionPanel::buildForm() {
 }
 
 void QuestionPanel::buildButtons() {
-  auto* form = static_cast<QFormLayout*>(layout());
   plan_->setDefault(true);
   plan_->setToolTip(tr("Find the best plans (Ctrl+Return)"));
   cancel_->setToolTip(tr("Stop the search (Ctrl+.)"));
   auto* line = new QHBoxLayout;
   line->addWidget(plan_, 1);
   line->addWidget(cancel_);
-  form->addRow(line);
-  form->addRow(progress_);
+  auto* column = new QVBoxLayout(footer_);
+  column->setContentsMargins(12, 4, 12, 8);
+  column->addLayout(line);
+  column->addWidget(progress_);
+  static_cast<QFormLayout*>(layout())->addRow(footer_);  // until somebody takes it
   connect(plan_, &QPushButton::clicked, this, [this] { Q_EMIT planRequested(question()); });
   connect(cancel_, &QPushButton::clicked, this, &QuestionPanel::cancelRequested);
 }

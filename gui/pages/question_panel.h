@@ -17,6 +17,8 @@ class QuestionPanel : public QWidget {
   Q_OBJECT
  public:
   explicit QuestionPanel(QWidget* parent = nullptr);
+  QWidget* footer() const { return footer_; }  // plan, cancel, progress: stands outside of what scrolls
+  QPushButton* planButton() const { return plan_; }
   PlanQuestion question() const;
   void setQuestion(const PlanQuestion& question);
   void setRunning(bool running);
@@ -37,6 +39,7 @@ class QuestionPanel : public QWidget {
   QSpinBox *devices_, *batch_, *sequence_;
   QPushButton *plan_, *cancel_;
   QProgressBar* progress_;
+  QWidget* footer_;
 };
 
 }  // namespace gui

@@ -15,8 +15,12 @@
 #include <QStandardPaths>
 
 #include "gui/models/cells.h"
+#include "gui/models/reason_text.h"
+#include "gui/models/run_tables.h"
 #include "gui/pages/path_edit.h"
+#include "gui/pages/table_panel.h"
 #include "gui/views/line_view.h"
+#include "gui/views/slice_text.h"
 #include "gui/views/timeline_view.h"
 
 namespace gui {
@@ -46,12 +50,16 @@ RunPage::RunPage(QWidget* parent)
       resume_(new QPushButton(tr("&Resume"), this)),
       compare_(new QPushButton(tr("&Compare with the simulation"), this)),
       export_(new QPushButton(tr("Export the plan"), this)),
+      script_button_(new QPushButton(tr("Show the scr&ipt for srun"), this)),
       state_(new QLabel(this)),
+      elsewhere_(new QLabel(this)),
       loss_(new LineView(tr("Loss"), this)),
       speed_(new LineView(tr("Tokens/s"), this)),
       memory_(new LineView(tr("Memory, MiB"), this)),
       timeline_(new TimelineView(this)),
       words_(new QPlainTextEdit(this)),
+      history_(new TablePanel(tr("Runs so far"), TablePanel::Filter::Shown, this)),
+      noting_(this),
       drawing_(this) {
   const bool here = QFileInfo(QDir::currentPath()).isWritable();  // where a desktop starts programs it is often not
   folder_->setText(QDir(here ? QDir::currentPath() : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation))
@@ -66,10 +74,22 @@ RunPage::RunPage(QWidget* parent)
   });
   connect(resume_, &QPushButton::clicked, this, &RunPage::resume);
   connect(compare_, &QPushButton::clicked, this, [this] { Q_EMIT compareRequested(folder_->text()); });
-  connect(&process_, &RunProcess::changed, this, &RunPage::refresh);
+  connect(&process_, &RunProcess::changed, this, [this] {
+    refresh();
+    if (!process_.isAlive() || process_.steps().size() == 1) noteRun(process_.folder());
+  });
+  connect(&noting_, &BackgroundJob::failed, this, &RunPage::failed);
+  connect(history_, &TablePanel::rowOpened, this,
+          [this](int position) { Q_EMIT runOpened(QString::fromStdString(records_[static_cast<std::size_t>(position)].folder)); });
+  connect(script_button_, &QPushButton::clicked, this, [this] {
+    launcher_->setCurrentText(QStringLiteral("srun"));
+    showScript(launcher_->currentIndex());
+  });
   connect(&process_, &RunProcess::failed, this, &RunPage::failed);
   for (QLineEdit* line : {data_, folder_}) connect(line, &QLineEdit::textChanged, this, &RunPage::refresh);
   connect(steps_, &QSpinBox::valueChanged, this, &RunPage::refresh);
+  for (QLineEdit* line : {data_, folder_}) connect(line, &QLineEdit::textChanged, this, &RunPage::formChanged);
+  connect(steps_, &QSpinBox::valueChanged, this, &RunPage::formChanged);
   refresh();
 }
 
@@ -111,6 +131,11 @@ QWidget* RunPage::form() {
   state_->setMinimumWidth(1);
   line->addWidget(state_, 1);
   form->addRow(line);
+  elsewhere_->setWordWrap(true);
+  auto* elsewhere_line = new QHBoxLayout;
+  elsewhere_line->addWidget(elsewhere_, 1);
+  elsewhere_line->addWidget(script_button_);
+  form->addRow(elsewhere_line);
   return box;
 }
 
@@ -129,8 +154,12 @@ void RunPage::build() {
   timeline_->setEmptyText(tr("The steps of the run appear here; their tasks with every checkpoint"));
   body->addWidget(charts);
   body->addWidget(timeline_);
-  body->addWidget(words_);
-  body->setSizes({240, 220, 110});
+  auto* below = new QSplitter(Qt::Horizontal, this);
+  below->addWidget(words_);
+  below->addWidget(history_);
+  below->setSizes({420, 480});
+  body->addWidget(below);
+  body->setSizes({220, 190, 160});
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -147,6 +176,43 @@ void RunPage::setExports(const QList<QAction*>& exports) {
 void RunPage::setPlan(const sim::ParallelPlan& plan) {
   plan_ = plan;
   refresh();
+}
+
+void RunPage::setMachine(const Machine& machine) {
+  machine_ = machine;
+  refresh();
+}
+
+void RunPage::keepHistory(const QString& path) {
+  history_path_ = path;
+  try {
+    records_ = loadHistory(path.toStdString());
+  } catch (...) {
+    Q_EMIT failed(messageOf(std::current_exception()));
+  }
+  showHistory();
+}
+
+void RunPage::showHistory() {
+  const std::vector<RunRecord> shown = records_;
+  history_->setTable(historyTable(shown));
+}
+
+// A folder without a plan is not noted: nothing has begun there yet.
+void RunPage::noteRun(const QString& folder) {
+  noting_.start([this, folder = folder.toStdString(), path = history_path_.toStdString(),
+                 history = records_](const std::atomic<bool>&) mutable -> BackgroundJob::Finish {
+    try {
+      note(history, recordOf(folder));
+    } catch (const sim::InputError&) {
+      return {};
+    }
+    if (!path.empty()) saveHistory(history, path);
+    return [this, history] {
+      records_ = history;
+      showHistory();
+    };
+  });
 }
 
 void RunPage::setData(const QString& path) { data_->setText(path); }
@@ -187,6 +253,7 @@ void RunPage::showScript(int launcher) {
 void RunPage::follow(const QString& folder) {
   folder_->setText(folder);
   process_.follow(folder);
+  if (process_.asked() > 0) steps_->setValue(static_cast<int>(process_.asked()));
   refresh();
 }
 
@@ -194,19 +261,32 @@ QString RunPage::words() const { return words_->toPlainText(); }
 
 void RunPage::refreshButtons() {
   const bool alive = process_.isAlive();
-  start_->setEnabled(plan_.has_value() && !data_->text().isEmpty() && !alive);
+  const std::optional<std::string> elsewhere = plan_ && !alive ? whyNotHere(*plan_, machine_) : std::nullopt;
+  for (QWidget* part : {static_cast<QWidget*>(elsewhere_), static_cast<QWidget*>(script_button_)}) part->setVisible(elsewhere.has_value());
+  elsewhere_->setText(elsewhere ? sentenceText(*elsewhere) : QString());
+  start_->setEnabled(plan_.has_value() && !data_->text().isEmpty() && !alive && !elsewhere);
   stop_->setEnabled(alive);
   resume_->setEnabled(process_.canResume());
   export_->setEnabled(plan_.has_value());
   compare_->setEnabled(!alive && !process_.steps().empty());
-  QPushButton* const next = compare_->isEnabled() ? compare_ : start_->isEnabled() ? start_ : plan_ && !alive ? example_ : nullptr;
+  QPushButton* const next = compare_->isEnabled()           ? compare_
+                            : start_->isEnabled()           ? start_
+                            : plan_ && !alive && !elsewhere ? example_
+                                                            : nullptr;
   for (QPushButton* button : {example_, start_, compare_}) button->setDefault(button == next);  // stands out
+  script_button_->setDefault(elsewhere.has_value());
+  Q_EMIT buttonsChanged();
 }
 
 QString RunPage::stateText() const {
   const bool any = !process_.steps().empty();
   const auto last = any ? process_.steps().back().step : 0;
-  if (process_.isAlive()) return tr("running: step %1 of %2").arg(last).arg(steps_->value());
+  if (process_.isAlive() && process_.asked() <= 0) return tr("running: step %1").arg(last);
+  if (process_.isAlive()) {
+    const QString step = tr("running: step %1 of %2").arg(last).arg(process_.asked());
+    const std::optional<sim::Seconds> left = timeLeft(process_.steps(), process_.asked());
+    return left ? step + tr(", %1 left").arg(waitText(*left)) : step;
+  }
   if (any) return tr("ended after step %1").arg(last);
   return !plan_ ? tr("choose a plan first, on the Plan page") : data_->text().isEmpty() ? tr("choose the data first") : tr("ready");
 }
@@ -214,7 +294,7 @@ QString RunPage::stateText() const {
 void RunPage::refresh() {
   refreshButtons();
   command_->setText(process_.commandText(request()));
-  launcher_->setEnabled(plan_.has_value() && !data_->text().isEmpty());
+  launcher_->setEnabled(plan_.has_value());
   command_->setCursorPosition(0);
   state_->setText(stateText());
   constexpr double kMebibyte = 1 << 20;
@@ -243,7 +323,9 @@ void RunPage::drawTimeline() {
         return [this, drawn] {
           const TimeRange before = timeline_->shown();
           const bool followed = !shown_ || before == shown_->core->range();
-          timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) { return drawn->nameOf(span); });
+          timeline_->setTimeline(drawn->core, [drawn](std::uint32_t span) {
+            return span < drawn->tasks.size() ? sliceName(drawn->tasks[span].key).toStdString() : drawn->nameOf(span);
+          });
           if (!followed) timeline_->setShown(before);
           shown_ = drawn;
         };

@@ -4,7 +4,9 @@
 
 #include <QWidget>
 
+#include "gui/core/run_record.h"
 #include "gui/core/run_timeline.h"
+#include "gui/core/this_machine.h"
 #include "gui/jobs/background_job.h"
 #include "gui/jobs/run_process.h"
 #include "gui/jobs/tool_process.h"
@@ -19,6 +21,7 @@ class QSpinBox;
 namespace gui {
 
 class LineView;
+class TablePanel;
 class TimelineView;
 
 class RunPage : public QWidget {
@@ -32,6 +35,10 @@ class RunPage : public QWidget {
   void start();
   void resume();  // up to the number of steps that the form says
   void follow(const QString& folder);
+  void keepHistory(const QString& path);    // of runs: read from there, written there from now on
+  void noteRun(const QString& folder);      // in the history, as it is now
+  void setMachine(const Machine& machine);  // that shall run the plan; default: this one
+  QLineEdit* dataLine() const { return data_; }
   QComboBox* launcher() const { return launcher_; }
   ToolProcess* scripting() { return &scripting_; }
   QString words() const;  // what the run says, or the script for another launcher
@@ -42,6 +49,9 @@ class RunPage : public QWidget {
   QPushButton* stopButton() const { return stop_; }
   QPushButton* resumeButton() const { return resume_; }
   QPushButton* exportButton() const { return export_; }
+  QPushButton* scriptButton() const { return script_button_; }
+  TablePanel* history() const { return history_; }
+  QString stateText() const;
   void setExports(const QList<QAction*>& exports);  // of the plan, for other programs to train by
 
  Q_SIGNALS:
@@ -49,6 +59,9 @@ class RunPage : public QWidget {
   void dataWanted();     // to be chosen
   void exampleWanted();  // as data
   void compareRequested(const QString& folder);
+  void runOpened(const QString& folder);  // of the history
+  void formChanged();
+  void buttonsChanged();
 
  private:
   void build();
@@ -57,7 +70,7 @@ class RunPage : public QWidget {
   void refresh();
   void refreshButtons();
   void drawTimeline();
-  QString stateText() const;
+  void showHistory();
 
   std::optional<sim::ParallelPlan> plan_;
   RunProcess process_;
@@ -66,12 +79,16 @@ class RunPage : public QWidget {
   QLineEdit *data_, *folder_, *command_;
   QComboBox* launcher_;
   QSpinBox* steps_;
-  QPushButton *example_, *start_, *stop_, *resume_, *compare_, *export_;
-  QLabel* state_;
+  QPushButton *example_, *start_, *stop_, *resume_, *compare_, *export_, *script_button_;
+  QLabel *state_, *elsewhere_;  // elsewhere: why the plan cannot be started here
   LineView *loss_, *speed_, *memory_;
   TimelineView* timeline_;
   QPlainTextEdit* words_;
-  BackgroundJob drawing_;
+  TablePanel* history_;
+  QString history_path_;
+  std::vector<RunRecord> records_;
+  Machine machine_ = thisMachine();
+  BackgroundJob noting_, drawing_;
   bool redraw_ = false;  // there is news since the drawing began
   SharedRunTimeline shown_;
 };

@@ -1,6 +1,9 @@
 #include "gui/pages/table_panel.h"
 
+#include <QAction>
+#include <QClipboard>
 #include <QEvent>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -42,6 +45,12 @@ TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
   view_->setAccessibleName(title);
   arrange(view_);
   view_->viewport()->installEventFilter(this);
+  view_->setContextMenuPolicy(Qt::ActionsContextMenu);
+  auto* copy = new QAction(tr("Copy the row"), view_);
+  connect(copy, &QAction::triggered, this, [this] { copyRow(); });
+  auto* all = new QAction(tr("Copy the table"), view_);
+  connect(all, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(csvOf(visibleTable())); });
+  view_->addActions({copy, all});
   filter_->setPlaceholderText(tr("Filter: words, or column:word"));
   filter_->setAccessibleName(tr("Filter: %1").arg(title));
   filter_->setClearButtonEnabled(true);
@@ -113,12 +122,24 @@ std::vector<bool> TablePanel::visibleRows() const {
 }
 
 void TablePanel::choose(int position) {
+  if (position < 0) {
+    view_->clearSelection();
+    return view_->setCurrentIndex({});
+  }
   if (const int row = model_->rowOf(position); row >= 0) view_->setCurrentIndex(model_->index(row, 0));
 }
 
 int TablePanel::chosen() const {
   const QModelIndex current = view_->currentIndex();
   return current.isValid() ? model_->positionOf(current.row()) : -1;
+}
+
+void TablePanel::copyRow() const {
+  const int position = chosen();
+  if (position < 0) return;
+  QStringList cells;
+  for (const Cell& cell : table().rows[static_cast<std::size_t>(position)]) cells << cell.text;
+  QGuiApplication::clipboard()->setText(cells.join('\t'));
 }
 
 void TablePanel::setFilter(const QString& terms) { filter_->setText(terms); }

@@ -22,7 +22,7 @@ class TablePanel : public QWidget {
   const Table& table() const { return model_->table(); }
   Table visibleTable() const;             // as filtered and sorted
   std::vector<bool> visibleRows() const;  // by position
-  void choose(int position);
+  void choose(int position);              // -1: none
   int chosen() const;
   void setFilter(const QString& terms);
   void setStretchedColumn(int column) { stretched_ = column; }  // takes the room that is left; of the next table
@@ -38,6 +38,7 @@ class TablePanel : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;  // the table becomes wider or narrower
 
  private:
+  void copyRow() const;
   void updateCount();
   void fitStretched();  // what is left, but never too little to read
   void arrangeColumns();

@@ -14,6 +14,8 @@
 #include "gui/pages/step_explanation.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/legend_view.h"
+#include "gui/views/overview_view.h"
+#include "gui/views/slice_text.h"
 #include "gui/views/timeline_view.h"
 
 namespace gui {
@@ -82,7 +84,13 @@ void TimelinePage::build() {
   side->addWidget(figures_);
   side->addWidget(details_);
   auto* body = new QSplitter(Qt::Horizontal, this);
-  body->addWidget(view_);
+  auto* lines = new QWidget(this);
+  auto* rows = new QVBoxLayout(lines);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  rows->addWidget(new OverviewView(view_, lines));
+  rows->addWidget(view_, 1);
+  body->addWidget(lines);
   body->addWidget(side);
   body->setSizes({850, 330});
   body->setStretchFactor(0, 3);  // both give way on a small screen
@@ -104,7 +112,8 @@ void TimelinePage::build() {
 
 void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   const StepPicture& picture = plan->shown();
-  view_->setTimeline(picture.core, [plan](std::uint32_t span) { return shortName(plan->shownSpan(span).key); });
+  const std::optional<Looked> looked = lookedAt(*plan);
+  view_->setTimeline(picture.core, [plan](std::uint32_t span) { return sliceName(plan->shownSpan(span).key).toStdString(); });
   view_->setExtras({plan, &picture.counters}, {plan, &picture.flows});
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;
@@ -114,6 +123,21 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   details_->setTable(Table{{tr("Slice"), tr("Value")}, {{{tr("Click one"), {}}, {QString(), {}}}}, {}});
   summary_->setText(QStringLiteral("<b>%1</b>").arg(sentenceText(summaryOf(plan->plan))));
   search(search_->text());
+  if (!looked) return;
+  view_->setShown(looked->shown);
+  if (looked->span) view_->select(view_->core().find(plan->shown().devices.numberOf(*looked->span)));
+}
+
+// Stages or ranks of one plan: zoom and selection stay.
+std::optional<TimelinePage::Looked> TimelinePage::lookedAt(const SimulatedPlan& next) const {
+  if (!plan_ || sim::plan_hash(plan_->plan) != sim::plan_hash(next.plan)) return std::nullopt;
+  Looked looked{view_->shown(), std::nullopt};
+  const std::vector<sim::Span>& spans = next.result.timeline.spans;
+  const std::optional<Slice> slice = view_->selected();
+  if (!slice) return looked;
+  const std::uint32_t at = plan_->shown().devices.positionOf(view_->core().row(slice->row).spanOf(slice->position));
+  if (at < spans.size() && spans[at].key == plan_->result.timeline.spans[at].key) looked.span = at;
+  return looked;
 }
 
 std::vector<std::size_t> TimelinePage::devicesShown() const {
@@ -163,7 +187,7 @@ void TimelinePage::setViewState(const ViewState& state) {
 void TimelinePage::showSlice(int span) {
   if (span < 0 || !plan_) return;
   const std::uint32_t at = plan_->shown().devices.positionOf(static_cast<std::uint32_t>(span));
-  details_->setTable(sliceTable(plan_->result.timeline.spans[at], plan_->critical.slack[at]));
+  details_->setTable(sliceTable(*plan_, at));
 }
 
 void TimelinePage::search(const QString& pattern) {

@@ -42,6 +42,11 @@ class TimelinePage : public QWidget {
 
  private:
   void build();
+  struct Looked {
+    TimeRange shown;
+    std::optional<std::uint32_t> span;  // of the timeline: what is selected
+  };
+  std::optional<Looked> lookedAt(const SimulatedPlan& next) const;  // what of the plan shown stays for the next one
   void showSlice(int span);
   void nextMatch();
   void fade();

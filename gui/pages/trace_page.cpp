@@ -12,6 +12,7 @@
 #include "gui/models/trace_tables.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/legend_view.h"
+#include "gui/views/overview_view.h"
 #include "gui/views/timeline_view.h"
 
 namespace gui {
@@ -59,7 +60,13 @@ void TracePage::build() {
   lower->addWidget(event_);
   lower->setSizes({640, 400});
   auto* body = new QSplitter(Qt::Vertical, this);
-  body->addWidget(view_);
+  auto* upper = new QWidget(this);
+  auto* lines = new QVBoxLayout(upper);
+  lines->setContentsMargins(0, 0, 0, 0);
+  lines->setSpacing(0);
+  lines->addWidget(new OverviewView(view_, upper));
+  lines->addWidget(view_, 1);
+  body->addWidget(upper);
   body->addWidget(lower);
   body->setSizes({520, 260});
   body->setStretchFactor(0, 1);
@@ -97,7 +104,10 @@ QString TracePage::summaryText() const {
 
 void TracePage::setTrace(const SharedTrace& trace) {
   trace_ = trace;
-  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) { return trace->nameOf(span); });
+  view_->setTimeline(SharedCore(trace, &trace->core), [trace](std::uint32_t span) {
+    const std::string& name = trace->nameOf(span);
+    return name.starts_with("void ") ? name.substr(5) : name;  // what a kernel returns says nothing
+  });
   view_->setExtras(nullptr, {trace, &trace->flows});
   summary_->setText(summaryText());
   orderDevices();

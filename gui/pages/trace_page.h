@@ -14,6 +14,7 @@ class QLineEdit;
 namespace gui {
 
 class LegendView;
+class OverviewView;
 class TablePanel;
 class TimelineView;
 

@@ -24,6 +24,9 @@ class RoomyStyle : public QProxyStyle {
            : metric == PM_HeaderMargin    ? kOfHeaders
                                           : QProxyStyle::pixelMetric(metric, option, widget);
   }
+  int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* returned) const override {
+    return hint == SH_MenuBar_AltKeyNavigation ? 1 : QProxyStyle::styleHint(hint, option, widget, returned);
+  }
   // Fusion outlines in a darker shade of the window: on a dark one nobody would see where a box, a line or a button begins.
   void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const override {
     QProxyStyle::drawPrimitive(element, option, painter, widget);
@@ -74,9 +77,13 @@ DisplayGuard::DisplayGuard(std::function<void()> last) {
 
 DisplayGuard::~DisplayGuard() { lastWords() = nullptr; }
 
+void nameApplication() {
+  QCoreApplication::setOrganizationName(QStringLiteral("meshwright"));
+  QCoreApplication::setApplicationName(QStringLiteral("meshwright-gui"));
+}
+
 void styleApplication() {
-  QApplication::setOrganizationName(QStringLiteral("meshwright"));
-  QApplication::setApplicationName(QStringLiteral("meshwright-gui"));
+  nameApplication();
   QApplication::setStyle(new RoomyStyle);
   QApplication::setPalette(lightPalette());
   QFont font = QApplication::font();

@@ -5,6 +5,7 @@
 
 namespace gui {
 
+void nameApplication();  // where settings lie; without a display, too
 void styleApplication();
 
 // Where a display goes away Qt calls exit(): `last` is called, then the program ends with that status, before statics go from under its workers.

@@ -1,6 +1,9 @@
 // What a person does to a timeline with wheel, mouse and keys.
+#include <QAction>
+#include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QToolTip>
@@ -33,8 +36,34 @@ void TimelineView::pan(double share) {
   setShown(panned(shown_, sim::SimTime(static_cast<std::int64_t>(share * static_cast<double>(shown_.length().count()))), whole_));
 }
 
+void TimelineView::selectFirst() {
+  for (RowIndex row{0}; row.value < tops_.size(); ++row.value) {
+    const SliceColumns& slices = *core_->row(row).slices;
+    if (topOf(row) < scroll_->value() || core_->row(row).repeats) continue;
+    const auto first = std::lower_bound(slices.end.begin(), slices.end.end(), shown_.begin.count() + 1) - slices.end.begin();
+    if (static_cast<std::size_t>(first) < slices.end.size()) return select(Slice{row, static_cast<std::uint32_t>(first)});
+  }
+}
+
+void TimelineView::stepRow(int by) {
+  if (!selected_) return selectFirst();
+  const sim::SimTime time = core_->extent(*selected_).begin;
+  const auto place = [this](RowIndex row) { return std::pair(topOf(row), static_cast<std::ptrdiff_t>(row.value)); };
+  const auto from = place(selected_->row);
+  std::optional<RowIndex> to;
+  for (RowIndex row{0}; row.value < tops_.size(); ++row.value) {
+    if (core_->row(row).size() == 0 || core_->row(row).repeats || topOf(row) < 0) continue;
+    const bool is_beyond = by > 0 ? place(row) > from : place(row) < from;
+    if (is_beyond && (!to || (by > 0 ? place(row) < place(*to) : place(row) > place(*to)))) to = row;
+  }
+  if (!to) return;
+  const std::vector<std::int64_t>& starts = core_->row(*to).slices->start;
+  const auto behind = std::upper_bound(starts.begin(), starts.end(), time.count()) - starts.begin();
+  select(Slice{*to, static_cast<std::uint32_t>(std::max<std::ptrdiff_t>(0, behind - 1))});
+}
+
 void TimelineView::step(int by) {
-  if (!selected_) return;
+  if (!selected_) return selectFirst();
   if (const std::optional<Slice> next = core_->neighbor(*selected_, by)) select(next);
 }
 
@@ -63,26 +92,59 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
   switch (keyOf(*event)) {
     case Qt::Key_W: return setShown(zoomed(shown_, {middle, 0.7}, whole_));
     case Qt::Key_S: return setShown(zoomed(shown_, {middle, 1 / 0.7}, whole_));
-    case Qt::Key_A:
-    case Qt::Key_Left: return pan(-0.1);
-    case Qt::Key_D:
-    case Qt::Key_Right: return pan(0.1);
+    case Qt::Key_A: return pan(-0.1);
+    case Qt::Key_D: return pan(0.1);
     case Qt::Key_F: return fit();
     case Qt::Key_0: return setShown(whole_);
+    case Qt::Key_Right:
     case Qt::Key_Period: return step(1);
+    case Qt::Key_Left:
     case Qt::Key_Comma: return step(-1);
     case Qt::Key_BracketRight: return hop(true);
     case Qt::Key_BracketLeft: return hop(false);
-    case Qt::Key_Up: return scroll_->setValue(scroll_->value() - kRow);
-    case Qt::Key_Down: return scroll_->setValue(scroll_->value() + kRow);
+    case Qt::Key_Up: return stepRow(-1);
+    case Qt::Key_Down: return stepRow(1);
+    case Qt::Key_PageUp: return scroll_->setValue(scroll_->value() - scroll_->pageStep());
+    case Qt::Key_PageDown: return scroll_->setValue(scroll_->value() + scroll_->pageStep());
     case Qt::Key_M: return note(selected_ ? core_->extent(*selected_).begin : middle);
     case Qt::Key_R: return selected_ ? measure(core_->extent(*selected_)) : void();
     case Qt::Key_P:
       if (selected_ && !core_->row(selected_->row).repeats) Q_EMIT pinWanted(deviceOf(selected_->row));
       return;
-    case Qt::Key_Escape: return measured_ ? measure(std::nullopt) : select(std::nullopt);
+    case Qt::Key_Escape:
+      if (measured_) return measure(std::nullopt);
+      if (selected_) return select(std::nullopt);
+      return View::keyPressEvent(event);  // the window has something to let go of, too
     default: View::keyPressEvent(event);
   }
+}
+
+// As the keys do: a person who looks for them finds the keys, too.
+void TimelineView::addOwnActions() {
+  const std::pair<QString, Qt::Key> all[] = {{tr("Fit the slice, then everything"), Qt::Key_F},
+                                             {tr("Measure the slice"), Qt::Key_R},
+                                             {tr("Note here"), Qt::Key_M},
+                                             {tr("Pin to the top, or let go"), Qt::Key_P},
+                                             {tr("Follow the flow"), Qt::Key_BracketRight},
+                                             {tr("Back along the flow"), Qt::Key_BracketLeft}};
+  for (const auto& [text, key] : all) {
+    auto* action = new QAction(text + '\t' + QKeySequence(key).toString(QKeySequence::NativeText), this);
+    connect(action, &QAction::triggered, this, [this, pressed = key] {
+      QKeyEvent event(QEvent::KeyPress, pressed, Qt::NoModifier);
+      keyPressEvent(&event);
+    });
+    addAction(action);
+  }
+}
+
+// Of the slice under the cursor.
+void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
+  if (event->reason() == QContextMenuEvent::Mouse)
+    if (const std::optional<Slice> slice = sliceAt(event->pos())) select(slice);
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->addActions(actions());
+  menu->popup(event->globalPos());
 }
 
 // The edge of a slice of the row below the cursor, where one is near; else the very moment.
@@ -103,7 +165,7 @@ void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
-  if (event->position().x() < kLabels) return;
+  if (event->position().x() < kLabels || event->button() == Qt::RightButton) return;
   if (const std::optional<std::size_t> mark = markAt(event->position())) return note(marks_[*mark].time);
   drag_ = event->position();
   pans_ = event->button() == Qt::MiddleButton || event->modifiers().testFlag(Qt::ShiftModifier);
@@ -145,13 +207,19 @@ QString TimelineView::sentenceOf(const Slice& slice) const {
   const TimeRange extent = core_->extent(slice);
   const QString name = names_ ? QString::fromStdString(names_(row.spanOf(slice.position))) : QString();
   const QString place = (deviceText(row) + ' ' + streamText(row)).simplified();
-  return tr("%1, %2: %3, at %4").arg(name, place, textOf(extent.length()), textOf(extent.begin));
+  return tr("%1, %2: %3, at %4")
+      .arg(name, place, textOf(extent.length()), QString::fromStdString(momentText({extent.begin, extent.length()})));
 }
 
 // A pixel that stands for several slices says for how many.
 QString TimelineView::tipAt(const QPointF& position) const {
-  const std::optional<RowIndex> row = rowAt(position.y());
-  const std::optional<Run> run = row && position.x() >= kLabels ? core_->under(*row, position.x() - kLabels, axis(size())) : std::nullopt;
+  std::optional<RowIndex> row;
+  std::optional<Run> run;
+  for (const RowIndex at : position.x() >= kLabels ? rowsAt(position.y()) : std::vector<RowIndex>()) {
+    if (!(run = core_->under(at, position.x() - kLabels, axis(size())))) continue;
+    row = at;
+    break;
+  }
   if (!run) return {};
   const QString sentence = sentenceOf({*row, run->slice});
   return run->count == 1 ? sentence

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gui/views/device_line.h"
 #include "gui/views/timeline_overlays.h"
 #include "sim/units/unit_text.h"
 
@@ -30,6 +31,7 @@ TimelinePainter::TimelinePainter(const TimelineView& view, QPainter& painter, co
       size_(size),
       axis_(view.axis(size)),
       theme_(themeOf(view.palette())),
+      fitter_(painter.fontMetrics()),
       labels_(view.core_->rows().size()) {}
 
 bool TimelinePainter::isVector() const {
@@ -37,11 +39,12 @@ bool TimelinePainter::isVector() const {
   return engine != nullptr && engine->type() != QPaintEngine::Raster;
 }
 
+int TimelinePainter::sliceHeight() const { return view_.dense_ ? view_.rowHeight() - 1 : TimelineView::kRow - kSlim; }
 int TimelinePainter::screenTop(RowIndex row) const { return view_.topOf(row) + TimelineView::kRuler - view_.scroll_->value(); }
 
 bool TimelinePainter::isVisible(RowIndex row) const {
   const int top = screenTop(row);
-  return top + TimelineView::kRow > TimelineView::kRuler && top < size_.height();
+  return top + view_.rowHeight() > TimelineView::kRuler && top < size_.height();
 }
 
 void TimelinePainter::paint() {
@@ -89,7 +92,7 @@ std::uint32_t TimelinePainter::colorOfRun(const SliceRow& row, const Run& run) c
 }
 
 void TimelinePainter::collect(RowIndex row, const Run& run) {
-  if (run.right - run.left < kPatternWidth) return;
+  if (view_.dense_ || run.right - run.left < kPatternWidth) return;
   const QRectF box(TimelineView::kLabels + run.left, screenTop(row), run.right - run.left, TimelineView::kRow - kSlim);
   labels_[row.value].push_back({box, run.slice, run.kind});
 }
@@ -104,7 +107,7 @@ void TimelinePainter::paintLine(QImage& image, RowIndex row, std::vector<std::ui
     collect(row, run);
   });
   const int top = screenTop(row) - TimelineView::kRuler;
-  for (int y = std::max(0, top); y < std::min(image.height(), top + TimelineView::kRow - kSlim); ++y)
+  for (int y = std::max(0, top); y < std::min(image.height(), top + sliceHeight()); ++y)
     std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
   if (theme_.outlined) outlineLine(image, top, line);
 }
@@ -113,33 +116,50 @@ void TimelinePainter::paintLine(QImage& image, RowIndex row, std::vector<std::ui
 void TimelinePainter::outlineLine(QImage& image, int top, std::vector<std::uint32_t>& line) {
   std::replace_if(
       line.begin(), line.end(), [band = theme_.band.rgb()](std::uint32_t color) { return color != band; }, theme_.grid.rgb());
-  for (const int y : {top, top + TimelineView::kRow - kSlim - 1})
+  for (const int y : {top, top + sliceHeight() - 1})
     if (y >= 0 && y < image.height()) std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
 }
 
-void TimelinePainter::paintRuns(RowIndex row) {
+void TimelinePainter::paintRuns(RowIndex row, bool on_band) {
   const SliceRow& slices = view_.core_->row(row);
   const int top = screenTop(row);
-  painter_.fillRect(QRect(TimelineView::kLabels, top, axis_.width().value, TimelineView::kRow - kSlim), theme_.band);
+  if (on_band) painter_.fillRect(QRect(TimelineView::kLabels, top, axis_.width().value, sliceHeight()), theme_.band);
   view_.core_->visit(row, axis_, [&](const Run& run) {
     const int gap = run.right - run.left >= kPatternWidth ? 1 : 0;
-    painter_.fillRect(QRect(TimelineView::kLabels + run.left, top, run.right - run.left - gap, TimelineView::kRow - kSlim),
+    painter_.fillRect(QRect(TimelineView::kLabels + run.left, top, run.right - run.left - gap, sliceHeight()),
                       QColor::fromRgb(colorOfRun(slices, run)));
     collect(row, run);
   });
 }
 
+void TimelinePainter::paintDevices(QImage& image) {
+  DeviceLines lines(
+      *view_.core_, axis_, [this](const SliceRow& row, const Run& run) { return colorOfRun(row, run); }, theme_.band.rgb());
+  for (const DeviceRows& rows : rowsByDevice(*view_.core_)) {
+    if (!isVisible(rows.front())) continue;
+    if (view_.matches_) lines.forget();  // what fades is another thing on each device
+    const std::vector<std::uint32_t>& line = lines.line(rows);
+    const int top = screenTop(rows.front()) - TimelineView::kRuler;
+    for (int y = std::max(0, top); y < std::min(image.height(), top + sliceHeight()); ++y)
+      std::memcpy(image.scanLine(y), line.data(), line.size() * sizeof(std::uint32_t));
+  }
+}
+
 void TimelinePainter::paintRows() {
   const std::size_t num_rows = view_.core_->rows().size();
   if (isVector()) {
-    for (RowIndex row{0}; row.value < num_rows; ++row.value)
-      if (isVisible(row)) paintRuns(row);
+    for (std::size_t at = num_rows; at-- > 0;) {  // where a device is one line its first row lies over the others, which have the band
+      const RowIndex row{at};
+      const bool is_last = at + 1 == num_rows || view_.core_->rows()[at + 1].opens_device || view_.core_->row(row).repeats;
+      if (isVisible(row)) paintRuns(row, !view_.dense_ || is_last);
+    }
   } else {
     QImage image(axis_.width().value, std::max(1, size_.height() - TimelineView::kRuler), QImage::Format_RGB32);
     image.fill(theme_.background);
     std::vector<std::uint32_t> line(static_cast<std::size_t>(axis_.width().value));
     for (RowIndex row{0}; row.value < num_rows; ++row.value)
-      if (isVisible(row)) paintLine(image, row, line);
+      if (isVisible(row) && (!view_.dense_ || view_.core_->row(row).repeats)) paintLine(image, row, line);
+    if (view_.dense_) paintDevices(image);
     painter_.drawImage(TimelineView::kLabels, TimelineView::kRuler, image);
   }
   for (RowIndex row{0}; row.value < num_rows; ++row.value)
@@ -158,8 +178,8 @@ void TimelinePainter::paintLabels(RowIndex row) {
       painter_.drawRect(label.box.adjusted(0, 0, -2, -1));
     }
     if (label.box.width() < kTextWidth || !view_.names_) continue;
-    const QString text = QString::fromStdString(view_.names_(slices.spanOf(label.slice)));
-    if (painter_.fontMetrics().horizontalAdvance(text) + 4 > label.box.width()) continue;
+    const QString text = fitter_.fitted(QString::fromStdString(view_.names_(slices.spanOf(label.slice))), label.box.width() - 4);
+    if (text.isEmpty()) continue;
     const bool faded = view_.matches_ && view_.fades(slices, label.slice);
     painter_.setPen(faded ? theme_.faint : colorOf(readableOn(look.color)));
     painter_.drawText(label.box, Qt::AlignCenter, text);
@@ -170,10 +190,22 @@ void TimelinePainter::paintRowNames() {
   painter_.fillRect(QRect(0, TimelineView::kRuler, TimelineView::kLabels - 1, size_.height() - TimelineView::kRuler), theme_.background);
   painter_.setPen(theme_.grid);
   painter_.drawLine(TimelineView::kLabels - 1, 0, TimelineView::kLabels - 1, size_.height());
+  int free = TimelineView::kRuler;  // where a device is one line, names stand as close as they can be read
   for (RowIndex row{0}; row.value < view_.core_->rows().size(); ++row.value) {
     if (!isVisible(row)) continue;
     const SliceRow& slices = view_.core_->row(row);
     const int top = screenTop(row);
+    if (view_.dense_) {
+      if (!slices.opens_device || top < free) continue;
+      const int height = painter_.fontMetrics().height();
+      const QString device = (view_.isPinned(row) ? QStringLiteral("\u25cf ") : QString()) + TimelineView::deviceText(slices);
+      painter_.setPen(theme_.text);
+      painter_.drawText(QRect(kLabelMargin, top - (height - sliceHeight()) / 2, TimelineView::kLabels - 2 * kLabelMargin, height),
+                        Qt::AlignLeft | Qt::AlignVCenter,
+                        painter_.fontMetrics().elidedText(device, Qt::ElideRight, TimelineView::kLabels - 2 * kLabelMargin));
+      free = top + height;
+      continue;
+    }
     int left = kLabelMargin;  // of the stream's name: behind the device's, where there is one
     if (slices.opens_device) {
       painter_.setPen(theme_.grid);
@@ -210,7 +242,7 @@ void TimelinePainter::paintMark(const std::optional<Slice>& slice, const QColor&
   const double left = TimelineView::kLabels + axis_.toX(extent.begin), right = TimelineView::kLabels + axis_.toX(extent.end);
   painter_.setPen(QPen(color, 2));
   painter_.setBrush(Qt::NoBrush);
-  painter_.drawRect(QRectF(left, screenTop(slice->row) - 1, std::max(2.0, right - left - 1), TimelineView::kRow - kSlim + 1));
+  painter_.drawRect(QRectF(left, screenTop(slice->row) - 1, std::max(2.0, right - left - 1), sliceHeight() + 1));
 }
 
 void TimelinePainter::paintCounters() {
@@ -226,7 +258,7 @@ void TimelinePainter::paintCounters() {
 void TimelinePainter::paintFlow(const Flow& flow) {
   const std::optional<Slice> from = view_.core_->find(flow.from), to = view_.core_->find(flow.to);
   if (!from || !to || (!isVisible(from->row) && !isVisible(to->row))) return;
-  const auto middle = [&](const Slice& slice) { return screenTop(slice.row) + (TimelineView::kRow - kSlim) / 2.0; };
+  const auto middle = [&](const Slice& slice) { return screenTop(slice.row) + sliceHeight() / 2.0; };
   const double left = TimelineView::kLabels + axis_.toX(view_.core_->extent(*from).end),
                right = TimelineView::kLabels + axis_.toX(view_.core_->extent(*to).begin);
   if (std::max(left, right) < TimelineView::kLabels || std::min(left, right) > size_.width()) return;

@@ -3,6 +3,7 @@
 
 #include <QPainter>
 
+#include "gui/views/slice_text.h"
 #include "gui/views/timeline_view.h"
 
 namespace gui {
@@ -25,7 +26,9 @@ class TimelinePainter {
   void paintRows();
   void outlineLine(QImage& image, int top, std::vector<std::uint32_t>& line);
   void paintLine(QImage& image, RowIndex row, std::vector<std::uint32_t>& line);
-  void paintRuns(RowIndex row);
+  void paintRuns(RowIndex row, bool on_band = true);
+  void paintDevices(QImage& image);  // each as one line
+  int sliceHeight() const;
   void collect(RowIndex row, const Run& run);
   void paintLabels(RowIndex row);
   void paintRowNames();
@@ -45,6 +48,7 @@ class TimelinePainter {
   QSize size_;
   TimeAxis axis_;
   Theme theme_;
+  TextFitter fitter_;
   std::vector<std::vector<Label>> labels_;  // by row: runs that are wide enough for text or pattern
 };
 

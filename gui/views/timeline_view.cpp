@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gui/views/slice_text.h"
 #include "gui/views/timeline_painter.h"
 
 namespace gui {
@@ -21,12 +22,13 @@ TimelineView::TimelineView(QWidget* parent)
   words_->setPlaceholderText(tr("Note; empty: none"));
   words_->setAccessibleName(tr("Note"));
   connect(scroll_, &QScrollBar::valueChanged, this, [this] { update(); });
+  addOwnActions();
   setMinimumHeight(64);
   setAccessibleName(tr("Timeline"));
 }
 
 SliceNames taskNames(const std::vector<sim::Span>& spans) {
-  return [&spans](std::uint32_t span) { return shortName(spans[span].key); };
+  return [&spans](std::uint32_t span) { return sliceName(spans[span].key).toStdString(); };
 }
 
 void TimelineView::setTimeline(SharedCore core, SliceNames names) {
@@ -44,12 +46,20 @@ void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   num_pinned_ = 0;
   layoutRows();
   update();
+  Q_EMIT timelineChanged();
 }
 
 void TimelineView::setExtras(Counters counters, Flows flows) {
   counters_ = std::move(counters);
   flows_ = std::move(flows);
   layoutRows();
+  update();
+}
+
+void TimelineView::setDense(bool dense) {
+  dense_ = dense;
+  layoutRows();
+  if (selected_) select(selected_);  // it stays in sight
   update();
 }
 
@@ -79,35 +89,41 @@ void TimelineView::setDeviceOrder(std::vector<std::size_t> order, std::size_t nu
 
 // What repeats stands above the devices; each device's rows, then its counters.
 void TimelineView::layoutRows() {
+  constexpr int kHidden = -1'000'000;
+  const int room = std::max(1, height() - kRuler);
+  const auto openers = std::count_if(core_->rows().begin(), core_->rows().end(), [](const SliceRow& row) { return row.opens_device; });
+  const auto devices = std::max<std::ptrdiff_t>(1, order_.empty() ? openers : static_cast<std::ptrdiff_t>(order_.size()));
+  line_height_ = std::clamp(room / static_cast<int>(devices), kLeastLine, kMostLine);
   tops_.assign(core_->rows().size(), 0);
-  counter_tops_.assign(counters().size(), 0);
+  counter_tops_.assign(counters().size(), kHidden);
   std::vector<std::vector<int*>> of_device;
   int top = 0;
   for (std::size_t row = 0; row < core_->rows().size(); ++row) {
     const SliceRow& slices = core_->rows()[row];
     if (slices.repeats) {
       top += slices.opens_device ? kGap : 0;
-      tops_[row] = std::exchange(top, top + kRow);
+      tops_[row] = std::exchange(top, top + rowHeight());
       continue;
     }
     if (slices.opens_device || of_device.empty()) of_device.emplace_back();
     of_device.back().push_back(&tops_[row]);
   }
   for (std::size_t at = 0; at < counters().size(); ++at)
-    if (const std::size_t device = counters()[at].device.position(); device < of_device.size())
+    if (const std::size_t device = counters()[at].device.position(); device < of_device.size() && !dense_)
       of_device[device].push_back(&counter_tops_[at]);
-  constexpr int kHidden = -1'000'000;
   const bool ordered = !order_.empty() && *std::max_element(order_.begin(), order_.end()) < of_device.size();
+  if (dense_ && top > 0) top += kGap;  // what repeats stands apart
   for (const std::vector<int*>& places : of_device)
     for (int* const place : places) *place = kHidden;
   for (std::size_t at = 0; at < (ordered ? order_.size() : of_device.size()); ++at) {
-    top += kGap;
-    for (int* const place : of_device[ordered ? order_[at] : at]) *place = std::exchange(top, top + kRow);
+    const std::vector<int*>& places = of_device[ordered ? order_[at] : at];
+    if (!dense_) top += kGap;
+    for (int* const place : places) *place = dense_ ? top : std::exchange(top, top + kRow);
+    if (dense_) top += rowHeight();
   }
-  const int room = std::max(1, height() - kRuler);
   scroll_->setRange(0, std::max(0, top + kGap - room));
   scroll_->setPageStep(room);
-  scroll_->setSingleStep(kRow);
+  scroll_->setSingleStep(rowHeight());
   scroll_->setVisible(scroll_->maximum() > 0);
   scroll_->setGeometry(width() - 14, kRuler, 14, room);
 }
@@ -130,6 +146,7 @@ void TimelineView::setShown(TimeRange range) {
 
 void TimelineView::setWhole(TimeRange whole) {
   whole_ = whole;
+  Q_EMIT timelineChanged();
   setShown(whole);
 }
 
@@ -179,7 +196,8 @@ void TimelineView::select(std::optional<Slice> slice) {
     if (extent.end < shown_.begin || extent.begin > shown_.end)
       setShown(panned(shown_, extent.begin - shown_.begin - shown_.length() / 2, whole_));
     const int top = topOf(slice->row);
-    if (top < scroll_->value() || top + kRow > scroll_->value() + height() - kRuler) scroll_->setValue(top - (height() - kRuler) / 2);
+    if (top < scroll_->value() || top + rowHeight() > scroll_->value() + height() - kRuler)
+      scroll_->setValue(top - (height() - kRuler) / 2);
   }
   update();
   tellCurrent();
@@ -208,7 +226,8 @@ bool TimelineView::fades(const SliceRow& row, std::uint32_t slice) const {
 QPointF TimelineView::centerOf(const Slice& slice) const {
   const TimeRange extent = core_->extent(slice);
   const TimeAxis times = axis(size());
-  return {kLabels + (times.toX(extent.begin) + times.toX(extent.end)) / 2, topOf(slice.row) + kRuler - scroll_->value() + kRow / 2.0 - 1};
+  return {kLabels + (times.toX(extent.begin) + times.toX(extent.end)) / 2,
+          topOf(slice.row) + kRuler - scroll_->value() + rowHeight() / 2.0 - 1};
 }
 
 QString TimelineView::deviceText(const SliceRow& row) {
@@ -222,16 +241,24 @@ QString TimelineView::streamText(const SliceRow& row) { return QCoreApplication:
 
 void TimelineView::paintPicture(QPainter& painter, const QSize& size) { TimelinePainter(*this, painter, size).paint(); }
 
-std::optional<RowIndex> TimelineView::rowAt(double y) const {
+std::vector<RowIndex> TimelineView::rowsAt(double y) const {
   const double inside = y - kRuler + scroll_->value();
+  std::vector<RowIndex> rows;
   for (std::size_t row = 0; row < tops_.size() && y >= kRuler; ++row)
-    if (inside >= tops_[row] && inside < tops_[row] + kRow) return RowIndex{row};
-  return std::nullopt;
+    if (inside >= tops_[row] && inside < tops_[row] + rowHeight()) rows.push_back({row});
+  return rows;
+}
+
+std::optional<RowIndex> TimelineView::rowAt(double y) const {
+  const std::vector<RowIndex> rows = rowsAt(y);
+  return rows.empty() ? std::nullopt : std::optional(rows.front());
 }
 
 std::optional<Slice> TimelineView::sliceAt(const QPointF& position) const {
-  const std::optional<RowIndex> row = rowAt(position.y());
-  return row && position.x() >= kLabels ? core_->at(*row, position.x() - kLabels, axis(size())) : std::nullopt;
+  if (position.x() < kLabels) return std::nullopt;
+  for (const RowIndex row : rowsAt(position.y()))  // as they lie over each other
+    if (const std::optional<Slice> slice = core_->at(row, position.x() - kLabels, axis(size()))) return slice;
+  return std::nullopt;
 }
 
 }  // namespace gui

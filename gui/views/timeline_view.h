@@ -28,7 +28,7 @@ SliceNames taskNames(const std::vector<sim::Span>& spans);  // which must outliv
 class TimelineView : public View {
   Q_OBJECT
  public:
-  static constexpr int kLabels = 180, kRuler = 26, kRow = 22, kGap = 8;
+  static constexpr int kLabels = 180, kRuler = 26, kRow = 22, kGap = 8, kLeastLine = 4, kMostLine = 8;
 
   explicit TimelineView(QWidget* parent = nullptr);
   void setTimeline(SharedCore core, SliceNames names);
@@ -38,6 +38,9 @@ class TimelineView : public View {
   void setEmptyText(const QString& text) { empty_text_ = text; }  // what stands where there is no timeline yet
   void showAllFlows(bool all);                                    // else those of the selected slice
   const TimelineCore& core() const { return *core_; }
+  void setDense(bool dense);  // a device is one line of 4 to 8 pixels: what it does at each moment
+  bool isDense() const { return dense_; }
+  int rowHeight() const { return dense_ ? line_height_ : kRow; }
 
   void setDeviceOrder(std::vector<std::size_t> order,
                       std::size_t num_pinned);  // top to bottom; of the timeline that was set; the others hide
@@ -49,6 +52,7 @@ class TimelineView : public View {
   void keepIn(ViewState& state) const;     // what is shown, and the marks
   void lookAgain(const ViewState& state);  // at what was kept
   TimeRange shown() const { return shown_; }
+  TimeRange whole() const { return whole_; }
   void setWhole(TimeRange whole);                  // what "fit" shows: two views may share one
   void setGhost(std::optional<sim::SimTime> end);  // where the step ended before the last edit
   void select(std::optional<Slice> slice);
@@ -64,6 +68,7 @@ class TimelineView : public View {
 
  Q_SIGNALS:
   void sliceSelected(int span);  // -1: none
+  void timelineChanged();
   void rangeChanged(gui::TimeRange range);
   void marksChanged();
   void pinWanted(std::size_t device);
@@ -71,6 +76,7 @@ class TimelineView : public View {
 
  protected:
   bool event(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
@@ -82,16 +88,20 @@ class TimelineView : public View {
  private:
   friend class TimelinePainter;
   TimeAxis axis(const QSize& size) const;
-  int topOf(RowIndex row) const;  // without scrolling
+  int topOf(RowIndex row) const;                 // without scrolling
+  std::vector<RowIndex> rowsAt(double y) const;  // several where a device is one line
   std::optional<RowIndex> rowAt(double y) const;
   std::optional<Slice> sliceAt(const QPointF& position) const;
-  void step(int by);
+  void step(int by);     // to the next slice of the row; where none is selected, the first that is seen
+  void stepRow(int by);  // to what the row below does at that time
+  void selectFirst();
   void hop(bool forward);  // along a flow
   void fit();
   void pan(double share);  // of what is shown
   void measure(std::optional<TimeRange> range);
   sim::SimTime momentAt(const QPointF& position) const;
   QString sentenceOf(const Slice& slice) const;
+  void addOwnActions();  // what its keys do, for the context menu
   void layoutRows();
   std::size_t deviceOf(RowIndex row) const;  // counted from the top of the core; the critical path is none
   bool isPinned(RowIndex row) const;
@@ -113,7 +123,8 @@ class TimelineView : public View {
   QLineEdit* words_;
   Counters counters_;
   Flows flows_;
-  bool all_flows_ = false;
+  bool all_flows_ = false, dense_ = false;
+  int line_height_ = kMostLine;
   TimeRange shown_, whole_;
   std::optional<sim::SimTime> ghost_;
   std::optional<Slice> selected_, hovered_;

@@ -23,6 +23,14 @@ void paintFrameTime(QPainter& painter, const QWidget& view, qint64 nanoseconds) 
   qCDebug(kFrames).noquote() << view.accessibleName() << text;
 }
 
+void paintFocusRing(QPainter& painter, const QWidget& view) {
+  painter.setClipping(false);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  painter.setPen(QPen(themeOf(view.palette()).accent, 2));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(view.rect().adjusted(1, 1, -1, -1));
+}
+
 }  // namespace
 
 View::View(QWidget* parent) : QWidget(parent) {
@@ -36,6 +44,7 @@ void View::paintEvent(QPaintEvent*) {
   QElapsedTimer time;
   time.start();
   paintPicture(painter, size());
+  if (hasFocus()) paintFocusRing(painter, *this);
   if (kFrames().isDebugEnabled()) paintFrameTime(painter, *this, time.nsecsElapsed());
 }
 

@@ -6,7 +6,10 @@
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
 #include "gui/pages/knobs_panel.h"
+#include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
+#include "gui/pages/run_page.h"
+#include "gui/pages/table_panel.h"
 #include "gui/pages/timeline_page.h"
 #include "gui/views/timeline_view.h"
 #include "tests/gui/example_plans.h"
@@ -18,8 +21,12 @@ QString workFile() { return QStandardPaths::writableLocation(QStandardPaths::App
 
 class Work : public testing::Test {
  protected:
-  Work() { QFile::remove(workFile()); }
-  ~Work() override { QFile::remove(workFile()); }
+  Work() { forget(); }
+
+  ~Work() override { forget(); }
+  static void forget() {
+    for (const char* name : {"work.json", "answer.json", "runs.json"}) QFile::remove(QFileInfo(workFile()).absolutePath() + '/' + name);
+  }
   static void waitForPlan(MainWindow& window) {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] {
@@ -49,6 +56,10 @@ TEST_F(Work, QuestionPlansUndoAndViewComeBack) {
     turn(window, 4);
     window.undoStack()->undo();
     waitForPlan(window);
+    window.runPage()->setRequest({.data = "t.bin", .folder = "/tmp/no-run", .steps = 77});
+    window.findChild<QAction*>("every_rank")->setChecked(true);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan()->every_rank.has_value(); }, 10000));
+    window.timelinePage()->view()->pinWanted(3);
     window.timelinePage()->grouping()->setCurrentIndex(1);
     window.timelinePage()->view()->setMarks({{sim::SimTime(1000), "here"}});
     window.timelinePage()->view()->setShown({sim::SimTime(10), sim::SimTime(2000)});
@@ -61,6 +72,10 @@ TEST_F(Work, QuestionPlansUndoAndViewComeBack) {
   waitForPlan(later);
   EXPECT_EQ(later.session()->plan()->plan.microbatch_size, 2);
   EXPECT_EQ(later.timelinePage()->grouping()->currentIndex(), 1);
+  EXPECT_TRUE(later.session()->plan()->every_rank);
+  EXPECT_EQ(later.timelinePage()->viewState().pinned, (std::set<std::int32_t>{3}));
+  EXPECT_EQ(later.runPage()->request().data, "t.bin");
+  EXPECT_EQ(later.runPage()->request().steps, 77);
   EXPECT_EQ(later.timelinePage()->view()->marks().size(), 1u);
   EXPECT_EQ(later.timelinePage()->view()->shown(), (TimeRange{sim::SimTime(10), sim::SimTime(2000)}));
   later.undoStack()->redo();
@@ -71,6 +86,66 @@ TEST_F(Work, QuestionPlansUndoAndViewComeBack) {
   waitForPlan(later);
   EXPECT_EQ(later.session()->plan()->plan.microbatch_size, 1);
   EXPECT_FALSE(later.undoStack()->canUndo());
+}
+
+TEST_F(Work, ThePlansThatWereFoundComeBackWithoutASearch) {
+  std::size_t found = 0;
+  {
+    MainWindow window;
+    window.restoreWork();
+    window.question()->setQuestion(
+        {.model = "profiles/models/tiny-gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 16, .sequence = 64});
+    window.plan();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window.planPage()->candidates().empty() && !window.isWorking(); }, 20000));
+    found = window.planPage()->candidates().size();
+    window.planPage()->table()->choose(1);
+    waitForPlan(window);
+    window.keepWork();
+  }
+  MainWindow later;
+  later.restoreWork();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !later.planPage()->candidates().empty(); }, 10000));
+  EXPECT_EQ(later.planPage()->candidates().size(), found);
+  EXPECT_EQ(later.planPage()->table()->chosen(), 1);
+  waitForPlan(later);
+}
+
+// A row that is chosen does not discard the edit before it: undo leads back, across rows.
+TEST_F(Work, UndoLeadsBackAcrossRows) {
+  MainWindow window;
+  window.question()->setQuestion(
+      {.model = "profiles/models/tiny-gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 16, .sequence = 64});
+  window.plan();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.planPage()->candidates().size() > 2 && !window.isWorking(); }, 20000));
+  const std::string best = sim::plan_hash(*window.session()->wanted());
+  turn(window, 2);
+  const std::string edited = sim::plan_hash(*window.session()->wanted());
+  ASSERT_NE(edited, best);
+  const int row = sim::plan_hash(window.planPage()->candidates()[2].plan.plan) == edited ? 1 : 2;
+  window.planPage()->table()->choose(row);
+  waitForPlan(window);
+  EXPECT_NE(sim::plan_hash(*window.session()->wanted()), edited);
+  window.undoStack()->undo();
+  EXPECT_EQ(sim::plan_hash(*window.session()->wanted()), edited);
+  window.undoStack()->undo();
+  EXPECT_EQ(sim::plan_hash(*window.session()->wanted()), best);
+  EXPECT_EQ(window.planPage()->table()->chosen(), 0);
+  window.undoStack()->redo();
+  window.undoStack()->redo();
+  EXPECT_EQ(window.planPage()->table()->chosen(), row);
+  waitForPlan(window);
+}
+
+TEST_F(Work, StartingAfreshIsAskedFirst) {
+  MainWindow window;
+  window.show();
+  for (QAction* action : window.actions().all())
+    if (action->shortcut() == QKeySequence("Ctrl+Shift+N")) action->trigger();
+  auto* asked = window.findChild<QMessageBox*>();
+  ASSERT_NE(asked, nullptr);
+  EXPECT_EQ(asked->defaultButton(), asked->button(QMessageBox::Cancel));
+  asked->reject();
+  EXPECT_TRUE(window.isVisible());
 }
 
 TEST_F(Work, WhatIsBrokenIsSaidAndSetAside) {

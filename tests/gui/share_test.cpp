@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "gui/import/memory_snapshot.h"
+#include "gui/views/legend_view.h"
 #include "gui/views/line_view.h"
 #include "sim/units/input_error.h"
 #include "sim/units/text_file.h"
@@ -31,6 +32,19 @@ TEST_F(Shared, PicturesByTheEndingOfTheName) {
   EXPECT_EQ(QImage(folder_.filePath("a.png")).size(), QSize(600, 400));
   EXPECT_TRUE(saved("a.svg").contains("<svg"));
   EXPECT_TRUE(saved("a.pdf").startsWith("%PDF"));
+}
+
+TEST_F(Shared, APictureCarriesItsTitleAndLegend) {
+  LegendView legend;
+  legend.resize(300, 30);
+  savePicture(view_, folder_.filePath("c.svg"), {"gpt2 on 4 GPUs", &legend});
+  QFile file(folder_.filePath("c.svg"));
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  const QByteArray svg = file.readAll();
+  EXPECT_TRUE(svg.contains("gpt2 on 4 GPUs"));
+  EXPECT_TRUE(svg.contains("forward"));
+  savePicture(view_, folder_.filePath("c.png"), {"gpt2 on 4 GPUs", &legend});
+  EXPECT_EQ(QImage(folder_.filePath("c.png")).size(), QSize(600, 2 * (200 + 26 + legend.height())));
 }
 
 TEST_F(Shared, RefusesWithARemedy) {

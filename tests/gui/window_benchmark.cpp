@@ -145,6 +145,24 @@ void openFiles(gui::MainWindow& window, const QStringList& paths) {
   }
 }
 
+// A line a rank, zoomed in and out: processor time of a picture.
+void denseFrames(gui::MainWindow& window) {
+  gui::TimelineView* view = window.timelinePage()->view();
+  window.pages()->setCurrentWidget(window.timelinePage());
+  view->setDense(true);
+  std::vector<double> frames;
+  for (int frame = 0; frame < 100; ++frame) {
+    QTest::keyClick(view, frame % 20 < 10 ? Qt::Key_W : Qt::Key_S);
+    const double before = threadMilliseconds();
+    view->repaint();
+    frames.push_back(threadMilliseconds() - before);
+  }
+  std::sort(frames.begin(), frames.end());
+  fmt::print("a line a rank, {} ranks, {} x {}: p99 {:.1f} ms\n", window.session()->plan()->shown().devices.devices().size(), view->width(),
+             view->height(), frames[98]);
+  view->setDense(false);
+}
+
 void journeys(gui::MainWindow& window, Watched& application, const QStringList& files) {
   const auto go = [&](const char* what, auto&& journey) {
     journey();
@@ -165,6 +183,7 @@ void journeys(gui::MainWindow& window, Watched& application, const QStringList& 
   go("GPT-3: a turned knob", [&] { edit(window, "GPT-3, a turned knob"); });
   go("GPT-3: a search", [&] { search(window); });
   go("GPT-3: 1,024 ranks one by one", [&] { unfold(window, "every rank by itself"); });
+  go("GPT-3, unfolded: a line a rank", [&] { denseFrames(window); });
   go("GPT-3, unfolded: a turned knob", [&] { edit(window, "GPT-3, a turned knob, every rank by itself"); });
   go("GPT-3, unfolded: every page", [&] { everyPage(window); });
   go("GPT-3, unfolded: a search", [&] { search(window); });

@@ -20,6 +20,7 @@ TABLES = [
     ("gui/core/rank_metrics.cpp", rf"^    \{{({LITERAL}), \w+"),
     ("gui/core/answers.cpp", r'((?:"[^"\n]*"\s*)*"[^"\n]*[.?]")'),   # questions and sentences
     ("gui/core/answers.cpp", r'"(?:no layer|embedding|head)"|format\(("(?:stage|layer) \{\}"|"data=\{\} [^"]*")'),
+    ("gui/core/this_machine.cpp", rf"return fmt::format\(\s*((?:{LITERAL}\s*)+)"),
     ("gui/core/simulated_plan.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
     ("gui/core/estimate.cpp", rf"format\(({LITERAL})|({LITERAL})\}}\);"),
     ("gui/core/compared_steps.cpp", rf"format\(({LITERAL})|\.name = ({LITERAL})"),

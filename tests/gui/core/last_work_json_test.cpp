@@ -23,7 +23,10 @@ LastWork someWork() {
                              .program = "deepspeed"},
                 .plans = {test::examplePlan(), test::examplePlan(), test::examplePlan()},
                 .shown = 1,
-                .view = {.group = GroupBy::Stage, .pinned = {2}, .marks = {{sim::SimTime(1000), "here"}}, .search = "forward"}};
+                .view = {.group = GroupBy::Stage, .pinned = {2}, .marks = {{sim::SimTime(1000), "here"}}, .search = "forward"},
+                .run = {.data = "t.bin", .folder = "runs/a", .steps = 7},
+                .every_rank = true,
+                .dense = true};
   work.plans[1].recompute = sim::Recompute::Full;
   work.plans[2].microbatch_size = 2;
   return work;
@@ -35,6 +38,9 @@ TEST(LastWork, ComesBackAsItWas) {
   const LastWork back = loadWork(file());
   EXPECT_EQ(back.question, work.question);
   EXPECT_EQ(back.view, work.view);
+  EXPECT_EQ(back.run, work.run);
+  EXPECT_TRUE(back.every_rank);
+  EXPECT_TRUE(back.dense);
   EXPECT_EQ(back.shown, 1u);
   ASSERT_EQ(back.plans.size(), 3u);
   for (std::size_t at = 0; at < 3; ++at) EXPECT_EQ(sim::plan_hash(back.plans[at]), sim::plan_hash(work.plans[at]));

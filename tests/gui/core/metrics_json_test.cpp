@@ -61,6 +61,20 @@ TEST_F(Metrics, WhatIsGoneStaysAndWhatIsWrittenAnewReplacesIt) {
   EXPECT_EQ(follower.steps().size(), 1u);
 }
 
+TEST_F(Metrics, TimeLeftFallsAlsoBehindAResumption) {
+  std::vector<StepMetrics> steps;
+  EXPECT_FALSE(timeLeft(steps, 200));
+  double before = 1e9;
+  for (int step = 1; step <= 132; ++step) steps.push_back({.step = step, .time = sim::Seconds(step == 1 ? 60 : 1)});
+  for (int step = 133; step <= 200; ++step) {
+    steps.push_back({.step = step, .time = sim::Seconds(step == 133 ? 60 : 1)});  // the first behind a resumption warms up again
+    const double left = timeLeft(steps, 200)->count();
+    EXPECT_LT(left, before);
+    before = left;
+  }
+  EXPECT_EQ(before, 0);
+}
+
 TEST_F(Metrics, AMegabyteAtATimeAndNoLongerLine) {
   std::string text(3 << 20, 'x');  // no line of metrics
   text += '\n';

@@ -52,5 +52,12 @@ TEST(TimeAxis, AroundLeavesRoomAndStaysInside) {
 
 TEST(TimeAxis, AnEmptyRangeIsNoDivisionByZero) { EXPECT_EQ(TimeAxis({}, {0}).width().value, 1); }
 
+TEST(TimeAxis, AMomentHasTheDigitsThatALengthNeeds) {
+  EXPECT_EQ(momentText({sim::SimTime(1'912'140'000'000), sim::SimTime(5'500'000'000)}), "1.91214 s");
+  EXPECT_EQ(momentText({sim::SimTime(1'912'140'000'000), sim::SimTime(100'000'000'000)}), "1.912 s");
+  EXPECT_EQ(momentText({sim::SimTime(2'500'000), sim::SimTime(1'000'000)}), "2.50 us");
+  EXPECT_EQ(momentText({sim::SimTime(0), sim::SimTime(1'000'000)}), "0 ps");
+}
+
 }  // namespace
 }  // namespace gui

@@ -56,6 +56,7 @@ TEST_F(Started, IsFoundAgainByALaterWindow) {
   RunProcess later;
   later.follow(request_.folder);
   ASSERT_TRUE(later.isAlive());
+  EXPECT_EQ(later.asked(), 20);
   later.stop();
   EXPECT_TRUE(QTest::qWaitFor([&] { return !later.isAlive(); }));
 }

@@ -51,5 +51,27 @@ TEST(ToolProcess, OneAtATimeAndAMissingProgramAreSaid) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return told.count() == 1; }, 5000));
 }
 
+TEST(ToolProcess, SaysHowFarItIsAndIsCancelled) {
+  const QTemporaryDir folder;
+  QFile program(folder.filePath("slow"));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\necho 'measure: pass 1 of 2'\nexec sleep 60\n");
+  program.close();
+  program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  ToolProcess tool;
+  tool.setProgram(program.fileName());
+  QString line;
+  bool cancelled = false, succeeded = false, failed = false;
+  QObject::connect(&tool, &ToolProcess::progressed, [&](const QString& said) { line = said; });
+  QObject::connect(&tool, &ToolProcess::cancelled, [&] { cancelled = true; });
+  QObject::connect(&tool, &ToolProcess::failed, [&] { failed = true; });
+  tool.start({}, [&](const QString&) { succeeded = true; });
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !line.isEmpty(); }));
+  EXPECT_EQ(line, "measure: pass 1 of 2");
+  tool.cancel();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return cancelled; }));
+  EXPECT_FALSE(succeeded || failed || tool.isRunning());
+}
+
 }  // namespace
 }  // namespace gui

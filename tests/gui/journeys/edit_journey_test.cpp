@@ -28,6 +28,23 @@ TEST_F(EditJourney, ATurnedKnobIsSimulatedUndoneAndRedone) {
   EXPECT_EQ(sim::plan_hash(window_.session()->plan()->plan), after);
 }
 
+// Right after a knob was turned by key the number box has the keyboard: Ctrl+Z is undo all the same.
+TEST_F(EditJourney, UndoByKeyFromTheKnobItself) {
+  planGpt2();
+  choosePipelined(4);
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+  const std::string before = sim::plan_hash(*window_.session()->wanted());
+  QSpinBox* microbatch = window_.knobs()->findChild<QSpinBox*>("microbatch");
+  microbatch->setFocus();
+  QTest::keyClick(microbatch, Qt::Key_Up);
+  ASSERT_NE(sim::plan_hash(*window_.session()->wanted()), before);
+  QTest::keyClick(microbatch, Qt::Key_Z, Qt::ControlModifier);
+  EXPECT_EQ(sim::plan_hash(*window_.session()->wanted()), before);
+  QTest::keyClick(microbatch, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  EXPECT_NE(sim::plan_hash(*window_.session()->wanted()), before);
+  waitForAll();
+}
+
 TEST_F(EditJourney, AnIllegalTurnSaysWhyAndIsUndone) {
   planGpt2();
   const SharedPlan before = window_.session()->plan();

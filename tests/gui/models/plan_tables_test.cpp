@@ -17,9 +17,16 @@ TEST(PlanTables, FiguresOfAStep) {
 
 TEST(PlanTables, ASliceNamesItsTask) {
   const SharedPlan simulated = test::exampleSimulation();
-  const sim::Span& span = simulated->result.timeline.spans.front();
-  const Table table = sliceTable(span, sim::SimTime(0));
-  EXPECT_EQ(table.rows.back()[1].text.toStdString(), sim::to_text(span.key));
+  const std::vector<sim::Span>& spans = simulated->result.timeline.spans;
+  const auto product =
+      std::find_if(spans.begin(), spans.end(), [](const sim::Span& span) { return span.key.operation == sim::Operation::Mlp; });
+  ASSERT_NE(product, spans.end());
+  const Table table = sliceTable(*simulated, static_cast<std::uint32_t>(product - spans.begin()));
+  QStringList names;
+  for (const std::vector<Cell>& row : table.rows) names << row[0].text;
+  EXPECT_TRUE(names.contains("Operations a second") && names.contains("Share of the peak")) << names.join('|').toStdString();
+  EXPECT_TRUE(names.contains("With its links for itself"));
+  EXPECT_EQ(table.rows.back()[1].text.toStdString(), sim::to_text(product->key));
 }
 
 TEST(PlanTables, AliveItems) {

@@ -4,8 +4,10 @@
 
 #include <QTest>
 
+#include "gui/pages/table_panel.h"
 #include "gui/views/line_view.h"
 #include "tests/gui/example_plans.h"
+#include "tests/sim/timeline/timelines.h"
 
 namespace gui {
 namespace {
@@ -68,6 +70,43 @@ TEST(RunPage, StartsInAFolderThatIsFree) {
   }
   EXPECT_EQ(startedIn(first), folder.filePath("run-3"));
   EXPECT_EQ(startedIn(folder.filePath("run-2")), folder.filePath("run-3"));
+}
+
+TEST(RunPage, MoreRanksThanThisMachineRunsAreForTheScript) {
+  RunPage page;
+  page.setMachine({.cores = 2, .gpus = 0});
+  sim::ParallelPlan plan = test::examplePlan();
+  page.setPlan(plan);
+  page.setData("tokens.bin");
+  EXPECT_TRUE(page.startButton()->isEnabled());
+  EXPECT_TRUE(page.scriptButton()->isHidden());
+  plan.mesh.data = 32;
+  page.setPlan(plan);
+  EXPECT_FALSE(page.startButton()->isEnabled());
+  EXPECT_FALSE(page.scriptButton()->isHidden());
+  page.setMachine({.cores = 2, .gpus = 64});
+  EXPECT_TRUE(page.startButton()->isEnabled());
+}
+
+TEST(RunPage, TheHistoryOfRunsSurvives) {
+  const sim::testing::TemporaryFolder folder;
+  const QString history = QString::fromStdString(folder.file("runs.json"));
+  std::filesystem::create_directory(folder.file("run"));
+  sim::save_plan(test::examplePlan(), folder.file("run") + "/plan.json");
+  sim::testing::put(folder.file("run") + "/metrics.ndjson", "{\"step\": 7, \"loss\": 2.5, \"tokens_per_second\": 80}\n");
+  {
+    RunPage page;
+    page.keepHistory(history);
+    EXPECT_TRUE(page.history()->table().rows.empty());
+    page.follow(QString::fromStdString(folder.file("run")));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page.history()->table().rows.size() == 1; }, 5000));
+  }
+  std::filesystem::remove_all(folder.file("run"));
+  RunPage later;
+  later.keepHistory(history);
+  ASSERT_EQ(later.history()->table().rows.size(), 1u);
+  EXPECT_EQ(later.history()->table().rows[0][2].text, "7");
+  EXPECT_EQ(later.history()->table().rows[0][3].text, "2.500");
 }
 
 TEST(RunPage, HoldsItsRequest) {

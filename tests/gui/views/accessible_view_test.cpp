@@ -41,7 +41,8 @@ TEST_F(Accessible, TheTimelineIsAListWhoseFocusIsTheCurrentSlice) {
   EXPECT_EQ(slice->role(), QAccessible::ListItem);
   EXPECT_EQ(slice->parent(), list);
   EXPECT_TRUE(slice->state().selected);
-  EXPECT_THAT(slice->text(QAccessible::Name).toStdString(), testing::MatchesRegex("F0, stage 0 .* compute: .* us, at .*"));
+  EXPECT_THAT(slice->text(QAccessible::Name).toStdString(),
+              testing::MatchesRegex("L1 attention fwd, mb 0, stage 0 .* compute: .* us, at .*"));
   EXPECT_EQ(list->text(QAccessible::Value), slice->text(QAccessible::Name));
   if (!QAccessible::isActive()) return;  // offscreen nobody listens, and Qt sends nothing
   QAccessibleEvent focus(&view, QAccessible::Focus);

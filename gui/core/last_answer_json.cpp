@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "gui/core/last_answer.h"
+#include "sim/units/json_reader.h"
+
+namespace gui {
+namespace {
+
+constexpr const char* kAnswerFormat = "meshwright.answer/1";
+
+sim::Json jsonOf(const std::vector<planner::Argument>& arguments) {
+  sim::Json json = sim::Json::array();
+  for (const planner::Argument& argument : arguments) json.push_back({{"name", argument.name}, {"value", argument.value}});
+  return json;
+}
+std::vector<planner::Argument> argumentsFrom(const sim::JsonReader& json) {
+  std::vector<planner::Argument> arguments;
+  for (const sim::JsonReader& argument : json.children("arguments")) arguments.push_back({argument.text("name"), argument.text("value")});
+  return arguments;
+}
+
+sim::Json jsonOf(const sim::SimulationResult& result) {
+  return {{"step_time", result.step_time.count()},
+          {"tokens_per_second", result.tokens_per_second},
+          {"mfu", result.mfu},
+          {"bubble", result.bubble},
+          {"exposed_communication", result.exposed_communication},
+          {"peak_memory", result.peak_memory.value()},
+          {"host_memory", result.host_memory.value()},
+          {"host_fits", result.host_fits},
+          {"fits", result.fits},
+          {"tasks", result.num_tasks}};
+}
+sim::SimulationResult resultFrom(const sim::JsonReader& json) {
+  constexpr sim::JsonReader::Range kAny{0, 9e18};
+  sim::SimulationResult result;
+  result.step_time = sim::SimTime(json.integer("step_time", {}, kAny));
+  result.tokens_per_second = json.number("tokens_per_second");
+  result.mfu = json.number("mfu");
+  result.bubble = json.number("bubble");
+  result.exposed_communication = json.number("exposed_communication");
+  result.peak_memory = sim::Bytes(json.integer("peak_memory", {}, kAny));
+  result.host_memory = sim::Bytes(json.integer("host_memory", {}, kAny));
+  result.host_fits = json.boolean("host_fits");
+  result.fits = json.boolean("fits");
+  result.num_tasks = json.integer("tasks", {}, kAny);
+  return result;
+}
+
+sim::Json jsonOf(const planner::RankedPlan& ranked) {
+  sim::Json reasons = sim::Json::array();
+  for (const planner::Reason& reason : ranked.reasons) reasons.push_back({{"code", reason.code}, {"arguments", jsonOf(reason.arguments)}});
+  return {
+      {"plan", sim::to_json(ranked.plan)}, {"result", jsonOf(ranked.result)}, {"reasons", reasons}, {"why_not_best", ranked.why_not_best}};
+}
+
+// Plans are read when all else is known to be sound.
+struct Ranked {
+  planner::RankedPlan plan;
+  const sim::Json* json = nullptr;
+};
+std::vector<Ranked> rankedFrom(const std::vector<sim::JsonReader>& all) {
+  std::vector<Ranked> ranked;
+  for (const sim::JsonReader& one : all) {
+    Ranked made{{.plan = {}, .result = resultFrom(one.child("result")), .reasons = {}, .why_not_best = one.text("why_not_best")},
+                &one.child("plan").json()};
+    for (const sim::JsonReader& reason : one.children("reasons")) made.plan.reasons.push_back({reason.text("code"), argumentsFrom(reason)});
+    ranked.push_back(std::move(made));
+  }
+  return ranked;
+}
+std::vector<planner::RankedPlan> withPlans(std::vector<Ranked> ranked, const std::string& path) {
+  std::vector<planner::RankedPlan> plans;
+  for (Ranked& one : ranked) {
+    one.plan.plan = sim::plan_from_json(*one.json, path);
+    plans.push_back(std::move(one.plan));
+  }
+  return plans;
+}
+
+sim::Json jsonOf(const planner::Exclusion& out) {
+  return {{"family", out.family},
+          {"code", out.code},
+          {"reason", out.reason},
+          {"arguments", jsonOf(out.arguments)},
+          {"rule", out.rule},
+          {"nearest_fix", out.nearest_fix},
+          {"candidates", out.candidates}};
+}
+planner::Exclusion exclusionFrom(const sim::JsonReader& json) {
+  return {.family = json.text("family"),
+          .code = json.text("code"),
+          .reason = json.text("reason"),
+          .arguments = argumentsFrom(json),
+          .rule = json.text("rule"),
+          .nearest_fix = json.text("nearest_fix"),
+          .candidates = json.integer("candidates")};
+}
+
+template <class Value>
+sim::Json jsonOfAll(const std::vector<Value>& values) {
+  sim::Json all = sim::Json::array();
+  for (const Value& value : values) all.push_back(jsonOf(value));
+  return all;
+}
+
+}  // namespace
+
+void saveAnswer(const LastAnswer& answer, const std::string& path) {
+  const planner::SearchResult& result = answer.result;
+  sim::save_json_file({{"format", kAnswerFormat},
+                       {"limit", answer.limit.value()},
+                       {"counts", {result.candidates, result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated}},
+                       {"proof", result.proof},
+                       {"excluded", jsonOfAll(result.excluded)},
+                       {"ranked", jsonOfAll(result.ranked)},
+                       {"front", jsonOfAll(result.pareto)}},
+                      path);
+}
+
+LastAnswer loadAnswer(const std::string& path) {
+  const sim::Json json = sim::load_json_file(path);
+  const sim::JsonReader reader(json, path);
+  if (reader.text("format") != kAnswerFormat)
+    reader.violate("format", "is none that this version reads", std::string("open a file of format ") + kAnswerFormat);
+  LastAnswer answer;
+  answer.limit = sim::Bytes(reader.integer("limit"));
+  const std::vector<std::int64_t> counts = reader.integers("counts");
+  if (counts.size() != 5) reader.violate("counts", "are not five", "search again");
+  answer.result.proof = reader.text("proof");
+  for (const sim::JsonReader& out : reader.children("excluded")) answer.result.excluded.push_back(exclusionFrom(out));
+  std::vector<Ranked> ranked = rankedFrom(reader.children("ranked")), front = rankedFrom(reader.children("front"));
+  reader.finish();
+  answer.result.candidates = counts[0];
+  answer.result.infeasible = counts[1];
+  answer.result.pruned_memory = counts[2];
+  answer.result.pruned_bound = counts[3];
+  answer.result.simulated = counts[4];
+  answer.result.ranked = withPlans(std::move(ranked), path);
+  answer.result.pareto = withPlans(std::move(front), path);
+  return answer;
+}
+
+}  // namespace gui

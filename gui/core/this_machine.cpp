@@ -1,0 +1,25 @@
+#include "gui/core/this_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+namespace gui {
+
+Machine thisMachine() {
+  Machine machine{.cores = static_cast<std::int32_t>(std::max(1u, std::thread::hardware_concurrency()))};
+  while (std::filesystem::exists(fmt::format("/dev/nvidia{}", machine.gpus))) ++machine.gpus;
+  return machine;
+}
+
+std::optional<std::string> whyNotHere(const sim::ParallelPlan& plan, const Machine& machine) {
+  constexpr std::int32_t kRanksACore = 4;
+  const std::int32_t ranks = plan.mesh.ranks(), most = std::max(machine.gpus, kRanksACore * machine.cores);
+  if (ranks <= most) return std::nullopt;
+  return fmt::format("{} ranks are more than this machine can run ({} GPUs, {} cores): take the script to one that can", ranks,
+                     machine.gpus, machine.cores);
+}
+
+}  // namespace gui

@@ -1,0 +1,43 @@
+#include <gmock/gmock.h>
+
+#include "gui/core/last_answer.h"
+#include "gui/core/plan_question.h"
+#include "sim/units/input_error.h"
+#include "tests/sim/timeline/timelines.h"
+
+namespace gui {
+namespace {
+
+TEST(LastAnswer, ComesBackAsItWas) {
+  const PlanQuestion question{
+      .model = "profiles/models/tiny-gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 16, .sequence = 64};
+  const LastAnswer answer{planner::search(searchRequest(question)), sim::Bytes(7)};
+  ASSERT_FALSE(answer.result.ranked.empty());
+  const sim::testing::TemporaryFolder folder;
+  saveAnswer(answer, folder.file("answer.json"));
+  const LastAnswer back = loadAnswer(folder.file("answer.json"));
+  EXPECT_EQ(back.limit, sim::Bytes(7));
+  EXPECT_EQ(back.result.proof, answer.result.proof);
+  EXPECT_EQ(back.result.candidates, answer.result.candidates);
+  EXPECT_EQ(back.result.simulated, answer.result.simulated);
+  ASSERT_EQ(back.result.excluded.size(), answer.result.excluded.size());
+  ASSERT_EQ(back.result.pareto.size(), answer.result.pareto.size());
+  ASSERT_EQ(back.result.ranked.size(), answer.result.ranked.size());
+  for (std::size_t at = 0; at < back.result.ranked.size(); ++at) {
+    const planner::RankedPlan &one = back.result.ranked[at], &other = answer.result.ranked[at];
+    EXPECT_EQ(sim::plan_hash(one.plan), sim::plan_hash(other.plan));
+    EXPECT_EQ(one.result.step_time, other.result.step_time);
+    EXPECT_EQ(one.result.peak_memory, other.result.peak_memory);
+    EXPECT_EQ(one.result.mfu, other.result.mfu);
+    EXPECT_EQ(one.reasons, other.reasons);
+  }
+}
+
+TEST(LastAnswer, WhatIsNoneIsRefused) {
+  const sim::testing::TemporaryFolder folder;
+  sim::testing::put(folder.file("answer.json"), R"({"format": "meshwright.answer/1", "counts": [1]})");
+  EXPECT_THROW(loadAnswer(folder.file("answer.json")), sim::InputError);
+}
+
+}  // namespace
+}  // namespace gui
