@@ -136,9 +136,10 @@ QDockWidget* MainWindow::addDock(const QString& title, QWidget* content, QWidget
   area->setFrameShape(QFrame::NoFrame);
   area->setWidgetResizable(true);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  area->setMinimumWidth(256);
   area->setFocusPolicy(Qt::NoFocus);  // it scrolls to what has the focus
   area->setWidget(content);
+  const int bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent);  // it takes no room from the fields
+  area->setMinimumWidth(std::max(256, content->minimumSizeHint().width() + bar));
   auto* all = new QWidget(dock);
   auto* column = new QVBoxLayout(all);
   column->setContentsMargins(0, 0, 0, 0);

@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QPdfWriter>
 #include <QSvgGenerator>
+#include <algorithm>
 #include <deque>
 
 #include "gui/views/theme.h"
@@ -29,8 +30,11 @@ constexpr int kPngScale = 2;
 
 constexpr int kTitle = 26;
 
+// As many lines as its entries need at the width of the picture.
+int legendHeight(const View& view, const Caption& caption) { return std::max(1, caption.legend->heightForWidth(view.width())); }
+
 QSize sizeOf(const View& view, const Caption& caption) {
-  const int title = caption.title.isEmpty() ? 0 : kTitle, legend = caption.legend == nullptr ? 0 : caption.legend->height();
+  const int title = caption.title.isEmpty() ? 0 : kTitle, legend = caption.legend == nullptr ? 0 : legendHeight(view, caption);
   return {view.width(), view.height() + title + legend};
 }
 
@@ -52,7 +56,7 @@ void paintAll(QPainter& painter, View& view, const Caption& caption) {
   if (caption.legend == nullptr) return;
   painter.setClipping(false);
   painter.translate(0, view.height());
-  caption.legend->paintPicture(painter, {view.width(), caption.legend->height()});
+  caption.legend->paintPicture(painter, {view.width(), legendHeight(view, caption)});
 }
 
 void savePng(View& view, const QString& path, const Caption& caption) {

@@ -114,6 +114,8 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   const StepPicture& picture = plan->shown();
   const std::optional<Looked> looked = lookedAt(*plan);
   view_->setTimeline(picture.core, [plan](std::uint32_t span) { return sliceName(plan->shownSpan(span).key).toStdString(); });
+  view_->setGroups({[plan](std::uint32_t span) { return groupOf(plan->shownSpan(span).key); },
+                    [plan](std::uint32_t span) { return shortName(plan->shownSpan(span).key); }});
   view_->setExtras({plan, &picture.counters}, {plan, &picture.flows});
   if (before) view_->setGhost(before->result.step_time);
   plan_ = plan;

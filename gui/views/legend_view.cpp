@@ -30,9 +30,11 @@ void LegendView::setKinds(std::vector<WorkKind> kinds) {
 }
 
 // On a small screen all kinds of a plan need a second line.
-void LegendView::fitHeight() {
-  setFixedHeight(kLegendHeight + kLegendLine * (legendLines(QFontMetricsF(font()), width() - 2 * kLegendLeft, entriesOf(kinds_)) - 1));
+int LegendView::heightForWidth(int width) const {
+  return kLegendHeight + kLegendLine * (legendLines(QFontMetricsF(font()), width - 2 * kLegendLeft, entriesOf(kinds_)) - 1);
 }
+
+void LegendView::fitHeight() { setFixedHeight(heightForWidth(width())); }
 
 void LegendView::paintPicture(QPainter& painter, const QSize& size) {
   const Theme theme = themeOf(palette());

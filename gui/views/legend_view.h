@@ -13,6 +13,7 @@ class LegendView : public View {
  public:
   explicit LegendView(QWidget* parent = nullptr);
   void setKinds(std::vector<WorkKind> kinds);  // else those of a plan
+  int heightForWidth(int width) const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
 
  protected:

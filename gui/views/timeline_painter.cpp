@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSlim = 3;          // between rows
 constexpr int kPatternWidth = 6;  // narrower slices show their color alone
-constexpr int kTextWidth = 18;
+constexpr int kTextWidth = 24;    // narrower slices have no name of their own
 constexpr int kDeviceWidth = 92, kLabelMargin = 10;
 
 std::uint32_t mixed(std::uint32_t color, std::uint32_t with) {  // a quarter of the color
@@ -32,6 +32,7 @@ TimelinePainter::TimelinePainter(const TimelineView& view, QPainter& painter, co
       axis_(view.axis(size)),
       theme_(themeOf(view.palette())),
       fitter_(painter.fontMetrics()),
+      groups_(view.core_->rows().size()),
       labels_(view.core_->rows().size()) {}
 
 bool TimelinePainter::isVector() const {
@@ -91,7 +92,33 @@ std::uint32_t TimelinePainter::colorOfRun(const SliceRow& row, const Run& run) c
   return view_.matches_ && view_.fades(row, run.slice) ? mixed(color, theme_.band.rgb()) : color;
 }
 
+// What lies beside each other and belongs together, across the pixels that keep slices apart.
+void TimelinePainter::join(RowIndex row, const Run& run) {
+  constexpr std::int32_t kApart = 2;
+  if (!view_.groups_.of) return;
+  const std::uint64_t number = view_.groups_.of(view_.core_->row(row).spanOf(run.slice));
+  std::vector<Group>& groups = groups_[row.value];
+  if (groups.empty() || groups.back().number != number || run.left - groups.back().right > kApart)
+    groups.push_back({number, run.left, run.right, 0, run.slice, run.kind});
+  groups.back().right = run.right;
+  groups.back().widest = std::max(groups.back().widest, run.right - run.left);
+}
+
+void TimelinePainter::paintGroups(RowIndex row) {
+  const SliceRow& slices = view_.core_->row(row);
+  for (const Group& group : groups_[row.value]) {
+    if (group.number == 0 || group.widest >= kTextWidth || group.right - group.left < kTextWidth) continue;
+    const QString text = QString::fromStdString(view_.groups_.names(slices.spanOf(group.slice)));
+    if (fitter_.widthOf(text) + 4 > group.right - group.left) continue;
+    const bool faded = view_.matches_ && view_.fades(slices, group.slice);
+    painter_.setPen(faded ? theme_.faint : colorOf(readableOn(lookOf(group.kind).color)));
+    painter_.drawText(QRectF(TimelineView::kLabels + group.left, screenTop(row), group.right - group.left, TimelineView::kRow - kSlim),
+                      Qt::AlignCenter, text);
+  }
+}
+
 void TimelinePainter::collect(RowIndex row, const Run& run) {
+  if (!view_.dense_) join(row, run);
   if (view_.dense_ || run.right - run.left < kPatternWidth) return;
   const QRectF box(TimelineView::kLabels + run.left, screenTop(row), run.right - run.left, TimelineView::kRow - kSlim);
   labels_[row.value].push_back({box, run.slice, run.kind});
@@ -163,7 +190,10 @@ void TimelinePainter::paintRows() {
     painter_.drawImage(TimelineView::kLabels, TimelineView::kRuler, image);
   }
   for (RowIndex row{0}; row.value < num_rows; ++row.value)
-    if (isVisible(row)) paintLabels(row);
+    if (isVisible(row)) {
+      paintLabels(row);
+      paintGroups(row);
+    }
 }
 
 void TimelinePainter::paintLabels(RowIndex row) {

@@ -19,6 +19,12 @@ class TimelinePainter {
     std::uint32_t slice = 0;
     WorkKind kind{};
   };
+  struct Group {
+    std::uint64_t number = 0;
+    std::int32_t left = 0, right = 0, widest = 0;  // pixels; of its slices
+    std::uint32_t slice = 0;
+    WorkKind kind{};
+  };
   bool isVector() const;
   bool isVisible(RowIndex row) const;
   int screenTop(RowIndex row) const;
@@ -30,7 +36,9 @@ class TimelinePainter {
   void paintDevices(QImage& image);  // each as one line
   int sliceHeight() const;
   void collect(RowIndex row, const Run& run);
+  void join(RowIndex row, const Run& run);
   void paintLabels(RowIndex row);
+  void paintGroups(RowIndex row);
   void paintRowNames();
   void paintCounterNames();
   void paintMark(const std::optional<Slice>& slice, const QColor& color);
@@ -49,6 +57,7 @@ class TimelinePainter {
   TimeAxis axis_;
   Theme theme_;
   TextFitter fitter_;
+  std::vector<std::vector<Group>> groups_;  // by row
   std::vector<std::vector<Label>> labels_;  // by row: runs that are wide enough for text or pattern
 };
 

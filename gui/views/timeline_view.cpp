@@ -27,6 +27,12 @@ TimelineView::TimelineView(QWidget* parent)
   setAccessibleName(tr("Timeline"));
 }
 
+std::uint64_t groupOf(const sim::TaskKey& key) {
+  if (!key.microbatch.exists() || sim::moves_data(key.operation)) return 0;
+  return (static_cast<std::uint64_t>(key.microbatch.value()) + 1) << 16 |
+         (static_cast<std::uint64_t>(key.chunk.exists() ? key.chunk.value() : 0) << 8 & 0xff00) | static_cast<std::uint64_t>(key.phase);
+}
+
 SliceNames taskNames(const std::vector<sim::Span>& spans) {
   return [&spans](std::uint32_t span) { return sliceName(spans[span].key).toStdString(); };
 }
@@ -34,6 +40,7 @@ SliceNames taskNames(const std::vector<sim::Span>& spans) {
 void TimelineView::setTimeline(SharedCore core, SliceNames names) {
   core_ = std::move(core);
   names_ = std::move(names);
+  groups_ = {};
   shown_ = whole_ = core_->range();
   selected_.reset();
   hovered_.reset();

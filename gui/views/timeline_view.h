@@ -23,6 +23,12 @@ class QScrollBar;
 namespace gui {
 
 using SliceNames = std::function<std::string(std::uint32_t span)>;
+// Slices that belong together, beside each other in a row: equal numbers; 0: to no others. Named where each is too narrow for a name of its own.
+struct SliceGroups {
+  std::function<std::uint64_t(std::uint32_t span)> of{};
+  SliceNames names{};
+};
+std::uint64_t groupOf(const sim::TaskKey& key);             // the pass of a microbatch through the layers of a stage
 SliceNames taskNames(const std::vector<sim::Span>& spans);  // which must outlive them
 
 class TimelineView : public View {
@@ -32,6 +38,7 @@ class TimelineView : public View {
 
   explicit TimelineView(QWidget* parent = nullptr);
   void setTimeline(SharedCore core, SliceNames names);
+  void setGroups(SliceGroups groups) { groups_ = std::move(groups); }  // of the timeline that was set
   using Counters = std::shared_ptr<const std::vector<CounterRow>>;
   using Flows = std::shared_ptr<const std::vector<Flow>>;
   void setExtras(Counters counters, Flows flows = nullptr);       // of the timeline that was set; counters by device
@@ -116,6 +123,7 @@ class TimelineView : public View {
   QString empty_text_;
   SharedCore core_ = std::make_shared<TimelineCore>();
   SliceNames names_;
+  SliceGroups groups_;
   std::vector<int> tops_, counter_tops_;
   std::vector<std::size_t> order_;
   std::size_t num_pinned_ = 0;

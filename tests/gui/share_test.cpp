@@ -44,7 +44,7 @@ TEST_F(Shared, APictureCarriesItsTitleAndLegend) {
   EXPECT_TRUE(svg.contains("gpt2 on 4 GPUs"));
   EXPECT_TRUE(svg.contains("forward"));
   savePicture(view_, folder_.filePath("c.png"), {"gpt2 on 4 GPUs", &legend});
-  EXPECT_EQ(QImage(folder_.filePath("c.png")).size(), QSize(600, 2 * (200 + 26 + legend.height())));
+  EXPECT_EQ(QImage(folder_.filePath("c.png")).size(), QSize(600, 2 * (200 + 26 + legend.heightForWidth(300))));
 }
 
 TEST_F(Shared, RefusesWithARemedy) {

@@ -48,6 +48,28 @@ TEST_F(Painted, AVectorPictureHasRectanglesAndNoImage) {
   EXPECT_TRUE(buffer.data().contains(colorOf(lookOf(WorkKind::Forward).color).name().toLatin1()));
 }
 
+// However far away: the pass of a microbatch through the layers of a stage says which it is.
+TEST_F(Painted, SlicesTooNarrowForANameShareOne) {
+  const std::vector<sim::Span>& spans = simulated_->result.timeline.spans;
+  view_.setGroups({[&spans](std::uint32_t span) { return groupOf(spans[span].key); },
+                   [&spans](std::uint32_t span) { return shortName(spans[span].key); }});
+  const auto texts = [this] {
+    QBuffer buffer;
+    QSvgGenerator svg;
+    svg.setOutputDevice(&buffer);
+    svg.setSize(view_.size());
+    QPainter painter(&svg);
+    view_.paintPicture(painter, view_.size());
+    painter.end();
+    return buffer.data();
+  };
+  view_.resize(520, 400);
+  const QByteArray far = texts();
+  EXPECT_TRUE(far.contains(">F0<") || far.contains(">B0<"));
+  view_.setShown({sim::SimTime(0), simulated_->result.step_time / 12});
+  EXPECT_FALSE(texts().contains(">F0<"));
+}
+
 TEST(PaintedEmpty, SaysWhatToDo) {
   TimelineView view;
   view.resize(400, 200);
