@@ -80,7 +80,7 @@ void NcclCommunicator::barrier() {
   const at::Tensor nothing = at::zeros({1}, at::TensorOptions().dtype(at::kInt).device(lane_.session().settings().device));
   lane_.issue({.bytes = 4, .kind = OperationKind::Barrier}, size(),
               [&](const NcclOn& on) { return lane_.library().all_reduce(nccl_buffer(nothing), ReduceOperation::Sum, on); }, {});
-  lane_.session().drain();
+  lane_.session().watch().drain();
 }
 
 }  // namespace executor

@@ -1,5 +1,5 @@
 // Collectives by NCCL, one rank a GPU. An operation goes on the current stream: what is issued later on that stream comes after it, and wait() makes
-// the host wait for nothing. Host tensors (the step's few sums) go by way of the device; for them wait() is a safe point (NcclSession::drain).
+// the host wait for nothing. Host tensors (the step's few sums) go by way of the device; for them wait() waits for all that was started (NcclWatch::drain).
 // Sums have NCCL's order, not that of the ranks. The ledger is that of MpiCommunicator, entry by entry.
 #pragma once
 

@@ -9,8 +9,8 @@ class NcclWork final : public Work {
  public:
   NcclWork(std::shared_ptr<NcclSession> session, NcclLane::HostResult result) : session_(std::move(session)), result_(std::move(result)) {}
   void wait() override {
-    if (!result_.host.defined()) return session_->look();
-    session_->drain();
+    if (!result_.host.defined()) return session_->watch().require_health();
+    session_->watch().drain();
     result_.host.copy_(result_.device);
     result_ = {};
   }
@@ -32,13 +32,13 @@ NcclLane::HostResult NcclLane::result_of(const at::Tensor& wanted, const at::Ten
 }
 
 WorkHandle NcclLane::issue(OperationHeader header, std::int32_t ranks, const Call& call, const HostResult& result) {
-  session_->look();
+  session_->watch().require_health();
   header.sequence = sequence_++;
   if (ledger_ && header.kind != OperationKind::Barrier && is_task(header.key))
     ledger_->push_back({.key = header.key, .group_size = ranks, .payload = payload_of(header)});
   const NcclOn on{.communicator = group_->handle, .stream = native_stream(session_->settings().device)};
-  session_->settle(call(on), *group_, to_text(header));
-  session_->started(*group_, header);
+  if (const NcclStatus status = call(on); status != NcclStatus::Success) session_->require(status, *group_, to_text(header));
+  session_->watch().started(*group_, header);
   return std::make_unique<NcclWork>(session_, result);
 }
 

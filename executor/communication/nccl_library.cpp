@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nccl.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #endif
@@ -36,7 +37,9 @@ ncclDataType_t type_of(const NcclBuffer& buffer) {
 
 NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
+  config.blocking = 1;
+  setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1",
+         /*overwrite=*/0);  // communicators on several streams start on the GPU in the order of their calls
   ncclUniqueId unique;
   std::memcpy(&unique, &id, sizeof unique);
   return status(ncclCommInitRankConfig(reinterpret_cast<ncclComm_t*>(&handle), place.size, unique, place.rank, &config));
@@ -71,6 +74,7 @@ constexpr NcclLibrary kLibrary{
     .start = start,
     .state = state,
     .abort = [](NcclHandle handle) { return status(ncclCommAbort(comm(handle))); },
+    .finalize = [](NcclHandle handle) { return status(ncclCommFinalize(comm(handle))); },
     .destroy = [](NcclHandle handle) { return status(ncclCommDestroy(comm(handle))); },
     .all_reduce =
         [](const NcclBuffer& b, ReduceOperation operation, const NcclOn& on) {

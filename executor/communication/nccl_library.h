@@ -1,5 +1,5 @@
 // The functions of NCCL that this house calls, as a table in its own types: a build without CUDA has none, and tests put others in their place.
-// Communicators do not block (ncclConfig_t::blocking = 0): a call that returns InProgress goes on by itself, state() says when it is done.
+// Communicators block: a call returns when the GPU has been told, and start() when all places have come. (Those that do not block start a thread a call.)
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -43,8 +43,9 @@ struct NcclLibrary {
   NcclStatus (*make_id)(NcclId& id);
   NcclStatus (*start)(NcclHandle& handle, const NcclId& id, NcclPlace place);  // collective over the places of the id
   NcclStatus (*state)(NcclHandle handle);                                      // also of errors that came by themselves
-  NcclStatus (*abort)(NcclHandle handle);                                      // ends its operations and frees it
-  NcclStatus (*destroy)(NcclHandle handle);
+  NcclStatus (*abort)(NcclHandle handle);                                      // from any thread: ends its operations and frees it
+  NcclStatus (*finalize)(NcclHandle handle);                                   // waits for its operations
+  NcclStatus (*destroy)(NcclHandle handle);                                    // a finalised one
   NcclStatus (*all_reduce)(const NcclBuffer& buffer, ReduceOperation operation, const NcclOn& on);
   NcclStatus (*reduce_scatter)(const NcclBuffer& buffer, const NcclOn& on);  // sums
   NcclStatus (*all_gather)(const NcclBuffer& buffer, const NcclOn& on);

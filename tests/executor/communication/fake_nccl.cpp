@@ -28,7 +28,7 @@ struct NcclCommunicatorOfLibrary {
   std::shared_ptr<FakeGroup> group;
   NcclPlace place;
   std::int64_t position = 0;
-  bool aborted = false;
+  bool aborted = false, finalised = false;
 };
 
 namespace {
@@ -39,7 +39,8 @@ FakeNcclSettings settings;
 std::map<std::string, std::string> words;
 std::map<std::string, std::shared_ptr<FakeGroup>> groups;
 std::vector<std::unique_ptr<NcclCommunicatorOfLibrary>> communicators;
-std::int32_t aborted = 0, ids = 0;
+FakeNcclCalls calls;
+std::int32_t ids = 0;
 
 constexpr NcclStatus kRemoteError{6};
 
@@ -51,7 +52,7 @@ NcclStatus make_id(NcclId& id) {
 }
 
 NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
-  const std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   std::shared_ptr<FakeGroup>& group = groups[std::string(id.bytes.data(), id.bytes.size())];
   if (!group) group = std::make_shared<FakeGroup>();
   group->size = place.size;
@@ -59,11 +60,15 @@ NcclStatus start(NcclHandle& handle, const NcclId& id, NcclPlace place) {
   handle = communicators.emplace_back(std::make_unique<NcclCommunicatorOfLibrary>()).get();
   handle->group = group;
   handle->place = place;
-  return NcclStatus::InProgress;
+  changed.notify_all();
+  const std::shared_ptr<FakeGroup> ours = group;
+  changed.wait_for(lock, settings.patience, [&] { return ours->came == ours->size; });
+  return NcclStatus::Success;
 }
 
 NcclStatus state(NcclHandle handle) {
   const std::lock_guard lock(mutex);
+  ++calls.states;
   if (handle->place.rank == settings.failing_rank) return kRemoteError;
   return handle->group->came == handle->group->size ? NcclStatus::Success : NcclStatus::InProgress;
 }
@@ -106,9 +111,11 @@ std::string sum_of(const FakeMeeting& meeting, std::size_t bytes, ReduceOperatio
 }
 
 // What follows on this stream has not ended before the operation has, and no host sees that too early.
-void go_on_behind(std::function<bool()> ended) {
-  hold_current_stream([ended = std::move(ended), until = std::chrono::steady_clock::now() + settings.lasts] {
-    return std::chrono::steady_clock::now() >= until && ended();
+// Abort ends it.
+void go_on_behind(NcclHandle handle, std::function<bool()> ended) {
+  hold_current_stream([handle, ended = std::move(ended), until = std::chrono::steady_clock::now() + settings.lasts] {
+    const std::lock_guard inside(mutex);
+    return handle->aborted || (std::chrono::steady_clock::now() >= until && ended());
   });
 }
 
@@ -119,6 +126,7 @@ NcclStatus meet(const NcclBuffer& buffer, const NcclOn& on, std::size_t reads, s
   use_on_current_stream({.address = buffer.from, .bytes = reads});
   use_on_current_stream({.address = buffer.to, .bytes = writes, .writes = true});
   std::unique_lock lock(mutex);
+  ++calls.operations;
   FakeGroup& group = *on.communicator->group;
   std::shared_ptr<FakeMeeting>& slot = group.meetings[on.communicator->position++];
   if (!slot) slot = std::make_shared<FakeMeeting>();
@@ -131,10 +139,7 @@ NcclStatus meet(const NcclBuffer& buffer, const NcclOn& on, std::size_t reads, s
   } else
     changed.wait_for(lock, settings.patience, [&] { return meeting->done; });
   lock.unlock();
-  go_on_behind([meeting] {
-    const std::lock_guard inside(mutex);
-    return meeting->done;
-  });
+  go_on_behind(on.communicator, [meeting] { return meeting->done; });
   return NcclStatus::Success;
 }
 
@@ -175,26 +180,28 @@ NcclStatus send(const NcclBuffer& buffer, std::int32_t to, const NcclOn& on) {
   use_on_current_stream({.address = buffer.from, .bytes = bytes_of(buffer)});
   {
     const std::lock_guard lock(mutex);
+    ++calls.operations;
     on.communicator->group->messages[{on.communicator->place.rank, to}].push_back(bytes_at(buffer.from, bytes_of(buffer)));
   }
   changed.notify_all();  // what the stream is held by asks for the mutex
-  go_on_behind([] { return true; });
+  go_on_behind(on.communicator, [] { return true; });
   return NcclStatus::Success;
 }
 
 NcclStatus receive(const NcclBuffer& buffer, std::int32_t from, const NcclOn& on) {
   use_on_current_stream({.address = buffer.to, .bytes = bytes_of(buffer), .writes = true});
   std::unique_lock lock(mutex);
+  ++calls.operations;
   auto& messages = on.communicator->group->messages[{from, on.communicator->place.rank}];
   if (!changed.wait_for(lock, settings.patience, [&] { return !messages.empty(); })) {
     lock.unlock();
-    go_on_behind([] { return false; });
+    go_on_behind(on.communicator, [] { return false; });
     return NcclStatus::Success;
   }
   copy_checked(buffer.to, messages.front().data(), bytes_of(buffer));
   messages.pop_front();
   lock.unlock();
-  go_on_behind([] { return true; });
+  go_on_behind(on.communicator, [] { return true; });
   return NcclStatus::Success;
 }
 
@@ -214,8 +221,21 @@ NcclStatus exchange(const NcclBuffer& buffer, const NcclStretches& stretches, co
 
 NcclStatus abort_one(NcclHandle handle) {
   const std::lock_guard lock(mutex);
-  aborted += handle->aborted ? 0 : 1;
+  calls.aborted += handle->aborted ? 0 : 1;
   handle->aborted = true;
+  return NcclStatus::Success;
+}
+
+NcclStatus finalize_one(NcclHandle handle) {
+  const std::lock_guard lock(mutex);
+  calls.finalised += handle->aborted ? 0 : 1;
+  handle->finalised = true;
+  return handle->aborted ? kRemoteError : NcclStatus::Success;
+}
+
+NcclStatus destroy_one(NcclHandle handle) {
+  const std::lock_guard lock(mutex);
+  calls.destroyed += handle->finalised ? 1 : 0;
   return NcclStatus::Success;
 }
 
@@ -227,7 +247,8 @@ const NcclLibrary& fake_nccl() {
       .start = start,
       .state = state,
       .abort = abort_one,
-      .destroy = [](NcclHandle) { return NcclStatus::Success; },
+      .finalize = finalize_one,
+      .destroy = destroy_one,
       .all_reduce = all_reduce,
       .reduce_scatter = reduce_scatter,
       .all_gather = all_gather,
@@ -265,12 +286,12 @@ void reset_fake_nccl(const FakeNcclSettings& to) {
   settings = to;
   words.clear();
   groups.clear();
-  aborted = 0;
+  calls = {};
 }
 
-std::int32_t aborted_communicators() {
+FakeNcclCalls fake_nccl_calls() {
   const std::lock_guard lock(mutex);
-  return aborted;
+  return calls;
 }
 
 void run_ranks(std::int32_t ranks, const std::function<void(NcclPlace place)>& rank) {

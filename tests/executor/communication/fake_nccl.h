@@ -1,5 +1,5 @@
 // An NCCL for tests on any machine: ranks are threads of one process, buffers are tensors of the checked device. It behaves as NCCL does where the
-// communicator's logic depends on it: communicators come into being when all ranks came, operations match by their order alone and take no notice of
+// communicator's logic depends on it: communicators come into being when all ranks came (those before wait), operations match by their order alone and take no notice of
 // what they are, errors come by themselves, abort() is the only way out of a hang.
 #pragma once
 
@@ -21,7 +21,12 @@ struct FakeNcclSettings {
   std::chrono::milliseconds lasts{0};        // before which the host does not see the end of an operation: others go on beside it
 };
 void reset_fake_nccl(const FakeNcclSettings& settings);
-std::int32_t aborted_communicators();
+struct FakeNcclCalls {
+  std::int64_t operations = 0, states = 0;                 // since the reset
+  std::int32_t aborted = 0, finalised = 0, destroyed = 0;  // communicators
+};
+FakeNcclCalls fake_nccl_calls();
+inline std::int32_t aborted_communicators() { return fake_nccl_calls().aborted; }
 
 // Runs a rank a thread, each with its own place; rethrows what the first of them threw.
 void run_ranks(std::int32_t ranks, const std::function<void(NcclPlace place)>& rank);

@@ -64,7 +64,7 @@ TEST(NcclSession, ARankThatDoesNotComeIsNamedWithTheOperation) {
     NcclCommunicator group(session, kBoth, "data", nullptr);
     reduce(group, 1);
     if (place.rank == 0) reduce(group, 2);
-    session->drain();
+    session->watch().drain();
   });
   EXPECT_THAT(sentence, AllOf(HasSubstr("data group of ranks 0 1: rank 0 waited 0.3 s in all_reduce"), HasSubstr(".l2."), HasSubstr("#1 "),
                               HasSubstr("Rank 1 has not come.")));
@@ -80,7 +80,7 @@ TEST(NcclSession, RanksThatDisagreeAreNamedLongBeforeTheLimit) {
         NcclCommunicator all(session, {sim::Rank(0), sim::Rank(1), sim::Rank(2)}, "data", nullptr);
         if (place.rank == 2) return;  // the two others wait for it, and have issued two different operations
         reduce(all, place.rank == 0 ? 1 : 2);
-        session->drain();
+        session->watch().drain();
       },
       3);
   EXPECT_THAT(sentence, AllOf(HasSubstr("the ranks disagree. Rank 1 issued all_reduce"), HasSubstr("while rank 0 issued all_reduce")));
@@ -173,7 +173,7 @@ TEST(NcclSession, AnErrorThatComesByItselfEndsAllCommunicators) {
     reduce(data, 1);
     if (place.rank == 0) reset_fake_nccl({.failing_rank = 0});
     reduce(tensor, 2);
-    session->drain();
+    session->watch().drain();
   });
   EXPECT_THAT(sentence, AllOf(HasSubstr("NCCL reports on rank 0: fake error 6")));
   EXPECT_GE(aborted_communicators(), 2);

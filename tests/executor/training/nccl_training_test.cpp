@@ -18,15 +18,16 @@ struct Ended {
   std::string caught;          // what the device said to any rank
 };
 
-Transport joined_by_nccl(NcclPlace place) {
+Transport joined_by_nccl(NcclPlace place, sim::Seconds compare_after) {
   return {nullptr, std::make_shared<NcclSession>(NcclSession::Settings{.library = &fake_nccl(),
                                                                        .device = checked_device(),
                                                                        .rendezvous = fake_rendezvous(),
                                                                        .place = place,
-                                                                       .options = {.time_limit = sim::Seconds(2)}})};
+                                                                       .options = {.time_limit = sim::Seconds(2)},
+                                                                       .compare_after = compare_after})};
 }
 
-Ended train_joined(const sim::ParallelPlan& plan, Mutation mutation = Mutation::None) {
+Ended train_joined(const sim::ParallelPlan& plan, Mutation mutation = Mutation::None, sim::Seconds compare_after = sim::Seconds(1)) {
   reset_fake_nccl({.patience = std::chrono::milliseconds(1000), .lasts = std::chrono::milliseconds(100)});
   std::mutex mutex;
   Ended ended;
@@ -34,7 +35,7 @@ Ended train_joined(const sim::ParallelPlan& plan, Mutation mutation = Mutation::
     const c10::impl::VirtualGuardImpl device(checked_device().type());
     device.exchangeStream(device.getStreamFromGlobalPool(checked_device()));  // computing of each rank on a stream of its own
     try {
-      Training training(plan, checked_device(), {.mutation = mutation}, joined_by_nccl(place));
+      Training training(plan, checked_device(), {.mutation = mutation}, joined_by_nccl(place, compare_after));
       for (std::int64_t step = 0; step < kJoinedSteps; ++step) {
         const double loss = training.step(step).loss;
         if (place.rank == 0) ended.losses.push_back(loss);
@@ -74,6 +75,17 @@ void expect_the_losses_of_one_rank(sim::ParallelPlan plan) {
 TEST(NcclTraining, FreesNothingThatAnotherStreamUses) {
   for (const std::int32_t zero_stage : {0, 1, 2, 3}) expect_the_losses_of_one_rank(sharded_over_two(zero_stage));
   expect_the_losses_of_one_rank(tiny_plan({.pipeline = 2}));
+}
+
+TEST(NcclTraining, AsksNothingOfOperationsThatGoWell) {
+  const Ended ended = train_joined(sharded_over_two(3), Mutation::None, sim::Seconds(1000));  // without the watch, which asks by the clock
+  EXPECT_EQ(ended.caught, "");
+  const FakeNcclCalls calls = fake_nccl_calls();
+  EXPECT_GT(calls.operations, 2 * kJoinedSteps * 10);  // of both ranks
+  EXPECT_LT(calls.states, calls.operations / 4);       // where the host reads the step's sums
+  EXPECT_EQ(calls.finalised, calls.destroyed);
+  EXPECT_GT(calls.destroyed, 0);
+  EXPECT_EQ(calls.aborted, 0);
 }
 
 TEST(NcclTraining, ContextRanksExchangeKeysOrHeads) {
