@@ -18,7 +18,8 @@ constexpr const char* kPassedOn = "OMP_NUM_THREADS";
 
 // A rank a core while there are cores enough; more ranks go round the cores, so that each core has its share of every stage. Left to itself the
 // kernel lets two of them share a core while another idles: ranks that poll wake too often for it to move them.
-std::vector<std::string> binding(std::int32_t ranks) {
+std::vector<std::string> binding(std::int32_t ranks, bool on_gpus) {
+  if (on_gpus) return {"--bind-to", "none"};
   if (static_cast<unsigned>(ranks) <= std::thread::hardware_concurrency()) return {"--map-by", "core", "--bind-to", "core"};
   return {"--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed"};
 }
@@ -48,7 +49,7 @@ std::vector<std::string> mpirun_command(const LaunchRequest& request) {
   const std::string worker = require_worker();
   std::vector<std::string> command{"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", std::to_string(request.ranks), "-x",
                                    kPassedOn};
-  for (std::string& word : binding(request.ranks)) command.push_back(std::move(word));
+  for (std::string& word : binding(request.ranks, request.on_gpus)) command.push_back(std::move(word));
   command.push_back(worker);
   command.insert(command.end(), request.arguments.begin(), request.arguments.end());
   return command;

@@ -15,6 +15,7 @@ struct LaunchRequest {
   std::int32_t ranks = 1;
   std::vector<std::string> arguments;  // of the worker
   std::string error_file;              // mpirun's words, and the workers' until they have their own file
+  bool on_gpus = false;                // ranks bind themselves, to the cores beside their GPU: none is bound to one core
 };
 
 // mpirun with everything stated that its defaults would leave to chance: binding, threads, root.

@@ -9,6 +9,9 @@
 namespace cli {
 namespace {
 
+// Of a rank that tells a GPU what to do: itself, LibTorch's backward, NCCL's proxies, the writer of checkpoints.
+constexpr int kCoresOfAGpuRank = 8;
+
 struct Nodes {
   std::int32_t number = 1, ranks_each = 1;
 };
@@ -29,10 +32,13 @@ std::string slurm_script(const LaunchRequest& request, const sim::ParallelPlan& 
   const auto [nodes, each] = nodes_of(plan);
   const bool on_gpus = plan.cluster.hardware.kind == sim::DeviceKind::Gpu;
   return fmt::format(
-      "#!/usr/bin/env bash\n#SBATCH --job-name=meshwright\n#SBATCH --nodes={}\n#SBATCH --ntasks={}\n#SBATCH --ntasks-per-node={}\n{}"
+      "#!/usr/bin/env bash\n#SBATCH --job-name=meshwright\n#SBATCH --nodes={}\n#SBATCH --ntasks={}\n#SBATCH --ntasks-per-node={}\n#SBATCH "
+      "--cpus-per-task={}\n{}"
       "#SBATCH --signal=USR1@60\n\n# USR1: a checkpoint before the time is over. PMIx: ranks find each other through Open MPI.\n"
-      "export OMP_NUM_THREADS=1\nsrun --mpi=pmix --kill-on-bad-exit=1 {}\n",
-      nodes, plan.mesh.ranks(), each, on_gpus ? fmt::format("#SBATCH --gpus-per-node={}\n", each) : "", worker_words(request));
+      "export OMP_NUM_THREADS=1\nsrun --mpi=pmix --kill-on-bad-exit=1 "
+      "--cpus-per-task=$SLURM_CPUS_PER_TASK {}\n",
+      nodes, plan.mesh.ranks(), each, on_gpus ? kCoresOfAGpuRank : 1, on_gpus ? fmt::format("#SBATCH --gpus-per-node={}\n", each) : "",
+      worker_words(request));
 }
 
 std::string torchrun_script(const LaunchRequest& request, const sim::ParallelPlan& plan) {

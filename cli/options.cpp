@@ -211,6 +211,10 @@ void declare_run(CLI::App& app, Values& values) {
       ->capture_default_str();
   command->add_flag("--cuda-graphs", values.run.cuda_graphs,
                     "On a GPU capture a step's computing once and replay it; its tasks are traced in the first steps only");
+  command->add_flag("--deterministic", values.run.deterministic,
+                    "On a GPU the same bits from run to run, by slower operators; a CPU has them anyway");
+  command->add_option("--hang-limit", values.run.hang_limit, "Seconds that a rank waits for another before the job ends; default: 120")
+      ->check(CLI::PositiveNumber);
   command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")
       ->capture_default_str();
   command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");

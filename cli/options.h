@@ -63,6 +63,8 @@ struct RunOptions {
   std::int64_t steps = 0;
   std::int64_t max_restarts = 0;
   std::string device = "auto";  // what ranks compute on: auto, cpu, cuda, cuda:0
+  std::int64_t hang_limit = 0;  // seconds that ranks wait for each other; 0: as the worker has it
+  bool deterministic = false;   // on a GPU the same bits from run to run
   bool cuda_graphs = false;     // a step's computing is captured once and replayed; the worker refuses where it cannot
   std::string launcher = "mpirun";
   bool resume = false;

@@ -37,14 +37,18 @@ void require_tokens(const RunOptions& options, const sim::ParallelPlan& plan) {
 }
 
 LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan& plan) {
-  LaunchRequest request{.ranks = plan.mesh.ranks(),
-                        .arguments = {"run", "--plan", options.dry_run ? options.plan : options.output + "/plan.json", "--data",
-                                      options.data, "--steps", std::to_string(options.steps), "--out", options.output},
-                        .error_file = options.output + "/mpirun.txt"};
+  LaunchRequest request{
+      .ranks = plan.mesh.ranks(),
+      .arguments = {"run", "--plan", options.dry_run ? options.plan : options.output + "/plan.json", "--data", options.data, "--steps",
+                    std::to_string(options.steps), "--out", options.output},
+      .error_file = options.output + "/mpirun.txt",
+      .on_gpus = options.device.starts_with("cuda") || (options.device == "auto" && plan.cluster.hardware.kind == sim::DeviceKind::Gpu)};
   if (!options.dry_run) request.arguments.emplace_back("--folder-is-locked");
   if (options.resume) request.arguments.push_back("--resume");
   if (options.device != "auto") request.arguments.insert(request.arguments.end(), {"--device", options.device});
   if (options.cuda_graphs) request.arguments.emplace_back("--cuda-graphs");
+  if (options.deterministic) request.arguments.emplace_back("--deterministic");
+  if (options.hang_limit > 0) request.arguments.insert(request.arguments.end(), {"--hang-limit", std::to_string(options.hang_limit)});
   if (!options.weights.empty()) request.arguments.insert(request.arguments.end(), {"--weights", options.weights});
   return request;
 }

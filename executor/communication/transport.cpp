@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "executor/communication/nccl_communicator.h"
@@ -49,7 +50,7 @@ WaitsReported::~WaitsReported() {
   if (mpi_) mpi_->report_waits_to(nullptr);
 }
 
-std::shared_ptr<MpiSession> start_mpi() { return MpiSession::start(); }
+std::shared_ptr<MpiSession> start_mpi(const CommunicationOptions& options) { return MpiSession::start(options); }
 bool has_mpi() { return true; }
 
 void end_job(MpiSession* mpi, int exit_code, std::string_view reason) {
@@ -65,6 +66,21 @@ StoreAddress spread_by_mpi(StoreAddress address) {
   return {.host = host.data(), .port = address.port};
 }
 
+bool do_two_say_the_same(const std::string& word) {
+  constexpr std::size_t kLetters = 64;
+  std::array<char, kLetters> mine{};
+  word.copy(mine.data(), mine.size() - 1);
+  const auto place = place_in_mpi();
+  std::vector<char> all(kLetters * static_cast<std::size_t>(place.size));
+  check_mpi(MPI_Allgather(mine.data(), kLetters, MPI_CHAR, all.data(), kLetters, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
+  std::set<std::string> said;
+  for (std::size_t at = 0; at < all.size(); at += kLetters) {
+    const std::string theirs = all.data() + at;
+    if (!theirs.empty() && !said.insert(theirs).second) return true;
+  }
+  return false;
+}
+
 #else
 
 NcclPlace Transport::place() const { return nccl ? nccl->settings().place : NcclPlace{}; }
@@ -76,10 +92,11 @@ std::unique_ptr<Communicator> Transport::make(const std::vector<sim::Rank>& memb
 
 WaitsReported::WaitsReported(std::shared_ptr<MpiSession> mpi, Heartbeat&) : mpi_(std::move(mpi)) {}
 WaitsReported::~WaitsReported() = default;
-std::shared_ptr<MpiSession> start_mpi() { return nullptr; }
+std::shared_ptr<MpiSession> start_mpi(const CommunicationOptions&) { return nullptr; }
 bool has_mpi() { return false; }
 void end_job(MpiSession*, int exit_code, std::string_view) { std::_Exit(exit_code); }
 StoreAddress spread_by_mpi(StoreAddress address) { return address; }
+bool do_two_say_the_same(const std::string&) { return false; }
 
 #endif
 

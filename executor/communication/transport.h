@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,10 +43,13 @@ class WaitsReported {
   std::shared_ptr<MpiSession> mpi_;
 };
 
-std::shared_ptr<MpiSession> start_mpi();  // nullptr: not started by mpirun (or srun with PMIx), or a build without MPI
-bool has_mpi();                           // this build
+// nullptr: not started by mpirun (or srun with PMIx), or a build without MPI.
+std::shared_ptr<MpiSession> start_mpi(const CommunicationOptions& options = {});
+bool has_mpi();  // this build
 // Ends every rank of the job, if MPI or a launcher that watches joins them. mpi: null where it has not started. The others hear the reason.
 [[noreturn]] void end_job(MpiSession* mpi, int exit_code, std::string_view reason);
 StoreAddress spread_by_mpi(StoreAddress address);  // rank 0's, to all
+// Collective over all ranks that MPI joins: whether any two say the same; up to 63 letters. Empty words are not compared.
+bool do_two_say_the_same(const std::string& word);
 
 }  // namespace executor

@@ -10,6 +10,7 @@
 
 #if MESHWRIGHT_CUDA
 #include <c10/cuda/CUDAFunctions.h>
+#include <cuda_runtime_api.h>
 #endif
 
 namespace executor {
@@ -24,6 +25,12 @@ std::optional<std::int32_t> gpu_named(const std::string& device) {
   if (!device.starts_with("cuda:")) return std::nullopt;
   const auto [end, error] = std::from_chars(device.data() + 5, device.data() + device.size(), index);
   return error == std::errc{} && end == device.data() + device.size() && index >= 0 ? std::optional(index) : std::nullopt;
+}
+
+// Of a machine that has some: the one that is named, else one by the rank's place on its host.
+std::int32_t gpu_of(const DeviceWish& wish, const Surroundings& around) {
+  const std::int32_t named = gpu_named(wish.device).value_or(-1);
+  return named >= 0 ? named : around.place.local_rank % around.gpus;
 }
 
 void check_words(const DeviceWish& wish, Refusals& refusals) {
@@ -44,7 +51,9 @@ void check_gpu(const DeviceWish& wish, const Surroundings& around, Refusals& ref
     refusals.push_back({"--device", fmt::format("{} is not there: {} GPUs are", wish.device, around.gpus), "name another one"});
 }
 
+// A launcher may let each rank see a card of its own, all of them number 0: then fewer are seen than there are ranks.
 bool shares_gpu(const DeviceWish& wish, const Surroundings& around) {
+  if (around.shares_card) return around.place.size > 1 && *around.shares_card;
   const bool names_one = gpu_named(wish.device).value_or(-1) >= 0;
   return around.place.size > 1 && (around.place.local_size > around.gpus || (names_one && around.place.local_size > 1));
 }
@@ -99,6 +108,19 @@ Surroundings look_around(const RankEnvironment& place, bool has_mpi) {
   return around;
 }
 
+std::string card_of([[maybe_unused]] const DeviceWish& wish, [[maybe_unused]] const Surroundings& around) {
+#if MESHWRIGHT_CUDA
+  const std::int32_t index = around.gpus > 0 ? gpu_of(wish, around) : 0;
+  cudaDeviceProp properties{};
+  if (index >= around.gpus || cudaGetDeviceProperties(&properties, index) != cudaSuccess) return {};
+  std::string text;
+  for (const char byte : properties.uuid.bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+#else
+  return {};
+#endif
+}
+
 DeviceChoice choose_device(const DeviceWish& wish, const Surroundings& around) {
   Refusals refusals;
   check_words(wish, refusals);
@@ -108,8 +130,7 @@ DeviceChoice choose_device(const DeviceWish& wish, const Surroundings& around) {
   if (!refusals.empty()) throw sim::InputError("", refusals);
   DeviceChoice choice;
   if (on_gpu) {
-    const std::int32_t named = gpu_named(wish.device).value_or(-1);
-    choice.device = c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(named >= 0 ? named : around.place.local_rank % around.gpus));
+    choice.device = c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(gpu_of(wish, around)));
   }
   if (around.place.size > 1) {
     const bool stages = on_gpu && (wish.communication == "mpi" || shares_gpu(wish, around));

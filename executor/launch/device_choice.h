@@ -4,6 +4,7 @@
 
 #include <c10/core/Device.h>
 
+#include <optional>
 #include <string>
 
 #include "executor/launch/rank_environment.h"
@@ -30,7 +31,11 @@ struct Surroundings {
   bool knows_gpus = false;     // this build
   std::int32_t gpus = 0;       // that this process may use
   std::string no_gpu_because;  // the driver's words
+  std::optional<bool> shares_card =
+      {};  // any rank with another, by the cards' UUIDs; nothing: nobody could be asked, and numbers have to tell
 };
+// The UUID of the card that this rank would take; empty: none.
+std::string card_of(const DeviceWish& wish, const Surroundings& around);
 Surroundings look_around(const RankEnvironment& place, bool has_mpi);
 
 // Throws sim::InputError.

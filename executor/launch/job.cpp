@@ -25,14 +25,15 @@ OpenStore store_of_job(const RankEnvironment& place, bool has_mpi) {
 
 }  // namespace
 
-Transport join_job(const DeviceChoice& choice, const RankEnvironment& place, std::shared_ptr<MpiSession> mpi) {
+Transport join_job(const DeviceChoice& choice, const RankEnvironment& place, std::shared_ptr<MpiSession> mpi,
+                   const CommunicationOptions& options) {
   if (choice.joint != Joint::Nccl) return {choice.joint == Joint::Alone ? nullptr : std::move(mpi)};
   const OpenStore store = store_of_job(place, mpi != nullptr);
   NcclSession::Settings settings{.library = nccl_library(),
                                  .device = choice.device,
                                  .rendezvous = store.rendezvous,
                                  .place = {.rank = place.rank.value(), .size = place.size},
-                                 .options = {}};
+                                 .options = options};
   return {std::move(mpi), std::make_shared<NcclSession>(std::move(settings))};
 }
 

@@ -9,6 +9,7 @@
 namespace executor {
 
 // Collective over all ranks of the job. mpi: null where it has not started. Throws CollectiveError.
-Transport join_job(const DeviceChoice& choice, const RankEnvironment& place, std::shared_ptr<MpiSession> mpi);
+Transport join_job(const DeviceChoice& choice, const RankEnvironment& place, std::shared_ptr<MpiSession> mpi,
+                   const CommunicationOptions& options = {});
 
 }  // namespace executor

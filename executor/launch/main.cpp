@@ -8,10 +8,12 @@
 #include <filesystem>
 
 #include "executor/kernels/counting_allocator.h"
+#include "executor/launch/determinism.h"
 #include "executor/launch/failure.h"
 #include "executor/launch/heartbeat_report.h"
 #include "executor/launch/job.h"
 #include "executor/launch/measure.h"
+#include "executor/launch/numa_binding.h"
 #include "executor/launch/rank_environment.h"
 #include "executor/launch/stop_request.h"
 #include "executor/launch/worker.h"
@@ -39,14 +41,21 @@ struct Connections {
   Transport transport;
 };
 
+CommunicationOptions waiting(const WorkerOptions& options) { return {.time_limit = sim::Seconds(options.hang_limit)}; }
+
 DeviceChoice connect(const WorkerOptions& options, const RankEnvironment& place, sim::DeviceKind planned, Connections& to) {
-  const DeviceChoice choice = choose_device({.device = options.device, .communication = options.communication, .planned = planned},
-                                            look_around(place, to.mpi != nullptr));
+  const DeviceWish wish{.device = options.device, .communication = options.communication, .planned = planned};
+  Surroundings around = look_around(place, to.mpi != nullptr);
+  if (around.knows_gpus && to.mpi && place.size > 1) around.shares_card = do_two_say_the_same(card_of(wish, around));
+  const DeviceChoice choice = choose_device(wish, around);
   if (!choice.device.is_cpu()) {
+    if (options.deterministic) compute_deterministically();
     c10::impl::VirtualGuardImpl(choice.device.type()).setDevice(choice.device);
-    if (place.rank == sim::Rank(0)) fmt::print(stderr, "device: {} ({})\n", choice.device.str(), choice.why);
+    const std::string bound = bind_beside(choice.device);
+    if (place.rank == sim::Rank(0))
+      fmt::print(stderr, "device: {} ({}{}{})\n", choice.device.str(), choice.why, bound.empty() ? "" : "; ", bound);
   }
-  to.transport = join_job(choice, place, to.mpi);
+  to.transport = join_job(choice, place, to.mpi, waiting(options));
   return choice;
 }
 
@@ -65,7 +74,7 @@ int perform(const WorkerOptions& options, const RankEnvironment& place, Connecti
   install_counting_allocator();
   at::set_num_threads(1);
   watch_stop_signals();
-  if (place.is_launched) to.mpi = start_mpi();
+  if (place.is_launched) to.mpi = start_mpi(waiting(options));
   if (options.command == "export") {
     export_hugging_face(options.out + "/checkpoints", options.weights);
     return 0;

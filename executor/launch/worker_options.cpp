@@ -50,6 +50,7 @@ const std::vector<Option>& all_options() {
       text("--kill-at", &WorkerOptions::kill_at),
       {"--steps", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.steps); }},
       {"--ranks", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.ranks); }},
+      {"--hang-limit", [](WorkerOptions& o, const std::string& value) { return read_count(value, o.hang_limit) && o.hang_limit > 0; }},
       {"--kill-rank",
        [](WorkerOptions& o, const std::string& value) {
          std::int32_t rank = 0;
@@ -71,6 +72,7 @@ bool* find_switch(WorkerOptions& options, std::string_view name) {
   if (name == "--resume") return &options.resume;
   if (name == "--no-checkpoint") return &options.no_checkpoint;
   if (name == "--folder-is-locked") return &options.folder_is_locked;
+  if (name == "--deterministic") return &options.deterministic;
   return name == "--cuda-graphs" ? &options.cuda_graphs : nullptr;
 }
 

@@ -34,7 +34,10 @@ class LaunchScript : public testing::Test {
 
 TEST_F(LaunchScript, OfSlurmNamesNodesTasksAndGpus) {
   EXPECT_THAT(script("srun"), AllOf(HasSubstr("--nodes=2\n"), HasSubstr("--ntasks=16\n"), HasSubstr("--gpus-per-node=8\n"),
-                                    HasSubstr("srun --mpi=pmix"), HasSubstr("meshwright-worker run\n")));
+                                    HasSubstr("--cpus-per-task=8\n"), HasSubstr("srun --mpi=pmix"),
+                                    HasSubstr("--cpus-per-task=$SLURM_CPUS_PER_TASK "), HasSubstr("meshwright-worker run\n")));
+  plan_.cluster.hardware.kind = sim::DeviceKind::Cpu;
+  EXPECT_THAT(script("srun"), HasSubstr("--cpus-per-task=1\n"));
 }
 
 TEST_F(LaunchScript, OfTorchrunSetsItsVariables) {

@@ -36,6 +36,11 @@ TEST_F(Launch, MoreRanksThanCoresGoRoundThem) {
               testing::HasSubstr("--map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed"));
 }
 
+TEST_F(Launch, RanksOfGpusBindThemselves) {
+  EXPECT_THAT(command_text(mpirun_command({.ranks = 8, .arguments = {}, .error_file = {}, .on_gpus = true})),
+              testing::HasSubstr("--bind-to none"));
+}
+
 TEST(LaunchWithoutWorker, NamesTheRemedy) {
   if (std::filesystem::exists(worker_path())) GTEST_SKIP() << "this build has a worker";
   EXPECT_THROW(mpirun_command({.ranks = 1, .arguments = {}, .error_file = {}}), sim::InputError);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "executor/kernels/counting_allocator.h"
+#include "executor/launch/determinism.h"
 #include "executor/launch/device_choice.h"
 #include "executor/launch/rank_environment.h"
 #include "tests/executor/checked_device/checked_device.h"
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   for (int at = 1; at + 1 < argc; ++at)
     if (std::string_view(argv[at]) == "--device") parity::the_device = parity::device_named(argv[at + 1]);
   at::set_num_threads(1);
+  if (parity::device().is_cuda()) executor::compute_deterministically();
   if (place.is_launched) parity::the_session = executor::MpiSession::start();
   if (place.rank.value() != 0)
     delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());

@@ -21,5 +21,13 @@ TEST(Transport, SpreadsRankZerosAddress) {
   EXPECT_EQ(address.port, 29);
 }
 
+TEST(Transport, HearsWhetherTwoSayTheSame) {
+  const bool are_many = world().size > 1;
+  EXPECT_EQ(do_two_say_the_same("all"), are_many);
+  EXPECT_FALSE(do_two_say_the_same("rank " + std::to_string(world().rank)));
+  EXPECT_FALSE(do_two_say_the_same(""));
+  EXPECT_EQ(do_two_say_the_same(world().rank < 2 ? "the first two" : std::to_string(world().rank)), are_many) << "told to all";
+}
+
 }  // namespace
 }  // namespace executor

@@ -51,6 +51,17 @@ TEST(DeviceChoice, RanksThatShareAGpuAreStaged) {
   EXPECT_EQ(choose_device({.device = "cuda:1", .planned = sim::DeviceKind::Gpu}, ranks(2, 4, true)).device, c10::Device("cuda:1"));
 }
 
+// srun --gpus-per-task=1: every rank sees one card, number 0, and it is another one each time.
+TEST(DeviceChoice, ACardIsSharedWhereItsUuidSaysSo) {
+  Surroundings around = ranks(4, 1, true);
+  around.shares_card = false;
+  EXPECT_EQ(choose_device(kForGpus, around).joint, Joint::Nccl);
+  EXPECT_EQ(choose_device(kForGpus, around).device, c10::Device("cuda:0"));
+  around.shares_card = true;
+  EXPECT_EQ(choose_device(kForGpus, around).joint, Joint::StagedMpi);
+  EXPECT_EQ(card_of(kForGpus, ranks(1, 0, false)), "");
+}
+
 TEST(DeviceChoice, RefusesWithTheReasonAndARemedy) {
   Surroundings no_build = ranks(1, 0, false);
   no_build.knows_gpus = false;
