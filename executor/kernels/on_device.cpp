@@ -11,6 +11,8 @@
 #include <array>
 
 #include "executor/kernels/cross_entropy_cuda.h"
+#include "executor/kernels/dropout_cuda.h"
+#include "executor/kernels/gated_silu_cuda.h"
 #include "executor/kernels/norm_cuda.h"
 #include "executor/kernels/numbers.h"
 #include "executor/kernels/square_sums_cuda.h"
@@ -146,6 +148,38 @@ at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients) {
   return result;
 }
 
+bool has_kernels(const at::Tensor& tensor) { return tensor.is_cuda(); }
+bool attends_in_groups(const at::Tensor& tensor) { return tensor.is_cuda() && tensor.element_size() == 2; }
+
+void drop(const at::Tensor& tensor, const DropoutDraw& draw, const at::Tensor& key_there) {
+  DropoutDraw own = draw;
+  own.key_there = numbers_or_null<std::int64_t>(key_there);
+  by_number(tensor, [&]<class Number>(Number*) { launch_dropout(numbers<Number>(tensor), tensor.numel(), own, stream_of(tensor)); });
+}
+
+void turn_heads(const at::Tensor& joint, const at::Tensor& table, const RotaryShape& shape) {
+  by_number(joint,
+            [&]<class Number>(Number*) { launch_rotary<Number>(numbers<Number>(joint), numbers<Number>(table), shape, stream_of(joint)); });
+}
+
+at::Tensor gated_silu(const at::Tensor& joint) {
+  const GatedShape shape{.rows = joint.size(0), .width = joint.size(1) / 2};
+  const at::Tensor output = at::empty({shape.rows, shape.width}, joint.options()), whole = joint.contiguous();
+  by_number(joint, [&]<class Number>(Number*) {
+    launch_gated_silu<Number>(numbers<Number>(output), numbers<Number>(whole), shape, stream_of(joint));
+  });
+  return output;
+}
+
+at::Tensor gated_silu_backward(const at::Tensor& joint, const at::Tensor& output_gradient) {
+  const GatedShape shape{.rows = joint.size(0), .width = joint.size(1) / 2};
+  const at::Tensor whole = joint.contiguous(), gradient = output_gradient.contiguous(), result = at::empty_like(whole);
+  by_number(joint, [&]<class Number>(Number*) {
+    launch_gated_silu_backward<Number>(numbers<Number>(result), numbers<Number>(whole), numbers<Number>(gradient), shape, stream_of(joint));
+  });
+  return result;
+}
+
 #else
 
 void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard) {
@@ -164,6 +198,16 @@ NormOutput norm_forward(const NormInput&, const NormWeights&, double) {
   TORCH_CHECK(false, "this build has no norm of its own for a device");
 }
 at::Tensor norm_backward(const NormSaved&, const NormWeights&) { TORCH_CHECK(false, "this build has no norm of its own for a device"); }
+bool has_kernels(const at::Tensor&) { return false; }
+bool attends_in_groups(const at::Tensor&) { return false; }
+void drop(const at::Tensor&, const DropoutDraw&, const at::Tensor&) {
+  TORCH_CHECK(false, "this build has no dropout of its own for a device");
+}
+void turn_heads(const at::Tensor&, const at::Tensor&, const RotaryShape&) { TORCH_CHECK(false, "this build turns no heads on a device"); }
+at::Tensor gated_silu(const at::Tensor&) { TORCH_CHECK(false, "this build has no activation of its own for a device"); }
+at::Tensor gated_silu_backward(const at::Tensor&, const at::Tensor&) {
+  TORCH_CHECK(false, "this build has no activation of its own for a device");
+}
 
 #endif
 

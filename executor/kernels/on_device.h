@@ -3,6 +3,8 @@
 #pragma once
 
 #include "executor/kernels/cross_entropy.h"
+#include "executor/kernels/dropout_draw.h"
+#include "executor/kernels/rotary_cuda.h"
 
 namespace executor::on_device {
 
@@ -30,5 +32,13 @@ struct NormSaved {
   at::Tensor output_gradient, stream_gradient, input, mean, inverse, scale;
 };
 at::Tensor norm_backward(const NormSaved& saved, const NormWeights& gradients);  // adds to them; the gradient at the input
+
+// Whether one kernel does what follows: on a GPU.
+bool has_kernels(const at::Tensor& tensor);
+bool attends_in_groups(const at::Tensor& tensor);  // LibTorch's fused attention takes fewer heads of keys than of queries
+void drop(const at::Tensor& tensor, const DropoutDraw& draw, const at::Tensor& key_there);  // key_there: none where draw.key holds
+void turn_heads(const at::Tensor& joint, const at::Tensor& table, const RotaryShape& shape);
+at::Tensor gated_silu(const at::Tensor& joint);  // [rows, 2 width] -> [rows, width]
+at::Tensor gated_silu_backward(const at::Tensor& joint, const at::Tensor& output_gradient);
 
 }  // namespace executor::on_device

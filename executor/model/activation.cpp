@@ -8,6 +8,8 @@
 #include <ATen/ops/silu_backward.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "executor/kernels/on_device.h"
+
 namespace executor {
 namespace {
 
@@ -18,12 +20,14 @@ struct GatedSiluFunction : torch::autograd::Function<GatedSiluFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& joint) {
     context->save_for_backward({joint});
     const std::int64_t width = joint.size(1) / 2;
+    if (on_device::has_kernels(joint)) return on_device::gated_silu(joint);
     return at::silu(joint.narrow(1, 0, width)).mul_(joint.narrow(1, width, width));
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const at::Tensor joint = context->get_saved_variables().front();
     const std::int64_t width = joint.size(1) / 2;
+    if (on_device::has_kernels(joint)) return {on_device::gated_silu_backward(joint, gradients.front())};
     const at::Tensor gate = joint.narrow(1, 0, width), value = joint.narrow(1, width, width);
     const at::Tensor result = at::empty_like(joint);
     at::Tensor gate_gradient = result.narrow(1, 0, width), value_gradient = result.narrow(1, width, width);

@@ -48,17 +48,16 @@ void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout)
   if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, /*into_table=*/true);
 }
 
+void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient) {
+  if (gradient.is_cpu())
+    table.index_add_(0, ids, gradient.to(table.scalar_type()));
+  else  // index_add_ has no order of its sums there
+    table.add_(at::embedding_dense_backward(gradient, ids, table.size(0), /*padding_idx=*/-1, /*scale_grad_by_freq=*/false));
+}
+
 void Embedding::look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const {
   const at::Tensor here = rows_here(ids);
-  if (tensor_.degree == 1 && !gradient.is_cpu()) {  // a GPU's index_add_ has no order of its sums
-    tokens_.gradient.add_(
-        at::embedding_dense_backward(gradient, here, tokens_.gradient.size(0), /*padding_idx=*/-1, /*scale_grad_by_freq=*/false));
-    return;
-  }
-  if (tensor_.degree == 1) {
-    tokens_.gradient.index_add_(0, here, gradient.to(tokens_.gradient.scalar_type()));
-    return;
-  }
+  if (tensor_.degree == 1) return add_embedding_gradient(tokens_.gradient, here, gradient);
   const std::int64_t rows = tokens_.value.size(0);
   const at::Tensor mine = here.ge(0).logical_and_(here.lt(rows)).nonzero().squeeze(1);
   tokens_.gradient.index_add_(0, here.index_select(0, mine), gradient.index_select(0, mine).to(tokens_.gradient.scalar_type()));

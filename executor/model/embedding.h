@@ -7,6 +7,9 @@
 
 namespace executor {
 
+// table[ids[i]] += gradient[i], as a backward without tensor ranks does it: on a GPU in a fixed order, by way of a gradient of all rows.
+void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient);
+
 class Embedding {
  public:
   Embedding(const LayerParts& layer, const SegmentSettings& settings);

@@ -8,6 +8,9 @@
 
 #include <cmath>
 
+#include "executor/kernels/on_device.h"
+#include "executor/kernels/rotary_turn.h"
+
 namespace executor {
 namespace {
 
@@ -19,9 +22,9 @@ template <class Number, class Wide = at::opmath_type<Number>>
 void turn(Number* token, std::int64_t count, std::int64_t half, const Number* cosine, const Number* sine, Wide direction) {
   for (std::int64_t head = 0; head < count; ++head, token += 2 * half)
     for (std::int64_t i = 0; i < half; ++i) {
-      const Wide first = token[i], second = token[i + half], along = cosine[i], turned = static_cast<Wide>(sine[i]) * direction;
-      token[i] = static_cast<Number>(first * along - second * turned);
-      token[i + half] = static_cast<Number>(second * along + first * turned);
+      const auto turned = turned_pair<Wide>(token[i], token[i + half], cosine[i], static_cast<Wide>(sine[i]) * direction);
+      token[i] = static_cast<Number>(turned.first);
+      token[i + half] = static_cast<Number>(turned.second);
     }
 }
 
@@ -40,6 +43,15 @@ void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Te
 
 void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
   if (!table.defined()) return;
+  if (on_device::has_kernels(joint)) {
+    return on_device::turn_heads(joint, table,
+                                 {.tokens = joint.size(0),
+                                  .width = shape.width(),
+                                  .turned = shape.heads + shape.kv_heads,
+                                  .half = shape.head_dim / 2,
+                                  .sequence = shape.sequence,
+                                  .is_back = direction == Turn::Back});
+  }
   if (!joint.is_cpu()) return turn_composed(joint, shape, table, direction);
   const std::int64_t half = shape.head_dim / 2;
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, joint.scalar_type(), "apply_rotary", [&] {
@@ -65,6 +77,11 @@ at::Tensor repeated(const at::Tensor& heads, std::int64_t times) {
   return heads.unsqueeze(3).expand({-1, -1, -1, times, -1}).reshape({heads.size(0), heads.size(1), -1, heads.size(3)}).transpose(1, 2);
 }
 
+// How often attention wants a head of keys: as often as queries share it, unless its kernel knows of groups.
+std::int64_t repeats_of(const at::Tensor& tensor, const HeadShape& shape) {
+  return on_device::attends_in_groups(tensor) ? 1 : shape.heads / shape.kv_heads;
+}
+
 // Writes the gradient of repeated heads into the joint gradient: repeats are summed.
 void gather_repeated(const at::Tensor& into, const at::Tensor& gradient, std::int64_t times) {
   const at::Tensor by_token = gradient.transpose(1, 2);
@@ -85,7 +102,7 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
     context->saved_data["rotary"] = rotary.angles;
     const at::Tensor joint = input.detach();
     apply_rotary(joint, shape, rotary.angles, Turn::Forth);
-    const std::int64_t times = shape.heads / shape.kv_heads;
+    const std::int64_t times = repeats_of(joint, shape);
     return {heads_of(joint, shape, 0, shape.heads).transpose(1, 2), repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), times),
             repeated(heads_of(joint, shape, shape.heads + shape.kv_heads, shape.kv_heads), times)};
   }
@@ -93,7 +110,7 @@ struct SplitHeadsFunction : torch::autograd::Function<SplitHeadsFunction> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const std::vector<std::int64_t> sizes = context->saved_data["shape"].toIntVector();
     const HeadShape shape{.heads = sizes[0], .kv_heads = sizes[1], .head_dim = sizes[2], .sequence = sizes[3]};
-    const std::int64_t times = shape.heads / shape.kv_heads;
+    const std::int64_t times = repeats_of(gradients[0], shape);
     const at::Tensor joint = at::empty({gradients[0].size(0) * shape.sequence, shape.width()}, gradients[0].options());
     heads_of(joint, shape, 0, shape.heads).copy_(gradients[0].transpose(1, 2));
     gather_repeated(heads_of(joint, shape, shape.heads, shape.kv_heads), gradients[1], times);

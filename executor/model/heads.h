@@ -1,5 +1,5 @@
 // From the joint projection to attention's operands: cuts q | k | v into heads, turns q and k by their positions (rotary), repeats keys and
-// values for grouped queries. One autograd function, whose backward writes one joint gradient.
+// values for grouped queries, unless attention's kernel knows of groups (16 bits on a GPU). One autograd function, whose backward writes one joint gradient.
 //
 //   joint [samples * sequence, (heads + 2 kv_heads) * head_dim]   ->   q, k, v [samples, heads, sequence, head_dim]
 #pragma once

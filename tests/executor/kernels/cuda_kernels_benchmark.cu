@@ -9,8 +9,11 @@
 #include "executor/kernels/adamw_cuda.h"
 #include "executor/kernels/cross_entropy_cuda.h"
 #include "executor/kernels/cuda_block.cuh"
+#include "executor/kernels/dropout_cuda.h"
 #include "executor/kernels/exact_limbs.h"
+#include "executor/kernels/gated_silu_cuda.h"
 #include "executor/kernels/norm_cuda.h"
+#include "executor/kernels/rotary_cuda.h"
 #include "executor/kernels/sgd_cuda.h"
 #include "executor/kernels/square_sums_cuda.h"
 
@@ -187,6 +190,23 @@ void norm(Report& report, const char* forward, const char* backward, const NormS
   });
 }
 
+// Llama-1B's shapes, eight thousand tokens.
+void layer(Report& report) {
+  constexpr std::int64_t kTokens = 1 << 13, kWidth = 8192, kHeads = 32, kKeys = 8, kHalf = 32, kSequence = 2048;
+  Halves gated(kTokens * 2 * kWidth), output(kTokens * kWidth), joint_gradient(kTokens * 2 * kWidth);
+  const GatedShape shape{.rows = kTokens, .width = kWidth};
+  report.row("gated silu, bf16", 6 * kTokens * kWidth, [&] { launch_gated_silu(output.data(), gated.data(), shape, nullptr); });
+  report.row("gated silu backward, bf16", 10 * kTokens * kWidth,
+             [&] { launch_gated_silu_backward(joint_gradient.data(), gated.data(), output.data(), shape, nullptr); });
+  const std::int64_t width = (kHeads + 2 * kKeys) * 2 * kHalf, turned = kHeads + kKeys;
+  Halves joint(kTokens * width), table(2 * kSequence * kHalf);
+  const RotaryShape rotary{.tokens = kTokens, .width = width, .turned = turned, .half = kHalf, .sequence = kSequence};
+  report.row("rotary, bf16", 4 * kTokens * turned * 2 * kHalf,
+             [&] { launch_rotary<Bfloat16Bits>(joint.data(), table.data(), rotary, nullptr); });
+  const DropoutDraw draw = dropout_draw(0.1, {.key = 1});
+  report.row("dropout, bf16", 4 * kTokens * kWidth, [&] { launch_dropout(output.data(), kTokens * kWidth, draw, nullptr); });
+}
+
 }  // namespace
 }  // namespace executor
 
@@ -200,4 +220,5 @@ int main() {
                  {.tokens = 1 << 18, .width = 768});
   executor::norm(report, "residual + LayerNorm forward, bf16, width 4096", "residual + LayerNorm backward, bf16, width 4096",
                  {.tokens = 1 << 16, .width = 4096});
+  executor::layer(report);
 }

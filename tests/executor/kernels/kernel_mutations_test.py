@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 KERNELS = ROOT / "executor/kernels"
 ORDERS = ("forward", "backward", "mixed")
 SUITES = {"adamw_cuda.cu": "AdamWKernel", "cross_entropy_cuda.cu": "CrossEntropyKernel", "norm_cuda.cu": "NormKernel",
-          "norm_backward_cuda.cu": "NormBackwardKernel", "sgd_cuda.cu": "SgdKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
+          "norm_backward_cuda.cu": "NormBackwardKernel", "dropout_cuda.cu": "DropoutKernel", "rotary_cuda.cu": "RotaryKernel",
+          "gated_silu_cuda.cu": "GatedSiluKernel", "sgd_cuda.cu": "SgdKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
 
 # (what is wrong, the kernel, the file of the bug, text that stands there once, what it becomes)
 BUGS = [
@@ -44,6 +45,18 @@ BUGS = [
     ("stream's gradient is lost", "norm_backward_cuda.cu", "norm_backward_cuda.cu", " * along) + later.at[e][i]", " * along)"),
     ("weight gradient is overwritten", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "load(gradient[column]) + sum", "sum"),
     ("no barrier before slices are read", "norm_backward_cuda.cu", "norm_backward_cuda.cu", "slices[slice][lane] = sum;\n  __syncthreads();", "slices[slice][lane] = sum;"),
+    ("an odd first element shares its neighbour's bits", "dropout_cuda.cu", "dropout_cuda.cu", "i == 0 || element % 2 == 0", "i % 2 == 0"),
+    ("dropout's tail is left out", "dropout_cuda.cu", "dropout_cuda.cu", "pieces = (count + 7) / 8", "pieces = count / 8"),
+    ("the key in device memory is not read", "dropout_cuda.cu", "dropout_cuda.cu", "draw.key_there != nullptr ? static_cast<std::uint64_t>(*draw.key_there) : draw.key", "draw.key"),
+    ("what is kept is not scaled", "dropout_cuda.cu", "dropout_draw.h", "Wide(0) : value * static_cast<Wide>(draw.scale)", "Wide(0) : value"),
+    ("dropout's address is taken for aligned", "dropout_cuda.cu", "dropout_cuda.cu", " && is_aligned(numbers + at)", ""),
+    ("turned back as forth", "rotary_cuda.cu", "rotary_cuda.cu", "is_back ? -angle : angle", "angle"),
+    ("samples do not begin at position 0", "rotary_cuda.cu", "rotary_cuda.cu", "token % shape.sequence * shape.half", "token * shape.half"),
+    ("values are turned, too", "rotary_cuda.cu", "rotary_cuda.cu", "piece / eights % shape.turned, token = piece / eights / shape.turned", "piece / eights % (shape.turned + 1), token = piece / eights / (shape.turned + 1)"),
+    ("the second of a pair is turned by the turned first", "rotary_cuda.cu", "rotary_cuda.cu", "load(first), load(second), load(cosine)", "load(first), load(first), load(cosine)"),
+    ("gate and value change places", "gated_silu_cuda.cu", "gated_silu_cuda.cu", "x * sigmoid(x) * load(value)", "load(value) * sigmoid(load(value)) * x"),
+    ("slope of the sigmoid is forgotten", "gated_silu_cuda.cu", "gated_silu_cuda.cu", " * (decltype(x)(1) + x * (decltype(x)(1) - share))", ""),
+    ("rows of an odd width are taken for aligned", "gated_silu_cuda.cu", "gated_silu_cuda.cu", "is_aligned && shape.width % 8 == 0", "is_aligned"),
     ("a lane leaves the shuffles early", "norm_cuda.cu", "cuda_block.cuh", "apart = 16; apart > 0;", "apart = 16; apart > threadIdx.x % 32 / 31;"),
 ]
 CONTROL = ("nothing at all", "norm_cuda.cu", "norm_cuda.cu", "__shared__ Wide scratch[32];", "__shared__ Wide scratch[32];")

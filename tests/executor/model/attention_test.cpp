@@ -26,6 +26,30 @@ HeadOperands heads_from(const HeadOperands& all, std::int64_t first, std::int64_
   return {part(all.queries), part(all.keys), part(all.values)};
 }
 
+// Fewer heads of keys than of queries, as they come and repeated by hand.
+TEST(Attention, TakesGroupedHeads) {
+  constexpr std::int64_t kGroups = 2;
+  for (const Dropout& dropout : {Dropout{}, kDropout}) {
+    const HeadOperands all = random_operands();
+    const HeadOperands grouped{all.queries, recorded(all.keys.detach().narrow(1, 0, kGroups)),
+                               recorded(all.values.detach().narrow(1, 0, kGroups))};
+    const HeadOperands repeated{recorded(all.queries.detach()), recorded(grouped.keys.detach().repeat_interleave(kHeads / kGroups, 1)),
+                                recorded(grouped.values.detach().repeat_interleave(kHeads / kGroups, 1))};
+    const at::Tensor is = causal_attention(grouped, {.heads = kHeads}, dropout),
+                     expected = causal_attention(repeated, {.heads = kHeads}, dropout);
+    EXPECT_LT(relative_error(is.detach(), expected.detach()), 1e-14);
+    const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
+    is.backward(slope);
+    expected.backward(slope);
+    const auto summed = [&](const at::Tensor& gradient) {
+      return gradient.view({kSamples, kGroups, kHeads / kGroups, kSequence, kWidth}).sum(2);
+    };
+    EXPECT_LT(relative_error(grouped.queries.grad(), repeated.queries.grad()), 1e-13);
+    EXPECT_LT(relative_error(grouped.keys.grad(), summed(repeated.keys.grad())), 1e-13);
+    EXPECT_LT(relative_error(grouped.values.grad(), summed(repeated.values.grad())), 1e-13);
+  }
+}
+
 TEST(Attention, WithDropoutEqualsItsOperators) {
   const HeadOperands mine = random_operands(), theirs = random_operands();
   at::Tensor mask = at::ones({kSamples, kHeads, kSequence, kSequence}, at::kDouble);

@@ -41,6 +41,26 @@ inline const DeviceCase kDeviceCases[] = {
      },
      1e-12},
     {"bf16", [](sim::ParallelPlan& plan) { plan.workload.precision = sim::Precision::Bf16; }, 2e-2},
+    {"llama_bf16",  // grouped heads, turned, and a gated activation, by kernels of their own
+     [](sim::ParallelPlan& plan) {
+       plan.model.model_type = "llama";
+       plan.model.norm = sim::Norm::RmsNorm;
+       plan.model.position = sim::Position::Rotary;
+       plan.model.activation = sim::Activation::Silu;
+       plan.model.gated_mlp = true;
+       plan.model.heads = 4;
+       plan.model.hidden = 32;
+       plan.model.kv_heads = 2;
+       plan.model.attention_bias = plan.model.projection_bias = plan.model.mlp_bias = plan.model.tied_embeddings = false;
+       plan.workload.precision = sim::Precision::Bf16;
+     },
+     2e-2},
+    {"bf16_dropout",
+     [](sim::ParallelPlan& plan) {
+       plan.model.attention_dropout = plan.model.residual_dropout = plan.model.embedding_dropout = 0.2;
+       plan.workload.precision = sim::Precision::Bf16;
+     },
+     2e-2},
 };
 
 // `slack`: sums of a GPU have another order.
