@@ -43,7 +43,8 @@ const MeasuredShapes& measured_shapes(c10::Device device) {
                                   .sequences = {64, 128, 256, 512, 1024},
                                   .head_dims = {32, 64, 128},
                                   .coarse_sequences = {64, 256},
-                                  .coarse_head_dims = {32, 128}};
+                                  .coarse_head_dims = {32, 128},
+                                  .batches_heads = {{1, 2}, {2, 4}, {8, 4}}};
   static const MeasuredShapes gpu{.tokens = {256, 1024, 4096, 16384},
                                   .widths = {256, 512, 768, 1024, 1600, 2048, 4096, 8192},
                                   .coarse_tokens = {1024, 8192},
@@ -52,6 +53,7 @@ const MeasuredShapes& measured_shapes(c10::Device device) {
                                   .head_dims = {64, 128},
                                   .coarse_sequences = {512, 2048},
                                   .coarse_head_dims = {64, 128},
+                                  .batches_heads = {{1, 16}, {4, 16}, {8, 32}},
                                   .factor = 8};
   return device.is_cpu() ? cpu : gpu;
 }

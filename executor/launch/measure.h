@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/communication/mesh_communicators.h"
@@ -20,6 +21,7 @@ struct MeasuredShapes {
   Sizes coarse_tokens, coarse_widths;  // in the other one: what does not multiply takes the shape of the main one's curve
   Sizes sequences, head_dims;          // of attention
   Sizes coarse_sequences, coarse_head_dims;
+  std::vector<std::pair<std::int64_t, std::int64_t>> batches_heads;
   std::int64_t factor = 1;  // tokens and widths of the rest of a layer, and flat buffers, are so much larger
 };
 const MeasuredShapes& measured_shapes(c10::Device device);

@@ -3,6 +3,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "executor/launch/measure_timer.h"
 #include "executor/model/activation.h"
 #include "executor/model/dropout.h"
+#include "executor/model/embedding.h"
 #include "executor/model/heads.h"
 #include "executor/model/norm.h"
 #include "executor/model/rotary.h"
@@ -54,7 +56,7 @@ class Elementwise {
   void rotary(const TokenShape& shape);
 
   at::TensorOptions numbers() const { return timer_.of(scalar_type(precision_)); }
-  at::Tensor activations_of(const TokenShape& shape) const { return at::full({shape.tokens, shape.width}, 0.01, numbers()); }
+  at::Tensor activations_of(const TokenShape& shape) const { return at::randn({shape.tokens, shape.width}, numbers()); }
   at::Tensor token_ids(const TokenShape& shape) const { return (at::arange(shape.tokens, timer_.of(at::kLong)) * 7919) % shape.width; }
   void add(Kernel kernel, const TokenShape& shape, sim::Seconds time) {
     samples_.push_back({kernel, {shape.tokens, shape.width}, calls_.at_least_half(time), precision_});
@@ -73,8 +75,8 @@ class Elementwise {
   sim::Precision precision_;
 };
 
-// A GPU's kernels take their bytes in either precision. A CPU spends on a 16-bit element what it spends on one of 32, and more: it converts.
-constexpr std::size_t kCoarse = 3;  // of three shapes one in bf16, too
+// Of three shapes one in the other precision, too: a CPU spends on a 16-bit element what it spends on one of 32, and more, as it converts.
+constexpr std::size_t kCoarse = 3;
 
 // A segment begins with its norm: what a recorded stretch costs beyond its operators is left in. Where one kernel makes a residual sum and its norm, the
 // sum is what they take longer together.
@@ -127,11 +129,12 @@ void Elementwise::dropout(const TokenShape& shape) {
 }
 
 void Elementwise::embedding(const TokenShape& shape) {
-  constexpr std::int64_t kRows = 512;
-  const at::Tensor rows = activations_of({kRows, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, numbers()),
-                   tokens = token_ids({shape.tokens, kRows});
+  const std::int64_t vocabulary =
+      timer_.options().device.is_cpu() ? 512 : 32768;  // a GPU's backward writes the gradient of a whole vocabulary
+  const at::Tensor rows = activations_of({vocabulary, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, numbers()),
+                   tokens = token_ids({shape.tokens, vocabulary});
   add_forward(Kernel::EmbeddingForward, shape, [&] { at::index_select(rows, 0, tokens); });
-  add_backward(Kernel::EmbeddingBackward, shape, [&] { rows.index_add_(0, tokens, gradient); });
+  add_backward(Kernel::EmbeddingBackward, shape, [&] { add_embedding_gradient(rows, tokens, gradient); });
 }
 
 // width: of queries and keys together, which are turned; heads of 64 or less.
@@ -163,19 +166,20 @@ void Elementwise::cross_entropy(const TokenShape& shape) {
 }  // namespace
 
 void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples) {
-  Elementwise fp32(timer, calls, samples, sim::Precision::Fp32), bf16(timer, calls, samples, sim::Precision::Bf16);
-  const bool on_cpu = timer.options().device.is_cpu();
+  const bool on_cpu = timer.options().device.is_cpu();  // a CPU's models are in fp32, a GPU's in bf16
+  Elementwise main(timer, calls, samples, on_cpu ? sim::Precision::Fp32 : sim::Precision::Bf16);
+  Elementwise other(timer, calls, samples, on_cpu ? sim::Precision::Bf16 : sim::Precision::Fp32);
   const std::int64_t factor = measured_shapes(timer.options().device).factor;
   const auto scaled = [&](const TokenShape& small) {
     return TokenShape{small.tokens * factor, small.width * std::min<std::int64_t>(factor, 4)};
   };
   for (std::size_t at = 0; at < std::size(kShapes); ++at) {
-    fp32.of_layer(scaled(kShapes[at]));
-    if (on_cpu && at % kCoarse == 0) bf16.of_layer(scaled(kShapes[at]));
+    main.of_layer(scaled(kShapes[at]));
+    if (at % kCoarse == 0) other.of_layer(scaled(kShapes[at]));
   }
   for (std::size_t at = 0; at < std::size(kLogits); ++at) {
-    fp32.cross_entropy(scaled(kLogits[at]));
-    if (on_cpu && at % kCoarse == 0) bf16.cross_entropy(scaled(kLogits[at]));
+    main.cross_entropy(scaled(kLogits[at]));
+    if (at % kCoarse == 0) other.cross_entropy(scaled(kLogits[at]));
   }
 }
 
