@@ -16,17 +16,21 @@ sim::Bytes bytes(std::size_t count) { return sim::Bytes(static_cast<std::int64_t
 
 }  // namespace
 
-DeviceMemory device_memory(c10::Device device) {
+DeviceMemory device_memory(c10::Device device, const DeviceMemory& before) {
   if (device.is_cpu()) return {.allocated = alive_bytes(), .allocated_peak = peak_bytes()};
   c10::DeviceAllocator& allocator = *c10::getDeviceAllocator(device.type());
   const auto stats = allocator.getDeviceStats(device.index());
+  DeviceMemory memory{.allocated = current_of(stats.requested_bytes),
+                      .allocated_peak = peak_of(stats.requested_bytes),
+                      .active_peak = peak_of(stats.active_bytes),
+                      .reserved_peak = peak_of(stats.reserved_bytes),
+                      .device_used = before.device_used,
+                      .device_total = before.device_total};
+  if (before.device_total > sim::Bytes(0) && memory.reserved_peak == before.reserved_peak) return memory;
   const auto [free, total] = allocator.getMemoryInfo(device.index());
-  return {.allocated = current_of(stats.requested_bytes),
-          .allocated_peak = peak_of(stats.requested_bytes),
-          .active_peak = peak_of(stats.active_bytes),
-          .reserved_peak = peak_of(stats.reserved_bytes),
-          .device_used = bytes(total - free),
-          .device_total = bytes(total)};
+  memory.device_used = bytes(total - free);
+  memory.device_total = bytes(total);
+  return memory;
 }
 
 void reset_memory_peaks(c10::Device device) {

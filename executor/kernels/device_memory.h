@@ -16,7 +16,8 @@ struct DeviceMemory {
   sim::Bytes device_used{};    // now: total minus free; contexts, NCCL, cuBLAS and other processes too
   sim::Bytes device_total{};
 };
-DeviceMemory device_memory(c10::Device device);
+// before: what was known last. The driver is asked what the device has lent only where the pool has grown since: it answers slowly.
+DeviceMemory device_memory(c10::Device device, const DeviceMemory& before = {});
 void reset_memory_peaks(c10::Device device);
 
 }  // namespace executor

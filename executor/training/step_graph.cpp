@@ -11,6 +11,8 @@
 
 #if MESHWRIGHT_CUDA
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #endif
 
 namespace executor {
@@ -95,7 +97,13 @@ GraphRecorder cuda_graph(c10::Device device) {
   c10::cuda::setCurrentCUDAStream(
       c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()));  // the default one cannot be captured
   const auto graph = std::make_shared<at::cuda::CUDAGraph>();
-  return {.begin = [graph] { graph->capture_begin(); }, .end = [graph] { graph->capture_end(); }, .replay = [graph] { graph->replay(); }};
+  const auto begin = [graph,
+                      device] {  // other threads may ask CUDA meanwhile; what was freed before must not be taken back while it is captured
+    c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+    c10::getDeviceAllocator(device.type())->emptyCache();
+    graph->capture_begin(/*pool=*/{0, 0}, cudaStreamCaptureModeThreadLocal);
+  };
+  return {.begin = begin, .end = [graph] { graph->capture_end(); }, .replay = [graph] { graph->replay(); }};
 }
 #else
 GraphRecorder cuda_graph(c10::Device device) { TORCH_CHECK(false, "this build knows no graphs of ", device); }

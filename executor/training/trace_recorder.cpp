@@ -39,7 +39,7 @@ void TraceRecorder::read_events() {
 void TraceRecorder::end_step(std::vector<sim::LedgerEntry> ledger, Spans spans) {
   read_events();
   current_.duration = since_start(Clock::now());
-  memory_ = device_memory(device_);
+  memory_ = device_memory(device_, memory_);
   current_.peak_memory = memory_.allocated_peak;
   current_.ledger = std::move(ledger);
   if (spans == Spans::All) steps_.push_back(current_);

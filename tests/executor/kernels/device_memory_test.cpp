@@ -28,5 +28,13 @@ TEST(DeviceMemory, TheDeviceItselfSaysWhatIsLeft) {
   EXPECT_EQ(device_memory(checked_device()).device_used, sim::Bytes(std::int64_t{7} << 30));
 }
 
+TEST(DeviceMemory, TheDeviceIsAskedAgainWhereThePoolHasGrown) {
+  DeviceMemory before = device_memory(checked_device());
+  before.device_used = sim::Bytes(1);
+  EXPECT_EQ(device_memory(checked_device(), before).device_used, sim::Bytes(1));
+  before.reserved_peak += sim::Bytes(1);
+  EXPECT_EQ(device_memory(checked_device(), before).device_used, sim::Bytes(std::int64_t{7} << 30));
+}
+
 }  // namespace
 }  // namespace executor

@@ -74,6 +74,7 @@ struct Training {
       : plan(std::move(from)),
         model(sim::make_model_graph(plan)),
         communicators(plan.mesh, std::move(transport)),
+        recorder({8}, std::chrono::steady_clock::now(), device),
         parameters(model, plan, communicators.rank(), device),
         runner(model, plan, communicators, parameters, recorded(options)) {
     write_tokens(folder.file("tokens.bin"), 400, plan.model.vocabulary);
@@ -94,7 +95,7 @@ struct Training {
   sim::ParallelPlan plan;
   sim::ModelGraph model;
   MeshCommunicators communicators;
-  TraceRecorder recorder{{8}, std::chrono::steady_clock::now()};
+  TraceRecorder recorder;
   ParameterStore parameters;
   TaskRunner runner;
 };
