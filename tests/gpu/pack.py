@@ -1,7 +1,8 @@
 """Gathers in one folder what a bare machine with a GPU lacks: the programs, stripped, and the headers and libraries to build them again.
 
   bin/        programs of preset cuda, and what ctest knows of the tests labelled gpu (tests.json)
-  usr/        headers, libraries and CMake packages in the places that they have here; Open MPI without its network plugins
+  usr/        libraries and CMake packages in the places that they have here; Open MPI without its network plugins
+  headers.tar.xz
 """
 import json
 import os
@@ -10,8 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
-from programs import LIBRARIES, gpu_tests
+from programs import HEADERS_ASIDE, LIBRARIES, gpu_tests
 from report import ROOT
 
 MOST = 45 << 20   # bytes: the machine takes 64 MiB, sources and all
@@ -94,6 +96,9 @@ def pack(build, carry, most=MOST):
     (carry / "usr/bin/mpirun").symlink_to("orterun")
     (carry / "tests.json").write_text(json.dumps(tests, indent=1) + "\n")
     (carry / "taken.txt").write_text("\n".join(sorted(files)) + "\n")
+    with tarfile.open(carry / HEADERS_ASIDE, "w:xz", preset=1) as archive:   # for a build alone: a sixth of their size
+        archive.add(carry / "usr/include", "usr/include")
+    shutil.rmtree(carry / "usr/include")
     size = sum(path.stat().st_size for path in carry.rglob("*") if path.is_file() and not path.is_symlink())
     print(f"gpu: {len(programs)} programs and {size / 2**20:.1f} MiB in {carry}", file=sys.stderr)
     if size > most:

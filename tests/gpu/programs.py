@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 
 from report import ROOT, gpus
@@ -20,6 +21,7 @@ PYTHON = re.compile(r"/python3[\d.]*$")
 LIBRARIES = f"lib/{os.uname().machine}-linux-gnu"
 
 
+HEADERS_ASIDE = "headers.tar.xz"
 TIME_WAS_OVER = "the time was over"
 
 
@@ -125,6 +127,9 @@ def configuring(carry, folder, capability):
         options += ["-G", "Unix Makefiles"]
     if not carry.is_dir():
         return ["cmake", "--preset", "cuda", *options], {}
+    if not (carry / "usr/include").is_dir():
+        with tarfile.open(carry / HEADERS_ASIDE) as archive:
+            archive.extractall(carry)
     libraries = carry / "usr" / LIBRARIES
     options += [f"-DCMAKE_PREFIX_PATH={carry}/usr", f"-DBOOST_ROOT={carry}/usr", "-DMPI_C_LIB_NAMES=mpi", f"-DMPI_mpi_LIBRARY={libraries}/libmpi.so",
                 f"-DMPI_C_HEADER_DIR={libraries}/openmpi/include", f"-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath-link,{libraries}"]
