@@ -1,4 +1,7 @@
 // The configuration of another program becomes a plan, for the model and the cluster given beside it.
+#include <algorithm>
+#include <iterator>
+
 #include "cli/commands.h"
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
@@ -18,6 +21,11 @@ sim::Texts variables_of(const std::vector<std::string>& given) {
   return variables;
 }
 
+sim::Recompute recompute_of(const std::string& name) {
+  const auto* const found = std::find(std::begin(sim::kRecomputeNames), std::end(sim::kRecomputeNames), name);
+  return static_cast<sim::Recompute>(found - std::begin(sim::kRecomputeNames));  // options.cpp lets no other name in
+}
+
 }  // namespace
 
 int run(const ImportOptions& options, const Console& console) {
@@ -28,6 +36,8 @@ int run(const ImportOptions& options, const Console& console) {
                              .global_batch = options.global_batch,
                              .microbatch = options.microbatch,
                              .vocabulary = options.vocabulary,
+                             .recompute = recompute_of(options.recompute),
+                             .own_software = !options.software.empty(),
                              .given = variables_of(options.given)};
   if (!options.model.empty()) context.model = sim::load_model_config(options.model);
   if (!options.software.empty()) context.cluster.software = sim::load_software(options.software);

@@ -289,7 +289,9 @@ void declare_import(CLI::App& app, Values& values) {
   command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
   command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
   command->add_option("--software", import.software,
-                      "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
+                      "What runs on the GPUs: a profile in profiles/software, or a file; default: the cluster's, else the program's own");
+  command->add_option("--recompute", import.recompute, "What the program's code recomputes, where the file does not say")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(sim::kRecomputeNames), std::end(sim::kRecomputeNames))));
   command->add_option("--global-batch", import.global_batch, "Samples a step, where the file does not say")
       ->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", import.sequence, "Tokens a sample, where the file does not say")->check(up_to(sim::kMostTokens));

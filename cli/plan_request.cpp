@@ -70,10 +70,13 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(options.model, found);
   request.fixed = options.fixed;
   request.top = options.top;
-  if (options.runnable || !options.program.empty())
-    request.why_not = [by_worker = options.runnable, program = sim::find_program(options.program)](const sim::ParallelPlan& plan) {
-      return why_not(plan, by_worker, program);
-    };
+  const sim::Program* program = sim::find_program(options.program);
+  if (options.runnable || program != nullptr)
+    request.why_not = [by_worker = options.runnable, program](const sim::ParallelPlan& plan) { return why_not(plan, by_worker, program); };
+  if (program != nullptr) {
+    if (options.software.empty()) sim::take_software(*program, request.cluster);
+    request.habits = [program](sim::ParallelPlan& plan) { sim::take_habits(*program, plan); };
+  }
   request.offload = options.offload;
   request.training.learning_rate = options.learning_rate;
   request.training.minimum_learning_rate = options.learning_rate / 10;

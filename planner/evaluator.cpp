@@ -52,6 +52,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.recompute = candidate.recompute;
   plan_.offload_optimizer = candidate.offload_optimizer;
   plan_.offload_activations = candidate.offload_activations;
+  if (request_.habits) request_.habits(plan_);
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {

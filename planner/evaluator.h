@@ -50,8 +50,8 @@ class Evaluator {
   };
   using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool, sim::ContextAlgorithm,
                              bool>;  // microbatch, sequence parallel, recompute, offload, split backward, context algorithm, reduces each
-  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t,
-                            std::vector<sim::LayerIndex>>;          // chunks, last stage of the model, layers of a unit of stage 3, cut
+  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::vector<sim::LayerIndex>,
+                            sim::Bytes>;  // chunks, last stage of the model, layers of a unit of stage 3, cut, buckets
   using WeightsKey = std::tuple<CutKey, std::int32_t, bool, bool>;  // ZeRO stage, offload, reduces each
   using StepKey =
       std::tuple<CutKey, std::int32_t, bool, bool, std::int32_t>;        // ZeRO stage, sequence parallel, offload, ranks after forward
@@ -70,7 +70,7 @@ class Evaluator {
   }
   CutKey cut_key() const {
     return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,
-            plan_.cut.first};
+            plan_.cut.first, plan_.bucket_size};
   }
 
   const SearchRequest& request_;

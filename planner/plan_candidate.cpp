@@ -26,6 +26,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.offload_optimizer = candidate.offload_optimizer;
   plan.offload_activations = candidate.offload_activations;
   plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
+  if (request.habits) request.habits(plan);
   return plan;
 }
 

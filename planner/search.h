@@ -24,7 +24,9 @@ struct SearchRequest {
   Fixed fixed;
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
-      why_not;           // plans with an answer do not compete; null: all do. From several threads
+      why_not;  // plans with an answer do not compete; null: all do. From several threads
+  std::function<void(sim::ParallelPlan&)>
+      habits;            // of the program that performs the plans: what no axis chooses; null: none. From several threads
   bool offload = false;  // plans that use the host's memory compete from the start; else only where no other is feasible
   std::int64_t vocabulary_multiple = 128;
   sim::TrainingSettings training;

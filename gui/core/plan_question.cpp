@@ -55,8 +55,11 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   request.top = question.top;
   if (question.program == kWorker)
     request.why_not = sim::why_not_runnable;
-  else if (const sim::Program* program = sim::find_program(question.program))
+  else if (const sim::Program* program = sim::find_program(question.program)) {
     request.why_not = [program](const sim::ParallelPlan& plan) { return sim::why_not_for(*program, plan); };
+    request.habits = [program](sim::ParallelPlan& plan) { sim::take_habits(*program, plan); };
+    sim::take_software(*program, request.cluster);
+  }
   return request;
 }
 

@@ -248,6 +248,14 @@ void settle_accelerate(Draft& draft) {
   }
 }
 
+// Gradients are reduced in the type of the products; DeepSpeed's buckets have 500 million of them, PyTorch's 25 MiB; FSDP 2 gathers ahead.
+void accelerate_habits(ParallelPlan& plan) {
+  plan.workload.fp32_gradients = false;
+  plan.bucket_size = is_by_deepspeed(plan) ? bytes_per_gradient(plan) * std::int64_t{500'000'000} : Bytes(25 << 20);
+  plan.prefetch = true;
+  plan.vocabulary_multiple = 128;
+}
+
 }  // namespace
 
 const Program kAccelerate = {.name = "accelerate",
@@ -261,6 +269,8 @@ const Program kAccelerate = {.name = "accelerate",
                              .settings = accelerate_settings,
                              .settle = settle_accelerate,
                              .lost = kLostOfAccelerate,
-                             .without_effect = kAccelerateWithoutEffect};
+                             .without_effect = kAccelerateWithoutEffect,
+                             .software = "accelerate",
+                             .habits = accelerate_habits};
 
 }  // namespace sim

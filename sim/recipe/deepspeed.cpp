@@ -258,6 +258,11 @@ void settle_deepspeed(Draft& draft) {
   draft.shard.reset();
 }
 
+void deepspeed_habits(ParallelPlan& plan) {
+  if (plan.zero_stage != 3) plan.prefetch = true;  // nothing is gathered ahead
+  plan.vocabulary_multiple = 128;
+}
+
 }  // namespace
 
 const Program kDeepSpeed = {.name = "deepspeed",
@@ -278,6 +283,8 @@ const Program kDeepSpeed = {.name = "deepspeed",
                                          .momentum = 0,
                                          .gradient_clip = 0,
                                          .loss_scale_rule = LossScaleRule::DeepSpeed,
-                                         .loss_scale_window = 1000}};
+                                         .loss_scale_window = 1000},
+                            .software = "deepspeed",
+                            .habits = deepspeed_habits};
 
 }  // namespace sim

@@ -19,7 +19,9 @@ struct RecipeContext {
   std::optional<ModelConfig> model;  // none: the file must say the network
   Cluster cluster;
   std::int64_t sequence = 0, global_batch = 0, microbatch = 0, vocabulary = 0;
-  Texts given{};  // variables of a script
+  Recompute recompute = Recompute::None;  // where the program's code decides
+  bool own_software = false;              // the cluster's is stated: not the program's
+  Texts given{};                          // variables of a script
 };
 
 // Degrees and batch as the file counts them, put together by complete_draft().

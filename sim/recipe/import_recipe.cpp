@@ -47,6 +47,8 @@ Draft draft_for(const Program& program, const RecipeContext& context) {
   Draft draft;
   if (context.model) draft.plan.model = *context.model;
   draft.plan.cluster = context.cluster;
+  if (!context.own_software) take_software(program, draft.plan.cluster);
+  draft.plan.recompute = context.recompute;
   draft.plan.training = program.training;
   draft.plan.workload.precision = context.cluster.hardware.kind == DeviceKind::Cpu ? Precision::Fp32 : Precision::Bf16;
   return draft;

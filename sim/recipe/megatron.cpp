@@ -198,6 +198,10 @@ void settle_megatron(Draft& draft) {
   draft.reduces_each = plan.zero_stage >= 2;
 }
 
+void megatron_habits(ParallelPlan& plan) {
+  if (plan.zero_stage != 3) plan.prefetch = true;  // nothing is gathered ahead
+}
+
 }  // namespace
 
 const Program kMegatron = {
@@ -221,6 +225,8 @@ const Program kMegatron = {
                  .seed = 1234,
                  .initial_loss_scale = 4294967296,
                  .loss_scale_window = 1000},
-    .network = megatron_network};
+    .network = megatron_network,
+    .software = "megatron-core-2025",
+    .habits = megatron_habits};
 
 }  // namespace sim

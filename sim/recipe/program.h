@@ -50,6 +50,8 @@ struct Program {
   std::string_view without_effect{};  // names by a space; x* is all that begin so: they change neither time nor memory
   TrainingSettings training{};        // its defaults
   std::optional<ModelConfig> (*network)(Draft&, const RecipeContext&) = nullptr;  // as the file says it; nothing: it names none
+  std::string_view software = {};           // profile in profiles/software: what it keeps, overlaps and costs
+  void (*habits)(ParallelPlan&) = nullptr;  // what it does whatever a plan says: types, buffers; null: nothing
 };
 
 const Field* field_of(const Program& program, const std::string& key);

@@ -10,6 +10,7 @@
 namespace sim {
 namespace {
 
+constexpr std::string_view kWorkerSoftware = "meshwright";
 constexpr const Program* kPrograms[] = {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan, &kPipelineOrder};
 
 RecipeHead head_of(const Program& program, const ParallelPlan& plan, const std::vector<Violation>& notes) {
@@ -61,7 +62,23 @@ const Program* find_program(std::string_view name) {
   return row == std::end(kPrograms) ? nullptr : *row;
 }
 
-std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan) { return judged(program, plan).refused; }
+std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan) {
+  constexpr std::string_view kChosen[] = {"/accumulation", "/layers_per_unit",
+                                          "/mesh/reshard"};  // axes: another plan is as the program does it
+  Judgement judgement = judged(program, plan);
+  for (Violation& note : judgement.notes)
+    if (std::find(std::begin(kChosen), std::end(kChosen), note.where) != std::end(kChosen)) judgement.refused.push_back(std::move(note));
+  return std::move(judgement.refused);
+}
+
+void take_habits(const Program& program, ParallelPlan& plan) {
+  if (program.habits != nullptr) program.habits(plan);
+}
+
+void take_software(const Program& program, Cluster& cluster) {
+  if (!program.software.empty() && cluster.software.name == kWorkerSoftware)
+    cluster.software = load_software(std::string(program.software));
+}
 
 Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
   Judgement judgement = judged(program, plan);

@@ -19,7 +19,12 @@ struct Recipe {
   std::vector<Violation> notes;
   std::vector<RecipeFile> files;
 };
-std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan);  // what of it the program cannot perform
+// What of a plan the program cannot perform, or performs otherwise though another plan says what it does. A plan with its habits and without an
+// answer comes back from its recipe as it is.
+std::vector<Violation> why_not_for(const Program& program, const ParallelPlan& plan);
+void take_habits(const Program& program, ParallelPlan& plan);
+// The program's own software profile, for GPUs of which nobody says what runs on them: those have "meshwright". Throws InputError.
+void take_software(const Program& program, Cluster& cluster);
 Recipe make_recipe(const Program& program, const ParallelPlan& plan);
 // Into a folder, which is made. Throws InputError, naming the plan's file: all that is refused; or what the disk says.
 Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder);

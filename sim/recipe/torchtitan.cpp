@@ -271,6 +271,14 @@ void settle_torchtitan(Draft& draft) {
   if (draft.shard == 1) plan.bucket_size = Bytes(100 << 20);
 }
 
+// FSDP 2 reduces in fp32 (mixed_precision_reduce, which accepts nothing else) and gathers ahead; whole weights are replicated with bucket_cap_mb=100.
+void torchtitan_habits(ParallelPlan& plan) {
+  plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision);
+  plan.bucket_size = plan.zero_stage == 3 ? Bytes(25 << 20) : Bytes(100 << 20);
+  plan.prefetch = true;
+  plan.vocabulary_multiple = 128;
+}
+
 }  // namespace
 
 const Program kTorchtitan = {
@@ -283,6 +291,8 @@ const Program kTorchtitan = {
     .judge = judge_torchtitan,
     .files = torchtitan_files,
     .settings = torchtitan_settings,
-    .settle = settle_torchtitan};
+    .settle = settle_torchtitan,
+    .software = "torchtitan-2025",
+    .habits = torchtitan_habits};
 
 }  // namespace sim

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "planner/search_space.h"
+#include "sim/engine/simulate.h"
+#include "sim/units/random_bits.h"
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -93,6 +95,64 @@ TEST(Recipe, AnotherPrecisionComesBackOrWasAnnounced) {
       request.training.learning_rate = 1.25e-4;
       expect_round_trips(*program, request, 97);
     }
+}
+
+// What a program does whatever a plan says is in the plan before it leaves: it comes back with the time and the memory that were promised.
+struct Returned {
+  std::int64_t plans = 0, simulated = 0;
+};
+void expect_promises_kept(const Program& program, planner::SearchRequest request, Returned& returned) {
+  const RecipeContext given{.model = request.model,
+                            .cluster = request.cluster,
+                            .sequence = request.workload.sequence,
+                            .global_batch = request.workload.global_batch};
+  const std::string folder = testing::recipe_folder() + "/promised_" + std::string(program.name);
+  take_software(program, request.cluster);
+  request.habits = [&](ParallelPlan& plan) { take_habits(program, plan); };
+  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
+  for (std::uint64_t drawn = 0; drawn < 3000; ++drawn) {
+    const planner::PlanCandidate& candidate = candidates[random_bits({23}, drawn) % candidates.size()];
+    const ParallelPlan plan = planner::make_plan(request, candidate);
+    if (!violations(plan).empty() || !why_not_for(program, plan).empty()) continue;
+    RecipeContext context = given;
+    context.microbatch = plan.microbatch_size;
+    context.recompute = plan.recompute;
+    export_recipe(program, plan, folder);
+    const ParallelPlan back = import_recipe(folder + "/" + std::string(program.file), context).plan;
+    const bool by_order = back.schedule == kOrderFromCsv;  // of a schedule without a name there
+    ASSERT_TRUE(by_order || plan_hash(back) == plan_hash(plan)) << program.name << " " << planner::to_text(candidate) << "\n"
+                                                                << ::testing::PrintToString(differences(plan, back).layout);
+    if (returned.plans++ % 40 != 0 && !by_order) continue;
+    const SimulationResult promised = simulate(make_model_graph(plan), plan), kept = simulate(make_model_graph(back), back);
+    EXPECT_EQ(promised.step_time, kept.step_time);
+    EXPECT_EQ(promised.peak_memory, kept.peak_memory);
+    ++returned.simulated;
+  }
+}
+
+TEST(Recipe, WhatIsPlannedForAProgramIsWhatItsRecipeMeans) {
+  for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan}) {
+    Returned returned;
+    for (const ModelConfig& model : {testing::tiny_gpt2(), testing::tiny_llama(), with_experts()}) {
+      planner::SearchRequest request = request_for(model);
+      request.workload.fp32_gradients = model.position == Position::Rotary;
+      if (program == &kDeepSpeed || program == &kAccelerate) request.fixed = {{"pipeline", "1"}};  // they know no stages
+      expect_promises_kept(*program, request, returned);
+    }
+    EXPECT_GE(returned.plans, 250) << program->name;
+    EXPECT_GE(returned.simulated, 5) << program->name;
+  }
+}
+
+// A habit that nobody told the planner of is seen: torchtitan sums gradients in fp32.
+TEST(Recipe, AHabitThatIsForgottenIsSeen) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 2});
+  plan.zero_stage = 3;
+  plan.accumulation = Accumulation::ReduceEach;
+  plan.workload.fp32_gradients = false;
+  const ParallelPlan back = testing::imported(testing::main_text(kTorchtitan, plan), testing::context_of(plan)).plan;
+  EXPECT_NE(plan_hash(back), plan_hash(plan));
+  EXPECT_GT(simulate(make_model_graph(back), back).peak_memory, simulate(make_model_graph(plan), plan).peak_memory);
 }
 
 // The comparison above can fail: a plan that was changed on the way is told.

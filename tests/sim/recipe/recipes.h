@@ -22,7 +22,8 @@ inline RecipeContext context_of(const ParallelPlan& plan) {
           .cluster = plan.cluster,
           .sequence = plan.workload.sequence,
           .global_batch = plan.workload.global_batch,
-          .microbatch = plan.microbatch_size};
+          .microbatch = plan.microbatch_size,
+          .own_software = true};
 }
 
 inline std::string main_text(const Program& program, const ParallelPlan& plan) {

@@ -1,0 +1,43 @@
+"""Writes docs/figures/memory.md: simulated memory of published runs, by source and counter, beside that of the closed form.
+
+usage: memory_table.py MESHWRIGHT   (build/planner/bin/meshwright)
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIGURES = ROOT / "docs" / "figures" / "memory.md"
+FILES = sorted((ROOT / "profiles" / "published").glob("*.json"))
+HEAD = """# Memory of published runs
+
+Made by `sim/validation/memory_table.py`: mean of |simulated / measured - 1| and mean of the same with its sign, over the rows that can be lowered, of the rank
+and the counter that a row asks for (`docs/decisions/021-memory-counters.md`). Closed form: `validate` without `--engine`, over all rows.
+
+| rows of | source | counter | closed form: rows, error % | simulated: rows, error % | bias % |
+|---|---|---|---|---|---|
+"""
+
+
+def scores(program, path, *arguments):
+    answer = subprocess.run([program, "validate", str(path), "--json", *arguments], text=True, capture_output=True, check=True)
+    return {(one["source"], one["counter"]): one for one in json.loads(answer.stdout)["memory"]}
+
+
+def rows(program):
+    for path in FILES:
+        closed, simulated = scores(program, path), scores(program, path, "--engine")
+        for key in sorted(closed):
+            one, other = closed[key], simulated.get(key)
+            figures = f"{other['rows']}, {100 * other['mape']:.1f} | {100 * other['bias']:+.1f}" if other else "0 | "
+            yield f"| `{path.name}` | {key[0]} | {key[1]} | {one['rows']}, {100 * one['mape']:.1f} | {figures} |"
+
+
+def main(program):
+    FIGURES.parent.mkdir(parents=True, exist_ok=True)
+    FIGURES.write_text(HEAD + "\n".join(rows(program)) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
