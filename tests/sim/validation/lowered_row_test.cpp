@@ -187,5 +187,16 @@ TEST(LoweredRow, MemoryOfRunsThatNothingIsFittedTo) {
   EXPECT_LE(result.memory_mape, 0.05);
 }
 
+// Each counter by itself: docs/figures/memory.md. Tensors of Megatron's tests, of their last rank; what nanotron's first rank reserved.
+TEST(LoweredRow, MemoryByCounterAndRank) {
+  const Score result = score(predict_file("profiles/published/rows2.json", PredictedBy::Engine));
+  std::map<std::string, MemoryScore> sources;
+  for (const MemoryScore& one : result.memory) sources[one.source] = one;
+  EXPECT_EQ(sources["megatron-ci"].rows, 101);
+  EXPECT_LE(sources["megatron-ci"].mape, 0.04);
+  EXPECT_EQ(sources["ultrascale"].rows, 386);
+  EXPECT_LE(sources["ultrascale"].mape, 0.12);
+}
+
 }  // namespace
 }  // namespace sim
