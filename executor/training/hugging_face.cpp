@@ -79,9 +79,18 @@ constexpr auto kForeign = std::to_array<Foreign>({
     {"qwen3_moe", "norms of queries and keys"},
     {"olmoe", "norms of queries and keys"},
     {"grok-1", "norms behind attention and experts"},
+    {"kimi_k2", "a correction of the router's scores that is no gradient's"},
     {"deepseek_v3", "a correction of the router's scores that is no gradient's"},
 });
+// Families whose weights have the names of these tables.
+constexpr std::string_view kNamed[] = {"gpt2",  "llama",    "mistral",     "qwen2",       "mixtral", "qwen2_moe", "qwen3_moe",
+                                       "olmoe", "deepseek", "deepseek_v2", "deepseek_v3", "kimi_k2", "grok-1"};
+
 void require_known(const sim::ModelConfig& config, const std::string& path) {
+  if (std::ranges::find(kNamed, config.model_type) == std::end(kNamed))
+    throw sim::InputError(path, {{.where = "model_type",
+                                  .problem = fmt::format("is {}, the names of whose weights are not known here", config.model_type),
+                                  .remedy = "train without Hugging Face's weights: checkpoints of the run hold its own"}});
   for (const Foreign& foreign : kForeign)
     if (foreign.family == config.model_type && config.experts)
       throw sim::InputError(path,

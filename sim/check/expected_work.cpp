@@ -62,6 +62,12 @@ class StageWork {
   TaskKey at(MicrobatchIndex m, ChunkIndex c, LayerIndex layer, Phase phase) const {
     return {.stage = stage_, .chunk = c, .microbatch = m, .layer = layer, .phase = phase};
   }
+  bool is_routed(LayerIndex layer) const {
+    if (!plan_.model.experts) return false;
+    const ExpertForm& form = *plan_.model.experts;
+    const bool is_exempt = std::find(form.dense_layers.begin(), form.dense_layers.end(), layer.value() - 1) != form.dense_layers.end();
+    return layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
+  }
   const Words& forward_words(LayerIndex layer) const {
     return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
   }
@@ -123,7 +129,7 @@ void StageWork::say(const Words& words, TaskKey key) {
   for (std::string word; text >> word;)
     if (word == "attention" && plan_.mesh.context > 1)
       attend(key);
-    else if (word == "mlp" && plan_.model.experts && key.layer.value() > plan_.model.experts->first_dense_layers)
+    else if (word == "mlp" && is_routed(key.layer))
       ask_experts(key);
     else
       say_word(word, key);
@@ -269,8 +275,7 @@ void StageWork::weights(MicrobatchIndex m, ChunkIndex c) {
     if (layer == LayerIndex(0)) continue;  // the embedding's gradient is complete
     for (const std::string_view word :
          layer == model_.head() ? std::span<const std::string_view>(kHeadWeights) : std::span<const std::string_view>(kBlockWeights))
-      say_word(word == "mlp" && plan_.model.experts && layer.value() > plan_.model.experts->first_dense_layers ? "experts" : word,
-               at(m, c, layer, Phase::Weight));
+      say_word(word == "mlp" && is_routed(layer) ? "experts" : word, at(m, c, layer, Phase::Weight));
     weights_[{m, layer}] = last_.front();
     gradients_done_.push_back(last_.front());
   }

@@ -280,6 +280,14 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
   memory.output_gradients = size.elements(size.vocabulary);
 }
 
+// Those of a segment's output and of heads keep what they read.
+void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Segment segment) {
+  if (config.norm_place != NormPlace::Before) memory.kept += memory.stream + memory.statistics;
+  if (segment != Segment::Attention || config.qk_norm == QkNorm::None) return;
+  const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
+  memory.kept += size.elements(width) + size.statistic * (size.tokens * norms);
+}
+
 }  // namespace
 
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment) {
@@ -290,6 +298,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   if (segment == Segment::Embedding) {
     if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
     memory.kept = mask_bytes(size, config, plan);
+    if (config.embedding_norm) memory.kept += memory.stream;
     return memory;
   }
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
@@ -304,6 +313,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   }
   if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);
   if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());
+  if (segment != Segment::Head) add_norms(memory, size, config, segment);
   if (segment == Segment::Head) {
     add_head(memory, size, plan);
   } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {

@@ -13,6 +13,8 @@ enum class Part : std::uint8_t { Norm, Core, Tail };  // in front of what tensor
 
 Part part_of(const Operator& op, Segment segment) {
   if (op.gathered) return Part::Core;
+  if (op.behind) return Part::Tail;
+  if (op.kind == OperatorKind::Norm && op.split != TensorSplit::None) return Part::Core;  // of heads
   switch (op.kind) {
     case OperatorKind::Norm:
     case OperatorKind::Residual: return Part::Norm;  // a sum is made where it is read, its gradients meet there: in front of the next norm
@@ -50,13 +52,14 @@ class Writer {
   LocalShape local(const Operator& op) const;
   LocalShape of_experts(const Operator& op, LocalShape shape) const;
   void join_latent();
-  void attention_forward();
-  void attention_backward();
+  void attention_forward(const Operator& op);
+  void attention_backward(const Operator& op);
+  void attention(Kernel kernel, const Operator& op);
   double attention_share() const;
   void score_dropout(Kernel kernel) {
     add(kernel, {shape_.microbatch * model_.config.heads / shape_.tensor * shape_.sequence, shape_.sequence});
   }
-  bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && model_.config.gated_mlp; }
+  bool is_gated(const Operator& op) const { return op.kind == OperatorKind::Activation && op.inputs > op.outputs; }
   std::array<std::int64_t, 4> attention_shape() const {
     const bool deals_heads = plan_.context_algorithm == ContextAlgorithm::AllToAll;
     const std::int64_t ranks = shape_.tensor * (deals_heads ? shape_.context : 1);
@@ -115,16 +118,26 @@ double Writer::attention_share() const {
   return 1;
 }
 
+// A kernel is described by causal samples. With a window of w, queries see as many keys as in samples of 2 w, of which there are as many tokens;
+// those at the start of a sample see fewer. An encoder's see all.
+void Writer::attention(Kernel kernel, const Operator& op) {
+  std::array<std::int64_t, 4> shape = attention_shape();
+  const double whole = real(shape[2]), pairs = attention_pairs(whole, op, model_.config);
+  if (op.window > 0) shape[2] = std::min(shape[2], 2 * op.window);
+  const double length = real(shape[2]), causal = length * (length + 1) / 2;
+  add(kernel, shape, pairs == causal ? attention_share() : attention_share() * pairs / causal);
+}
+
 // Dropout of the scores goes over all pairs of positions. Selective: the forward again, in the backward.
-void Writer::attention_forward() {
-  add(Kernel::AttentionForward, attention_shape(), attention_share());
+void Writer::attention_forward(const Operator& op) {
+  attention(Kernel::AttentionForward, op);
   if (model_.config.attention_dropout > 0) score_dropout(Kernel::DropoutForward);
 }
 
-void Writer::attention_backward() {
+void Writer::attention_backward(const Operator& op) {
   const bool drops = model_.config.attention_dropout > 0;
-  if (drops && plan_.recompute == Recompute::Selective) attention_forward();
-  add(Kernel::AttentionBackward, attention_shape(), attention_share());
+  if (drops && plan_.recompute == Recompute::Selective) attention_forward(op);
+  attention(Kernel::AttentionBackward, op);
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
 
@@ -137,7 +150,7 @@ void Writer::forward(const Operator& op, double share) {
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
-    case OperatorKind::Attention: return attention_forward();
+    case OperatorKind::Attention: return attention_forward(op);
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs}, share);
     case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs}, share);
@@ -158,7 +171,7 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryBackward, {at.tokens, at.outputs});
-    case OperatorKind::Attention: return attention_backward();
+    case OperatorKind::Attention: return attention_backward(op);
     case OperatorKind::Activation:
       return add(is_gated(op) ? Kernel::GatedActivationBackward : Kernel::ActivationBackward, {at.rows(), at.outputs});
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});

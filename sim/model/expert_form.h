@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace sim {
 
@@ -23,11 +24,18 @@ struct ExpertForm {
   ExpertDispatch dispatch = ExpertDispatch::Dropless;
   bool forced_balance = false;  // the router is overruled: every expert gets its even share
   RouterScore score = RouterScore::Softmax;
-  bool renormalised = false;  // the scores of a token's experts are divided by their sum
-  double scaling = 1;         // of what experts give back
-  double balance_loss = 0;    // factor of the auxiliary loss of each layer (Switch Transformer, Fedus et al. 2021, equations 4 to 6)
+  bool renormalised = false;                 // the scores of a token's experts are divided by their sum
+  double scaling = 1;                        // of what experts give back
+  std::int64_t every = 1;                    // behind the first dense layers: the last of so many layers has experts
+  std::vector<std::int64_t> dense_layers{};  // others without experts, from 0
+  bool shared_gate = false;                  // the shared experts' output is weighted by a sigmoid of the token
+  bool biases = false;                       // of the router's product and the experts'
+  std::int64_t groups = 1, group_topk = 1;   // a token's experts are of so many groups (DeepSeek-V2)
+  bool score_correction = false;             // scores choose with a summand that no gradient trains (DeepSeek-V3); zero at the start
+  double balance_loss = 0;  // factor of the auxiliary loss of each layer (Switch Transformer, Fedus et al. 2021, equations 4 to 6)
   bool operator==(const ExpertForm&) const = default;
 
+  bool has_experts(std::int64_t layer) const;  // from 0
   bool is_limited() const { return dispatch != ExpertDispatch::Dropless && capacity_factor > 0; }
 };
 

@@ -17,34 +17,43 @@ std::int64_t count_of(const JsonReader& config, std::initializer_list<const char
   return otherwise;
 }
 
-// What the family's own configuration class says where the file is silent. Mixtral has no key for it.
 void read_router(const JsonReader& config, ExpertForm& form) {
-  const std::string family = config.text("model_type", "");
-  const bool is_v3 = family == "deepseek_v3", is_mixtral = family == "mixtral";
-  form.score = static_cast<RouterScore>(config.choice("scoring_func", kRouterScoreNames, is_v3 ? 1 : 0));
-  form.renormalised = is_mixtral || config.boolean("norm_topk_prob", is_v3);
-  form.scaling = config.number("routed_scaling_factor", is_v3 ? 2.5 : 1, {1e-6, 1e6});
+  form.score = static_cast<RouterScore>(config.choice("scoring_func", kRouterScoreNames, static_cast<std::size_t>(form.score)));
+  form.renormalised = config.boolean("norm_topk_prob", form.renormalised);
+  form.scaling = config.number("routed_scaling_factor", form.scaling, {1e-6, 1e6});
   const double balance = config.number("router_aux_loss_coef", 0.001, {0, 1e3});
   if (config.boolean("output_router_logits", false)) form.balance_loss = balance;
+  const bool is_greedy = config.text("topk_method", "") == "greedy";  // of all experts, whatever the groups
+  form.groups = is_greedy ? 1 : count_of(config, {"n_group"}, 1);
+  form.group_topk = is_greedy ? 1 : count_of(config, {"topk_group"}, 1);
+  if (form.groups < 1 || form.experts % form.groups != 0) config.violate("n_group", "does not divide the experts", "correct it");
+  if (form.group_topk < 1 || form.group_topk > form.groups) config.violate("topk_group", "is not between 1 and n_group", "correct it");
+}
+
+// Which layers have experts.
+void read_layers(const JsonReader& config, ExpertForm& form) {
+  form.first_dense_layers = count_of(config, {"first_k_dense_replace"}, 0);
+  form.every = std::max<std::int64_t>(1, count_of(config, {"decoder_sparse_step"}, 1));
+  if (config.has("mlp_only_layers")) form.dense_layers = config.integers("mlp_only_layers");
+  if (count_of(config, {"moe_layer_freq"}, 1) != 1) config.violate("moe_layer_freq", "is not 1: it is not supported", "set it to 1");
 }
 
 // What the family's own class reads.
 const char* key_of_experts(const std::string& family) {
-  if (family == "mixtral") return "num_local_experts";
-  return family.starts_with("deepseek") ? "n_routed_experts" : "num_experts";
+  if (family == "mixtral" || family == "gpt_oss") return "num_local_experts";
+  return family.starts_with("deepseek") || family == "kimi_k2" || family == "glm4_moe" ? "n_routed_experts" : "num_experts";
 }
 
 }  // namespace
 
-std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn) {
-  ExpertForm form;
+std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn, ExpertForm form) {
   form.experts = count_of(config, {"num_local_experts", "n_routed_experts", "num_experts"}, 0);
   if (form.experts <= 1) return std::nullopt;
   form.topk = count_of(config, {"num_experts_per_tok", "num_selected_experts"}, 2);
   form.expert_ffn = count_of(config, {"moe_intermediate_size"}, ffn.value);
   form.shared_experts = count_of(config, {"n_shared_experts"}, 0);
   form.shared_ffn = count_of(config, {"shared_expert_intermediate_size"}, form.shared_experts * form.expert_ffn);
-  form.first_dense_layers = count_of(config, {"first_k_dense_replace"}, 0);
+  read_layers(config, form);
   form.capacity_factor = config.number("expert_capacity_factor", 0, {0, 1e3});
   form.dispatch = static_cast<ExpertDispatch>(config.choice("expert_dispatch", kExpertDispatchNames, 0));
   form.forced_balance = config.boolean("expert_balance_forced", false);
@@ -72,6 +81,9 @@ void write_experts(Json& config, const ExpertForm& form) {
   config["routed_scaling_factor"] = form.scaling;
   config["router_aux_loss_coef"] = form.balance_loss;
   config["output_router_logits"] = form.balance_loss > 0;
+  if (form.groups > 1) config["n_group"] = form.groups, config["topk_group"] = form.group_topk;
+  if (form.every > 1) config["decoder_sparse_step"] = form.every;
+  if (!form.dense_layers.empty()) config["mlp_only_layers"] = form.dense_layers;
 }
 
 }  // namespace sim

@@ -12,8 +12,9 @@ class JsonReader;
 
 struct DenseWidth {
   std::int64_t value = 0;
-};                                                                                 // of an expert where the file names none
-std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn);  // none: a dense model
+};  // of an expert where the file names none
+// `form`: what the family takes where the file is silent. None: a dense model.
+std::optional<ExpertForm> read_experts(const JsonReader& config, DenseWidth ffn, ExpertForm form = {});
 void write_experts(Json& config, const ExpertForm& form);
 
 }  // namespace sim

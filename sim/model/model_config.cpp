@@ -2,24 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "sim/model/family.h"
+
 namespace sim {
 namespace {
 
 // The largest layer has under 10^14 elements then, and 10^4 of them stay under 2^63.
 struct Limit {
   std::int64_t ModelConfig::*size;
-  const char* gpt2_name;
-  const char* llama_name;
+  const char* usual_name;
   std::int64_t largest;
 };
-constexpr Limit kLimits[] = {{&ModelConfig::layers, "n_layer", "num_hidden_layers", 10'000},
-                             {&ModelConfig::hidden, "n_embd", "hidden_size", 1'000'000},
-                             {&ModelConfig::heads, "n_head", "num_attention_heads", 100'000},
-                             {&ModelConfig::kv_heads, "n_head", "num_key_value_heads", 100'000},
-                             {&ModelConfig::head_dim, "n_head", "head_dim", 1'000'000},
-                             {&ModelConfig::ffn, "n_inner", "intermediate_size", 10'000'000},
-                             {&ModelConfig::vocabulary, "vocab_size", "vocab_size", 1'000'000'000},
-                             {&ModelConfig::max_positions, "n_positions", "max_position_embeddings", 1'000'000'000}};
+constexpr Limit kLimits[] = {
+    {&ModelConfig::layers, "num_hidden_layers", 10'000},       {&ModelConfig::hidden, "hidden_size", 1'000'000},
+    {&ModelConfig::heads, "num_attention_heads", 100'000},     {&ModelConfig::kv_heads, "num_key_value_heads", 100'000},
+    {&ModelConfig::head_dim, "head_dim", 1'000'000},           {&ModelConfig::ffn, "intermediate_size", 10'000'000},
+    {&ModelConfig::vocabulary, "vocab_size", 1'000'000'000},   {&ModelConfig::max_positions, "max_position_embeddings", 1'000'000'000},
+    {&ModelConfig::token_types, "type_vocab_size", 1'000'000}, {&ModelConfig::embedding_width, "word_embed_proj_dim", 1'000'000}};
 constexpr std::int64_t kWidestAttention = 4'000'000;  // heads * head_dim
 
 bool both_known(std::int64_t a, std::int64_t b) { return a > 0 && b > 0; }
@@ -36,24 +35,31 @@ AttentionWidths attention_widths(const ModelConfig& config) {
 }
 
 std::int64_t rotary_width(const ModelConfig& config) {
-  return config.attention.kind == AttentionKind::Latent ? config.attention.qk_rope : config.head_dim;
+  const std::int64_t whole = config.attention.kind == AttentionKind::Latent ? config.attention.qk_rope : config.head_dim;
+  return static_cast<std::int64_t>(static_cast<double>(whole) * config.rotary_share);
+}
+
+std::int64_t window_of(const ModelConfig& config, std::int64_t block) {
+  return config.windowed.empty() || config.windowed[static_cast<std::size_t>(block)] ? config.window : 0;
 }
 
 std::vector<Violation> violations(const ModelConfig& config) {
   std::vector<Violation> found;
-  const bool is_gpt2 = config.model_type == "gpt2";
-  const std::string heads_name = is_gpt2 ? "n_head" : "num_attention_heads";
+  const auto name_of = [&](std::int64_t ModelConfig::*size, const char* usual) {
+    return std::string(key_of(config.model_type, size).value_or(usual));
+  };
+  const std::string heads_name = name_of(&ModelConfig::heads, "num_attention_heads");
   for (const Limit& limit : kLimits) {
     const std::int64_t size = config.*limit.size;
     if (size < 0 || size > limit.largest)
-      found.push_back(
-          {is_gpt2 ? limit.gpt2_name : limit.llama_name, fmt::format("is {}, expected 1 to {}", size, limit.largest), "correct it"});
+      found.push_back({name_of(limit.size, limit.usual_name), fmt::format("is {}, expected 1 to {}", size, limit.largest), "correct it"});
   }
   const bool explicit_head = both_known(config.heads, config.head_dim) && config.head_dim != config.hidden / config.heads;
   if (!explicit_head && both_known(config.heads, config.hidden) && config.hidden % config.heads != 0)
-    found.push_back({heads_name,
-                     fmt::format("is {}, which does not divide {} {}", config.heads, is_gpt2 ? "n_embd" : "hidden_size", config.hidden),
-                     "choose a divisor"});
+    found.push_back(
+        {heads_name,
+         fmt::format("is {}, which does not divide {} {}", config.heads, name_of(&ModelConfig::hidden, "hidden_size"), config.hidden),
+         "choose a divisor"});
   if (both_known(config.heads, config.kv_heads) && config.heads % config.kv_heads != 0)
     found.push_back({"num_key_value_heads", fmt::format("is {}, which does not divide {} {}", config.kv_heads, heads_name, config.heads),
                      "choose a divisor"});

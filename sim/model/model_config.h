@@ -16,7 +16,14 @@
 namespace sim {
 
 enum class Norm { LayerNorm, RmsNorm };
-enum class Position { Learned, Rotary };
+enum class Position { Learned, Rotary, Alibi };
+enum class QkNorm : std::uint8_t { None, Heads, Joint };  // of queries and keys: each head by itself, all heads together
+enum class NormPlace : std::uint8_t {
+  Before,
+  Behind,
+  Around,
+  AfterSum
+};  // of attention's and the feed-forward's: input, output, both, or their sum with the residual
 enum class Activation { GeluTanh, Gelu, Silu, Relu };
 
 struct ModelConfig {
@@ -48,6 +55,33 @@ struct ModelConfig {
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
   RopeScaling rope_scaling{};           // beside rope_theta
 
+  // What most networks do without. Attention:
+  std::int64_t window = 0;       // positions that a query sees, its own included; 0: all before it
+  std::vector<bool> windowed{};  // by block: others see all; empty: the window holds in every block
+  bool bidirectional = false;    // an encoder's: a query sees what follows, too
+  bool sinks = false;            // a score of each head that takes from the softmax and gives nothing
+  QkNorm qk_norm = QkNorm::None;
+  double rotary_share = 1;      // of a head's width that turns with its position
+  double local_rope_theta = 0;  // of blocks with a window; 0: rope_theta
+  double score_scale = 0;       // scores are divided by its root; 0: the width of a key
+  double score_cap = 0;         // scores pass through cap * tanh(score / cap); 0: they do not
+  // Blocks:
+  NormPlace norm_place = NormPlace::Before;
+  bool offset_norm = false;      // weights of norms count from 1
+  bool parallel_blocks = false;  // the feed-forward reads what attention reads
+  bool shared_norm = false;      // parallel: one norm for both
+  double gate_limit = 0;         // gate and up are clamped to it, and 1 is added to up (gpt-oss)
+  // Embedding and head:
+  std::int64_t position_offset = 0;  // learned: rows in front of that of the first position
+  std::int64_t token_types = 0;
+  std::int64_t embedding_width = 0;  // 0: hidden; else matrices lead from it and back to it
+  bool embedding_norm = false;
+  double embedding_factor = 1;
+  bool head_transform = false;  // a product, an activation and a norm in front of the projection
+  bool head_bias = false;
+  bool final_norm = true;
+  double logit_cap = 0, logit_factor = 1;
+
   bool operator==(const ModelConfig&) const = default;
 };
 
@@ -57,7 +91,8 @@ struct AttentionWidths {
   std::int64_t joint() const { return query + key + value; }
 };
 AttentionWidths attention_widths(const ModelConfig& config);
-std::int64_t rotary_width(const ModelConfig& config);  // of a head: what turns with its position
+std::int64_t rotary_width(const ModelConfig& config);                   // of a head: what turns with its position
+std::int64_t window_of(const ModelConfig& config, std::int64_t block);  // 0: all; block: from 0
 
 // What no network can be, under Hugging Face's names of the fields; a size of 0 is taken as unknown and not judged.
 // Without violations every number of parameters fits 63 bits.

@@ -46,7 +46,7 @@ void number_kinds(ModelGraph& model) {
 
 }  // namespace
 
-bool has_experts(const ModelConfig& config, std::int64_t block) { return config.experts && block >= config.experts->first_dense_layers; }
+bool has_experts(const ModelConfig& config, std::int64_t block) { return config.experts && config.experts->has_experts(block); }
 
 bool ModelGraph::has(LayerIndex index, Segment wanted) const {
   return std::ranges::any_of(layer(index).segments, [&](const SegmentGraph& segment) { return segment.segment == wanted; });
@@ -59,7 +59,7 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   model.layers.reserve(static_cast<std::size_t>(config.layers) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
   for (std::int64_t block = 0; block < config.layers; ++block)
-    model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), has_experts(config, block)));
+    model.layers.push_back(block_layer(config, fmt::format("layers.{}", block), {has_experts(config, block), window_of(config, block)}));
   model.layers.push_back(head_layer(config, model.padded_vocabulary));
   number_kinds(model);
   return model;
@@ -68,8 +68,11 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
 std::int64_t num_parameters(const ModelGraph& model) {
   std::int64_t elements = 0;
   for (const Layer& layer : model.layers) elements += elements_of(layer);
-  const std::int64_t tables = model.config.tied_embeddings ? 1 : 2;
-  return elements - tables * (model.padded_vocabulary - model.config.vocabulary) * model.config.hidden;
+  std::int64_t padding = 0;  // of the token table, and of the head's projection
+  for (const Layer* layer : {&model.layers.front(), &model.layers.back()})
+    for (const Parameter& parameter : layer->parameters)
+      if (parameter.split == TensorSplit::Rows) padding += (model.padded_vocabulary - model.config.vocabulary) * parameter.columns;
+  return elements - padding;
 }
 
 Flops model_flops(const ModelGraph& model, StepSize size) {

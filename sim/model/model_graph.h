@@ -2,9 +2,10 @@
 // Layer 0 is the embedding, 1 .. L are transformer blocks, L+1 is the head (final norm, projection, loss).
 //
 //   layer 0       segment Embedding
-//   layer 1..L    segment Attention  norm -> qkv -> (rotary) -> attention -> projection -> [sum over T] -> + residual
+//   layer 1..L    segment Attention  norm -> qkv (-> norm of q, k) -> (rotary) -> attention -> projection -> [sum over T] -> + residual
 //                 segment Mlp        norm -> up (, gate) -> activation -> down          -> [sum over T] -> + residual
 //                 or Experts  norm -> router -> to experts -> up (, gate) -> activation -> down -> from experts (, shared expert) -> + residual
+//                 Norms stand where the family has them (NormPlace). Parallel blocks run one segment after the other, too.
 //   layer L+1     segment Head       norm -> projection to the vocabulary -> cross-entropy
 //
 // A segment is the smallest thing that runs as one piece; it is cut where tensor parallelism communicates.
@@ -85,6 +86,8 @@ struct Operator {
   bool bias = false;
   std::int64_t experts = 0;  // > 0: one product (or part of the rows) for each of so many experts
   std::int64_t copies = 1;   // rows of it a token: the experts that it goes to
+  bool behind = false;       // behind the sum over tensor ranks
+  std::int64_t window = 0;   // attention: positions that a query sees; 0: all before it
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   bool operator==(const Operator&) const = default;
 };
@@ -134,6 +137,9 @@ struct ShardShape {
   std::int64_t expert = 1;         // E ranks share the experts of a layer
   std::int64_t tokens() const { return microbatch * sequence / context; }
 };
+
+// Pairs of a query and a key that it sees, in a sample of so many tokens: s (s + 1) / 2 of causal attention, less with a window, s^2 in an encoder.
+double attention_pairs(double queries, const Operator& op, const ModelConfig& config);
 
 // Multiply-adds count 2. Causal attention counts the lower triangle only (s/2 keys a query, exactly s(s+1)/2 pairs):
 // this is the work that a flash kernel does. Backward: twice for Linear; 2.5 times for Attention (scores recomputed).

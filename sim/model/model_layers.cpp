@@ -2,6 +2,7 @@
 
 #include <boost/graph/topological_sort.hpp>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace sim {
@@ -48,7 +49,7 @@ class ParameterList {
   ParameterList(const ModelConfig& config, std::string prefix) : config_(config), prefix_(std::move(prefix)) {}
 
   void add_norm(const std::string& name) {
-    add_vector(name + ".weight", {config_.hidden}, TensorSplit::None, InitialValue::Ones);
+    add_vector(name + ".weight", {config_.hidden}, TensorSplit::None, config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
     if (config_.norm == Norm::LayerNorm) add_vector(name + ".bias", {config_.hidden}, TensorSplit::None, InitialValue::Zeros);
   }
   void add_inner_norm(const std::string& name, const Operator& op) {
@@ -76,10 +77,27 @@ class ParameterList {
                      .deviation = deviation,
                      .expert = true});
   }
-  void add_router(const std::string& name, const Operator& op, double deviation) {
+  void add_expert_biases(const std::string& name, const Operator& op) {
+    if (!op.bias) return;
+    const TensorSplit split = op.split == TensorSplit::Rows ? TensorSplit::Rows : TensorSplit::None;
+    add_vector(name + ".bias", std::vector<std::int64_t>(static_cast<std::size_t>(op.experts), op.outputs), split, InitialValue::Zeros);
+    list_.back().expert = true;
+  }
+  // Read by every tensor rank, whose gradients of it differ.
+  void add_whole(const std::string& name, const Operator& op, double deviation) {
     add_linear(name, op, {op.outputs}, deviation);
     list_.back().partial_gradient = true;
+    if (op.bias) list_[list_.size() - 2].partial_gradient = true;
   }
+  // Of heads: of each by itself, or of all that a tensor rank has.
+  void add_qk_norm(const std::string& name, std::int64_t width) {
+    const bool is_joint = config_.qk_norm == QkNorm::Joint;
+    add_vector(name + ".weight", {is_joint ? width : config_.head_dim}, is_joint ? TensorSplit::Rows : TensorSplit::None,
+               config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
+    list_.back().partial_gradient = !is_joint;
+  }
+  void add_padded_bias(const std::string& name, std::int64_t rows) { add_vector(name, {rows}, TensorSplit::Rows, InitialValue::Zeros); }
+  void add_per_head(const std::string& name, std::int64_t heads) { add_vector(name, {heads}, TensorSplit::Rows, InitialValue::Zeros); }
   std::vector<Parameter> finish() && { return std::move(list_); }
 
  private:
@@ -151,14 +169,17 @@ Operator down_of(const ModelConfig& config) {
 Operator expert_up(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
   return {OperatorKind::Linear, "expert_up", config.hidden, (config.gated_mlp ? 2 : 1) * form.expert_ffn,
-          TensorSplit::Rows,    false,       form.experts,  form.topk};
+          TensorSplit::Rows,    form.biases, form.experts,  form.topk};
 }
 Operator expert_down(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
-  return {OperatorKind::Linear, "expert_down", form.expert_ffn, config.hidden, TensorSplit::Columns, false, form.experts, form.topk};
+  return {OperatorKind::Linear, "expert_down", form.expert_ffn, config.hidden, TensorSplit::Columns, form.biases, form.experts, form.topk};
 }
 Operator router_of(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, false});
+  return gathered({OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, config.experts->biases});
+}
+Operator shared_gate(const ModelConfig& config) {
+  return gathered({OperatorKind::Linear, "shared_gate", config.hidden, 1, TensorSplit::None, false});
 }
 Operator shared_up(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_up", config.hidden, (config.gated_mlp ? 2 : 1) * config.experts->shared_ffn,
@@ -167,30 +188,46 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
-Operator head_of(const ModelConfig& config, std::int64_t padded_vocabulary) {
-  return {OperatorKind::Linear, "projection", config.hidden, padded_vocabulary, TensorSplit::Rows, false};
+Operator norm_behind(const ModelConfig& config, const char* name) {
+  Operator norm = same_width(OperatorKind::Norm, name, config.hidden);
+  norm.behind = true;
+  return norm;
 }
 
-// Behind a block's last linear: dropout, and the sum with what the norm in front had read.
-void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::size_t norm) {
+bool has_norm_before(const ModelConfig& config) { return config.norm_place == NormPlace::Before || config.norm_place == NormPlace::Around; }
+bool has_norm_behind(const ModelConfig& config) { return config.norm_place != NormPlace::Before; }
+bool has_own_norm(const ModelConfig& config) { return has_norm_before(config) && !(config.parallel_blocks && config.shared_norm); }
+
+// What stands in front of a segment's first product, if anything does.
+std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& config, bool has_norm) {
+  if (!has_norm) return std::nullopt;
+  return segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+}
+
+// Behind a block's last linear: a norm of its output, dropout, and the sum with what the norm in front had read, or a norm of that.
+void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::optional<std::size_t> norm) {
+  if (has_norm_behind(config) && config.norm_place != NormPlace::AfterSum) segment.add(norm_behind(config, "norm_behind"));
   if (config.residual_dropout > 0) segment.add(same_width(OperatorKind::Dropout, "dropout", config.hidden));
-  segment.connect(norm, segment.add(same_width(OperatorKind::Residual, "residual", config.hidden)));
+  const std::size_t sum = segment.add(same_width(OperatorKind::Residual, "residual", config.hidden));
+  if (norm) segment.connect(*norm, sum);
+  if (config.norm_place == NormPlace::AfterSum) segment.add(norm_behind(config, "norm_behind"));
 }
 
-SegmentGraph attention_segment(const ModelConfig& config) {
+SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   SegmentBuilder segment(Segment::Attention);
-  const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+  const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   std::size_t qkv = 0;
   for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)}) qkv = segment.add(op);
-  const bool is_rotary = config.position == Position::Rotary;
-  if (is_rotary)
-    segment.add(
-        split_width(OperatorKind::Rotary, "rotary", is_latent ? 2 * config.heads * config.attention.qk_rope : widths.query + widths.key));
-  const std::size_t attention =
-      segment.add({OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false});
-  if (is_rotary) segment.connect(qkv, attention);  // the values are not turned
+  const bool is_rotary = config.position == Position::Rotary, norms_heads = config.qk_norm != QkNorm::None;
+  const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
+  if (norms_heads) segment.add(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key));
+  if (is_rotary) segment.add(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)));
+  Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
+  scores.window = window;
+  const std::size_t attention = segment.add(scores);
+  if (is_rotary || norms_heads) segment.connect(qkv, attention);  // the values are not turned
   segment.add(projection_of(config));
   add_residual(segment, config, norm);
   return std::move(segment).finish();
@@ -198,7 +235,7 @@ SegmentGraph attention_segment(const ModelConfig& config) {
 
 SegmentGraph mlp_segment(const ModelConfig& config) {
   SegmentBuilder segment(Segment::Mlp);
-  const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+  const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
   segment.add(up_of(config));
   segment.add({OperatorKind::Activation, "activation", up_of(config).outputs, config.ffn, TensorSplit::Rows, false});
   segment.add(down_of(config));
@@ -210,13 +247,14 @@ SegmentGraph mlp_segment(const ModelConfig& config) {
 SegmentGraph expert_segment(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
   SegmentBuilder segment(Segment::Experts);
-  const std::size_t norm = segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+  const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
   segment.add(router_of(config));
   segment.add(gathered(same_width(OperatorKind::Routing, "routing", form.experts)));
   if (form.shared_ffn > 0) {
     segment.add(shared_up(config));
     segment.add({OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows, false});
     segment.add(shared_down(config));
+    if (form.shared_gate) segment.add(shared_gate(config));
   }
   segment.add({OperatorKind::Permutation, "to_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
   segment.add(expert_up(config));
@@ -230,29 +268,77 @@ SegmentGraph expert_segment(const ModelConfig& config) {
 
 void add_expert_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
   const ExpertForm& form = *config.experts;
-  parameters.add_router("mlp.router", router_of(config), config.initializer_range);
+  parameters.add_whole("mlp.router", router_of(config), config.initializer_range);
   if (form.shared_ffn > 0) {
     parameters.add_linear("mlp.shared.up", shared_up(config), std::vector<std::int64_t>(config.gated_mlp ? 2 : 1, form.shared_ffn),
                           config.initializer_range);
     parameters.add_linear("mlp.shared.down", shared_down(config), {config.hidden}, into_residual);
+    if (form.shared_gate) parameters.add_whole("mlp.shared.gate", shared_gate(config), config.initializer_range);
   }
   parameters.add_experts("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1, config.initializer_range);
+  parameters.add_expert_biases("mlp.experts.up", expert_up(config));
   parameters.add_experts("mlp.experts.down", expert_down(config), 1, into_residual);
+  parameters.add_expert_biases("mlp.experts.down", expert_down(config));
 }
+
+void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
+  const AttentionWidths widths = attention_widths(config);
+  if (has_norm_before(config)) parameters.add_norm("attention.norm");
+  if (config.attention.kind == AttentionKind::Latent) {
+    for (const Operator& op : latent_projections(config)) {
+      if (op.kind == OperatorKind::Norm)
+        parameters.add_inner_norm("attention." + op.name, op);
+      else
+        parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
+    }
+  } else {
+    parameters.add_linear("attention.qkv", qkv_of(config), {widths.query, widths.key, widths.value}, config.initializer_range);
+  }
+  if (config.qk_norm != QkNorm::None) {
+    parameters.add_qk_norm("attention.q_head_norm", widths.query);
+    parameters.add_qk_norm("attention.k_head_norm", widths.key);
+  }
+  if (config.sinks) parameters.add_per_head("attention.sinks", config.heads);
+  parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
+  if (has_norm_behind(config)) parameters.add_norm("attention.norm_behind");
+}
+
+// The head of masked language modelling in front of the projection (Devlin et al. 2018).
+Operator transform_of(const ModelConfig& config) {
+  return gathered({OperatorKind::Linear, "transform", config.hidden, config.hidden, TensorSplit::None, true});
+}
+// From the width of the token table to that of the blocks, and back.
+Operator widening(const ModelConfig& config) {
+  return gathered({OperatorKind::Linear, "widening", config.embedding_width, config.hidden, TensorSplit::None, false});
+}
+Operator narrowing(const ModelConfig& config) {
+  return gathered({OperatorKind::Linear, "narrowing", config.hidden, config.embedding_width, TensorSplit::None, false});
+}
+std::int64_t table_width(const ModelConfig& config) { return config.embedding_width > 0 ? config.embedding_width : config.hidden; }
 
 }  // namespace
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   SegmentBuilder segment(Segment::Embedding);
   ParameterList parameters(config, "embedding.");
-  const Operator tokens{OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, config.hidden, TensorSplit::Rows, false};
-  segment.add(tokens);
-  const Operator table{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::Rows, false};
+  const std::int64_t width = table_width(config);
+  segment.add({OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false});
+  const Operator table{OperatorKind::EmbeddingLookup, "table", width, width, TensorSplit::Rows, false};
   parameters.add_matrix("tokens.weight", {padded_vocabulary}, table, config.initializer_range);
-  if (config.position == Position::Learned) {
-    segment.add({OperatorKind::EmbeddingLookup, "positions", config.max_positions, config.hidden, TensorSplit::None, false});
-    const Operator whole_table{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
-    parameters.add_matrix("positions.weight", {config.max_positions}, whole_table, config.initializer_range);
+  const auto whole_table = [&](const char* name, std::int64_t rows) {
+    segment.add({OperatorKind::EmbeddingLookup, name, rows, config.hidden, TensorSplit::None, false});
+    const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
+    parameters.add_matrix(std::string(name) + ".weight", {rows}, wide, config.initializer_range);
+  };
+  if (config.embedding_width > 0) {
+    segment.add(widening(config));
+    parameters.add_whole("widening", widening(config), config.initializer_range);
+  }
+  if (config.position == Position::Learned) whole_table("positions", config.max_positions + config.position_offset);
+  if (config.token_types > 0) whole_table("types", config.token_types);
+  if (config.embedding_norm) {
+    segment.add(norm_behind(config, "norm"));
+    parameters.add_norm("norm");
   }
   if (config.embedding_dropout > 0) segment.add(same_width(OperatorKind::Dropout, "dropout", config.hidden));
   Layer layer;
@@ -261,46 +347,53 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   return layer;
 }
 
-Layer block_layer(const ModelConfig& config, const std::string& prefix, bool experts) {
+Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form) {
   // GPT-2 keeps the residual stream's variance from growing with depth; Llama starts all matrices alike.
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
   const double into_residual = config.initializer_range / (scales_by_depth ? std::sqrt(2.0 * static_cast<double>(config.layers)) : 1.0);
   ParameterList parameters(config, prefix + ".");
-  parameters.add_norm("attention.norm");
-  const AttentionWidths widths = attention_widths(config);
-  if (config.attention.kind == AttentionKind::Latent)
-    for (const Operator& op : latent_projections(config)) {
-      if (op.kind == OperatorKind::Norm)
-        parameters.add_inner_norm("attention." + op.name, op);
-      else
-        parameters.add_linear("attention." + op.name, op, {op.outputs}, config.initializer_range);
-    }
-  else
-    parameters.add_linear("attention.qkv", qkv_of(config), {widths.query, widths.key, widths.value}, config.initializer_range);
-  parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
-  parameters.add_norm("mlp.norm");
-  if (experts) {
+  add_attention_parameters(parameters, config, into_residual);
+  if (has_own_norm(config)) parameters.add_norm("mlp.norm");
+  if (form.experts) {
     add_expert_parameters(parameters, config, into_residual);
   } else {
     const std::vector<std::int64_t> up_blocks(config.gated_mlp ? 2 : 1, config.ffn);
     parameters.add_linear("mlp.up", up_of(config), up_blocks, config.initializer_range);
     parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
   }
+  if (has_norm_behind(config)) parameters.add_norm("mlp.norm_behind");
   Layer layer;
-  layer.segments = {attention_segment(config), experts ? expert_segment(config) : mlp_segment(config)};
+  layer.segments = {attention_segment(config, form.window), form.experts ? expert_segment(config) : mlp_segment(config)};
   layer.parameters = std::move(parameters).finish();
   return layer;
 }
 
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   SegmentBuilder segment(Segment::Head);
-  segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
-  segment.add(head_of(config, padded_vocabulary));
-  segment.add({OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false});
   ParameterList parameters(config, "head.");
-  parameters.add_norm("norm");
-  if (!config.tied_embeddings)
-    parameters.add_matrix("weight", {padded_vocabulary}, head_of(config, padded_vocabulary), config.initializer_range);
+  if (config.final_norm) {
+    segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+    parameters.add_norm("norm");
+  }
+  if (config.embedding_width > 0) {
+    segment.add(narrowing(config));
+    parameters.add_whole("narrowing", narrowing(config), config.initializer_range);
+  }
+  if (config.head_transform) {
+    segment.add(transform_of(config));
+    segment.add(gathered(same_width(OperatorKind::Activation, "transform_activation", config.hidden)));
+    segment.add(gathered(same_width(OperatorKind::Norm, "transform_norm", config.hidden)));
+    parameters.add_whole("transform", transform_of(config), config.initializer_range);
+    parameters.add_norm("transform_norm");
+  }
+  const Operator projection{OperatorKind::Linear, "projection",      table_width(config),
+                            padded_vocabulary,    TensorSplit::Rows, config.head_bias};
+  segment.add(projection);
+  if (config.logit_cap > 0)
+    segment.add({OperatorKind::Activation, "logit_cap", padded_vocabulary, padded_vocabulary, TensorSplit::Rows, false});
+  segment.add({OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false});
+  if (!config.tied_embeddings) parameters.add_matrix("weight", {padded_vocabulary}, projection, config.initializer_range);
+  if (config.head_bias) parameters.add_padded_bias("bias", padded_vocabulary);
   Layer layer;
   layer.segments.push_back(std::move(segment).finish());
   layer.parameters = std::move(parameters).finish();

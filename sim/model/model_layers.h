@@ -9,7 +9,11 @@
 namespace sim {
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary);
-Layer block_layer(const ModelConfig& config, const std::string& prefix, bool experts = false);  // prefix: "layers.3"
+struct BlockForm {
+  bool experts = false;
+  std::int64_t window = 0;  // positions that a query sees; 0: all before it
+};
+Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form = {});  // prefix: "layers.3"
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary);
 
 }  // namespace sim

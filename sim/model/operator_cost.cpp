@@ -89,14 +89,20 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
 
 }  // namespace
 
-Flops forward_flops(const Operator& op, const ModelConfig& /*config*/, const ShardShape& shape) {
+double attention_pairs(double queries, const Operator& op, const ModelConfig& config) {
+  const double window = op.window > 0 ? std::min(queries, static_cast<double>(op.window)) : queries;
+  return config.bidirectional ? queries * queries : queries * window - window * (window - 1) / 2;
+}
+
+Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
   const LocalWork work = local_work(op, shape);
   if (op.kind == OperatorKind::Linear)
     return Flops(2.0 * static_cast<double>(work.tokens) * static_cast<double>(work.inputs) * static_cast<double>(work.outputs));
   if (op.kind != OperatorKind::Attention) return Flops(0);
-  // Scores and their product with the values: 2 * 2 * pairs * head_dim a head, pairs = s (s + 1) / 2.
+  // Scores and their product with the values: 2 * 2 * pairs * head_dim a head.
   const double samples = static_cast<double>(shape.microbatch), s = static_cast<double>(shape.sequence);
-  return Flops(2.0 * samples * s * (s + 1.0) * static_cast<double>(work.outputs) / static_cast<double>(shape.context));
+  return Flops(2.0 * samples * (2.0 * attention_pairs(s, op, config)) * static_cast<double>(work.outputs) /
+               static_cast<double>(shape.context));
 }
 
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {

@@ -77,15 +77,29 @@ RopeScaling read_scaling(const JsonReader& config, const JsonReader& rope, const
 
 }  // namespace
 
-void read_rotary(const JsonReader& config, ModelConfig& model, double default_theta) {
-  model.rope_theta = config.number("rope_theta", default_theta, kAboveZero);
+// GPT-NeoX has another name for the base; Gemma 3 has a second one for blocks with a window, or all of it by kind of layer.
+void read_rotary(const JsonReader& config, ModelConfig& model) {
+  const std::string base = config.has("rotary_emb_base") ? "rotary_emb_base" : "rope_theta";
+  model.rope_theta = config.number(base, model.rope_theta, kAboveZero);
+  if (model.local_rope_theta > 0) model.local_rope_theta = config.number("rope_local_base_freq", model.local_rope_theta, kAboveZero);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!config.has(key)) continue;
-    const JsonReader rope = config.child(key);
-    if (!config.has("rope_theta")) model.rope_theta = rope.number("rope_theta", default_theta, kAboveZero);
+    const JsonReader all = config.child(key);
+    const JsonReader rope = all.has("full_attention") ? all.child("full_attention") : all;
+    if (!config.has(base)) model.rope_theta = rope.number("rope_theta", model.rope_theta, kAboveZero);
+    if (!config.has("partial_rotary_factor") && rope.has("partial_rotary_factor"))
+      model.rotary_share = rope.number("partial_rotary_factor", {}, {0.01, 1});
+    if (all.has("sliding_attention"))
+      model.local_rope_theta = all.child("sliding_attention").number("rope_theta", model.local_rope_theta, kAboveZero);
     model.rope_scaling = read_scaling(config, rope, model);
     return;
   }
+}
+
+void write_rotary(Json& config, const ModelConfig& model) {
+  config["rope_theta"] = model.rope_theta;
+  if (model.local_rope_theta > 0) config["rope_local_base_freq"] = model.local_rope_theta;
+  write_rope_scaling(config, model.rope_scaling);
 }
 
 void write_rope_scaling(Json& config, const RopeScaling& scaling) {

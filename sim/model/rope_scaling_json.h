@@ -9,8 +9,9 @@ namespace sim {
 
 class JsonReader;
 
-// Fills rope_theta and rope_scaling; the configuration's positions and heads must be read before.
-void read_rotary(const JsonReader& config, ModelConfig& model, double default_theta = 10000.0);
+// Fills rope_theta, rope_scaling and what turns; the configuration's positions and heads must be read before, and its fields hold the defaults.
+void read_rotary(const JsonReader& config, ModelConfig& model);
+void write_rotary(Json& config, const ModelConfig& model);
 void write_rope_scaling(Json& config, const RopeScaling& scaling);  // nothing for unscaled positions
 
 }  // namespace sim

@@ -1,6 +1,9 @@
 // What the worker performs today, as one table. A row says when a plan is outside it; the executor grows by deleting rows.
+#include <fmt/format.h>
+
 #include <array>
 
+#include "sim/model/model_words.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace sim {
@@ -25,6 +28,10 @@ std::vector<Violation> why_not_runnable(const ParallelPlan& plan) {
   std::vector<Violation> found;
   for (const Limit& limit : kRunnable)
     if (limit.exceeded(plan)) found.push_back({std::string(limit.where), std::string(limit.problem), std::string(limit.remedy)});
+  for (const ModelWord& word : model_words())
+    if (word.stands_in(plan.model))
+      found.push_back({"/model", fmt::format("has {}, which the worker does not perform ({})", word.what, word.name),
+                       "train it with another program; planning and simulating hold"});
   return found;
 }
 

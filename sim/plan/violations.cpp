@@ -76,6 +76,8 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
   divides(plan.model.heads, "attention heads");
   divides(plan.model.kv_heads, "key/value heads");
   divides(plan.model.ffn, "feed-forward columns");
+  rules.must(plan.model.qk_norm != QkNorm::Joint || tensor == 1, "/mesh/tensor",
+             "norms of all heads' queries together need sums over tensor ranks, which are not lowered", "use tensor degree 1");
   rules.must(
       plan.vocabulary_multiple >= 1 && plan.vocabulary_multiple % tensor == 0, "/vocabulary_multiple",
       fmt::format("the vocabulary is padded to a multiple of {}, which tensor degree {} does not divide", plan.vocabulary_multiple, tensor),

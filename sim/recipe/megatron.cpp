@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/model/model_words.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/program.h"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr std::int64_t kMostChunks = 10'000;
 
 void refuse_experts(const ExpertForm& form, Judgement& judgement) {
+  judgement.refuse(form.every > 1 || !form.dense_layers.empty(), "/model/mlp_only_layers",
+                   "dense layers among those with experts are not written", "export to another program");
   judgement.refuse(form.score == RouterScore::Sigmoid && form.renormalised != (form.topk > 1), "/model/norm_topk_prob",
                    "sigmoid scores of several experts are divided by their sum there, and of one are not", "change norm_topk_prob");
   judgement.refuse(form.score == RouterScore::Softmax && form.renormalised && form.topk == 1, "/model/norm_topk_prob",
@@ -38,6 +41,8 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
                    "export to another program");
   judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
                  "embeddings have the dropout of hidden states there", "make both equal");
+  for (const ModelWord& word : model_words())
+    judgement.refuse(word.stands_in(model), "/model", fmt::format("has {}, which is not written", word.what), "export to another program");
   if (model.experts) refuse_experts(*model.experts, judgement);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/model/model_words.h"
 #include "sim/recipe/network.h"
 #include "sim/units/json_reader.h"
 
@@ -34,7 +35,15 @@ std::string activation_text(const ModelConfig& model) {
   return fmt::format("{}{}", model.gated_mlp ? "gated " : "", kNames[static_cast<std::size_t>(model.activation)]);
 }
 
+std::string words_text(const ModelConfig& model) {
+  std::vector<std::string_view> words;
+  for (const ModelWord& word : model_words())
+    if (word.stands_in(model)) words.push_back(word.name);
+  return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+}
+
 constexpr NetworkField kNetworkFields[] = {
+    {"words beyond the plain block", true, words_text},
     {"num_hidden_layers", true, number_text<&ModelConfig::layers>},
     {"hidden_size", true, number_text<&ModelConfig::hidden>},
     {"num_attention_heads", true, number_text<&ModelConfig::heads>},

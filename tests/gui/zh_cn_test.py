@@ -30,6 +30,8 @@ TABLES = [
     ("planner/search.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
     ("sim/timeline/comparison.cpp", r'row\(fmt::format\(("stage \{\}")'),
     ("sim/task_graph/task.h", r'("(?:compute|gather|reduce|send|receive)")(?=[,}])'),
+    *[(f"sim/model/{room}_families.cpp", rf'\{{"\w+", (?:true|false), ({LITERAL})\}}') for room in ("gpt", "llama", "expert", "encoder")],
+    ("sim/model/model_words.cpp", rf'^    \{{"\w+",\s*({LITERAL})'),
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
 # Arrays of names: every literal, with spaces for its underscores.
@@ -55,7 +57,7 @@ def names(path, array):
 
 
 # Everything that these say is a problem or a remedy, apart from a few pieces of syntax.
-SENTENCES = ["sim/plan/runnable.cpp", "sim/units/json_reader.cpp", "sim/units/json_file.cpp", "sim/units/text_file.cpp", "sim/units/output_file.cpp", "sim/model/model_config_json.cpp",
+SENTENCES = ["sim/plan/runnable.cpp", "sim/units/json_reader.cpp", "sim/units/json_file.cpp", "sim/units/text_file.cpp", "sim/units/output_file.cpp", "sim/model/family_json.cpp", "sim/model/block_parts_json.cpp",
              "sim/cluster/cluster_json.cpp", "sim/timeline/comparison.cpp", "sim/schedule/shape_rules.cpp"]
 
 

@@ -36,7 +36,7 @@ Json deepseek() {
 TEST(ExpertForm, FamiliesNameTheSameNumbersDifferently) {
   const ModelConfig eight = model_config_from_json(mixtral(), "config.json"), sixty = model_config_from_json(qwen_moe(), "config.json");
   EXPECT_EQ(*eight.experts, (ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 14336, .renormalised = true}));
-  EXPECT_EQ(*sixty.experts, (ExpertForm{.experts = 60, .topk = 4, .expert_ffn = 1408, .shared_ffn = 5632}));
+  EXPECT_EQ(*sixty.experts, (ExpertForm{.experts = 60, .topk = 4, .expert_ffn = 1408, .shared_ffn = 5632, .shared_gate = true}));
 }
 
 // Where the file is silent, the family's own class speaks; the auxiliary loss counts where router logits are put out.

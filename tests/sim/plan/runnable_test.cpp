@@ -34,6 +34,18 @@ TEST(Runnable, ScaledRotaryPositionsRun) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+// What no table of the worker performs is never performed as something else.
+TEST(Runnable, WordsOfNetworksThatTheWorkerLacksAreEachNamed) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.window = 4;
+  plan.model.qk_norm = QkNorm::Heads;
+  plan.model.norm_place = NormPlace::Around;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, ::testing::HasSubstr("window")),
+                                                  Field(&Violation::problem, ::testing::HasSubstr("qk_norm")),
+                                                  Field(&Violation::problem, ::testing::HasSubstr("norm_place"))));
+}
+
 TEST(Runnable, ExpertsRun) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .expert = 2});
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};

@@ -1,0 +1,22 @@
+// What several keys of a config.json say together: windows by layer, latent attention, Falcon's block, rows of positions. Used by family_json.
+#pragma once
+
+#include "sim/model/family.h"
+
+namespace sim {
+
+class JsonReader;
+
+void read_windows(const JsonReader& config, WindowPattern pattern, ModelConfig& model);
+void write_windows(Json& json, WindowPattern pattern, const ModelConfig& model);
+
+// A head of the kernel is as wide as a key and a value on the mean: the same products and the same bytes. A family of experts without any is dense.
+void read_latent_block(const JsonReader& config, ModelConfig& model);
+void write_latent_block(Json& json, const ModelConfig& model);
+
+void read_falcon_block(const JsonReader& config, ModelConfig& model);
+void write_falcon_block(Json& json, const ModelConfig& model);
+
+void read_position_rows(const JsonReader& config, ModelConfig& model);
+
+}  // namespace sim

@@ -1,0 +1,53 @@
+#include "sim/model/family.h"
+
+namespace sim {
+namespace {
+
+constexpr Key kBert[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers),
+    size_key("hidden_size", &ModelConfig::hidden),
+    size_key("num_attention_heads", &ModelConfig::heads),
+    size_key("intermediate_size", &ModelConfig::ffn),
+    {"max_position_embeddings", Part::PositionRows},
+    {"type_vocab_size", &ModelConfig::token_types, KeyUse::Written, {}, 0, 1e6},
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"hidden_act", &ModelConfig::activation},
+    positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+    deviation_key("initializer_range"),
+    share_key("hidden_dropout_prob", &ModelConfig::residual_dropout),
+    share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
+constexpr Switch kEncoder[] = {{"is_decoder", false, "a decoder"}, {"add_cross_attention", false, "cross-attention"}};
+
+// With the head of masked language modelling: a product and a norm in front of the tied projection, which has a bias. No pooler.
+void describe_bert(ModelConfig& config) {
+  config.attention_bias = config.projection_bias = config.mlp_bias = true;
+  config.activation = Activation::Gelu;
+  config.norm_epsilon = 1e-12;
+  config.norm_place = NormPlace::AfterSum;
+  config.bidirectional = config.embedding_norm = config.head_transform = config.head_bias = config.tied_embeddings = true;
+  config.final_norm = false;
+  config.token_types = 2;
+  config.residual_dropout = config.attention_dropout = 0.1;
+}
+void complete_bert(ModelConfig& config) { config.embedding_dropout = config.residual_dropout; }
+
+constexpr Family kEncoderFamilies[] = {
+    {.name = "bert", .keys = kBert, .describe = describe_bert, .switches = kEncoder, .complete = complete_bert},
+    {.name = "roberta",
+     .keys = kBert,
+     .describe =
+         [](ModelConfig& config) {
+           describe_bert(config);
+           config.position_offset = 2;  // positions are counted behind that of padding
+         },
+     .switches = kEncoder,
+     .complete = complete_bert},
+};
+
+}  // namespace
+
+std::span<const Family> encoder_families() { return kEncoderFamilies; }
+
+}  // namespace sim

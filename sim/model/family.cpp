@@ -1,0 +1,22 @@
+#include "sim/model/family.h"
+
+#include <algorithm>
+
+namespace sim {
+
+const Family* find_family(std::string_view name) {
+  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families()})
+    if (const auto found = std::ranges::find(families, name, &Family::name); found != families.end()) return &*found;
+  return nullptr;
+}
+
+std::optional<std::string_view> key_of(std::string_view name, std::int64_t ModelConfig::*field) {
+  const Family* family = find_family(name);
+  if (family == nullptr) return std::nullopt;
+  for (const auto keys : {family->keys, family->more})
+    for (const Key& key : keys)
+      if (const auto* size = std::get_if<std::int64_t ModelConfig::*>(&key.field); size != nullptr && *size == field) return key.name;
+  return std::nullopt;
+}
+
+}  // namespace sim

@@ -1,0 +1,76 @@
+// Families of networks as Hugging Face's config.json names them: one row a family. A row says which keys its file has and which field each fills,
+// what its class takes where the file is silent, and what is always so. Read and written by family_json.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "sim/model/model_config.h"
+
+namespace sim {
+
+// What takes more than one key. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
+enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock };
+using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
+                              QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
+
+enum class KeyUse : std::uint8_t {
+  Needed,
+  Written,
+  WhenOther
+};  // must be there; always written; written unless it is what the family takes
+struct Key {
+  std::string_view name;
+  KeyField field;
+  KeyUse use = KeyUse::Written;
+  std::string_view also{};  // another name of the same
+  double low = 0, high = 1e30;
+};
+
+// Which blocks have the window where the file has no `layer_types`; counted from 1. Late: those beyond max_window_layers.
+enum class WindowPattern : std::uint8_t { Never, All, Odd, AllButEveryNth, Switched, SwitchedLate, SwitchedOddEarly };
+
+// A switch that would turn the network into one that is not described here.
+struct Switch {
+  std::string_view key;
+  bool accepted;
+  std::string_view meaning;  // of the other value
+};
+
+struct Family {
+  std::string_view name;
+  std::span<const Key> keys, more{};
+  void (*describe)(ModelConfig&) = [](ModelConfig&) {};  // the fields where they differ from ModelConfig's defaults
+  WindowPattern windows = WindowPattern::Never;
+  std::span<const Switch> switches{};
+  void (*complete)(ModelConfig&) = [](ModelConfig&) {};  // fields that follow from those that were read
+};
+
+std::span<const Family> gpt_families();      // LayerNorm, no gate
+std::span<const Family> llama_families();    // RMSNorm, a gate
+std::span<const Family> expert_families();   // feed-forwards of experts
+std::span<const Family> encoder_families();  // positions see what follows them
+
+const Family* find_family(std::string_view name);
+std::optional<std::string_view> key_of(std::string_view family, std::int64_t ModelConfig::*field);  // as the family spells it
+
+// What all decoders of Llama's kind share.
+std::span<const Key> llama_keys();
+void describe_llama(ModelConfig& config);
+void projection_follows(ModelConfig& config);  // one key for the biases of all projections of attention
+constexpr Key size_key(std::string_view name, std::int64_t ModelConfig::*field, KeyUse use = KeyUse::Needed, std::string_view also = {}) {
+  return {name, field, use, also, 1, 1e9};
+}
+constexpr Key share_key(std::string_view name, double ModelConfig::*field, KeyUse use = KeyUse::Written) {
+  return {name, field, use, {}, 0, 1};
+}
+constexpr Key positive_key(std::string_view name, double ModelConfig::*field, KeyUse use = KeyUse::Written) {
+  return {name, field, use, {}, 1e-30, 1e30};
+}
+constexpr Key deviation_key(std::string_view name) { return {name, &ModelConfig::initializer_range, KeyUse::Written, {}, 0, 1e3}; }
+constexpr Key flag_key(std::string_view name, bool ModelConfig::*field, KeyUse use = KeyUse::Written) { return {name, field, use}; }
+
+}  // namespace sim

@@ -1,0 +1,159 @@
+#include "sim/model/family_json.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sim/model/attention_form_json.h"
+#include "sim/model/block_parts_json.h"
+#include "sim/model/expert_form_json.h"
+#include "sim/model/rope_scaling_json.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+struct ActivationName {
+  std::string_view name;
+  Activation activation;
+};
+constexpr std::array kActivations = std::to_array<ActivationName>({{"gelu_new", Activation::GeluTanh},
+                                                                   {"gelu_pytorch_tanh", Activation::GeluTanh},
+                                                                   {"gelu_fast", Activation::GeluTanh},
+                                                                   {"gelu", Activation::Gelu},
+                                                                   {"silu", Activation::Silu},
+                                                                   {"swish", Activation::Silu},
+                                                                   {"relu", Activation::Relu}});
+
+std::size_t place_of(Activation activation) {
+  return static_cast<std::size_t>(std::ranges::find(kActivations, activation, &ActivationName::activation) - kActivations.begin());
+}
+
+Activation read_activation(const JsonReader& config, const std::string& key, Activation fallback) {
+  std::array<std::string_view, kActivations.size()> names;
+  std::ranges::transform(kActivations, names.begin(), &ActivationName::name);
+  return kActivations[config.choice(key, names, place_of(fallback))].activation;
+}
+
+// One key's field. A size that is at fault is told once and becomes 0, which violations() does not judge.
+class Reader {
+ public:
+  Reader(const JsonReader& config, ModelConfig& model, const Key& key)
+      : config_(config),
+        model_(model),
+        key_(key),
+        name_(!key.also.empty() && config.has(std::string(key.also)) && !config.has(std::string(key.name)) ? key.also : key.name) {}
+
+  void operator()(std::int64_t ModelConfig::*field) const {
+    if (config_.has(name_)) {
+      model_.*field = config_.integer(name_, 0, {key_.low, key_.high});
+    } else if (key_.use == KeyUse::Needed) {
+      config_.violate(name_, "is missing", "add it");
+    }
+  }
+  void operator()(double ModelConfig::*field) const {
+    if (is_null() && key_.low == 0) model_.*field = 0;
+    model_.*field = config_.number(name_, model_.*field, {key_.low, key_.high});
+  }
+  void operator()(bool ModelConfig::*field) const { model_.*field = config_.boolean(name_, model_.*field); }
+  void operator()(Activation ModelConfig::*field) const { model_.*field = read_activation(config_, name_, model_.*field); }
+  void operator()(QkNorm ModelConfig::*field) const { model_.*field = config_.boolean(name_, false) ? QkNorm::Heads : QkNorm::None; }
+  void operator()(Part) const {}
+
+ private:
+  bool is_null() const { return config_.json().contains(name_) && config_.json()[name_].is_null(); }  // a cap that is switched off
+
+  const JsonReader& config_;
+  ModelConfig& model_;
+  const Key& key_;
+  std::string name_;
+};
+
+void read_part(const JsonReader& config, const Family& family, Part part, ModelConfig& model) {
+  switch (part) {
+    case Part::Rotary: return read_rotary(config, model);
+    case Part::Windows: return read_windows(config, family.windows, model);
+    case Part::Latent: return read_latent_block(config, model);
+    case Part::Experts:
+      model.experts = read_experts(config, {model.ffn}, model.experts.value_or(ExpertForm{}));
+      if (model.experts && model.experts->first_dense_layers >= model.layers) model.experts.reset();
+      return;
+    case Part::PositionRows: return read_position_rows(config, model);
+    case Part::FalconBlock: return read_falcon_block(config, model);
+  }
+}
+
+void write_part(Json& json, const Family& family, Part part, const ModelConfig& model) {
+  switch (part) {
+    case Part::Rotary: return write_rotary(json, model);
+    case Part::Windows: return write_windows(json, family.windows, model);
+    case Part::Latent: return write_latent_block(json, model);
+    case Part::Experts:
+      if (model.experts) write_experts(json, *model.experts);
+      return;
+    case Part::PositionRows: json["max_position_embeddings"] = model.max_positions + model.position_offset; return;
+    case Part::FalconBlock: return write_falcon_block(json, model);
+  }
+}
+
+Json written(const ModelConfig& model, const KeyField& field) {
+  if (const auto* size = std::get_if<std::int64_t ModelConfig::*>(&field)) return model.**size;
+  if (const auto* number = std::get_if<double ModelConfig::*>(&field)) return model.**number;
+  if (const auto* flag = std::get_if<bool ModelConfig::*>(&field)) return model.**flag;
+  if (const auto* norm = std::get_if<QkNorm ModelConfig::*>(&field)) return model.**norm == QkNorm::Heads;
+  return std::string(kActivations[place_of(model.*std::get<Activation ModelConfig::*>(field))].name);
+}
+
+// Sizes that follow from others where the file has none.
+void fill_sizes(ModelConfig& model) {
+  if (model.kv_heads == 0) model.kv_heads = model.heads;
+  if (model.head_dim == 0 && model.heads > 0) model.head_dim = model.hidden / model.heads;
+  if (model.ffn == 0) model.ffn = 4 * model.hidden;
+}
+
+template <class Visit>
+void each_key(const Family& family, Visit visit) {
+  for (const auto keys : {family.keys, family.more})
+    for (const Key& key : keys) visit(key);
+}
+
+ModelConfig described(const Family& family) {
+  ModelConfig model;
+  model.model_type = family.name;
+  family.describe(model);
+  return model;
+}
+
+}  // namespace
+
+ModelConfig read_by_family(const JsonReader& config, const Family& family) {
+  ModelConfig model = described(family);
+  each_key(family, [&](const Key& key) { std::visit(Reader(config, model, key), key.field); });
+  bool needs_ffn = false;
+  each_key(family, [&](const Key& key) { needs_ffn |= key.use == KeyUse::Needed && key.field == KeyField(&ModelConfig::ffn); });
+  const std::int64_t ffn = model.ffn;
+  fill_sizes(model);
+  if (needs_ffn) model.ffn = ffn;
+  each_key(family, [&](const Key& key) {
+    if (const Part* part = std::get_if<Part>(&key.field)) read_part(config, family, *part, model);
+  });
+  for (const Switch& one : family.switches)
+    if (config.boolean(std::string(one.key), one.accepted) != one.accepted)
+      config.violate(std::string(one.key), fmt::format("is {}: {} is not supported", !one.accepted, one.meaning),
+                     "plan another network: with another value it would be one, too");
+  family.complete(model);
+  return model;
+}
+
+Json write_by_family(const ModelConfig& model, const Family& family) {
+  Json json = {{"model_type", model.model_type}};
+  const ModelConfig usual = described(family);
+  each_key(family, [&](const Key& key) {
+    if (const Part* part = std::get_if<Part>(&key.field)) return write_part(json, family, *part, model);
+    Json value = written(model, key.field);
+    if (key.use != KeyUse::WhenOther || value != written(usual, key.field)) json[std::string(key.name)] = std::move(value);
+  });
+  return json;
+}
+
+}  // namespace sim

@@ -1,0 +1,13 @@
+// Reads and writes a config.json by the row of its family. Used by model_config_json.
+#pragma once
+
+#include "sim/model/family.h"
+
+namespace sim {
+
+class JsonReader;
+
+ModelConfig read_by_family(const JsonReader& config, const Family& family);
+Json write_by_family(const ModelConfig& config, const Family& family);
+
+}  // namespace sim

@@ -1,0 +1,40 @@
+#include "sim/model/model_words.h"
+
+namespace sim {
+namespace {
+
+ExpertForm experts_of_model(const ModelConfig& config) { return config.experts.value_or(ExpertForm{}); }
+
+constexpr ModelWord kWords[] = {
+    {"window", "attention to a window of positions", [](const ModelConfig& c) { return c.window > 0; }},
+    {"bidirectional", "attention to what follows (an encoder)", [](const ModelConfig& c) { return c.bidirectional; }},
+    {"sinks", "scores of sinks beside those of positions", [](const ModelConfig& c) { return c.sinks; }},
+    {"qk_norm", "norms of queries and keys", [](const ModelConfig& c) { return c.qk_norm != QkNorm::None; }},
+    {"alibi", "ALiBi positions", [](const ModelConfig& c) { return c.position == Position::Alibi; }},
+    {"rotary_share", "rotary positions on a part of the head", [](const ModelConfig& c) { return c.rotary_share != 1; }},
+    {"local_rope_theta", "another rotary base under windows", [](const ModelConfig& c) { return c.local_rope_theta > 0; }},
+    {"score_scale", "a scale of scores that is not the head's width", [](const ModelConfig& c) { return c.score_scale > 0; }},
+    {"score_cap", "capped scores", [](const ModelConfig& c) { return c.score_cap > 0; }},
+    {"norm_place", "norms behind attention and feed-forward", [](const ModelConfig& c) { return c.norm_place != NormPlace::Before; }},
+    {"offset_norm", "weights of norms that count from 1", [](const ModelConfig& c) { return c.offset_norm; }},
+    {"parallel_blocks", "a feed-forward beside attention", [](const ModelConfig& c) { return c.parallel_blocks; }},
+    {"gate_limit", "clamped gates", [](const ModelConfig& c) { return c.gate_limit > 0; }},
+    {"shared_gate", "a gate in front of the shared expert", [](const ModelConfig& c) { return experts_of_model(c).shared_gate; }},
+    {"expert_biases", "biases of router and experts", [](const ModelConfig& c) { return experts_of_model(c).biases; }},
+    {"groups", "experts chosen by groups", [](const ModelConfig& c) { return experts_of_model(c).groups > 1; }},
+    {"position_offset", "rows in front of the first position's", [](const ModelConfig& c) { return c.position_offset > 0; }},
+    {"token_types", "types of tokens", [](const ModelConfig& c) { return c.token_types > 0; }},
+    {"embedding_width", "a token table of another width", [](const ModelConfig& c) { return c.embedding_width > 0; }},
+    {"embedding_norm", "a norm of the embedding", [](const ModelConfig& c) { return c.embedding_norm; }},
+    {"factors", "factors of embedding and logits", [](const ModelConfig& c) { return c.embedding_factor != 1 || c.logit_factor != 1; }},
+    {"head_transform", "a product in front of the head's", [](const ModelConfig& c) { return c.head_transform; }},
+    {"head_bias", "a bias of the head", [](const ModelConfig& c) { return c.head_bias; }},
+    {"final_norm", "no norm in front of the head", [](const ModelConfig& c) { return !c.final_norm; }},
+    {"logit_cap", "capped logits", [](const ModelConfig& c) { return c.logit_cap > 0; }},
+};
+
+}  // namespace
+
+std::span<const ModelWord> model_words() { return kWords; }
+
+}  // namespace sim

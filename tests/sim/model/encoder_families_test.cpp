@@ -1,0 +1,36 @@
+#include <gmock/gmock.h>
+
+#include "sim/model/family.h"
+#include "sim/model/model_graph.h"
+
+namespace sim {
+namespace {
+
+TEST(EncoderFamilies, PositionsTypesAndHead) {
+  const ModelConfig roberta = load_model_config("tests/sim/model/configs/roberta-large.json");
+  EXPECT_TRUE(roberta.bidirectional);
+  EXPECT_EQ(roberta.max_positions, 512);
+  EXPECT_EQ(roberta.position_offset, 2);
+  EXPECT_EQ(roberta.token_types, 1);
+  const ModelGraph model = make_model_graph(roberta, {128});
+  EXPECT_EQ(model.layers.front().parameters[1].rows, 514);
+  EXPECT_EQ(model.layers.back().parameters.front().name, "head.transform.weight");
+}
+
+// Every query sees every key: nearly twice the work of a decoder.
+TEST(EncoderFamilies, AttentionHasAllPairs) {
+  ModelConfig config = load_model_config("tests/sim/model/configs/bert-base-uncased.json");
+  const ShardShape shape{.microbatch = 1, .sequence = 512};
+  const auto flops = [&] {
+    const ModelGraph model = make_model_graph(config, {128});
+    for (const Operator& op : model.layer(LayerIndex(1)).segments.front().operators)
+      if (op.kind == OperatorKind::Attention) return forward_flops(op, config, shape);
+    return Flops(0);
+  };
+  EXPECT_EQ(flops(), Flops(4.0 * 512 * 512 * 768));
+  config.bidirectional = false;
+  EXPECT_EQ(flops(), Flops(4.0 * 512 * 513 / 2 * 768));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,87 @@
+#include "sim/model/family.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+
+#include "sim/model/model_graph.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+const std::string kConfigs = "tests/sim/model/configs/";
+
+std::vector<std::string> published_names() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(kConfigs))
+    if (file.path().stem() != "parameters") names.push_back(file.path().stem().string());
+  return names;
+}
+
+ModelConfig published_config(const std::string& name) { return load_model_config(kConfigs + name + ".json"); }
+
+// Numbers that transformers_test.py takes from Transformers.
+TEST(Family, ParametersAreThoseOfTransformers) {
+  const Json expected = load_json_file(kConfigs + "parameters.json");
+  EXPECT_GE(expected.size(), 32u);
+  for (const auto& [name, count] : expected.items()) {
+    EXPECT_EQ(num_parameters(make_model_graph(published_config(name), {1})), count.get<std::int64_t>()) << name;
+    EXPECT_EQ(num_parameters(make_model_graph(published_config(name), {128})), count.get<std::int64_t>()) << name << ", padded";
+  }
+}
+
+// The table tells a word that is left out, of every sort that has weights.
+TEST(Family, APlantedFaultIsSeenInTheNumber) {
+  const Json expected = load_json_file(kConfigs + "parameters.json");
+  const auto differs = [&](const std::string& name, void (*plant)(ModelConfig&)) {
+    ModelConfig config = published_config(name);
+    plant(config);
+    return num_parameters(make_model_graph(config, {1})) != expected[name].get<std::int64_t>();
+  };
+  EXPECT_FALSE(differs("qwen3-8b", [](ModelConfig&) {}));
+  EXPECT_TRUE(differs("qwen3-8b", [](ModelConfig& c) { c.qk_norm = QkNorm::None; }));
+  EXPECT_TRUE(differs("olmoe-1b-7b", [](ModelConfig& c) { c.qk_norm = QkNorm::Heads; }));
+  EXPECT_TRUE(differs("gemma-2-9b", [](ModelConfig& c) { c.norm_place = NormPlace::Before; }));
+  EXPECT_TRUE(differs("falcon-7b", [](ModelConfig& c) { c.shared_norm = false; }));
+  EXPECT_TRUE(differs("gpt-oss-20b", [](ModelConfig& c) { c.sinks = false; }));
+  EXPECT_TRUE(differs("gpt-oss-20b", [](ModelConfig& c) { c.experts->biases = false; }));
+  EXPECT_TRUE(differs("qwen1.5-moe-a2.7b", [](ModelConfig& c) { c.experts->shared_gate = false; }));
+  EXPECT_TRUE(differs("deepseek-v3", [](ModelConfig& c) { c.experts->first_dense_layers = 0; }));
+  EXPECT_TRUE(differs("opt-350m", [](ModelConfig& c) { c.embedding_width = 0; }));
+  EXPECT_TRUE(differs("roberta-large", [](ModelConfig& c) { c.position_offset = 0; }));
+  EXPECT_TRUE(differs("bert-base-uncased", [](ModelConfig& c) { c.head_bias = false; }));
+}
+
+TEST(Family, EveryFamilyHasAPublishedConfig) {
+  std::set<std::string> met;
+  for (const std::string& name : published_names()) met.insert(published_config(name).model_type);
+  for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families()})
+    for (const Family& family : families) EXPECT_TRUE(met.contains(std::string(family.name))) << family.name;
+}
+
+TEST(Family, WhatIsWrittenReadsBack) {
+  for (const std::string& name : published_names()) {
+    const ModelConfig config = published_config(name);
+    EXPECT_EQ(model_config_from_json(to_json(config), "again"), config) << name;
+    EXPECT_EQ(to_json(model_config_from_json(to_json(config), "again")).dump(), to_json(config).dump()) << name;
+  }
+}
+
+TEST(Family, NamesOfParametersAreUnique) {
+  for (const std::string& name : published_names()) {
+    std::set<std::string> names;
+    for (const Layer& layer : make_model_graph(published_config(name), {128}).layers)
+      for (const Parameter& parameter : layer.parameters) EXPECT_TRUE(names.insert(parameter.name).second) << name << parameter.name;
+  }
+}
+
+TEST(Family, KeysAreFoundByTheirField) {
+  EXPECT_EQ(key_of("bloom", &ModelConfig::hidden), "hidden_size");
+  EXPECT_EQ(key_of("gpt2", &ModelConfig::layers), "n_layer");
+  EXPECT_EQ(key_of("gpt2", &ModelConfig::window), std::nullopt);
+}
+
+}  // namespace
+}  // namespace sim
