@@ -15,8 +15,8 @@
 
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
-#include "cli/launch.h"
-#include "cli/process.h"
+#include "cli/restart.h"
+#include "sim/task_graph/heartbeat_file.h"
 
 namespace cli {
 namespace {
@@ -30,15 +30,10 @@ std::string contents(const std::string& path) {
 
 std::string words_file(const FailedRun& run, sim::Rank rank) { return fmt::format("{}/stderr.{}.txt", run.folder, rank.value()); }
 
-// The heartbeat files are the worker's own format: it reads them to us.
 std::string heartbeats(const FailedRun& run) {
-  const std::string answer = run.folder + "/report.txt";
-  Process worker({.command = {worker_path(), "report", "--out", run.folder, "--ranks", std::to_string(run.ranks)},
-                  .environment = {},
-                  .output_file = answer,
-                  .error_file = "/dev/null"});
-  worker.wait_for(std::chrono::seconds(3));
-  return contents(answer);
+  std::string text;
+  for (sim::Rank rank{0}; rank.value() < run.ranks; ++rank) text += sim::heartbeat_text(run.folder, rank) + "\n";
+  return text;
 }
 
 std::string last_words(const FailedRun& run) {
@@ -113,8 +108,9 @@ std::string failure_report(const FailedRun& run) {
       fmt::format("error: the run failed: {}\n", cause.rank.exists() ? cause.text : fmt::format("mpirun ended with {}", run.status));
   text += heartbeats(run) + last_words(run);
   if (!cause.rank.exists()) text += words;
-  return text + fmt::format("  remedy: mend the cause, then continue from the last checkpoint with --resume; everything said is in {}/",
-                            run.folder);
+  const std::string how = restart_point(run.folder).from > 0 ? "continue from the last checkpoint with --resume"
+                                                             : "start again without --resume: there is no checkpoint yet";
+  return text + fmt::format("  remedy: mend the cause, then {}; everything said is in {}/", how, run.folder);
 }
 
 int refused_by_worker(const std::string& file, int status, const Console& console) {

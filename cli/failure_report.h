@@ -16,7 +16,7 @@ struct FailedRun {
 };
 
 // First the cause (rank and signal or exit code, as mpirun saw it), then a line a rank from its heartbeat (phase and task),
-// then the last words of each rank, then how to go on.
+// then the last words of each rank, then how to go on: from the newest checkpoint, if there is one.
 std::string failure_report(const FailedRun& run);
 
 // The worker refused its input (exit code 30): its own sentence, which names file, field and remedy.

@@ -1,11 +1,13 @@
 #include "cli/launch.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "cli/interrupt.h"
 #include "sim/units/input_error.h"
@@ -23,6 +25,33 @@ std::vector<std::string> binding(std::int32_t ranks, bool on_gpus) {
   if (static_cast<unsigned>(ranks) <= std::thread::hardware_concurrency()) return {"--map-by", "core", "--bind-to", "core"};
   return {"--map-by", "core:OVERSUBSCRIBE", "--bind-to", "core:overload-allowed"};
 }
+
+// Ends a launch: politely where the ranks heed it, again and again until they have; else at once.
+class Ending {
+ public:
+  Ending(const Process& mpirun, const LaunchRequest& request) : mpirun_(mpirun), heeds_signals_(request.heeds_signals) {}
+  void ask() {
+    const auto now = Clock::now();
+    if (now - asked_ < kBetweenAsking) return;
+    asked_ = now;
+    if (heeds_signals_ && heeds_signals_() && !is_forced_)
+      mpirun_.signal(SIGUSR1);  // mpirun hands it to the ranks; SIGINT would make it kill them
+    else
+      force();
+  }
+  void force() {
+    if (!std::exchange(is_forced_, true)) forced_ = Clock::now(), mpirun_.signal(SIGTERM);
+    if (Clock::now() - forced_ > kForMpirun) mpirun_.signal_group(SIGKILL);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kBetweenAsking{1}, kForMpirun{15};
+  const Process& mpirun_;
+  std::function<bool()> heeds_signals_;
+  bool is_forced_ = false;
+  Clock::time_point asked_, forced_;
+};
 
 }  // namespace
 
@@ -55,20 +84,21 @@ std::vector<std::string> mpirun_command(const LaunchRequest& request) {
   return command;
 }
 
-int launch(const LaunchRequest& request, const std::function<void()>& watch) try {
+int launch(const LaunchRequest& request, const std::function<bool()>& watch) try {
   const std::atomic<bool>& stop = interrupted();
   Process mpirun({.command = mpirun_command(request),
                   .environment = {std::string(kPassedOn) + "=1"},
                   .output_file = {},
                   .error_file = request.error_file,
                   .death_signal = SIGUSR1});  // should we be killed, the ranks end with a checkpoint
-  bool asked = false, ended = false;
+  Ending ending(mpirun, request);
+  bool goes_on = true;
   while (!mpirun.wait_for(kWatch)) {
-    watch();
-    if (stop && !asked) mpirun.signal(SIGUSR1);  // mpirun hands it to the ranks; SIGINT would make it kill them
-    if (insisted() && !ended) mpirun.signal(SIGTERM);
-    asked = asked || stop;
-    ended = ended || insisted();
+    goes_on = watch() && goes_on;
+    if (insisted() || !goes_on)
+      ending.force();
+    else if (stop)
+      ending.ask();
   }
   watch();
   return *mpirun.poll();

@@ -57,12 +57,14 @@ sim::HardwareProfile measure_in(const Pass& pass, const ScratchFolder& scratch, 
   const std::int32_t ranks = pass.ranks;
   const std::string profile = scratch.file(fmt::format("profile.{}.json", ranks)), said = scratch.file("stderr.txt");
   const std::string details = fmt::format("{} rank{} at once", ranks, ranks == 1 ? "" : "s");
-  const int status =
-      launch({.ranks = ranks,
-              .arguments = {"measure", "--out", profile, "--device", pass.device},
-              .error_file = said,
-              .on_gpus = pass.device.starts_with("cuda")},
-             [&] { progress.update({.done = pass.number, .all = 0, .details = fmt::format("of {}, {}", pass.of, details)}); });
+  const int status = launch({.ranks = ranks,
+                             .arguments = {"measure", "--out", profile, "--device", pass.device},
+                             .error_file = said,
+                             .on_gpus = pass.device.starts_with("cuda")},
+                            [&] {
+                              progress.update({.done = pass.number, .all = 0, .details = fmt::format("of {}, {}", pass.of, details)});
+                              return true;
+                            });
   if (interrupted()) return {};  // however its ranks ended
   if (status != kSuccess)
     throw RankFailure(fmt::format("measuring with {} failed (mpirun ended with {}):\n{}", details, status, words(said)));

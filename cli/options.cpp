@@ -199,6 +199,19 @@ void declare_run(CLI::App& app, Values& values) {
   command->add_option("--steps", values.run.steps, "Train up to this step")->required()->check(CLI::PositiveNumber);
   CLI::Option* resume = command->add_flag("--resume", values.run.resume,
                                           "Go on from the last checkpoint of the run folder, also under a plan of another layout");
+  command
+      ->add_option("--change", values.run.changes,
+                   "With --resume: a setting of the training that is another from the checkpoint on, as learning_rate=1e-4; also "
+                   "minimum_learning_rate, warmup_steps, decay_steps, weight_decay, gradient_clip, global_batch")
+      ->needs(resume);
+  command->add_option("--token-type", values.run.token_type, "What the token file holds, where it does not say so itself: uint16, uint32")
+      ->check(CLI::IsMember({"auto", "uint16", "uint32"}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--hang-limit", values.run.hang_limit,
+          "Seconds without any progress of any rank after which the run is ended; 0: never; default: 60, or 20 steps if that is more")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--weights", values.run.weights, "Hugging Face safetensors (file or folder) to start from")->excludes(resume);
   CLI::Option* restarts = command
                               ->add_option("--max-restarts", values.run.max_restarts,
@@ -213,8 +226,6 @@ void declare_run(CLI::App& app, Values& values) {
                     "On a GPU capture a step's computing once and replay it; its tasks are traced in the first steps only");
   command->add_flag("--deterministic", values.run.deterministic,
                     "On a GPU the same bits from run to run, by slower operators; a CPU has them anyway");
-  command->add_option("--hang-limit", values.run.hang_limit, "Seconds that a rank waits for another before the job ends; default: 120")
-      ->check(CLI::PositiveNumber);
   command->add_option("--launcher", values.run.launcher, "What starts the ranks: mpirun; srun and torchrun with --dry-run")
       ->capture_default_str();
   command->add_flag("--dry-run", values.run.dry_run, "Show the command or script that starts the ranks, and start nothing");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -63,12 +64,14 @@ struct RunOptions {
   std::int64_t steps = 0;
   std::int64_t max_restarts = 0;
   std::string device = "auto";  // what ranks compute on: auto, cpu, cuda, cuda:0
-  std::int64_t hang_limit = 0;  // seconds that ranks wait for each other; 0: as the worker has it
   bool deterministic = false;   // on a GPU the same bits from run to run
   bool cuda_graphs = false;     // a step's computing is captured once and replayed; the worker refuses where it cannot
   std::string launcher = "mpirun";
   bool resume = false;
-  bool dry_run = false;  // shows how the ranks would be started
+  std::vector<std::string> changes;          // "learning_rate=1e-4": from the checkpoint on
+  std::string token_type = "auto";           // of a token file that does not say it itself
+  std::optional<std::int64_t> hang_limit{};  // seconds without any progress; 0: no limit; nothing: from the steps' own times
+  bool dry_run = false;                      // shows how the ranks would be started
 };
 
 struct ExportOptions {

@@ -53,6 +53,8 @@ bool redirect(int descriptor, const char* file) {
   ::setpgid(0, 0);
   if (child.death_signal != 0) ::prctl(PR_SET_PDEATHSIG, child.death_signal);
   if (child.death_signal != 0 && ::getppid() != child.parent) ::_exit(kNotStarted);  // it died before the line above
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);                     // what is typed, or piped to us, is not the child's
+  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   if (redirect(STDOUT_FILENO, child.output_file) && redirect(STDERR_FILENO, child.error_file))
     ::execvpe(child.command.front(), child.command.data(), child.environment.data());
   const int error = errno;

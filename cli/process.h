@@ -1,4 +1,4 @@
-// A child process in its own process group, so that a signal from the terminal reaches it through us only.
+// A child process in its own process group, so that a signal from the terminal reaches it through us only; its standard input is empty.
 // Used by measure and run to start mpirun. Knows nothing of MPI or of plans.
 #pragma once
 

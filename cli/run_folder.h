@@ -1,6 +1,6 @@
 // The folder of a run: who may write into it, and what its metrics say. Used by run.
 //
-//   run/  plan.json  versions.json  metrics.ndjson  trace.<rank>.json  stderr.<rank>.txt  checkpoints/
+//   run/  plan.json  versions.json  history.ndjson  metrics.ndjson  trace.<rank>.json  stderr.<rank>.txt  checkpoints/
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace cli {
 
 void make_run_folder(const std::string& folder);  // throws sim::InputError
-// Writes plan.json and versions.json into the folder. Throws sim::InputError: it holds steps of another run already, or with --resume,
-// no run, or one that trains something else (each field that differs is named). Returns in what the layout differs from before.
+// Writes plan.json, versions.json and a line of history.ndjson into the folder. Throws sim::InputError: it holds steps of another run already, or with --resume,
+// no run, or one that trains something else (each field that differs is named, but for those of options.changes). Returns in what the layout differs from before.
 std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim::ParallelPlan& plan);
 
 struct StepMetrics {

@@ -6,7 +6,9 @@
 #include <fstream>
 
 #include "cli/launch.h"
+#include "cli/restart.h"
 #include "cli/run_folder.h"
+#include "sim/plan/resume_changes.h"
 #include "sim/units/input_error.h"
 #include "sim/units/json_reader.h"
 
@@ -35,17 +37,53 @@ Json versions(const RunOptions& options) {
           {"worker", worker_path()}};
 }
 
-// What a run may not change on its way: what is trained.
-std::vector<std::string> continue_run(const std::string& folder, const sim::ParallelPlan& plan) {
+bool has_steps(const std::string& folder) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(folder + "/metrics.ndjson", error);
+  return !error && bytes > 0;
+}
+
+// A line a start: from where, with what tokens, and what is another than before.
+void write_history(const RunOptions& options, const sim::ParallelPlan& plan, const sim::PlanDifferences& differences) {
+  const std::string path = options.output + "/history.ndjson";
+  const Json line = {{"date", date()},
+                     {"from_step", options.resume ? restart_point(options.output).from : 0},
+                     {"steps", options.steps},
+                     {"ranks", plan.mesh.ranks()},
+                     {"data", std::filesystem::absolute(options.data).string()},
+                     {"changes", differences.training},
+                     {"layout", differences.layout}};
+  std::ofstream file(path, std::ios::app);
+  file << line.dump() << '\n';
+  if (!file.flush()) throw sim::InputError(path, {{"", "cannot be written", "free space on the disk"}});
+}
+
+bool is_asked_for(const std::string& difference, const RunOptions& options) {
+  const std::string name(sim::changeable_setting_of(difference));
+  return std::ranges::any_of(options.changes, [&](const std::string& change) { return !name.empty() && change.starts_with(name + "="); });
+}
+
+std::string remedy_of(const std::string& difference) {
+  const std::string_view name = sim::changeable_setting_of(difference);
+  const std::string same = "resume with the plan.json of the run folder";
+  return name.empty() ? same : same + ", or ask for it:  --change " + std::string(name) + "=...";
+}
+
+// What a run may not change on its way, unless it is asked to: what is trained.
+std::vector<std::string> continue_run(const RunOptions& options, const sim::ParallelPlan& plan) {
+  const std::string& folder = options.output;
   const sim::PlanDifferences found = sim::differences(sim::load_plan(folder + "/plan.json"), plan);
   std::vector<sim::Violation> violations;
   for (const std::string& difference : found.training)
-    violations.push_back({difference.substr(0, difference.find(':')), difference.substr(difference.find(':') + 2),
-                          "resume with the plan.json of the run folder"});
+    if (!is_asked_for(difference, options))
+      violations.push_back(
+          {difference.substr(0, difference.find(':')), difference.substr(difference.find(':') + 2), remedy_of(difference)});
   if (!violations.empty()) throw sim::InputError(folder + "/plan.json", violations);
-  if (found.layout.empty()) return {};
-  for (const auto& entry : std::filesystem::directory_iterator(folder))  // of ranks that there may be no more
-    if (entry.path().filename().string().starts_with("trace.")) std::filesystem::remove(entry.path());
+  write_history(options, plan, found);
+  if (found.layout.empty() && found.training.empty()) return {};
+  if (!found.layout.empty())
+    for (const auto& entry : std::filesystem::directory_iterator(folder))  // of ranks that there may be no more
+      if (entry.path().filename().string().starts_with("trace.")) std::filesystem::remove(entry.path());
   sim::save_plan(plan, folder + "/plan.json");
   return found.layout;
 }
@@ -62,12 +100,15 @@ std::vector<std::string> prepare_run_folder(const RunOptions& options, const sim
   const auto holds = [&](const char* name) { return std::filesystem::exists(options.output + name); };
   if (options.resume && !holds("/plan.json"))
     throw sim::InputError(options.output, {{"", "holds no run to resume", "name the folder of an earlier run, or leave --resume out"}});
-  if (options.resume) return continue_run(options.output, plan);
-  if (holds("/metrics.ndjson") || holds("/checkpoints"))  // a run that was refused before its first step left nothing to lose
-    throw sim::InputError(options.output,
-                          {{"", "holds a run already, which would be lost", "continue it with --resume, or name another folder"}});
+  if (options.resume) return continue_run(options, plan);
+  const bool is_saved = restart_point(options.output).from > 0;
+  if (is_saved || has_steps(options.output))  // a run that ended before its first step left nothing to lose
+    throw sim::InputError(options.output, {{"", "holds a run already, which would be lost",
+                                            is_saved ? "continue it with --resume, or name another folder"
+                                                     : "name another folder: it has no checkpoint to continue from"}});
   sim::save_json_file(versions(options), options.output + "/versions.json");
   sim::save_plan(plan, options.output + "/plan.json");
+  write_history(options, plan, {});
   return {};
 }
 

@@ -20,6 +20,14 @@ TEST(Interrupt, ASignalSetsTheFlagAndTheProcessLives) {
   EXPECT_EXIT(interrupt(), testing::ExitedWithCode(0), "");
 }
 
+TEST(Interrupt, BeforeAnyWorkASignalEndsTheProgram) {
+  const auto early = [] {
+    end_on_signals();
+    raise(SIGTERM);
+  };
+  EXPECT_EXIT(early(), testing::ExitedWithCode(kInterrupted), "");
+}
+
 TEST(Interrupt, TheThirdSignalEndsTheProcess) {
   const auto insist = [] {
     interrupted();

@@ -150,9 +150,10 @@ class Run(program.ProgramTest):
             self.assertEqual("under another layout" in stderr, ranks == 1)
             self.assertEqual([step for step, _ in self.losses(folder)], list(range(1, 41)))
 
-    def pid_of_rank(self, folder, rank):
+    def pid_of_rank(self, folder, rank, otherwise=None):
         report = subprocess.run([program.WORKER, "report", "--out", folder, "--ranks", "2"], text=True, capture_output=True, check=True).stdout
-        return int(re.search(rf"rank {rank}: .*\(process (\d+)\)", report).group(1))
+        found = re.search(rf"rank {rank}: .*\(process (\d+)\)", report)
+        return otherwise if found is None and otherwise else int(found.group(1))
 
     def test_interrupt_checkpoints_and_ends_with_130(self):
         folder = self.folder / "run"
@@ -166,6 +167,80 @@ class Run(program.ProgramTest):
         last = self.losses(folder)[-1][0]
         self.run_program("run", folder / "plan.json", "--data", self.tokens(), "--steps", last + 1, "-o", folder, "--resume")
         self.assertEqual(self.losses(folder)[-1][0], last + 1)
+
+    def test_an_interrupt_at_any_time_ends_with_130(self):
+        plan = self.plan_for(2, "--fix", "data=2")
+        for number, delay in enumerate((0.05, 0.2, 0.5, 0.9, 1.3)):
+            for times in (1, 2):
+                folder = self.folder / f"run{number}{times}"
+                process = self.start(plan, folder, 100000)
+                for _ in range(times):
+                    time.sleep(delay)
+                    process.send_signal(signal.SIGTERM if number % 2 else signal.SIGINT)
+                _, stderr = process.communicate(timeout=90)
+                self.assertEqual(process.returncode, 130, f"{delay} s, {times}: {stderr}")
+                saved = folder.exists() and any((folder / "checkpoints").glob("step_*")) if (folder / "checkpoints").exists() else False
+                self.assertEqual("continue with --resume" in stderr, saved, f"{delay} s, {times}: {stderr}")
+                if not saved and folder.exists() and not (folder / "metrics.ndjson").exists():   # the folder is free for the next try
+                    self.run_program("run", plan, "--data", self.tokens(), "--steps", 1, "-o", folder)
+
+    def test_a_run_leaves_the_callers_input_alone(self):
+        words = program.words(["run", self.plan_for(1), "--data", self.tokens(), "--steps", 1, "-o", self.folder / "run"])
+        done = subprocess.run(["bash", "-c", '"$@" > /dev/null; cat', "bash", *words], cwd=program.ROOT, text=True, input="mine\n", capture_output=True, timeout=60)
+        self.assertEqual(done.stdout, "mine\n", done.stderr)
+
+    def test_a_fallback_of_another_training_is_refused_before_anything_starts(self):
+        plan = self.plan_for(2, "--fix", "data=2").rename(self.folder / "two.json")
+        other = self.plan_for(1, "--seed", "5")
+        done = self.run_program("run", plan, "--data", self.tokens(), "--steps", 2, "-o", self.folder / "run", "--max-restarts", 1, "--fallback", other, expect=30)
+        self.assertIn("/training/seed", done.stderr)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_settings_change_where_a_run_goes_on_if_asked(self):
+        plan, folder = self.plan_for(1), self.folder / "run"
+        words = ("run", plan, "--data", self.tokens(), "-o", folder)
+        self.run_program(*words, "--steps", 2)
+        refused = self.run_program(*words, "--steps", 4, "--resume", "--change", "seed=3", expect=30)
+        self.assertIn("may not change while a run goes on", refused.stderr)
+        done = self.run_program(*words, "--steps", 4, "--resume", "--change", "learning_rate=0.5", "--change", "minimum_learning_rate=0.5", "--change", "global_batch=8")
+        self.assertIn("note: from step 3 on /training/learning_rate: ", done.stderr)
+        lines = [json.loads(line) for line in (folder / "metrics.ndjson").read_text().splitlines()]
+        self.assertEqual([line["lr"] for line in lines], [3e-4, 3e-4, 0.5, 0.5])
+        history = [json.loads(line) for line in (folder / "history.ndjson").read_text().splitlines()]
+        self.assertEqual([line["from_step"] for line in history], [0, 2])
+        self.assertEqual(len(history[1]["changes"]), 3)
+        self.run_program("run", folder / "plan.json", "--data", self.tokens(), "--steps", 5, "-o", folder, "--resume")   # that is how it trains now
+        again = self.run_program(*words, "--steps", 6, "--resume", expect=30)
+        self.assertIn("or ask for it:  --change learning_rate=", again.stderr)
+
+    def test_other_tokens_are_told(self):
+        folder, other = self.folder / "run", self.folder / "other.bin"
+        self.run_program("run", self.plan_for(1), "--data", self.tokens(), "--steps", 1, "-o", folder)
+        self.run_program("tokenize", program.ROOT / "README.md", "-o", other)
+        done = self.run_program("run", folder / "plan.json", "--data", other, "--steps", 2, "-o", folder, "--resume")
+        self.assertIn("note: from step 2 on other tokens than before", done.stderr)
+
+    def test_a_hung_rank_is_named_and_the_run_restarts(self):
+        plan = self.plan_for(2, "--fix", "data=2", "--checkpoint-interval", "2")
+        for restarts, code in ((0, 50), (1, 130)):
+            folder = self.folder / f"run{restarts}"
+            process = self.start(plan, folder, 100000, "--hang-limit", 4, "--max-restarts", restarts)
+            self.wait_for_step(folder, 5, process)
+            victim = self.pid_of_rank(folder, 1)
+            os.kill(victim, signal.SIGSTOP)
+            stopped = time.monotonic()
+            if restarts:
+                while self.pid_of_rank(folder, 1, victim) == victim:
+                    self.assertLess(time.monotonic() - stopped, 60)
+                    time.sleep(0.2)
+                self.wait_for_step(folder, len(self.losses(folder)) + 1, process)
+                process.send_signal(signal.SIGINT)
+            _, stderr = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, code, stderr)
+            self.assertIn("no rank has begun anything for 4 s (rank 1 holds up the run)", stderr)
+            self.assertRegex(stderr, r"rank 0: .*waits for rank 1 in \w+ ")
+            self.assertRegex(stderr, r"rank 1: .*\(process \d+\), stopped")
+            self.assertIn("stack:", (folder / "stderr.0.txt").read_text())
 
     def test_resuming_under_another_plan_names_the_field(self):
         folder = self.folder / "run"
