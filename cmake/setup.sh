@@ -3,6 +3,7 @@
 #
 #   cmake/setup.sh            everything: Debian packages, and PyTorch 2.11.0 in .deps/venv (its C++ libraries are our LibTorch)
 #   cmake/setup.sh tests      that, clang-format, the CUDA 13 compiler if there is none, and Hugging Face transformers (0.2 GB), which one test asks; without it that test is skipped
+#   cmake/setup.sh programs   DeepSpeed, Accelerate, torchtitan and Megatron-Core in .deps/programs (1.5 GB beside PyTorch), which one test asks about our exports; without them it is skipped
 #   cmake/setup.sh planner    only what `cmake --preset planner` needs: no PyTorch, no MPI, no Qt
 #   cmake/setup.sh cuda       everything, and the CUDA 13 compiler for `cmake --preset cuda` if the machine has none
 #
@@ -81,7 +82,25 @@ has_nvcc() {
   return 1
 }
 
-if [ "${1:-}" = planner ]; then
+# The programs that recipes are for, beside the PyTorch of our own environment and apart from it. Versions: one table.
+install_programs() {
+  local place=.deps/programs site pinned
+  mapfile -t pinned <tests/sim/recipe/programs.txt
+  [ "$(cat $place/ready 2>/dev/null)" = "${pinned[*]}" ] && return 0
+  install_wheels ready "${wheels[@]}"
+  say "missing programs: ${pinned[*]}"
+  rm -rf $place
+  $venv/bin/python -m venv $place
+  site=$($venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  echo "$site" >"$($place/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pytorch.pth"
+  DS_BUILD_OPS=0 $place/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check "${pinned[@]}" >&2 ||
+    fail "pip could not install: ${pinned[*]}; programs_test will be skipped"
+  echo "${pinned[*]}" >$place/ready
+}
+
+if [ "${1:-}" = programs ]; then
+  install_programs
+elif [ "${1:-}" = planner ]; then
   install_packages "${planner_packages[@]}"
 else
   install_packages "${planner_packages[@]}" "${executor_packages[@]}" "${gui_packages[@]}"

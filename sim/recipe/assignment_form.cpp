@@ -21,6 +21,8 @@ class AssignmentScanner {
         at_ = std::min(text_.find('\n', at_), text_.size());
       else if (c == '"' || c == '\'')
         read_text();
+      else if (c == '[' && begins_line())
+        read_section();
       else if (is_path_character(c))
         read_name();
       else
@@ -32,11 +34,33 @@ class AssignmentScanner {
  private:
   std::string read_path() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_path_character(text_[at_]) || (at_ == begin && text_[at_] == '-'))) ++at_;
+    while (at_ < text_.size() && (is_path_character(text_[at_]) || is_sign(begin))) ++at_;
     return std::string(text_.substr(begin, at_ - begin));
+  }
+  // Of a number, or of its exponent.
+  bool is_sign(std::size_t begin) const {
+    if (text_[at_] != '-' && text_[at_] != '+') return false;
+    const bool is_number = at_ > begin && (std::isdigit(static_cast<unsigned char>(text_[begin])) != 0 || text_[begin] == '-');
+    return at_ == begin || (is_number && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E'));
   }
   void skip_spaces() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+  bool begins_line() const {
+    std::size_t before = at_;
+    while (before > 0 && (text_[before - 1] == ' ' || text_[before - 1] == '\t')) --before;
+    return before == 0 || text_[before - 1] == '\n';
+  }
+  // TOML: `[training]`, alone on its line. What follows is of it.
+  void read_section() {
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    std::string_view line = text_.substr(at_ + 1, end - at_ - 1);
+    line = line.substr(0, line.find('#'));
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.remove_suffix(1);
+    const bool is_header =
+        line.ends_with("]") && std::all_of(line.begin(), line.end() - 1, [](char c) { return is_path_character(c) || c == '-'; });
+    if (is_header) section_ = std::string(line.substr(0, line.size() - 1)) + ".";
+    at_ = is_header ? end : at_ + 1;
   }
   std::string read_text() {
     const char quote = text_[at_];
@@ -68,13 +92,14 @@ class AssignmentScanner {
     skip_spaces();
     if (at_ >= text_.size() || text_[at_] != '=' || text_.substr(at_, 2) == "==") return;
     ++at_;
-    settings_.push_back({name, read_value()});
+    settings_.push_back({section_ + name, read_value()});
     if (settings_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 assignments", "give one recipe"}});
   }
 
   std::string_view text_;
   const std::string& file_;
   std::size_t at_ = 0;
+  std::string section_;
   RecipeSettings settings_;
 };
 

@@ -240,6 +240,14 @@ RecipeReading deepspeed_settings(const RecipeSource& source) { return {read_json
 void settle_deepspeed(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both enabled", "enable one precision"});
+  const auto is_auto = [&](const std::string& key) { return draft.said.contains(key) && draft.said.at(key) == "auto"; };
+  if (!draft.precision && (is_auto("bf16.enabled") || is_auto("fp16.enabled"))) {
+    draft.precision = is_auto("bf16.enabled") ? Precision::Bf16 : Precision::Fp16;
+    draft.unknown.push_back(
+        {"bf16.enabled",
+         fmt::format("is \"auto\", the Trainer's: taken as {}", kPrecisionNames[static_cast<std::size_t>(*draft.precision)]),
+         "write true or false, if it is not"});
+  }
   plan.workload.precision = draft.precision.value_or(Precision::Fp32);
   plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision) && draft.fp32_gradients.value_or(false);
   if (!draft.bucket_elements) draft.bucket_elements = 500'000'000;

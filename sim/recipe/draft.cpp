@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::int64_t kLargestNumber = 1'000'000'000'000'000;
 
-std::optional<double> number_in(const std::string& text) {
+std::optional<double> number_in(std::string text) {
+  if (!text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0) std::erase(text, '_');  // 220_000_000
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;

@@ -58,8 +58,11 @@ void read_layout(const Value& value, Draft& draft) {
   if (parts % draft.plan.mesh.pipeline == 0) draft.plan.chunks = static_cast<std::int32_t>(parts / draft.plan.mesh.pipeline);
 }
 
+// Of both numbers of a launcher, or of none: the environment often says one.
 void add_processes(const Value& value, Draft& draft) {
-  if (unknowns_in(value.text()).empty() && value.text().find(':') == std::string::npos && value.text() != "gpu" && value.text() != "auto")
+  for (const char* const name : {"nnodes", "nproc-per-node"})
+    if (const auto found = draft.said.find(name); found != draft.said.end() && !unknowns_in(found->second).empty()) return;
+  if (value.text().find(':') == std::string::npos && value.text() != "gpu" && value.text() != "auto")
     draft.processes = draft.processes.value_or(1) * value.degree();
 }
 

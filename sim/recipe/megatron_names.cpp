@@ -76,7 +76,8 @@ const std::string_view kMegatronWithoutEffect =
     "reset-position-ids reset-attention-mask eod-mask-loss no-create-attention-mask-in-dataloader create-attention-mask-in-dataloader "
     "dataloader-type no-data-sharding num-dataset-builder-threads object-storage-cache-path mid-level-dataset-surplus "
     "per-split-data-args-path "
-    "s3-cache-path fim-* sft sft-* retro-* dataloader-save full-validation multiple-validation-sets data-parallel-random-init "
+    "s3-cache-path fim-* sft sft-* retro-* abort-on-unmet-fused-kernel-constraints train-weighted-split-* valid-weighted-split-* "
+    "test-weighted-split-* dataloader-save full-validation multiple-validation-sets data-parallel-random-init "
     "allow-ambiguous-pad-tokens "
     // saving and loading
     "save load save-interval save-retain-interval no-save-optim no-save-rng no-load-optim no-load-rng finetune pretrained-checkpoint "

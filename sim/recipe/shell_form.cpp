@@ -71,16 +71,14 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
   return all;
 }
 
-// A variable that stands alone where options stand may hold more of them.
+// A variable that stands alone behind a value, where options stand, may hold more of them.
 void note_open_ends(Candidate& chosen, std::vector<Violation>& unknown) {
   for (RecipeSetting& setting : chosen.settings) {
-    const std::size_t begin = setting.value.find(kUnknownBegin);
-    const bool is_behind = begin != std::string::npos && begin > 0 && setting.value[begin - 1] == ' ';
-    if (!is_behind && !(setting.value.starts_with(kUnknownBegin) && setting.value.find(' ') != std::string::npos)) continue;
-    const std::string rest = is_behind ? setting.value.substr(begin) : setting.value;
-    for (const std::string& name : unknowns_in(rest))
+    const std::size_t begin = setting.value.find(std::string(" ") + kUnknownBegin);
+    if (begin == std::string::npos) continue;
+    for (const std::string& name : unknowns_in(setting.value.substr(begin)))
       unknown.push_back({name, "is not set in the script: options that it holds are not read", "give --set NAME='...' for it"});
-    if (is_behind) setting.value.resize(begin - 1);
+    setting.value.resize(begin);
   }
 }
 

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
 
+#include "sim/model/model_words.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/torchtitan_registry.h"
 
 namespace sim {
 namespace {
@@ -16,28 +20,31 @@ constexpr NamedSchedule kNamedSchedules[] = {
     {"1f1b", "1F1B"}, {"gpipe", "GPipe"}, {"interleaved", "Interleaved1F1B"}, {"zbv", "ZBVZeroBubble"}};
 constexpr std::string_view kReshards[] = {"always", "never", "default"};
 
-struct BaseRecipe {
-  std::string_view model_type, module, function;
-};
-constexpr BaseRecipe kBaseRecipes[] = {
-    {"llama", "llama3", "llama3_8b"}, {"deepseek_v3", "deepseek_v3", "deepseek_v3_16b"}, {"qwen3_moe", "qwen3", "qwen3_30b_a3b"}};
-
 const NamedSchedule* named_schedule(const ParallelPlan& plan) {
   const auto row = std::find_if(std::begin(kNamedSchedules), std::end(kNamedSchedules),
                                 [&](const NamedSchedule& one) { return one.ours == plan.schedule; });
   return row == std::end(kNamedSchedules) ? nullptr : &*row;
-}
-const BaseRecipe* base_recipe(const ParallelPlan& plan) {
-  const auto row = std::find_if(std::begin(kBaseRecipes), std::end(kBaseRecipes),
-                                [&](const BaseRecipe& one) { return one.model_type == plan.model.model_type; });
-  return row == std::end(kBaseRecipes) ? nullptr : &*row;
 }
 bool has_stages(const ParallelPlan& p) { return p.mesh.pipeline > 1; }
 bool goes_as_csv(const ParallelPlan& p) { return has_stages(p) && named_schedule(p) == nullptr; }
 Written of_stages(const ParallelPlan& p, std::string value) { return written_if(has_stages(p), std::move(value)); }
 std::string truth_value(bool value) { return value ? "true" : "false"; }
 void known_here(const Value&, Draft&) {}
+template <auto size>
+Written network_size(const ParallelPlan& plan) {
+  return written(plan.model.*size);
+}
+void network_count(const Value& v, Draft&) { v.count(); }  // torchtitan_network() takes it
 
+// The older files' word and the class of the release.
+void read_recomputation(const Value& v, Draft& d) {
+  const std::string& text = v.text();
+  const bool is_full = text == "full" || text.starts_with("FullAC"), is_none = !is_on(text);
+  d.plan.recompute = is_full ? Recompute::Full : is_none ? Recompute::None : Recompute::Selective;
+  if (!is_full && !is_none)
+    v.lost(fmt::format("{}: a choice of operators is kept, another than the plan's, which recomputes attention's scores alone", text),
+           "mind time and memory");
+}
 // Modules of each virtual stage, in the model's order.
 std::string modules_text(const ParallelPlan& plan) {
   const std::vector<std::int64_t> blocks = blocks_of(plan);
@@ -72,9 +79,28 @@ void read_schedule(const Value& value, Draft& draft) {
 }
 
 constexpr Field kTorchtitanFields[] = {
+    {"network.n_layers", "n_layers", network_size<&ModelConfig::layers>, network_count, true},
+    {"network.dim", "dim", network_size<&ModelConfig::hidden>, network_count},
+    {"network.n_heads", "n_heads", network_size<&ModelConfig::heads>, network_count},
+    {"network.n_kv_heads", "n_kv_heads", network_size<&ModelConfig::kv_heads>, network_count},
+    {"network.head_dim", "head_dim", network_size<&ModelConfig::head_dim>, network_count},
+    {"network.hidden_dim", "hidden_dim", network_size<&ModelConfig::ffn>, network_count},
+    {"network.vocab_size", "vocab_size", network_size<&ModelConfig::vocabulary>, network_count},
+    {"network.max_seq_len", "max_seq_len", network_size<&ModelConfig::max_positions>, known_here},
+    {"network.theta", "theta", [](const ParallelPlan& p) { return written_number(p.model.rope_theta); }, known_here},
+    {"network.eps", "norm_eps", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, known_here},
+    {"model.flavor", "flavor", nullptr, known_here, true},
+    {"model.name", "module", nullptr, known_here},
+    {"function", "", nullptr, known_here, true},
+    {"job.config_file", "", nullptr,
+     [](const Value& v, Draft& d) {
+       d.unknown.push_back({"job.config_file",
+                            fmt::format("{} is another file, which is not read; it might change everything", shown(v.text())),
+                            "import that file"});
+     }},
     {"training.seq_len", "seq_len", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
-    {"training.local_batch_size", "local_batch_size",
+    {"training.local_batch_size", "local_batch_size training.batch_size",
      [](const ParallelPlan& p) { return written(p.microbatch_size * (has_stages(p) ? p.num_microbatches() : 1)); },
      [](const Value& v, Draft& d) { d.local_batch = v.count(); }, true},
     {"training.global_batch_size", "global_batch_size", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
@@ -86,11 +112,26 @@ constexpr Field kTorchtitanFields[] = {
     {"training.mixed_precision_param", "mixed_precision_param",
      [](const ParallelPlan& p) { return Written(p.workload.precision == Precision::Bf16 ? "bfloat16" : "float32"); },
      [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
+    {"training.dtype", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() == "bfloat16") v.lost("bfloat16: weights and states in 16 bit, without fp32 copies; the plan has them", "mind memory");
+     }},
+    {"optimizer.name", "", nullptr,
+     [](const Value& v, Draft&) {
+       if (v.text() != "AdamW" && v.text() != "Adam")
+         v.lost(fmt::format("is {}: a plan knows AdamW and SGD, and takes AdamW", v.text()), "mind its state's memory");
+     }},
+    {"optimizer.lr", "lr", nullptr, [](const Value& v, Draft& d) { d.plan.training.learning_rate = v.number(); }},
+    {"optimizer.weight_decay", "weight_decay", nullptr, [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
+    {"optimizer.beta1", "beta1", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
+    {"optimizer.beta2", "beta2", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
+    {"lr_scheduler.warmup_steps", "warmup_steps", nullptr,
+     [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
     {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, known_here},
     {"parallelism.data_parallel_replicate_degree", "data_parallel_replicate_degree",
      [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.replicas : p.mesh.data); },
      [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
-    {"parallelism.data_parallel_shard_degree", "data_parallel_shard_degree",
+    {"parallelism.data_parallel_shard_degree", "data_parallel_shard_degree training.data_parallel_degree",
      [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.data / p.mesh.replicas : 1); },
      [](const Value& v, Draft& d) { d.shard = v.integer(); }, true},
     {"parallelism.fsdp_reshard_after_forward", "fsdp_reshard_after_forward",
@@ -129,18 +170,15 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllGather; }},
     {"parallelism.expert_parallel_degree", "expert_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.expert); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
+    {"training.disable_cuda_graphs", "disable_cuda_graphs",
+     [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, known_here},
     {"training.enable_cpu_offload", "enable_cpu_offload", nullptr,
      [](const Value& v, Draft& d) {
        d.plan.offload_optimizer = v.boolean();
-       if (v.boolean()) v.note("offloads parameters, too, which a plan does not", "mind memory and time");
+       if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
      }},
-    {"activation_checkpoint", "",
-     [](const ParallelPlan& p) { return Written(p.recompute == Recompute::Full ? "FullAC.Config()" : "None"); },
-     [](const Value& v, Draft& d) {
-       d.plan.recompute = v.text().starts_with("FullAC") ? Recompute::Full : Recompute::None;
-       if (!v.text().starts_with("FullAC") && v.text() != "None")
-         v.note(fmt::format("{} keeps a choice of operators, which no plan says", v.text()), "the plan recomputes nothing");
-     }},
+    {"activation_checkpoint", "activation_checkpoint.mode",
+     [](const ParallelPlan& p) { return Written(p.recompute == Recompute::Full ? "FullAC.Config()" : "None"); }, read_recomputation},
     {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
      [](const Value& v, Draft& d) {
        d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
@@ -171,6 +209,27 @@ void refuse_meshes(const ParallelPlan& plan, Judgement& judgement) {
       "plan with --fix tensor=1 or expert=1");
 }
 
+// The recipe builds Llama 3 blocks of any size; other networks have other builders.
+void refuse_other_networks(const ModelConfig& model, Judgement& judgement) {
+  const bool is_llama = model.norm == Norm::RmsNorm && model.position == Position::Rotary && model.gated_mlp &&
+                        model.activation == Activation::Silu && !model.attention_bias && !model.projection_bias && !model.mlp_bias &&
+                        model.attention.kind == AttentionKind::Full;
+  judgement.refuse(!is_llama || model.experts, "/model",
+                   fmt::format("{}: the recipe builds dense networks of Llama's kind, without biases", model.model_type),
+                   "export to Megatron-LM, DeepSpeed or Accelerate");
+  for (const ModelWord& word : model_words())
+    judgement.refuse(word.stands_in(model), "/model", fmt::format("has {}, which is not written", word.what), "export to another program");
+  judgement.refuse(model.tied_embeddings, "/model/tie_word_embeddings", "embedding and head are apart in the recipe",
+                   "export to another program");
+  judgement.refuse(model.rope_scaling.kind != RopeScalingKind::None, "/model/rope_scaling", "positions are not stretched in the recipe",
+                   "export to another program");
+  judgement.refuse(model.hidden / std::max<std::int64_t>(1, model.heads) != model.head_dim ||
+                       model.heads % std::max<std::int64_t>(1, model.kv_heads) != 0,
+                   "/model/head_dim", "heads share the hidden size there", "export to another program");
+  judgement.note(model.attention_dropout > 0 || model.residual_dropout > 0, "/model/attention_dropout", "there is no dropout there",
+                 "nothing to do");
+}
+
 void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   const Precision precision = plan.workload.precision;
   refuse_meshes(plan, judgement);
@@ -190,11 +249,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   judgement.note(goes_as_csv(plan), "/order", "stands in the plan when it comes back", "nothing to do");
   judgement.note(plan.schedule == "zbv" || plan.schedule == "interleaved", "/schedule",
                  fmt::format("{} is performed in PyTorch's own order", plan.schedule), "export to csv for this plan's");
-  judgement.note(true, "",
-                 fmt::format("the recipe starts from {}", base_recipe(plan) != nullptr
-                                                              ? std::string(base_recipe(plan)->function)
-                                                              : fmt::format("{} ({})", kBaseRecipes[0].function, plan.model.model_type)),
-                 "import the recipe of the model in its place");
+  refuse_other_networks(plan.model, judgement);
+  judgement.note(true, "", "rates and data are those of llama3_8b", "set them in the recipe");
   judgement.note(precision == Precision::Bf16 && !plan.workload.fp32_gradients, "/workload/fp32_gradients",
                  "gradients are reduced in fp32 there", "plan with --fp32-gradients");
   judgement.note(plan.recompute == Recompute::Selective, "/recompute", "selective is another choice of operators there",
@@ -219,35 +275,115 @@ std::string python_value(const std::string& value) {
   return is_literal(value) || value == "None" || value.ends_with(")") ? value : "\"" + value + "\"";
 }
 
+constexpr std::string_view kNetworkOfRecipe = R"(
+
+def network(sizes):
+    norm = RMSNorm.Config(normalized_shape=sizes["dim"], eps=sizes["eps"], param_init={"weight": nn.init.ones_})
+    weights = {"weight": partial(nn.init.trunc_normal_, std=0.02), "bias": nn.init.zeros_}
+    rope = ComplexRoPE.Config(dim=sizes["head_dim"], max_seq_len=sizes["max_seq_len"], theta=sizes["theta"])
+    attention = get_attention_config("flex")
+    layers = []
+    for _ in range(sizes["n_layers"]):
+        layers.append(Llama3TransformerBlock.Config(
+            attention_norm=norm, ffn_norm=norm,
+            attention=make_gqa_config(dim=sizes["dim"], n_heads=sizes["n_heads"], n_kv_heads=sizes["n_kv_heads"], wqkv_param_init=weights,
+                                      wo_param_init=weights, inner_attention=attention, fuse_qkv=True, rope=rope),
+            feed_forward=make_ffn_config(dim=sizes["dim"], hidden_dim=sizes["hidden_dim"], w1_param_init=weights, w2w3_param_init=weights)))
+    embedding = Embedding.Config(num_embeddings=sizes["vocab_size"], embedding_dim=sizes["dim"], param_init=weights)
+    head = Linear.Config(in_features=sizes["dim"], out_features=sizes["vocab_size"], param_init=weights)
+    return Llama3Model.Config(dim=sizes["dim"], vocab_size=sizes["vocab_size"], tok_embeddings=embedding, norm=norm, lm_head=head, layers=layers)
+
+
+def plan() -> Trainer.Config:
+    config = llama3_8b()
+    config.model_spec = replace(config.model_spec, flavor="plan", model=network(SIZES))
+    config.loss.loss_fn.global_vocab_size = SIZES["vocab_size"]
+)";
+
 std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
-  const BaseRecipe base = base_recipe(plan) != nullptr ? *base_recipe(plan) : kBaseRecipes[0];
   std::string text =
       comment_lines(head) + fmt::format("#\n#   torchrun --nnodes {} --nproc-per-node {} -m torchtitan.train --module plan --config plan\n",
                                         plan.cluster.nodes(), plan.cluster.devices_per_node());
+  text += "from dataclasses import replace\nfrom functools import partial\n\nimport torch.nn as nn\n";
   if (plan.recompute == Recompute::Full) text += "from torchtitan.distributed.activation_checkpoint import FullAC\n";
-  text += fmt::format(
-      "from torchtitan.models.{}.config_registry import {} as base\nfrom torchtitan.trainer import Trainer\n\n\ndef plan() -> "
-      "Trainer.Config:\n    config = base()\n",
-      base.module, base.function);
-  for (const RecipeSetting& setting : settings) text += fmt::format("    config.{} = {}\n", setting.key, python_value(setting.value));
+  text +=
+      "from torchtitan.models.common import ComplexRoPE, Embedding, Linear, RMSNorm\n"
+      "from torchtitan.models.common.config_utils import get_attention_config, make_ffn_config, make_gqa_config\n"
+      "from torchtitan.models.llama3.config_registry import llama3_8b\n"
+      "from torchtitan.models.llama3.model import Llama3Model, Llama3TransformerBlock\nfrom torchtitan.trainer import Trainer\n\nSIZES = "
+      "dict(";
+  for (const RecipeSetting& setting : settings)
+    if (setting.key.starts_with("network."))
+      text += fmt::format("{}{}={}", text.ends_with("(") ? "" : ", ", leaf_of(setting.key), setting.value);
+  text += ")\n" + std::string(kNetworkOfRecipe);
+  for (const RecipeSetting& setting : settings)
+    if (!setting.key.starts_with("network.")) text += fmt::format("    config.{} = {}\n", setting.key, python_value(setting.value));
   std::vector<RecipeFile> files = {{std::string(kTorchtitan.file), text + "    return config\n"}};
   if (goes_as_csv(plan)) files.push_back({std::string(kPipelineOrder.file), order_csv(plan)});
   return files;
 }
 
+// `from torchtitan.models.llama3.config_registry import llama3_70b`: the function that a recipe starts from. Our own starts from none: it has sizes.
+void add_function(const std::string& text, RecipeSettings& settings) {
+  const std::string_view mark = ".config_registry import ";
+  const std::size_t at = text.find(mark), module = text.rfind("models.", at);
+  if (at == std::string::npos || module == std::string::npos || text.find("SIZES = dict(") != std::string::npos) return;
+  const std::size_t begin = at + mark.size();
+  std::size_t end = begin;
+  while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
+  settings.insert(settings.begin(),
+                  {{"model.name", text.substr(module + 7, at - module - 7)}, {"function", text.substr(begin, end - begin)}});
+}
+
+// Of our own recipe: what builds the network from its sizes says nothing more.
+std::string without_builder(const std::string& text) {
+  const std::size_t begin = text.find("def network(sizes):"), end = text.find("def plan()");
+  return begin == std::string::npos || end == std::string::npos || end < begin ? text : text.substr(0, begin) + text.substr(end);
+}
+
 RecipeReading torchtitan_settings(const RecipeSource& source) {
-  const bool is_command = source.text.find("--parallelism.") != std::string::npos && source.text.find("def ") == std::string::npos;
-  RecipeReading reading =
-      is_command ? read_shell(source.text, source.path, source.given) : RecipeReading{read_assignments(source.text, source.path), {}, {}};
+  const bool is_python = source.text.find("def ") != std::string::npos || source.text.find("import ") != std::string::npos;
+  const bool is_command =
+      !is_python && (source.text.find("--parallelism.") != std::string::npos || source.text.find("--training.") != std::string::npos ||
+                     source.text.find("--module") != std::string::npos);
+  RecipeReading reading = is_command ? read_shell(source.text, source.path, source.given)
+                                     : RecipeReading{read_assignments(without_builder(source.text), source.path), {}, {}};
   RecipeSettings& settings = reading.settings;
-  for (RecipeSetting& setting : settings) setting.key = leaf_of(setting.key);
-  std::erase_if(settings, [](const RecipeSetting& one) { return one.key == "config"; });  // `config = base()`
-  std::stable_partition(settings.begin(), settings.end(), [](const RecipeSetting& one) { return one.key == "pipeline_parallel_degree"; });
+  if (is_python) add_function(source.text, settings);
+  for (RecipeSetting& setting : settings) {
+    std::string& key = setting.key;
+    if (key.starts_with("config.")) key.erase(0, 7);
+    if (is_command && key == "config") key = "function";
+    if (!is_known_to(source.program, key) && is_known_to(source.program, leaf_of(key))) key = leaf_of(key);
+  }
+  std::stable_partition(settings.begin(), settings.end(),
+                        [](const RecipeSetting& one) { return leaf_of(one.key) == "pipeline_parallel_degree"; });
   return reading;
+}
+
+// What the registry's function sets, where the file does not.
+void settle_function(Draft& draft) {
+  const TorchtitanFunction* const function = function_of(draft);
+  const bool is_release = said(draft, "function") != nullptr;  // older files set all of theirs themselves
+  if (function != nullptr && is_release) {
+    if (!draft.local_batch) draft.local_batch = function->local_batch;
+    if (!draft.sequence) draft.sequence = function->sequence;
+    if (said(draft, "parallelism.tensor_parallel_degree") == nullptr) draft.plan.mesh.tensor = function->tensor;
+    if (!draft.said.contains("activation_checkpoint") && function->is_full)
+      return static_cast<void>(draft.plan.recompute = Recompute::Full);
+  }
+  if (!draft.sequence) draft.sequence = 2048;
+  if (draft.said.contains("activation_checkpoint")) return;
+  draft.plan.recompute = Recompute::Selective;
+  draft.lost.push_back(
+      {"activation_checkpoint",
+       "is not said: the program recomputes a choice of operators, another than the plan's, which is attention's scores alone",
+       "mind time and memory"});
 }
 
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
   plan.workload.precision = draft.precision.value_or(Precision::Bf16);
   plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision);
@@ -281,18 +417,23 @@ void torchtitan_habits(ParallelPlan& plan) {
 
 }  // namespace
 
-const Program kTorchtitan = {
-    .name = "torchtitan",
-    .title = "torchtitan",
-    .version = "0.3.0",
-    .file = "plan.py",
-    .marks = "data_parallel_shard_degree tensor_parallel_degree pipeline_parallel_degree context_parallel_degree torchtitan",
-    .fields = kTorchtitanFields,
-    .judge = judge_torchtitan,
-    .files = torchtitan_files,
-    .settings = torchtitan_settings,
-    .settle = settle_torchtitan,
-    .software = "torchtitan-2025",
-    .habits = torchtitan_habits};
+const Program kTorchtitan = {.name = "torchtitan",
+                             .title = "torchtitan",
+                             .version = "0.3.0",
+                             .file = "plan.py",
+                             .marks =
+                                 "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree tensor_parallel_degree "
+                                 "pipeline_parallel_degree context_parallel_degree torchtitan",
+                             .fields = kTorchtitanFields,
+                             .judge = judge_torchtitan,
+                             .files = torchtitan_files,
+                             .settings = torchtitan_settings,
+                             .settle = settle_torchtitan,
+                             .lost = torchtitan_lost(),
+                             .without_effect = kTorchtitanWithoutEffect,
+                             .training = {.learning_rate = 8e-4, .warmup_steps = 200},
+                             .network = torchtitan_network,
+                             .software = "torchtitan-2025",
+                             .habits = torchtitan_habits};
 
 }  // namespace sim

@@ -3,6 +3,7 @@ import json
 
 import program
 
+LLAMA = program.ROOT / "profiles" / "models" / "tiny-llama.json"  # torchtitan's recipe builds its kind alone
 GIVEN = ["--model", program.MODEL, "--cluster", "h100-80gb-sxm", "--devices", "4"]
 
 
@@ -12,10 +13,11 @@ class ThereAndBack(program.ProgramTest):
 
     def test_every_program_and_back(self):
         for to, more in (("megatron", []), ("deepspeed", []), ("accelerate", ["--sequence", 128, "--global-batch", 16, "--microbatch", 2]), ("torchtitan", [])):
-            plan = self.make_plan("--fix", "pipeline=1", "--fix", "tensor=1", "--fix", "context=1", "--fix", "zero=3", "--fix", "microbatch=2", "--fp32-gradients")
+            model = LLAMA if to == "torchtitan" else program.MODEL
+            plan = self.make_plan("--fix", "pipeline=1", "--fix", "tensor=1", "--fix", "context=1", "--fix", "zero=3", "--fix", "microbatch=2", "--fp32-gradients", model=model)
             left = self.leave(to, plan=plan)
             self.assertTrue(left["version"] and left["notes"] is not None)
-            given = [*GIVEN, *more] if to != "deepspeed" else [*GIVEN, "--sequence", 128]
+            given = ["--model", model, *GIVEN[2:], *(more if to != "deepspeed" else ["--sequence", 128])]
             back = self.document("import", left["files"][0], *given, "-o", self.folder / "back.json")
             self.assertEqual(back["program"], to)
             before, now = json.loads(plan.read_text()), json.loads((self.folder / "back.json").read_text())

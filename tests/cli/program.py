@@ -49,9 +49,9 @@ class ProgramTest(unittest.TestCase):
         path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content)
         return path
 
-    def make_plan(self, *more, name="plan.json"):
+    def make_plan(self, *more, name="plan.json", model=MODEL):
         plan = self.folder / name
-        self.run_program("plan", *SMALL, *more, "-o", plan)
+        self.run_program("plan", "--model", model, *SMALL[2:], *more, "-o", plan)
         return plan
 
 

@@ -15,10 +15,11 @@ TEST(AssignmentForm, PythonByAttributeAndByArgument) {
   EXPECT_EQ(assigned("config.a.b = 4  # four\nreturn C(x=True, y='text', z=[[1], [2]])\nif a == 3: pass\n\"\"\"doc = 1\"\"\""),
             "config.a.b=4;x=true;y=text;z=[[1], [2]];");
 }
+TEST(AssignmentForm, NumbersWithExponents) { EXPECT_EQ(assigned("a = 3e-4\nb = -1.5E+3\nc = e-4"), "a=3e-4;b=-1.5E+3;c=e;"); }
 TEST(AssignmentForm, CallsAreNamedAndTheirArgumentsRead) { EXPECT_EQ(assigned("config.p = P.Config(a=1)"), "config.p=P.Config;a=1;"); }
 TEST(AssignmentForm, Toml) {
   EXPECT_EQ(assigned("[parallelism]\ntensor_parallel_degree = 4\nname = \"x\" # y = 2\nshard = -1\n"),
-            "tensor_parallel_degree=4;name=x;shard=-1;");
+            "parallelism.tensor_parallel_degree=4;parallelism.name=x;parallelism.shard=-1;");
 }
 
 }  // namespace

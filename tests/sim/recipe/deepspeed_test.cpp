@@ -34,6 +34,27 @@ TEST(DeepSpeed, AFileOfAnyonesBecomesAPlan) {
   EXPECT_EQ(plan.plan.training.gradient_clip, 0);  // its default
 }
 
+TEST(DeepSpeed, APrecisionOfTheTrainersIsToldFirst) {
+  const ImportedPlan plan = testing::imported(
+      R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}, "zero_optimization": {"stage": 1}})",
+      gpt_on(4));
+  EXPECT_EQ(plan.plan.workload.precision, Precision::Bf16);
+  EXPECT_THAT(testing::text_of(plan.unknown), HasSubstr("taken as bf16"));
+  EXPECT_THAT(
+      testing::refusal_of(R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "fp16": {"enabled": true}})", gpt_on(4)),
+      HasSubstr("enable one precision"));
+  EXPECT_THAT(testing::refusal_of(R"({"train_micro_batch_size_per_gpu": -4, "zero_optimization": {"stage": 1}})", gpt_on(4)),
+              HasSubstr("must be at least 1"));
+}
+
+TEST(DeepSpeed, OldOffloadAndOtherOptimizers) {
+  const ImportedPlan plan = testing::imported(
+      R"({"train_micro_batch_size_per_gpu": 2, "optimizer": {"type": "OneBitAdam"}, "zero_optimization": {"stage": 2, "cpu_offload": true}})",
+      gpt_on(4));
+  EXPECT_TRUE(plan.plan.offload_optimizer);
+  EXPECT_THAT(testing::text_of(plan.lost), HasSubstr("is OneBitAdam"));
+}
+
 TEST(DeepSpeed, ContradictionsAreTold) {
   EXPECT_THAT(
       testing::refusal_of(

@@ -8,6 +8,7 @@ using ::testing::HasSubstr;
 TEST(ImportRecipe, KnowsEachByWhatStandsInIt) {
   ParallelPlan plan = testing::gpu_plan({.data = 8});
   plan.zero_stage = 3;
+  plan.model = testing::tiny_llama();
   for (const Program* program : all_programs())
     EXPECT_TRUE(program->marks.empty() || program_of(testing::main_text(*program, plan)) == program) << program->name;
   EXPECT_EQ(program_of("{\"model_type\": \"gpt2\"}"), nullptr);

@@ -130,10 +130,20 @@ void expect_promises_kept(const Program& program, planner::SearchRequest request
   }
 }
 
+// Networks that torchtitan's recipe builds.
+std::vector<ModelConfig> llamas() {
+  std::vector<ModelConfig> models(3, testing::tiny_llama());
+  models[1].ffn = 320;
+  models[2].kv_heads = 4;
+  return models;
+}
+
 TEST(Recipe, WhatIsPlannedForAProgramIsWhatItsRecipeMeans) {
   for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan}) {
     Returned returned;
-    for (const ModelConfig& model : {testing::tiny_gpt2(), testing::tiny_llama(), with_experts()}) {
+    const std::vector<ModelConfig> models =
+        program == &kTorchtitan ? llamas() : std::vector{testing::tiny_gpt2(), testing::tiny_llama(), with_experts()};
+    for (const ModelConfig& model : models) {
       planner::SearchRequest request = request_for(model);
       request.workload.fp32_gradients = model.position == Position::Rotary;
       if (program == &kDeepSpeed || program == &kAccelerate) request.fixed = {{"pipeline", "1"}};  // they know no stages
@@ -147,6 +157,7 @@ TEST(Recipe, WhatIsPlannedForAProgramIsWhatItsRecipeMeans) {
 // A habit that nobody told the planner of is seen: torchtitan sums gradients in fp32.
 TEST(Recipe, AHabitThatIsForgottenIsSeen) {
   ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 2});
+  plan.model = testing::tiny_llama();
   plan.zero_stage = 3;
   plan.accumulation = Accumulation::ReduceEach;
   plan.workload.fp32_gradients = false;
@@ -183,6 +194,7 @@ TEST(Recipe, EachSaysForWhichReleaseItIs) {
   for (const Program* program : all_programs()) {
     ParallelPlan plan = testing::gpu_plan({.data = 8});
     plan.zero_stage = 3;
+    plan.model = testing::tiny_llama();
     const std::string text = testing::main_text(*program, plan);
     EXPECT_TRUE(program == &kPipelineOrder || text.find(fmt::format("{} {}", program->title, program->version)) != std::string::npos)
         << text;

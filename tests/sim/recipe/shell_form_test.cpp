@@ -22,6 +22,13 @@ TEST(ShellForm, ScriptsAsPeopleWriteThem) {
       "tensor-model-parallel-size=4 swiglu=true pipeline-model-parallel-size=$SIZE lr=-1e-4 ");
 }
 
+TEST(ShellForm, AVariableBehindAValueMayHoldMore) {
+  const RecipeReading reading = read_shell("run.py --a 1 $MORE --b $(date +%s) --c", "x.sh");
+  EXPECT_EQ(reading.settings.front().value, "1");
+  ASSERT_EQ(reading.unknown.size(), 1u);
+  EXPECT_EQ(reading.unknown.front().where, "MORE");
+}
+
 TEST(ShellForm, WhatIsWrittenIsReadAgain) {
   const RecipeSettings settings = {{"layout", "Et*2|(t|)*3L"}, {"flag", "true"}, {"lr", "0.0003"}};
   const std::string text = shell_text({"t", {}}, settings, "run.py");

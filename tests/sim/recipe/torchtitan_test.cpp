@@ -13,16 +13,20 @@ RecipeContext llama_over(std::int32_t devices) {
 
 TEST(Torchtitan, SaysModulesOfEachPart) {
   ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2});
+  plan.model = testing::tiny_llama();
   plan.cut.first = {LayerIndex(0), LayerIndex(4)};
   const std::string text = testing::main_text(kTorchtitan, plan);
   EXPECT_THAT(text,
               AllOf(HasSubstr("[[\"tok_embeddings\", \"layers.0\", \"layers.1\", \"layers.2\"], [\"layers.3\", \"norm\", \"lm_head\"]]"),
                     HasSubstr("pipeline_parallel_schedule = \"1F1B\""), HasSubstr("local_batch_size = 16"),
-                    HasSubstr("data_parallel_replicate_degree = 2"), HasSubstr("activation_checkpoint = None")));
+                    HasSubstr("data_parallel_replicate_degree = 2"), HasSubstr("activation_checkpoint = None"),
+                    HasSubstr("SIZES = dict(n_layers=4, dim=64, n_heads=4, n_kv_heads=2, head_dim=16, hidden_dim=160, vocab_size=250"),
+                    HasSubstr("disable_cuda_graphs = True")));
 }
 
 TEST(Torchtitan, AnOrderWithoutANameGoesAsCsv) {
   ParallelPlan plan = testing::gpu_plan({.data = 1, .pipeline = 2});
+  plan.model = testing::tiny_llama();
   plan.schedule = "zb-1p";
   const Recipe recipe = make_recipe(kTorchtitan, plan);
   ASSERT_EQ(recipe.files.size(), 2u);
@@ -46,6 +50,40 @@ TEST(Torchtitan, OldTomlAndCommandLinesBecomePlans) {
       llama_over(4));
   EXPECT_EQ(command.plan.chunks, 2);
   EXPECT_THAT(blocks_of(command.plan), ElementsAre(1, 1, 1, 1));
+}
+
+TEST(Torchtitan, SectionsOfToml) {
+  const ImportedPlan plan = testing::imported(
+      "[job]\ndump_folder = \"out\"\n[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"float8\"]\n[optimizer]\nname = "
+      "\"Muon\"\nlr = 3e-4\n"
+      "[training]\nbatch_size = 2\nseq_len = 4096\ndata_parallel_degree = -1\ntensor_parallel_degree = "
+      "2\n[experimental]\npipeline_parallel_degree = 1\n"
+      "[activation_checkpoint]\nmode = \"full\"\n[compile]\nenable = true\n",
+      {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  EXPECT_EQ(plan.plan.recompute, Recompute::Full);
+  EXPECT_EQ(plan.plan.model.layers, 32);
+  EXPECT_EQ(plan.plan.mesh, (DeviceMesh{.data = 4, .pipeline = 1, .tensor = 2}));
+  EXPECT_EQ(plan.plan.microbatch_size, 2);
+  EXPECT_THAT(testing::text_of(plan.lost), AllOf(HasSubstr("float8"), HasSubstr("is Muon"), HasSubstr("compile.enable")));
+  EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
+}
+
+TEST(Torchtitan, TheRegistrysFunctionSetsWhatTheFileDoesNot) {
+  const ImportedPlan plan =
+      testing::imported("torchrun -m torchtitan.train --module llama3 --config llama3_70b --parallelism.data_parallel_shard_degree 2",
+                        {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{16})});
+  EXPECT_EQ(plan.plan.mesh, (DeviceMesh{.data = 2, .pipeline = 1, .tensor = 8}));
+  EXPECT_EQ(plan.plan.model.layers, 80);
+  EXPECT_EQ(plan.plan.workload.sequence, 8192);
+  EXPECT_EQ(plan.plan.recompute, Recompute::Full);
+  EXPECT_THAT(
+      testing::refusal_of("torchrun -m torchtitan.train --module llama3 --config llama3_70b --parallelism.data_parallel_shard_degree 2",
+                          llama_over(16)),
+      HasSubstr("another network"));
+}
+
+TEST(Torchtitan, OtherNetworksAreRefused) {
+  EXPECT_THAT(testing::refused_by(kTorchtitan, testing::gpu_plan({.data = 8})), HasSubstr("/model: gpt2"));
 }
 
 TEST(Torchtitan, RefusesWithTheNumbersOfItsMesh) {

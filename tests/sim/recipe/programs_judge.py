@@ -1,0 +1,193 @@
+"""Asks one program's own code about each recipe in a folder. Runs in the environment of the programs, and prints one line of JSON:
+{"recipes": n, "accepted": n, "faults": [...]}. A fault is what the program says against a recipe, or what it reads otherwise than the plan has it.
+"""
+import argparse
+import importlib
+import json
+import logging
+import os
+import pathlib
+import shlex
+import sys
+
+logging.disable(logging.CRITICAL)
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def differences(read, expected):
+    return [f"{key}: {value!r} there, {expected[key]!r} in the plan" for key, value in read.items() if value != expected[key]]
+
+
+def deepspeed(place, expected):
+    from deepspeed.runtime.config import DeepSpeedConfig
+    from deepspeed.runtime.engine import DeepSpeedEngine
+    import torch
+
+    class Ranks:  # what the program asks of the process groups
+        get_data_parallel_world_size = staticmethod(lambda: expected["data"])
+
+    import deepspeed.runtime.config as module
+    module.dist.get_rank = lambda: 0
+    config = DeepSpeedConfig(json.loads((place / "ds_config.json").read_text()), mpu=Ranks)
+
+    class Engine:  # the part of the engine that judges types and optimizer, without processes
+        _config = config
+        fp16_enabled = lambda self: config.float16_config.enabled
+        bfloat16_enabled = lambda self: config.bfloat16_config.enabled
+        zero_optimization = lambda self: config.zero_enabled
+        zero_optimization_stage = lambda self: config.zero_optimization_stage
+        zero_allow_untested_optimizer = lambda self: config.zero_allow_untested_optimizer
+        zero_cpu_offload = lambda self: config.zero_config.offload_optimizer is not None
+        zero_compute_grad_norm = lambda self: config.zero_config.compute_grad_norm
+        get_data_types = DeepSpeedEngine.get_data_types
+        pipeline_parallelism, global_rank = False, 0
+
+    weight = torch.nn.Parameter(torch.zeros(1))
+    made = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[expected["optimizer"]]([weight], lr=1e-3)
+    DeepSpeedEngine._do_optimizer_sanity_check(Engine(), made)
+    types = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
+    model, gradients = Engine().get_data_types()
+    return {"global_batch": config.train_batch_size, "microbatch": config.train_micro_batch_size_per_gpu, "microbatches": config.gradient_accumulation_steps,
+            "stage": int(config.zero_optimization_stage), "precision": types[model], "fp32_gradients": gradients == torch.float32 and model != torch.float32,
+            "tensor": max(1, config.tensor_parallel_config.autotp_size), "offload_optimizer": config.zero_config.offload_optimizer is not None,
+            "optimizer": config.optimizer_name.lower()}
+
+
+def accelerate(place, expected):
+    from accelerate.commands.launch import _validate_launch_command, launch_command_parser
+    from accelerate.utils import DeepSpeedPlugin, FullyShardedDataParallelPlugin, ParallelismConfig
+    from accelerate.utils.launch import prepare_deepspeed_cmd_env, prepare_multi_gpu_env, prepare_simple_launcher_cmd_env
+    import torch
+    torch.cuda.is_available, torch.cuda.device_count = (lambda: True), (lambda: 16)
+    args = launch_command_parser().parse_args(["--config_file", str(place / "accelerate.yaml"), "train.py"])
+    args, defaults, has_precision = _validate_launch_command(args)
+    read = {"ranks": args.num_processes, "precision": {"no": "fp32"}.get(args.mixed_precision, args.mixed_precision)}
+    before = dict(os.environ)
+    if args.use_deepspeed:
+        named = [*defaults.deepspeed_config, *(["mixed_precision"] if has_precision else [])]
+        args.deepspeed_fields_from_accelerate_config = ",".join(named)  # as the launcher does
+        _, environment = prepare_deepspeed_cmd_env(args)
+        os.environ.update(environment)
+        plugin = DeepSpeedPlugin()
+        read.update(stage=plugin.zero_stage, microbatches=plugin.gradient_accumulation_steps,
+                    offload_optimizer=plugin.deepspeed_config["zero_optimization"]["offload_optimizer"]["device"] == "cpu")
+    elif args.use_fsdp:
+        os.environ.update(prepare_multi_gpu_env(args))
+        FullyShardedDataParallelPlugin()
+        degrees = ParallelismConfig()
+        assert degrees.total_size == args.num_processes, f"{degrees.total_size} ranks of {args.num_processes}"
+        read.update(stage=3 if degrees.dp_shard_size * degrees.cp_size > 1 else expected["stage"], tensor=degrees.tp_size, context=degrees.cp_size,
+                    replicas=degrees.dp_replicate_size, data=degrees.dp_shard_size * degrees.dp_replicate_size)
+    else:
+        read["stage"] = 0
+    os.environ.clear()
+    os.environ.update(before)
+    return read
+
+
+def torchtitan(place, expected):
+    import torch
+    import torch.distributed.fsdp as fsdp
+    for name in ("DataParallelMeshDims",):  # of a newer PyTorch; nothing of it is called to read a configuration
+        if not hasattr(fsdp, name):
+            setattr(fsdp, name, type(name, (), {}))
+    from torchtitan.config import ConfigManager
+    from torchtitan.distributed import ParallelDims
+    sys.modules.pop("plan", None)
+    sys.path.insert(0, str(place))
+    importlib.invalidate_caches()
+    config = ConfigManager().parse_args(["--module", "plan", "--config", "plan"])
+    sys.path.remove(str(place))
+    mesh, training = config.parallelism, config.training
+    dims = ParallelDims(dp_replicate=mesh.data_parallel_replicate_degree, dp_shard=mesh.data_parallel_shard_degree, cp=mesh.context_parallel_degree,
+                        tp=mesh.tensor_parallel_degree, pp=mesh.pipeline_parallel_degree, ep=mesh.expert_parallel_degree, world_size=expected["ranks"])
+    with torch.device("meta"):
+        network = config.model_spec.model.build()
+    model = expected["model"]
+    assert sum(one.numel() for one in network.parameters()) == parameters_of(model), "another number of parameters than the plan's network"
+    layers = config.model_spec.model.layers
+    assert len(layers) == model["num_hidden_layers"], f"{len(layers)} layers"
+    batch = dims.dp_replicate * dims.dp_shard
+    assert training.global_batch_size % (training.local_batch_size * batch) == 0, "local batches do not make the global one"
+    shards = dims.dp_shard * dims.cp
+    return {"data": batch, "tensor": dims.tp, "pipeline": dims.pp, "context": dims.cp, "sequence": training.seq_len, "global_batch": training.global_batch_size,
+            "microbatch": mesh.pipeline_parallel_microbatch_size if dims.pp > 1 else training.local_batch_size,
+            "stage": 3 if shards > 1 else expected["stage"], "precision": {"bfloat16": "bf16", "float32": "fp32"}[training.mixed_precision_param],
+            "recompute": "full" if type(config.activation_checkpoint).__qualname__.startswith("FullAC") else expected["recompute"] if expected["recompute"] != "full" else "none",
+            "blocks": [sum(part.startswith("layers.") for part in parts) for parts in mesh.module_fqns_per_model_part] if dims.pp > 1 else expected["blocks"]}
+
+
+def parameters_of(model):
+    hidden, heads, groups, width = (model[key] for key in ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim"))
+    block = 2 * hidden + hidden * width * (2 * heads + 2 * groups) + 3 * hidden * model["intermediate_size"]
+    return model["num_hidden_layers"] * block + 2 * model["vocab_size"] * hidden + hidden
+
+
+def megatron(place, expected):
+    import torch
+    from megatron.core.transformer.pipeline_parallel_layer_layout import PipelineParallelLayerLayout
+    from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig
+    words = shlex.split((place / "pretrain.sh").read_text().replace("\\\n", " "), comments=True)
+    args = megatron_parser().parse_args(words[words.index("pretrain_gpt.py") + 1:-1])  # behind them stands "$@"
+    names = {field for field in TransformerConfig.__dataclass_fields__}
+    given = {name: value for name, value in vars(args).items() if name in names and value is not None}
+    given.update(gated_linear_unit=args.swiglu, add_bias_linear=not args.disable_bias_linear, layernorm_epsilon=args.norm_epsilon, pipeline_dtype=torch.bfloat16, num_moe_experts=args.num_experts,
+                 activation_func=torch.nn.functional.silu if args.swiglu else torch.nn.functional.gelu)
+    if args.moe_layer_freq:
+        given["moe_layer_freq"] = eval(args.moe_layer_freq, {})  # as its own parser does, of digits and brackets
+    read = {}
+    if args.pipeline_model_parallel_layout:
+        layout = PipelineParallelLayerLayout.from_str(args.pipeline_model_parallel_layout, args.pipeline_model_parallel_size)
+        layout.validate_layer_layout(args.num_layers, None)
+        given["pipeline_model_parallel_layout"] = layout
+        given["virtual_pipeline_model_parallel_size"] = layout.virtual_pipeline_model_parallel_size if layout.virtual_pipeline_model_parallel_size > 1 else None
+        read["chunks"] = layout.virtual_pipeline_model_parallel_size
+    (MLATransformerConfig if args.multi_latent_attention else TransformerConfig)(**given)
+    model = expected["model"]
+    ranks = args.tensor_model_parallel_size * args.pipeline_model_parallel_size * args.context_parallel_size
+    data = expected["ranks"] // ranks
+    read.update(data=data, tensor=args.tensor_model_parallel_size, pipeline=args.pipeline_model_parallel_size, context=args.context_parallel_size,
+                microbatch=args.micro_batch_size, global_batch=args.global_batch_size, sequence=args.seq_length, sequence_parallel=args.sequence_parallel,
+                microbatches=args.global_batch_size // (args.micro_batch_size * data), recompute=args.recompute_granularity or "none",
+                precision="bf16" if args.bf16 else "fp16" if args.fp16 else "fp32", optimizer=args.optimizer.replace("adam", "adamw"),
+                fp32_gradients=args.bf16 and not args.grad_reduce_in_bf16 or args.accumulate_allreduce_grads_in_fp32, expert=args.expert_model_parallel_size,
+                stage={"optim_grads": 2, "optim_grads_params": 3}.get(args.data_parallel_sharding_strategy, 1 if args.use_distributed_optimizer else 0))
+    network = {"layers": args.num_layers, "hidden": args.hidden_size, "ffn": args.ffn_hidden_size, "vocabulary": args.vocab_size, "tied": not args.untie_embeddings_and_output_weights}
+    usual = {"layers": ("num_hidden_layers", "n_layer"), "hidden": ("hidden_size", "n_embd"), "ffn": ("intermediate_size", "n_inner"), "vocabulary": ("vocab_size",),
+             "tied": ("tie_word_embeddings",)}
+    for name, keys in usual.items():
+        value = next(model[key] for key in keys if key in model)
+        assert network[name] == value, f"{name}: {network[name]} there, {value} in the plan's network"
+    return read
+
+
+def megatron_parser():
+    """The arguments of the release's arguments.py, which no wheel holds, as our table has them."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, exit_on_error=False)
+    kinds = {"int": int, "float": float, "text": str}
+    for line in (HERE / "megatron_arguments.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, kind, *choices = line.split()
+            if kind == "flag":
+                parser.add_argument("--" + name, action="store_true")
+            else:
+                parser.add_argument("--" + name, type=kinds[kind], choices=choices or None)
+    parser.set_defaults(expert_model_parallel_size=1, optimizer="adam", data_parallel_sharding_strategy="no_shard")
+    return parser
+
+
+def main(program, folder):
+    found = {"recipes": 0, "accepted": 0, "faults": []}
+    for place in sorted(pathlib.Path(folder).iterdir(), key=lambda one: int(one.name)):
+        found["recipes"] += 1
+        expected = json.loads((place / "expected.json").read_text())
+        try:
+            faults = differences(globals()[program](place, expected), expected)
+        except (Exception, SystemExit) as error:  # whatever the program says against it
+            faults = [f"{type(error).__name__}: {str(error)[:300]}"]
+        found["accepted"] += not faults
+        found["faults"] += [f"{program} {place.name}: {fault}" for fault in faults]
+    print(json.dumps(found))
+
+
+main(*sys.argv[1:])

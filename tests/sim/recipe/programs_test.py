@@ -1,0 +1,83 @@
+"""The programs themselves read what is exported for them: DeepSpeed, Accelerate, torchtitan and Megatron-Core from PyPI, pinned in programs.txt.
+
+`cmake/setup.sh programs` installs them into an environment of their own; where it is missing, or holds other versions, the test is skipped aloud.
+The judge is their code, not ours: a recipe that they refuse, or read as another layout, batch, precision or network than the plan's, fails.
+Started as: programs_test.py WRITE_RECIPES
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PYTHON = pathlib.Path(os.environ.get("MESHWRIGHT_PROGRAMS", ROOT / ".deps" / "programs" / "bin" / "python"))
+LEAST = 50  # recipes of each
+
+
+def why_skipped():
+    if not PYTHON.exists():
+        return f"no environment at {PYTHON}: cmake/setup.sh programs makes it"
+    pinned = (HERE / "programs.txt").read_text().split()
+    asked = "import importlib.metadata as m, sys; print(*[f'{n}=={m.version(n)}' for n in sys.argv[1:]])"
+    done = subprocess.run([PYTHON, "-c", asked, *[one.split("==")[0] for one in pinned]], capture_output=True, text=True)
+    if done.stdout.split() != pinned:
+        return f"{PYTHON} holds {done.stdout.strip() or done.stderr.strip().splitlines()[-1]}, and not {' '.join(pinned)}"
+    return None
+
+
+class Programs(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        print(subprocess.run([WRITER, cls.folder], cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+
+    def judge(self, name, folder=None):
+        done = subprocess.run([PYTHON, HERE / "programs_judge.py", name, folder or self.folder / name], capture_output=True, text=True, timeout=900,
+                              env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def accepts_all(self, name):
+        found = self.judge(name)
+        print(f"{name}: {found['accepted']} of {found['recipes']} accepted and equal")
+        self.assertEqual(found["faults"], [])
+        self.assertGreaterEqual(found["accepted"], LEAST)
+
+    def test_deepspeed(self):
+        self.accepts_all("deepspeed")
+
+    def test_accelerate(self):
+        self.accepts_all("accelerate")
+
+    def test_torchtitan(self):
+        self.accepts_all("torchtitan")
+
+    def test_megatron(self):
+        self.accepts_all("megatron")
+
+    def test_a_planted_fault_is_seen(self):
+        place = self.folder / "planted" / "0"
+        place.mkdir(parents=True)
+        first = self.folder / "deepspeed" / "0"
+        (place / "expected.json").write_text((first / "expected.json").read_text())
+        recipe = json.loads((first / "ds_config.json").read_text())
+        (place / "ds_config.json").write_text(json.dumps({**recipe, "communication_data_type": "bfp16"}))
+        self.assertIn("communication_data_type", self.judge("deepspeed", place.parent)["faults"][0])
+        (place / "ds_config.json").write_text(json.dumps({**recipe, "gradient_accumulation_steps": recipe["gradient_accumulation_steps"] + 1}))
+        self.assertIn("global_batch", self.judge("deepspeed", place.parent)["faults"][0])
+
+
+if __name__ == "__main__":
+    WRITER = pathlib.Path(sys.argv.pop()).resolve()
+    if reason := why_skipped():
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,81 @@
+// Writes exports of plans as the planner emits them, for every program, each in a folder of its own with what it must mean: expected.json.
+//
+//   write_recipes FOLDER      FOLDER/deepspeed/17/{ds_config.json, expected.json}
+#include <cstdio>
+
+#include "planner/search_space.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/recipe/recipe.h"
+#include "sim/units/json_reader.h"
+#include "tests/sim/plan/plans.h"
+
+namespace {
+
+constexpr std::size_t kMostOfOne = 10;  // of one network, precision and optimizer, so that all of them come
+
+std::vector<planner::SearchRequest> requests() {
+  std::vector<sim::ModelConfig> models = {sim::testing::tiny_llama(), sim::testing::tiny_gpt2(), sim::testing::tiny_llama()};
+  models.back().model_type = "mixtral";
+  models.back().experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160, .renormalised = true};
+  std::vector<planner::SearchRequest> all;
+  for (const sim::ModelConfig& model : models)
+    for (const auto& [precision, fp32] : {std::pair{sim::Precision::Bf16, true},
+                                          {sim::Precision::Bf16, false},
+                                          {sim::Precision::Fp16, false},
+                                          {sim::Precision::Fp32, false}})
+      for (const sim::OptimizerKind optimizer : {sim::OptimizerKind::AdamW, sim::OptimizerKind::Sgd}) {
+        planner::SearchRequest request;
+        request.model = model;
+        request.cluster = sim::load_cluster("h100-80gb-sxm", sim::DeviceCount{16});
+        request.workload = {.sequence = 64, .global_batch = 32, .precision = precision, .optimizer = optimizer, .fp32_gradients = fp32};
+        request.offload = true;
+        all.push_back(std::move(request));
+      }
+  return all;
+}
+
+sim::Json expected(const sim::ParallelPlan& plan) {
+  const sim::DeviceMesh& mesh = plan.mesh;
+  sim::Json json = {{"data", mesh.data},     {"tensor", mesh.tensor},     {"pipeline", mesh.pipeline}, {"context", mesh.context},
+                    {"expert", mesh.expert}, {"replicas", mesh.replicas}, {"reshard", mesh.reshard},   {"ranks", mesh.ranks()}};
+  json["chunks"] = plan.chunks;
+  json["microbatch"] = plan.microbatch_size;
+  json["microbatches"] = plan.num_microbatches();
+  json["global_batch"] = plan.workload.global_batch;
+  json["sequence"] = plan.workload.sequence;
+  json["stage"] = plan.zero_stage;
+  json["precision"] = std::string(sim::kPrecisionNames[static_cast<std::size_t>(plan.workload.precision)]);
+  json["fp32_gradients"] = plan.workload.fp32_gradients;
+  json["optimizer"] = std::string(sim::kOptimizerNames[static_cast<std::size_t>(plan.workload.optimizer)]);
+  json["recompute"] = std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  json["sequence_parallel"] = plan.sequence_parallel;
+  json["offload_optimizer"] = plan.offload_optimizer;
+  json["blocks"] = sim::blocks_of(plan);
+  json["model"] = to_json(plan.model);
+  return json;
+}
+
+std::size_t write(const sim::Program& program, const planner::SearchRequest& request, const std::string& folder, std::size_t next) {
+  const std::vector<planner::PlanCandidate> candidates = planner::enumerate(request).candidates;
+  std::size_t written = 0;
+  const std::size_t stride = std::max<std::size_t>(1, candidates.size() / 400) * 2 + 1;
+  for (std::size_t at = 0; at < candidates.size() && written < kMostOfOne; at += stride) {
+    const sim::ParallelPlan plan = planner::make_plan(request, candidates[at]);
+    if (!violations(plan).empty() || !sim::make_recipe(program, plan).refused.empty()) continue;
+    const std::string place = folder + "/" + std::string(program.name) + "/" + std::to_string(next + written++);
+    sim::export_recipe(program, plan, place);
+    sim::save_json_file(expected(plan), place + "/expected.json");
+  }
+  return written;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fprintf(stderr, "usage: write_recipes FOLDER\n"), 2;
+  for (const sim::Program* const program : sim::all_programs()) {
+    std::size_t written = 0;
+    for (const planner::SearchRequest& request : requests()) written += write(*program, request, argv[1], written);
+    std::printf("%s: %zu recipes\n", std::string(program->name).c_str(), written);
+  }
+}
