@@ -33,9 +33,16 @@ std::size_t position_of(const std::string& option, const std::string& value, std
   return static_cast<std::size_t>(std::distance(names.begin(), found));
 }
 
-sim::Precision precision_of(const PlanOptions& options, const sim::Cluster& cluster, Violations& violations) {
-  if (options.precision.empty()) return cluster.hardware.kind == sim::DeviceKind::Cpu ? sim::Precision::Fp32 : sim::Precision::Bf16;
-  return static_cast<sim::Precision>(position_of("--precision", options.precision, sim::kPrecisionNames, violations));
+sim::PrecisionPolicy precision_of(const PlanOptions& options, const sim::Cluster& cluster, Violations& violations) {
+  Violations wrong;
+  sim::PrecisionPolicy policy =
+      options.precision.empty() ? sim::usual_precision(cluster.hardware.kind) : sim::parse_precision_policy(options.precision, wrong);
+  for (const sim::Violation& violation : wrong) violations.push_back({"--precision", sim::located(violation), violation.remedy});
+  if (!options.fp32_gradients) return policy;
+  if (!sim::is_sixteen_bit(policy.compute()))
+    violations.push_back(
+        {"--fp32-gradients", "gradients have the precision of the weights already", "leave it out, or give --precision bf16"});
+  return policy.with(sim::Numbers::Gradients, sim::Precision::Fp32);
 }
 
 // What keeps a plan from the programs that shall perform it: the worker, or another one.
@@ -58,11 +65,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
       .sequence = options.sequence,
       .global_batch = options.global_batch,
       .precision = precision_of(options, request.cluster, violations),
-      .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations)),
-      .fp32_gradients = options.fp32_gradients};
-  if (options.fp32_gradients && !sim::is_sixteen_bit(request.workload.precision))
-    violations.push_back(
-        {"--fp32-gradients", "gradients have the precision of the weights already", "leave it out, or give --precision bf16"});
+      .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
   request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6) violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);

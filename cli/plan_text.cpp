@@ -136,7 +136,7 @@ std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
 std::string title(const planner::SearchRequest& request) {
   return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}\n", request.model.model_type, request.cluster.devices,
                      request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
-                     sim::kPrecisionNames[static_cast<std::size_t>(request.workload.precision)]);
+                     sim::to_text(request.workload.precision));
 }
 
 std::string doubt(const sim::ParallelPlan& plan) {

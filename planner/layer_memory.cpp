@@ -103,7 +103,7 @@ class Templates {
     return walk.memory();
   }
   Bytes received() const {
-    const Bytes hidden = sim::bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * plan_.model.hidden);
+    const Bytes hidden = plan_.bytes(sim::Numbers::Activations) * (plan_.shard_shape().tokens() * plan_.model.hidden);
     return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
   }
 
@@ -132,17 +132,17 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
       const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();
-      if (!bucket.expert) weights.of_all_shards[unit] += sim::bytes_per_element(plan.workload.precision) * bucket.elements;
+      if (!bucket.expert) weights.of_all_shards[unit] += plan.bytes(sim::Numbers::Weights) * bucket.elements;
       Bytes& first = weights.first_bucket[unit];
       const bool is_first = first == Bytes{} && !bucket.tied;
       std::int64_t elements = 0;  // without padding
       for (const sim::BucketSlot& slot : bucket.slots) {
-        const Bytes bytes = sim::bytes_per_element(plan.workload.precision) * slot.elements;
+        const Bytes bytes = plan.bytes(sim::Numbers::Weights) * slot.elements;
         elements += slot.elements;
         weights.by_layer[slot.layer.position()] += bytes;
         if (is_first) first += bytes;
       }
-      const Bytes gradients = sim::bytes_per_gradient(plan) * elements;
+      const Bytes gradients = plan.bytes(sim::Numbers::Gradients) * elements;
       if (bucket.tied) {
         weights.tied_gradients[bucket.ready_after.position()] += gradients;
       } else {

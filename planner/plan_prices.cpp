@@ -22,7 +22,7 @@ void add_devices(sim::TaskGraphBuilder& builder, const sim::DeviceMesh& mesh) {
 }
 
 sim::Bytes hidden_of_rank(const sim::ParallelPlan& plan) {
-  const sim::Bytes hidden = sim::bytes_per_element(plan.workload.precision) * (plan.shard_shape().tokens() * plan.model.hidden);
+  const sim::Bytes hidden = plan.bytes(sim::Numbers::Activations) * (plan.shard_shape().tokens() * plan.model.hidden);
   return plan.sequence_parallel ? hidden / std::int64_t{plan.mesh.tensor} : hidden;
 }
 
@@ -135,8 +135,7 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const MeshAxis axis = sim::axis_of(bucket);
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
-    const sim::Bytes element =
-        phase == Phase::Gradients ? sim::bytes_per_gradient(plan_) : sim::bytes_per_element(plan_.workload.precision);
+    const sim::Bytes element = plan_.bytes(phase == Phase::Gradients ? sim::Numbers::Wire : sim::Numbers::Weights);
     return exchange({.key = {.stage = stage,
                              .chunk = bucket.chunk,
                              .layer = bucket.ready_after,
@@ -160,8 +159,8 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                     .bucket = index,
                     .payload = element * sim::stepped_elements(bucket, plan_)});
     };
-    prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, sim::bytes_per_gradient(plan_));
-    prices.to_device = copy(Phase::Step, Operation::CopyToDevice, sim::bytes_per_element(plan_.workload.precision));
+    prices.to_host = copy(Phase::Gradients, Operation::CopyToHost, plan_.bytes(sim::Numbers::Gradients));
+    prices.to_device = copy(Phase::Step, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Weights));
   }
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
   if (bucket.shards == 1) return prices;
@@ -193,7 +192,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
   };
   if (plan_.sequence_parallel || replicated > 0)
-    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, sim::bytes_per_gradient(plan_) * replicated);
+    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, plan_.bytes(sim::Numbers::Wire) * replicated);
   prices.norm_part = task(Phase::Step, Operation::NormPart, MeshAxis::None, {});
   if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
   return prices;

@@ -78,7 +78,7 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
       runner_(model_, plan_, communicators_, parameters_,
               {.mutation = options.mutation, .recorder = &recorder_, .heartbeat = &heartbeat_, .faults = &faults_, .graph = graph_}),
       checkpoints_(options.out + "/checkpoints", plan_, communicators_, faults_) {
-  at::globalContext().setFloat32MatmulPrecision(plan_.workload.precision == sim::Precision::Tf32 ? "high" : "highest");
+  at::globalContext().setFloat32MatmulPrecision(plan_.workload.precision.compute() == sim::Precision::Tf32 ? "high" : "highest");
   heartbeat_.begin_activity("reading the data");
   data_.check_vocabulary(plan_.model.vocabulary, {.part = rank().value(), .of = plan_.mesh.ranks()});
   prepare();

@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t kForgivenByDeepSpeed = 1;  // hysteresis 2
 constexpr double kLowestOfDeepSpeed = 1.0;
 
-bool is_scaled(const sim::ParallelPlan& plan) { return plan.workload.precision == sim::Precision::Fp16; }
+bool is_scaled(const sim::ParallelPlan& plan) { return plan.workload.precision.compute() == sim::Precision::Fp16; }
 
 }  // namespace
 

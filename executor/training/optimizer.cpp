@@ -88,7 +88,7 @@ StepSummary Optimizer::summary() const {
   return {.loss = to_sum(limbs_, 1).value() / tokens,
           .gradient_norm = norm,
           .loss_scale = loss_scale_.scale,
-          .skipped = plan_.workload.precision == sim::Precision::Fp16 && !std::isfinite(norm),
+          .skipped = plan_.workload.precision.compute() == sim::Precision::Fp16 && !std::isfinite(norm),
           .stop_requested = last_limb(limbs_, kStop) >= kWord,
           .saved = last_limb(limbs_, kWritten) / kWord == plan_.mesh.ranks()};
 }

@@ -16,9 +16,9 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
           .sums_microbatches = shards && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
           .offloads_optimizer = plan.offload_optimizer,
           .data_rank = plan.mesh.coordinate(rank).data % plan.mesh.shards(),
-          .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision)).device(device),
-          .gradient_type = plan.workload.fp32_gradients ? at::kFloat : scalar_type(plan.workload.precision),
-          .master_type = master_type(plan.workload.precision),
+          .options = at::TensorOptions().dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights))).device(device),
+          .gradient_type = scalar_type(plan.workload.precision.of(sim::Numbers::Gradients)),
+          .master_type = scalar_type(plan.workload.precision.of(sim::Numbers::Masters)),
           .moments = plan.workload.optimizer == sim::OptimizerKind::AdamW ? 2 : 1};
 }
 

@@ -16,9 +16,4 @@ inline c10::ScalarType scalar_type(sim::Precision precision) {
   }
 }
 
-// What the optimizer steps: 16-bit weights have fp32 masters.
-inline c10::ScalarType master_type(sim::Precision precision) {
-  return sim::is_sixteen_bit(precision) ? c10::kFloat : scalar_type(precision);
-}
-
 }  // namespace executor

@@ -37,7 +37,7 @@ Why no_graphs_here(const Occasion& at) {
 }
 
 Why scale_of_the_host(const Occasion& at) {
-  if (at.plan.workload.precision != sim::Precision::Fp16) return std::nullopt;
+  if (at.plan.workload.precision.compute() != sim::Precision::Fp16) return std::nullopt;
   return "in fp16 the host decides after each step by how much the next loss is scaled";
 }
 

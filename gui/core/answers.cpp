@@ -207,9 +207,10 @@ Answer hybridSharding(const SimulatedPlan& now, Cancelled cancelled) {
 
 Answer reduction(const SimulatedPlan& now, Cancelled cancelled) {
   std::vector<Variant> variants;
-  for (const bool whole : {false, true})
-    addVariant(variants, now, fmt::format("fp32_gradients={}", whole),
-               [&](sim::ParallelPlan& plan) { plan.workload.fp32_gradients = whole; });
+  const sim::PrecisionPolicy policy = now.plan.workload.precision;
+  for (const sim::Precision kept : {policy.of(sim::Numbers::Weights), sim::Precision::Fp32})
+    addVariant(variants, now, "", [&](sim::ParallelPlan& plan) { plan.workload.precision = policy.with(sim::Numbers::Gradients, kept); });
+  for (Variant& variant : variants) variant.name = "precision=" + sim::to_text(variant.plan.workload.precision);
   return bestOf(now, std::move(variants), cancelled);
 }
 

@@ -15,12 +15,12 @@ sim::ModelConfig modelOf(const std::string& path) {
   return kindOfFile(path) == FileKind::Plan ? sim::load_plan(path).model : sim::load_model_config(path);
 }
 
-sim::Precision precisionOf(const PlanQuestion& question, sim::DeviceKind device) {
-  if (question.precision.empty()) return device == sim::DeviceKind::Cpu ? sim::Precision::Fp32 : sim::Precision::Bf16;
-  const auto* const named = std::find(std::begin(sim::kPrecisionNames), std::end(sim::kPrecisionNames), question.precision);
-  if (named == std::end(sim::kPrecisionNames))
-    throw sim::InputError("", {{"precision", "cannot be simulated yet", "choose fp32, tf32, bf16 or fp16"}});
-  return static_cast<sim::Precision>(named - std::begin(sim::kPrecisionNames));
+sim::PrecisionPolicy precisionOf(const PlanQuestion& question, sim::DeviceKind device) {
+  if (question.precision.empty()) return sim::usual_precision(device);
+  std::vector<sim::Violation> wrong;
+  const sim::PrecisionPolicy policy = sim::parse_precision_policy(question.precision, wrong);
+  if (!wrong.empty()) throw sim::InputError("", {{"precision", "cannot be simulated yet", "choose fp32, tf32, bf16 or fp16"}});
+  return policy;
 }
 
 std::vector<std::string> namesIn(std::initializer_list<const char*> folders) {

@@ -33,8 +33,10 @@ class StageWork {
         plan_(plan),
         stage_(stage),
         buckets_(buckets),
-        element_(bytes_per_element(plan.workload.precision)),
-        gradient_(plan.workload.fp32_gradients ? Bytes(4) : element_),
+        element_(plan.bytes(Numbers::Activations)),
+        weight_(plan.bytes(Numbers::Weights)),
+        gradient_(plan.bytes(Numbers::Gradients)),
+        sent_(plan.bytes(Numbers::Wire)),
         hidden_(element_ * (plan.microbatch_size * (plan.workload.sequence / plan.mesh.context) * model.config.hidden)) {}
 
   std::vector<ExpectedTask> list() && {
@@ -100,7 +102,7 @@ class StageWork {
   const ParallelPlan& plan_;
   StageIndex stage_;
   const std::vector<Bucket>& buckets_;
-  Bytes element_, gradient_, hidden_;
+  Bytes element_, weight_, gradient_, sent_, hidden_;  // of an activation, a weight, a gradient kept and sent; of a microbatch
   std::vector<ExpectedTask> tasks_;
   Positions last_;                                                                                // the end of the current chain
   std::map<std::pair<MicrobatchIndex, LayerIndex>, std::size_t> copied_;                          // inputs of blocks, to the host
@@ -310,11 +312,11 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
               .operation = plan_.zero_stage == 0 ? Operation::AllReduce : Operation::ReduceScatter,
               .group = bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
-  std::size_t done = add(key, gradient_ * bucket.elements, std::move(after));
+  std::size_t done = add(key, sent_ * bucket.elements, std::move(after));
   if (plan_.mesh.replicas > 1 && !bucket.expert) {
     key.operation = Operation::AllReduce;
     key.group = MeshAxis::Replica;
-    done = add(key, gradient_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), {done});
+    done = add(key, sent_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), {done});
   }
   if (m.exists() && plan_.num_microbatches() > 1) {
     key.operation = Operation::Accumulate;
@@ -337,7 +339,7 @@ void StageWork::gradients() {
                         .operation = Operation::AllReduce,
                         .group = MeshAxis::Embedding,
                         .sequence = static_cast<std::int32_t>(number)};
-      reduce(number, MicrobatchIndex::none(), {add(key, gradient_ * bucket.elements, backwards_of(bucket, MicrobatchIndex::none()))});
+      reduce(number, MicrobatchIndex::none(), {add(key, sent_ * bucket.elements, backwards_of(bucket, MicrobatchIndex::none()))});
     } else if (!each) {
       reduce(number, MicrobatchIndex::none(), backwards_of(bucket, MicrobatchIndex::none()));
     } else {
@@ -357,7 +359,7 @@ StageWork::Positions StageWork::sum_replicated() {
         replicated += parameter.elements();
   if (replicated == 0) return {};
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
-  reduced_.push_back(add(key, gradient_ * replicated, gradients_done_));
+  reduced_.push_back(add(key, sent_ * replicated, gradients_done_));
   return {reduced_.back()};
 }
 
@@ -394,7 +396,7 @@ void StageWork::step() {
       update.operation = Operation::HostUpdate;
       updated = add(update, Bytes(0), {ready, on_host_.at(number)});
       update.operation = Operation::CopyToDevice;
-      updated = add(update, element_ * (plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), {updated});
+      updated = add(update, weight_ * (plan_.zero_stage == 0 ? buckets_[number].elements : buckets_[number].shard_elements), {updated});
     } else {
       updated = add(update, Bytes(0), {ready});
     }
@@ -402,7 +404,7 @@ void StageWork::step() {
     if (plan_.mesh.copies() == (expert ? plan_.mesh.expert : 1) || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
     update.operation = Operation::AllGather;
     update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
-    add(update, element_ * buckets_[number].elements, {updated});
+    add(update, weight_ * buckets_[number].elements, {updated});
   }
 }
 

@@ -75,7 +75,7 @@ struct Sizes {
 Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
   const ShardShape shape = plan.shard_shape();
   const ModelConfig& config = model.config;
-  const Bytes element = bytes_per_element(plan.workload.precision);
+  const Bytes element = plan.bytes(Numbers::Activations);
   const AttentionWidths widths = attention_widths(config);
   const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
   const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered ? shape.tokens() : local_tokens;
@@ -323,7 +323,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     add_unfused(memory, size, config, plan, segment);
     memory.kept += mask_bytes(size, config, plan);
   }
-  if (plan.workload.fp32_gradients) memory.weight_product = weight_product(size, config, segment);
+  if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = weight_product(size, config, segment);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);
   return memory;
 }

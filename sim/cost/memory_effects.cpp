@@ -208,13 +208,14 @@ void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const Ta
   if (!gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     if (bucket.shards > 1 && gradients_.begins(key, bucket))
-      effect.take(MemoryCategory::Gradients, bytes_per_gradient(plan_) * bucket.elements);
+      effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
 }
 
 // After forward neighbours may keep a part each, until they gather it again.
 void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const {
-  if (key.phase == Phase::Forward) effect.take(MemoryCategory::GatheredUnits, bytes_of(elements_after_forward(plan_, bucket)));
-  effect.free_at_end(MemoryCategory::GatheredUnits, bytes_of(bucket.elements));
+  if (key.phase == Phase::Forward)
+    effect.take(MemoryCategory::GatheredUnits, plan_.bytes(Numbers::Weights) * elements_after_forward(plan_, bucket));
+  effect.free_at_end(MemoryCategory::GatheredUnits, plan_.bytes(Numbers::Weights) * bucket.elements);
 }
 
 // A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.
@@ -226,9 +227,11 @@ Bytes MemoryEffects::exchange_buffer(const Task& task, const TaskGraph& graph) c
 
 void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& graph) const {
   effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
+  if (task.key.phase == Phase::Gradients && plan_.bytes(Numbers::Wire) != plan_.bytes(Numbers::Gradients))
+    effect.hold(MemoryCategory::CommunicationBuffers, task.payload);  // cast beside what they are summed in
   if (task.key.phase != Phase::Gradients || !is_of_copies(task.key.group) || !gradients_.is_limited()) return;
   effect.free_at_end(MemoryCategory::Gradients,
-                     bytes_per_gradient(plan_) * graph.buckets()[task.key.stage.position()][task.bucket.position()].elements);
+                     plan_.bytes(Numbers::Gradients) * graph.buckets()[task.key.stage.position()][task.bucket.position()].elements);
 }
 
 // A send is posted; its buffer must last until it has arrived. Where messages are held for the step (resident_memory), activations come into

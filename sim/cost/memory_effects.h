@@ -53,8 +53,9 @@ class MemoryEffects {
   bool cuts_sequence() const { return plan_.sequence_parallel; }
   Bytes before_core(Segment segment) const;
   Bytes sum_of(Segment segment) const;
-  Bytes hidden() const { return bytes_of(plan_.shard_shape().tokens() * model_.config.hidden); }  // of all tokens of a microbatch
-  Bytes bytes_of(std::int64_t elements) const { return bytes_per_element(plan_.workload.precision) * elements; }
+  Bytes hidden() const {
+    return plan_.bytes(Numbers::Activations) * (plan_.shard_shape().tokens() * model_.config.hidden);
+  }  // of all tokens of a microbatch
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/cost/resident_memory.h"
 #include "sim/estimate/expert_load.h"
 #include "sim/estimate/link_clock.h"
 #include "sim/estimate/spread.h"
@@ -36,11 +37,11 @@ Pass pass_of(Kernel kernel) {
 
 Execution execution_of(const ParallelPlan& plan) {
   const SoftwareStack& stack = plan.cluster.software;
-  const double gradient = real(bytes_per_gradient(plan).value());
-  const bool half = is_sixteen_bit(plan.workload.precision);
+  const double gradient = real(plan.bytes(Numbers::Gradients).value());
+  const bool half = is_sixteen_bit(plan.workload.precision.compute());
   Execution execution = usual_execution(stack);
-  execution.format = format_of(plan.workload.precision);
-  execution.reduce_bytes = gradient;
+  execution.format = format_of(plan.workload.precision.compute());
+  execution.reduce_bytes = real(plan.bytes(Numbers::Wire).value());
   execution.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
   execution.optimizer = plan.workload.optimizer == OptimizerKind::AdamW ? StepOptimizer::Adam : StepOptimizer::SgdMomentum;
   return execution;
@@ -130,13 +131,21 @@ Work ModelledKernels::elementwise(const KernelCall& call) const {
   }
 }
 
+// The clock's are those of fp32 masters and moments, each read and written.
+double ModelledKernels::optimizer_bytes() const {
+  Workload usual = plan_.workload;
+  usual.precision = usual.precision.compute();
+  const Bytes states = optimizer_bytes_per_element(plan_.workload) - optimizer_bytes_per_element(usual);
+  return operators_.optimizer_bytes() + 2 * real(states.value());
+}
+
 // The optimizer's bytes hold the norm's: what NormPart reads is taken out of Update.
 Seconds ModelledKernels::flat(Operation operation, Elements elements) const {
-  const double count = real(elements.value), gradient = execution_.reduce_bytes;
+  const double count = real(elements.value), gradient = real(plan_.bytes(Numbers::Gradients).value());
   switch (operation) {
     case Operation::NormPart: return time(clock_.bytes(count * gradient)) + plan_.cluster.software.step_overhead;
     case Operation::Accumulate: return time(operators_.accumulation(count));
-    default: return time(clock_.bytes(count * (operators_.optimizer_bytes() - gradient)));
+    default: return time(clock_.bytes(count * (optimizer_bytes() - gradient)));
   }
 }
 

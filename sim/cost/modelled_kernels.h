@@ -21,8 +21,8 @@ class ModelledKernels {
   Work work(const KernelCall& call) const;
   // Of a task: the device computes while the host issues; the slower of the two.
   Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work))); }
-  Seconds flat(Operation operation, Elements elements) const;              // NormPart, Accumulate, Update
-  double optimizer_bytes() const { return operators_.optimizer_bytes(); }  // of a parameter, read and written
+  Seconds flat(Operation operation, Elements elements) const;  // NormPart, Accumulate, Update
+  double optimizer_bytes() const;                              // of a parameter, read and written
 
  private:
   Work product(const KernelCall& call) const;

@@ -13,12 +13,13 @@ Bytes& of(MemoryBreakdown& memory, MemoryCategory category) { return memory[stat
 Bytes whole_bytes(double count) { return Bytes(std::llround(count)); }
 
 bool shards_masters(const ParallelPlan& plan) {
-  return sharding_strategy(plan).shards_parameters && is_sixteen_bit(plan.workload.precision) && habits_of(plan.cluster).shards_masters;
+  return sharding_strategy(plan).shards_parameters && plan.workload.precision.has_masters() && habits_of(plan.cluster).shards_masters;
 }
 
 Bytes bytes_per_sum(const ParallelPlan& plan) {
   const Bytes wide = whole_bytes(habits_of(plan.cluster).accumulate_bytes);
-  return is_sixteen_bit(plan.workload.precision) ? std::max(bytes_per_gradient(plan), wide) : bytes_per_gradient(plan);
+  const Bytes gradient = plan.bytes(Numbers::Gradients);
+  return is_sixteen_bit(plan.workload.precision.compute()) ? std::max(gradient, wide) : gradient;
 }
 
 // What comes to a stage (not to the embedding), gradients that do (not to the head), and what leaves it; of the head its logits, but the last.
@@ -26,7 +27,7 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   const std::int64_t held = habits_of(plan.cluster).held_messages;
   if (held == 0 || plan.mesh.pipeline == 1) return {};
   const ShardShape shape = plan.shard_shape();
-  const Bytes element = bytes_per_element(plan.workload.precision);
+  const Bytes element = plan.bytes(Numbers::Activations);
   const Bytes message = element * (shape.tokens() * plan.model.hidden) / std::int64_t{shape.sequence_parallel ? shape.tensor : 1};
   Bytes all{};
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
@@ -42,8 +43,8 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
 
 Bytes optimizer_bytes_per_element(const Workload& workload) {
   const std::int64_t moments = workload.optimizer == OptimizerKind::AdamW ? 2 : 1;
-  if (is_sixteen_bit(workload.precision)) return Bytes(4) * (1 + moments);
-  return bytes_per_element(workload.precision) * moments;
+  const Bytes masters = workload.precision.has_masters() ? workload.precision.bytes(Numbers::Masters) : Bytes(0);
+  return masters + workload.precision.bytes(Numbers::Moments) * moments;
 }
 
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets) {
@@ -76,17 +77,17 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
 
 MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& elements) {
   const ShardingStrategy& strategy = sharding_strategy(plan);
-  const Bytes element = bytes_per_element(plan.workload.precision);
+  const Bytes element = plan.bytes(Numbers::Weights);
   MemoryBreakdown memory{};
-  const Bytes weight = shards_masters(plan) ? Bytes(4) : element;
+  const Bytes weight = shards_masters(plan) ? plan.bytes(Numbers::Masters) : element;
   of(memory, MemoryCategory::Parameters) = weight * (strategy.shards_parameters ? elements.owned : elements.all);
   of(memory, MemoryCategory::Gradients) =
       bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
   const SoftwareStack& habits = habits_of(plan.cluster);
-  if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision))
+  if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
   if (plan.offload_optimizer) return memory;
-  const Bytes state = optimizer_bytes_per_element(plan.workload) - (shards_masters(plan) ? Bytes(4) : Bytes{});
+  const Bytes state = optimizer_bytes_per_element(plan.workload) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
   of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
   if (strategy.shards_optimizer)
     of(memory, MemoryCategory::OptimizerState) += whole_bytes(habits.owner_gradient_bytes * static_cast<double>(elements.owned));
@@ -95,7 +96,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
 
 Bytes host_memory(const ParallelPlan& plan, const StageElements& elements) {
   if (!plan.offload_optimizer) return {};
-  const Bytes each = bytes_per_gradient(plan) + optimizer_bytes_per_element(plan.workload) + bytes_per_element(plan.workload.precision);
+  const Bytes each = plan.bytes(Numbers::Gradients) + optimizer_bytes_per_element(plan.workload) + plan.bytes(Numbers::Weights);
   return each * (sharding_strategy(plan).shards_optimizer ? elements.owned : elements.all);
 }
 
@@ -107,7 +108,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   const std::int64_t positions =
       plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;
   if (plan.model.position == Position::Rotary)
-    of(memory, MemoryCategory::Parameters) += bytes_per_element(plan.workload.precision) * (positions * plan.model.head_dim);
+    of(memory, MemoryCategory::Parameters) += plan.bytes(Numbers::Activations) * (positions * plan.model.head_dim);
 }
 
 }  // namespace sim

@@ -104,7 +104,7 @@ void Writer::join_latent() {
   if (model_.config.attention.kind != AttentionKind::Latent) return;
   const AttentionWidths widths = attention_widths(model_.config);
   const std::int64_t copied = (2 * widths.query + widths.key + widths.value) / shape_.tensor;
-  add(Kernel::Copy, {tokens() * copied * bytes_per_element(plan_.workload.precision).value()});
+  add(Kernel::Copy, {tokens() * copied * plan_.bytes(Numbers::Activations).value()});
 }
 
 // Of the queries: a context rank has its part of them (or of the heads), and meets the keys block by block in a ring.
@@ -185,7 +185,7 @@ void Writer::weight_gradient(const Operator& op) {
   const LocalShape at = local(op);
   add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs, at.products});
   // The bias gradient reads the output gradient once: half of what a copy of it moves.
-  if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * bytes_per_element(plan_.workload.precision).value() / 2});
+  if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});
 }
 
 Segment segment_of(Operation operation) {

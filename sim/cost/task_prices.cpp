@@ -46,8 +46,8 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),
       plan_(plan),
       placement_(plan),
-      kernels_(plan.cluster.hardware, plan.workload.precision, {placement_.busy_ranks()}),
-      collectives_(plan.cluster, kernels_, plan.workload.precision, {placement_.busy_ranks()}),
+      kernels_(plan.cluster.hardware, plan.workload.precision.compute(), {placement_.busy_ranks()}),
+      collectives_(plan.cluster, kernels_, plan.workload.precision.compute(), {placement_.busy_ranks()}),
       host_(host_clock(plan.cluster.hardware.kernels.value_or(KernelTraits{}),
                        {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
@@ -83,7 +83,7 @@ Seconds TaskPrices::host_update(Elements elements) const {
   if (plan_.cluster.hardware.kind == DeviceKind::Cpu) return sum_of(kernels);
   const KernelCall& call = kernels.calls.front();
   const double bytes = modelled_ ? modelled_->optimizer_bytes() * real(elements.value)
-                                 : real(kernel_work(call.kernel, call.shape, plan_.workload.precision).bytes.value());
+                                 : real(kernel_work(call.kernel, call.shape, plan_.workload.precision.compute()).bytes.value());
   return host_.step(bytes);
 }
 
@@ -106,12 +106,19 @@ TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {
           token_copies(*plan_.model.experts, plan_.cluster.software)};
 }
 
+// Gradients that travel in another type than they are summed in: a pass before, and one after. A copy reads and writes its bytes.
+Seconds TaskPrices::casts(const TaskKey& key, Bytes payload) const {
+  const std::int64_t kept = plan_.bytes(Numbers::Gradients).value(), sent = plan_.bytes(Numbers::Wire).value();
+  if (key.phase != Phase::Gradients || kept == sent) return Seconds(0);
+  return sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {payload.value() / sent * (kept + sent)}}}, .kind = CallKind::Plain});
+}
+
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
   const ExpertExchange exchange = key.group == MeshAxis::Expert ? expert_exchange() : ExpertExchange{};
   CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, exchange.load)}, group, exchange.copies);
   if (price.time.count() <= 0) return {};
   const double exposed = modelled_ ? exposed_share(key, plan_) : 1;
-  price = {exposed * price.time, exposed * price.port_time, exposed * price.uplink_time};
+  price = {exposed * price.time + casts(key, payload), exposed * price.port_time, exposed * price.uplink_time};
   // Members of the group on one node load its uplink together: each carries its part.
   return {corrected(key, price.time), price.port_time / price.time, price.uplink_time / price.time / group.on_node};
 }

@@ -45,6 +45,7 @@ class TaskPrices {
   };
   ExpertExchange expert_exchange() const;
   Seconds sum_of(const TaskKernels& kernels) const;
+  Seconds casts(const TaskKey& key, Bytes payload) const;
   Seconds host_update(Elements elements) const;
   SimTime corrected(const TaskKey& key, Seconds time) const;
 

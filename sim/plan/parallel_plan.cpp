@@ -69,10 +69,6 @@ bool ParallelPlan::head_reads_embedding() const { return model.tied_embeddings &
 
 ModelGraph make_model_graph(const ParallelPlan& plan) { return make_model_graph(plan.model, VocabularyMultiple{plan.vocabulary_multiple}); }
 
-Bytes bytes_per_gradient(const ParallelPlan& plan) {
-  return plan.workload.fp32_gradients ? Bytes(4) : bytes_per_element(plan.workload.precision);
-}
-
 StageCut even_cut(std::int64_t num_blocks, PipelineShape shape) {
   const std::int64_t parts = std::int64_t{shape.stages} * shape.chunks;
   StageCut cut;

@@ -12,6 +12,7 @@
 #include "sim/model/model_config.h"
 #include "sim/model/model_graph.h"
 #include "sim/plan/device_mesh.h"
+#include "sim/plan/precision_policy.h"
 #include "sim/schedule/order_table.h"
 #include "sim/schedule/schedule.h"
 #include "sim/units/input_error.h"
@@ -42,9 +43,8 @@ inline constexpr std::int64_t kMostMicrobatches = 16'384;  // a step: beyond it 
 struct Workload {
   std::int64_t sequence = 1;      // tokens a sample
   std::int64_t global_batch = 1;  // samples a step
-  Precision precision = Precision::Fp32;
+  PrecisionPolicy precision{};
   OptimizerKind optimizer = OptimizerKind::AdamW;
-  bool fp32_gradients = false;  // 16-bit precision: gradients are summed and reduced in fp32
 };
 
 // One entry a virtual stage in model order (ChunkPlacement says whose chunk each is). `first` .. next entry's first - 1.
@@ -114,6 +114,7 @@ struct ParallelPlan {
   std::int32_t virtual_stage(ChunkSite site) const;  // its place in the model's order
   ChunkSite site(std::int32_t virtual_stage) const;
   ShardShape shard_shape() const;
+  Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }  // of an element
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   bool owns(StageIndex stage, LayerIndex layer) const;
   bool ties_across_stages() const;    // tied embeddings, and the head on another stage than the embedding
@@ -121,7 +122,6 @@ struct ParallelPlan {
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);
-Bytes bytes_per_gradient(const ParallelPlan& plan);               // as they are summed and reduced
 StageCut even_cut(std::int64_t num_blocks, PipelineShape shape);  // blocks as even as whole layers allow; embedding first, head last
 
 // Every rule a plan must keep, all violations at once (empty: the plan can be lowered). Memory is not judged here.

@@ -20,21 +20,27 @@ struct ValueJson {
   }
 };
 
-void write_fields(const ParallelPlan& plan, bool priced, Json& json) {
-  for (const PlanField& field : plan_fields()) {
-    if ((field.role == FieldRole::Workload || field.role == FieldRole::Layout) != priced || !stands_in_file(field, plan)) continue;
-    const FieldPlace place = place_of(field);
-    (place.group.empty() ? json : json[place.group])[place.key] = to_json(field.access.get(plan));
-  }
+void write(const PlanField& field, const FieldValue& value, Json& json) {
+  const FieldPlace place = place_of(field);
+  (place.group.empty() ? json : json[place.group])[place.key] = to_json(value);
 }
 
-// All that the predictions depend on.
-Json priced_json(const ParallelPlan& plan) {
+Json head_json(const ParallelPlan& plan) {
   Json json;
   json["format"] = kFormat;
   json["model"] = to_json(plan.model);
   json["cluster"] = to_json(plan.cluster);
-  write_fields(plan, true, json);
+  return json;
+}
+
+// All that the predictions depend on.
+Json hashed_json(const ParallelPlan& plan) {
+  Json json = head_json(plan);
+  for (const PlanField& field : plan_fields()) {
+    if (field.role != FieldRole::Workload && field.role != FieldRole::Layout) continue;
+    if (field.is_older_spelling ? !is_at_default(field, plan) : stands_in_file(field, plan))
+      write(field, (field.hashed != nullptr ? field.hashed : field.access.get)(plan), json);
+  }
   return json;
 }
 
@@ -97,8 +103,9 @@ FieldPlace place_of(const PlanField& field) {
 }
 
 Json to_json(const ParallelPlan& plan) {
-  Json json = priced_json(plan);
-  write_fields(plan, false, json);
+  Json json = head_json(plan);
+  for (const PlanField& field : plan_fields())
+    if (stands_in_file(field, plan)) write(field, field.access.get(plan), json);
   if (plan.predictions)
     json["predictions"] = {{"step_time", to_exact_text(plan.predictions->step_time)},
                            {"peak_memory", to_exact_text(plan.predictions->peak_memory)},
@@ -129,7 +136,7 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
 
 std::string plan_hash(const ParallelPlan& plan) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, 64 bits: an identity, not a protection
-  for (const char c : priced_json(plan).dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  for (const char c : hashed_json(plan).dump()) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return fmt::format("{:016x}", hash);
 }
 

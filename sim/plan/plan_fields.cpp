@@ -53,6 +53,31 @@ Faults set_cut(Plan& plan, const FieldValue& value) {
   return {};
 }
 
+FieldValue get_precision(const Plan& plan) { return to_text(plan.workload.precision); }
+Faults set_precision(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.workload.precision = parse_precision_policy(std::get<std::string>(value), faults);
+  return faults;
+}
+
+// As a switch beside the precision, which said no more than this.
+PrecisionPolicy without_fp32_gradients(const Plan& plan) {
+  const PrecisionPolicy policy = plan.workload.precision, usual(policy.compute());
+  return policy == usual.with(Numbers::Gradients, Precision::Fp32) ? usual : policy;
+}
+FieldValue get_fp32_gradients(const Plan& plan) { return without_fp32_gradients(plan) != plan.workload.precision; }
+Faults set_fp32_gradients(Plan& plan, const FieldValue& value) {
+  if (std::get<bool>(value)) plan.workload.precision = plan.workload.precision.with(Numbers::Gradients, Precision::Fp32);
+  return {};
+}
+FieldValue hashed_precision(const Plan& plan) { return to_text(without_fp32_gradients(plan)); }
+
+constexpr FieldAccess kPrecision{
+    .kind = FieldKind::Text,
+    .get = get_precision,
+    .set = set_precision,
+    .grammar = "fp64, fp32, tf32, bf16 or fp16, and behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16"};
+constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Texts, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
 constexpr FieldAccess kMicrobatches{.kind = FieldKind::Integer,
@@ -69,11 +94,11 @@ constexpr std::array kFields = std::to_array<PlanField>({
     {"global_batch", "/workload/global_batch", "global batch", "samples a step",
      Workload, at<&Plan::workload, &sim::Workload::global_batch>(), {1, kMostSamples}, always, true},
     {"precision", "/workload/precision", "precision", "what products compute in, and what numbers are kept in",
-     Workload, named<kPrecisionNames, &Plan::workload, &sim::Workload::precision>(), {}, always},
+     Workload, kPrecision, {}, always, false, false, hashed_precision},
     {"optimizer", "/workload/optimizer", "optimizer", "what steps the weights",
      Workload, named<kOptimizerNames, &Plan::workload, &sim::Workload::optimizer>(), {}, always},
-    {"fp32_gradients", "/workload/fp32_gradients", "fp32 gradients", "bf16 and fp16: gradients are summed and reduced in fp32",
-     Workload, at<&Plan::workload, &sim::Workload::fp32_gradients>()},
+    {"fp32_gradients", "/workload/fp32_gradients", "fp32 gradients", "older spelling of precision \"... gradients=fp32\"",
+     Workload, kFp32Gradients, {}, nullptr, false, true},
     {"data", "/mesh/data", "data", "ranks with samples of their own",
      Layout, at<&Plan::mesh, &Mesh::data>(), kDegree, always},
     {"pipeline", "/mesh/pipeline", "pipeline", "stages",
@@ -226,6 +251,7 @@ bool is_at_default(const PlanField& field, const ParallelPlan& plan) {
 }
 
 bool stands_in_file(const PlanField& field, const ParallelPlan& plan) {
+  if (field.is_older_spelling) return false;
   return field.stands != nullptr ? field.stands(plan) : !is_at_default(field, plan);
 }
 
@@ -251,7 +277,8 @@ std::string accepted(const PlanField& field) {
     case FieldKind::Number: return fmt::format("a number of at least {}", field.range.low);
     case FieldKind::Switch: return "true, false";
     case FieldKind::Amount: return "an amount with its unit, like \"25 MiB\"";
-    default: return field.access.names == nullptr ? "text" : fmt::format("{}", fmt::join(field.access.names(), ", "));
+    default:
+      return field.access.names == nullptr ? std::string(field.access.grammar) : fmt::format("{}", fmt::join(field.access.names(), ", "));
   }
 }
 

@@ -31,6 +31,7 @@ struct FieldAccess {
   // Takes a value of its kind, range and names; tells what is still wrong with it. Null: derived from others, not read.
   std::vector<Violation> (*set)(ParallelPlan&, const FieldValue&) = nullptr;
   std::vector<std::string_view> (*names)() = nullptr;  // of a text that is one of a few
+  std::string_view grammar{};                          // of a text that has one
 };
 
 struct FieldRange {  // of numbers, both ends included
@@ -47,6 +48,10 @@ struct PlanField {
   FieldRange range{};
   bool (*stands)(const ParallelPlan&) = nullptr;  // whether it is in the file; null: where it is not at its default
   bool required = false;                          // must be in the file
+  // An older spelling of another field, which files may hold and none is written with. The hash is made of the older spelling where there is one, so that it
+  // stays what it was; `hashed`: what then stands for the field that has it.
+  bool is_older_spelling = false;
+  FieldValue (*hashed)(const ParallelPlan&) = nullptr;
 };
 
 std::span<const PlanField> plan_fields();

@@ -16,10 +16,18 @@ struct Limit {
   std::string_view remedy;
 };
 
+bool keeps_apart(const ParallelPlan& plan) {
+  const PrecisionPolicy usual(plan.workload.precision.compute());
+  const bool sums_in_fp32 = is_sixteen_bit(usual.compute()) && plan.workload.precision == usual.with(Numbers::Gradients, Precision::Fp32);
+  return plan.workload.precision != usual && !sums_in_fp32;
+}
+
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
-     [](const ParallelPlan& p) { return p.workload.precision == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
+     [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
+    {"/workload/precision", keeps_apart, "the worker keeps and sends gradients in the weights' type or in fp32, and all else as it follows",
+     "state gradients=fp32, or nothing"},
 });
 
 }  // namespace

@@ -187,9 +187,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
                          kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
              "use recompute full, or leave it out");
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
-  rules.must(!plan.workload.fp32_gradients || is_sixteen_bit(plan.workload.precision), "/workload/fp32_gradients",
-             "gradients have the precision of the weights already", "leave it out, or train in bf16 or fp16");
-  const std::size_t precision = static_cast<std::size_t>(plan.workload.precision);
+  const std::size_t precision = static_cast<std::size_t>(plan.workload.precision.compute());
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",
              fmt::format("{} has no {} rate", plan.cluster.hardware.name, kPrecisionNames[precision]),
              "choose a precision that the hardware profile gives a peak for");

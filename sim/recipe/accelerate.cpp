@@ -44,8 +44,9 @@ constexpr Field kAccelerateFields[] = {
     {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, known_there},
     {"mixed_precision", "",
      [](const ParallelPlan& p) {
-       return Written(is_sixteen_bit(p.workload.precision) ? std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision)])
-                                                           : "no");
+       return Written(is_sixteen_bit(p.workload.precision.compute())
+                          ? std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision.compute())])
+                          : "no");
      },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kNames[] = {"no", "bf16", "fp16", "fp8"};
@@ -164,7 +165,7 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.replicas > 1 && (!by_fsdp || mesh.data % mesh.replicas != 0 || mesh.data == mesh.replicas), "/mesh/replicas",
                    fmt::format("{} replicas of stage {} over {} data ranks", mesh.replicas, plan.zero_stage, mesh.data),
                    "plan with --fix replicas=1, or zero=3 and replicas that divide the data degree");
-  judgement.refuse(plan.workload.precision == Precision::Fp64, "/workload/precision", "there is no setting for fp64",
+  judgement.refuse(plan.workload.precision.compute() == Precision::Fp64, "/workload/precision", "there is no setting for fp64",
                    "plan with --precision bf16, fp16 or fp32");
   judgement.refuse(plan.offload_optimizer && !is_by_deepspeed(plan), "/offload_optimizer",
                    "FSDP offloads parameters with the optimizer, or nothing",
@@ -172,13 +173,13 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   note_the_trainer(plan, judgement);
   note_units(plan, judgement);
   note_reshard(plan, judgement);
-  judgement.note(plan.workload.precision == Precision::Tf32, "/workload/precision", "tf32 is of the program",
+  judgement.note(plan.workload.precision.compute() == Precision::Tf32, "/workload/precision", "tf32 is of the program",
                  "set torch.backends.cuda.matmul.allow_tf32");
   judgement.note(plan.recompute == Recompute::Selective || (plan.recompute == Recompute::Full && !by_fsdp), "/recompute",
                  fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
                  plan.recompute == Recompute::Full ? "use gradient_checkpointing=True"
                                                    : "a fused attention kernel needs none; otherwise use recompute=full");
-  judgement.note(plan.workload.fp32_gradients, "/workload/fp32_gradients", "gradients are reduced in the mixed precision",
+  judgement.note(reduces_in_fp32(plan), "/workload/precision", "gradients are reduced in the mixed precision",
                  "change reduce_dtype in the program");
   judgement.note(is_plain(plan) && plan.bucket_size != Bytes(25 << 20), "/bucket_size", "PyTorch's buckets have 25 MiB",
                  "use DistributedDataParallelKwargs(bucket_cap_mb=...)");
@@ -250,8 +251,8 @@ void settle_accelerate(Draft& draft) {
 
 // Gradients are reduced in the type of the products; DeepSpeed's buckets have 500 million of them, PyTorch's 25 MiB; FSDP 2 gathers ahead.
 void accelerate_habits(ParallelPlan& plan) {
-  plan.workload.fp32_gradients = false;
-  plan.bucket_size = is_by_deepspeed(plan) ? bytes_per_gradient(plan) * std::int64_t{500'000'000} : Bytes(25 << 20);
+  plan.workload.precision = plan.workload.precision.compute();
+  plan.bucket_size = is_by_deepspeed(plan) ? plan.bytes(Numbers::Gradients) * std::int64_t{500'000'000} : Bytes(25 << 20);
   plan.prefetch = true;
   plan.vocabulary_multiple = 128;
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kFar = 1'000'000'000'000;  // parameters: never reached, so that weights stay
 
 bool is_stage_three(const ParallelPlan& plan) { return plan.zero_stage == 3; }
-bool has_precision(const ParallelPlan& plan, Precision precision) { return plan.workload.precision == precision; }
+bool has_precision(const ParallelPlan& plan, Precision precision) { return plan.workload.precision.compute() == precision; }
 Written optimizer_value(const ParallelPlan& plan, bool of_adam, double value) {
   return written_if(of_adam == (plan.workload.optimizer == OptimizerKind::AdamW), fmt::format("{}", value));
 }
@@ -78,15 +78,15 @@ constexpr Field kDeepSpeedFields[] = {
      [](const Value& v, Draft& d) { d.plan.training.loss_scale_window = std::clamp<std::int64_t>(v.integer(), 1, 1'000'000'000); }},
     {"data_types.grad_accum_dtype", "",
      [](const ParallelPlan& p) {
-       return written_if(is_sixteen_bit(p.workload.precision),
-                         p.workload.fp32_gradients ? "fp32" : std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision)]));
+       return written_if(is_sixteen_bit(p.workload.precision.compute()),
+                         std::string(kPrecisionNames[static_cast<std::size_t>(p.workload.precision.of(Numbers::Gradients))]));
      },
      [](const Value& v, Draft& d) { d.fp32_gradients = v.text() == "fp32"; }},
     {"communication_data_type", "",
      [](const ParallelPlan& p) {
-       return written_if(is_sixteen_bit(p.workload.precision), p.workload.fp32_gradients           ? "fp32"
-                                                               : has_precision(p, Precision::Bf16) ? "bf16"
-                                                                                                   : "fp16");
+       return written_if(is_sixteen_bit(p.workload.precision.compute()), reduces_in_fp32(p)                  ? "fp32"
+                                                                         : has_precision(p, Precision::Bf16) ? "bf16"
+                                                                                                             : "fp16");
      },
      known},
     {"zero_optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); },
@@ -186,7 +186,7 @@ constexpr std::string_view kDeepSpeedWithoutEffect =
 
 void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   const DeviceMesh& mesh = plan.mesh;
-  const Precision precision = plan.workload.precision;
+  const Precision precision = plan.workload.precision.compute();
   judgement.refuse(
       mesh.pipeline > 1, "/mesh/pipeline",
       fmt::format(
@@ -208,7 +208,7 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(mesh.tensor > 1 && mesh.context > 1, "/mesh/context",
                    fmt::format("AutoTP {} and Ulysses {} do not go together", mesh.tensor, mesh.context),
                    "plan with --fix context=1 or tensor=1");
-  judgement.refuse(plan.zero_stage == 0 && plan.workload.fp32_gradients, "/workload/fp32_gradients",
+  judgement.refuse(plan.zero_stage == 0 && reduces_in_fp32(plan), "/workload/precision",
                    "without ZeRO gradients have the type of the weights", "plan with --fix zero=1, or without --fp32-gradients");
   judgement.refuse(plan.offload_optimizer && plan.zero_stage == 0, "/offload_optimizer", "the optimizer goes to the host under ZeRO alone",
                    "plan with --fix zero=1");
@@ -248,8 +248,7 @@ void settle_deepspeed(Draft& draft) {
          fmt::format("is \"auto\", the Trainer's: taken as {}", kPrecisionNames[static_cast<std::size_t>(*draft.precision)]),
          "write true or false, if it is not"});
   }
-  plan.workload.precision = draft.precision.value_or(Precision::Fp32);
-  plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision) && draft.fp32_gradients.value_or(false);
+  plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
   if (!draft.bucket_elements) draft.bucket_elements = 500'000'000;
   if (draft.global_batch && plan.mesh.tensor > 1) {
     draft.notes.push_back({"train_batch_size",

@@ -218,8 +218,18 @@ std::vector<std::int64_t> blocks_of(const ParallelPlan& plan) {
   return blocks;
 }
 
+bool reduces_in_fp32(const ParallelPlan& plan) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  return is_sixteen_bit(policy.compute()) && policy.of(Numbers::Wire) == Precision::Fp32;
+}
+
+PrecisionPolicy mixed_precision(Precision compute, bool fp32_gradients) {
+  const PrecisionPolicy policy(compute);
+  return fp32_gradients && is_sixteen_bit(compute) ? policy.with(Numbers::Gradients, Precision::Fp32) : policy;
+}
+
 std::int64_t elements_of_bucket(const ParallelPlan& plan) {
-  return std::max<std::int64_t>(1, plan.bucket_size.value() / bytes_per_gradient(plan).value());
+  return std::max<std::int64_t>(1, plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value());
 }
 
 void complete_draft(Draft& draft, const RecipeContext& context) {
@@ -230,7 +240,7 @@ void complete_draft(Draft& draft, const RecipeContext& context) {
   draft.plan.accumulation =
       draft.reduces_each.value_or(false) && draft.plan.num_microbatches() > 1 ? Accumulation::ReduceEach : Accumulation::ReduceLast;
   if (draft.bucket_elements)
-    draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * bytes_per_gradient(draft.plan);
+    draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * draft.plan.bytes(Numbers::Gradients);
   if (draft.wrong.empty()) draft.wrong = violations(draft.plan);
 }
 

@@ -88,6 +88,9 @@ struct LostSetting {
 
 void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told
 
+bool reduces_in_fp32(const ParallelPlan& plan);                           // of 16-bit weights
+PrecisionPolicy mixed_precision(Precision compute, bool fp32_gradients);  // of 16-bit products; others have gradients of their own width
+
 Written written(std::int64_t value);
 Written written_number(double value);
 Written written_flag(bool set);  // "true", or nothing

@@ -50,7 +50,7 @@ Draft draft_for(const Program& program, const RecipeContext& context) {
   if (!context.own_software) take_software(program, draft.plan.cluster);
   draft.plan.recompute = context.recompute;
   draft.plan.training = program.training;
-  draft.plan.workload.precision = context.cluster.hardware.kind == DeviceKind::Cpu ? Precision::Fp32 : Precision::Bf16;
+  draft.plan.workload.precision = usual_precision(context.cluster.hardware.kind);
   return draft;
 }
 

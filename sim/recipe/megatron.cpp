@@ -48,7 +48,7 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
 
 void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   const DeviceMesh& mesh = plan.mesh;
-  const Precision precision = plan.workload.precision;
+  const Precision precision = plan.workload.precision.compute();
   judgement.refuse(mesh.pipeline > 1 && plan.schedule != "1f1b" && plan.schedule != "interleaved", "/schedule",
                    fmt::format("Megatron-LM performs 1f1b and interleaved, not {}", plan.schedule),
                    "plan with --fix schedule=1f1b or interleaved; torchtitan takes any order");
@@ -186,8 +186,10 @@ void settle_buckets(Draft& draft) {
 void settle_precision(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both asked for", "give one precision"});
-  plan.workload.precision = draft.is_bf16 ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
-  plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision) && draft.fp32_gradients.value_or(draft.is_bf16);
+  plan.workload.precision = mixed_precision(draft.is_bf16   ? Precision::Bf16
+                                            : draft.is_fp16 ? Precision::Fp16
+                                                            : Precision::Fp32,
+                                            draft.fp32_gradients.value_or(draft.is_bf16));
 }
 
 void settle_megatron(Draft& draft) {

@@ -27,9 +27,21 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
                    "plan with --fix offload_activations=false");
 }
 
+// Gradients in fp32, as they are sent: what the tables of fields know.
+void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  PrecisionPolicy said(policy.compute());
+  if (reduces_in_fp32(plan)) said = said.with(Numbers::Gradients, Precision::Fp32);
+  judgement.refuse(
+      &program != &kPipelineOrder && policy != said, "/workload/precision",
+      fmt::format("\"{}\" keeps numbers apart in ways that {}'s settings are not known to say", to_text(policy), program.title),
+      fmt::format("plan with --precision \"{}\"", to_text(said)));
+}
+
 Judgement judged(const Program& program, const ParallelPlan& plan) {
   Judgement judgement;
   program.judge(plan, judgement);
+  judge_precision(program, plan, judgement);
   judge_host(program, plan, judgement);
   return judgement;
 }

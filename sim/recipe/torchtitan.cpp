@@ -110,7 +110,7 @@ constexpr Field kTorchtitanFields[] = {
     {"training.max_norm", "max_norm", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.number(); }},
     {"training.mixed_precision_param", "mixed_precision_param",
-     [](const ParallelPlan& p) { return Written(p.workload.precision == Precision::Bf16 ? "bfloat16" : "float32"); },
+     [](const ParallelPlan& p) { return Written(p.workload.precision.compute() == Precision::Bf16 ? "bfloat16" : "float32"); },
      [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
     {"training.dtype", "", nullptr,
      [](const Value& v, Draft&) {
@@ -231,7 +231,7 @@ void refuse_other_networks(const ModelConfig& model, Judgement& judgement) {
 }
 
 void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
-  const Precision precision = plan.workload.precision;
+  const Precision precision = plan.workload.precision.compute();
   refuse_meshes(plan, judgement);
   judgement.refuse(goes_as_csv(plan) && plan.placement() == ChunkPlacement::V, "/schedule",
                    fmt::format("{} places chunks like a V, which torchtitan does for ZBVZeroBubble alone", plan.schedule),
@@ -251,8 +251,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
                  fmt::format("{} is performed in PyTorch's own order", plan.schedule), "export to csv for this plan's");
   refuse_other_networks(plan.model, judgement);
   judgement.note(true, "", "rates and data are those of llama3_8b", "set them in the recipe");
-  judgement.note(precision == Precision::Bf16 && !plan.workload.fp32_gradients, "/workload/fp32_gradients",
-                 "gradients are reduced in fp32 there", "plan with --fp32-gradients");
+  judgement.note(precision == Precision::Bf16 && !reduces_in_fp32(plan), "/workload/precision", "gradients are reduced in fp32 there",
+                 "plan with --fp32-gradients");
   judgement.note(plan.recompute == Recompute::Selective, "/recompute", "selective is another choice of operators there",
                  "a fused attention kernel needs none; otherwise use recompute=full");
   judgement.note(plan.vocabulary_multiple != 128, "/vocabulary_multiple", "the vocabulary is the model's",
@@ -385,8 +385,7 @@ void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
-  plan.workload.precision = draft.precision.value_or(Precision::Bf16);
-  plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision);
+  plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Bf16), true);
   plan.sequence_parallel = draft.sequence_parallel.value_or(true) && plan.mesh.tensor > 1;
   if (!draft.shard) draft.shard = -1;
   if (stages == 1) {
@@ -409,7 +408,7 @@ void settle_torchtitan(Draft& draft) {
 
 // FSDP 2 reduces in fp32 (mixed_precision_reduce, which accepts nothing else) and gathers ahead; whole weights are replicated with bucket_cap_mb=100.
 void torchtitan_habits(ParallelPlan& plan) {
-  plan.workload.fp32_gradients = is_sixteen_bit(plan.workload.precision);
+  plan.workload.precision = mixed_precision(plan.workload.precision.compute(), true);
   plan.bucket_size = plan.zero_stage == 3 ? Bytes(25 << 20) : Bytes(100 << 20);
   plan.prefetch = true;
   plan.vocabulary_multiple = 128;

@@ -25,7 +25,7 @@ class BucketFiller {
   BucketFiller(const ParallelPlan& plan, Kind kind)
       : kind_(kind),
         shards_(kind.expert ? plan.mesh.expert_copies() : plan.mesh.shards()),
-        limit_(plan.bucket_size.value() / bytes_per_gradient(plan).value()) {}
+        limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
     const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_unit && open_.elements + slot.elements > limit_;

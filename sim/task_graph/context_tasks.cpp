@@ -10,7 +10,7 @@ struct AttentionBytes {
 
 AttentionBytes attention_bytes(const ParallelPlan& plan) {
   const AttentionWidths widths = attention_widths(plan.model);
-  const Bytes column = bytes_per_element(plan.workload.precision) * plan.shard_shape().tokens();
+  const Bytes column = plan.bytes(Numbers::Activations) * plan.shard_shape().tokens();
   const std::int64_t tensor = plan.mesh.tensor;
   return {.query = column * (widths.query / tensor),
           .output = column * (widths.output / tensor),

@@ -18,7 +18,7 @@ struct Sizes {
 
 Sizes sizes(const ModelGraph& model, const ParallelPlan& plan) {
   const std::int64_t tokens = plan.shard_shape().tokens();
-  const Bytes element = bytes_per_element(plan.workload.precision);
+  const Bytes element = plan.bytes(Numbers::Activations);
   return {.tensor = plan.mesh.tensor > 1,
           .sequence_parallel = plan.sequence_parallel,
           .hidden = element * (tokens * model.config.hidden),
@@ -60,7 +60,7 @@ void add_segment_backward(Pieces& pieces, const Sizes& size, const SegmentNames&
 // with dropping the most that it can be. Tensor ranks exchange the same rows: all of them compute with each.
 Pieces expert_pieces(const ParallelPlan& plan, Phase phase) {
   const RoutedTokens tokens{plan.shard_shape().tokens()};
-  const Bytes rows = bytes_per_element(plan.workload.precision) * (rows_to_experts(*plan.model.experts, tokens) * plan.model.hidden);
+  const Bytes rows = plan.bytes(Numbers::Activations) * (rows_to_experts(*plan.model.experts, tokens) * plan.model.hidden);
   const auto exchange = [&](std::int32_t sequence) { return Piece{Operation::AllToAll, sequence, rows, MeshAxis::Expert}; };
   const bool backward = phase == Phase::Backward;
   const Operation first = backward ? Operation::ExpertOutput : Operation::ExpertInput,

@@ -179,7 +179,7 @@ std::size_t Writer::next_unit(const std::vector<Visit>& visits, std::size_t at) 
 }
 
 void Writer::gather(const Visit& visit, std::int32_t after) {
-  const Bytes element = bytes_per_element(plan_.workload.precision);
+  const Bytes element = plan_.bytes(Numbers::Weights);
   for (const std::int32_t bucket : visit.gathered) {
     if (held_[static_cast<std::size_t>(bucket)] != kNobody) continue;
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::AllGather),
@@ -228,7 +228,7 @@ std::int32_t& Writer::handed(const Visit& visit) {
 
 // Of one rank and microbatch.
 Bytes Writer::stream_bytes() const {
-  const Bytes hidden = bytes_per_element(plan_.workload.precision) * (plan_.shard_shape().tokens() * model_.config.hidden);
+  const Bytes hidden = plan_.bytes(Numbers::Activations) * (plan_.shard_shape().tokens() * model_.config.hidden);
   return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
 }
 
@@ -288,12 +288,12 @@ std::int32_t Writer::reduce(const Bucket& bucket, std::int32_t index, Microbatch
                     .sequence = index},
             .stream = Stream::Reduce,
             .bucket = BucketIndex(index),
-            .payload = bytes_per_gradient(plan_) * bucket.elements};
+            .payload = plan_.bytes(Numbers::Wire) * bucket.elements};
   std::int32_t last = emit(task, {after});
   if (plan_.mesh.replicas > 1 && !bucket.expert) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
-    task.payload = bytes_per_gradient(plan_) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
+    task.payload = plan_.bytes(Numbers::Wire) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
     last = emit(task, {});
   }
   const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
@@ -320,7 +320,7 @@ void Writer::copy_to_host(std::int32_t index, std::int32_t after) {
                     .sequence = index},
             .stream = Stream::ToHost,
             .bucket = BucketIndex(index),
-            .payload = bytes_per_gradient(plan_) * stepped_elements(bucket, plan_)};
+            .payload = plan_.bytes(Numbers::Gradients) * stepped_elements(bucket, plan_)};
   on_host_[static_cast<std::size_t>(index)] = emit(copy, {after});
 }
 
@@ -396,7 +396,7 @@ std::int64_t Writer::replicated_elements() const {
 
 // After the last action: gradients that several ranks hold copies of.
 void Writer::finish_gradients() {
-  const Bytes element = bytes_per_gradient(plan_);
+  const Bytes element = plan_.bytes(Numbers::Wire);
   if (const std::int64_t replicated = replicated_elements(); replicated > 0) {
     Task sum{.key = {.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor},
              .stream = Stream::Reduce};
@@ -431,7 +431,7 @@ std::int32_t Writer::update(std::int32_t index, std::int32_t ready) {
   const std::int32_t updated = emit(task, {ready, on_host_[static_cast<std::size_t>(index)]});
   task.key.operation = Operation::CopyToDevice;
   task.stream = Stream::ToDevice;
-  task.payload = bytes_per_element(plan_.workload.precision) * stepped_elements(bucket, plan_);
+  task.payload = plan_.bytes(Numbers::Weights) * stepped_elements(bucket, plan_);
   return emit(task, {updated});
 }
 
@@ -453,7 +453,7 @@ void Writer::step() {
     weights.key.layer = buckets_[at].ready_after;
     weights.key.sequence = index;
     weights.bucket = BucketIndex(index);
-    weights.payload = bytes_per_element(plan_.workload.precision) * buckets_[at].elements;
+    weights.payload = plan_.bytes(Numbers::Weights) * buckets_[at].elements;
     emit(weights, {updated});
   }
 }

@@ -34,7 +34,7 @@ ModelConfig model_of(const Network& net) {
   return model;
 }
 
-Precision precision_of(NumberFormat format) {
+Precision products_of(NumberFormat format) {
   switch (format) {
     case NumberFormat::Tf32: return Precision::Tf32;
     case NumberFormat::Fp16: return Precision::Fp16;
@@ -42,6 +42,10 @@ Precision precision_of(NumberFormat format) {
     case NumberFormat::Fp8: return Precision::Bf16;
     default: return Precision::Fp32;
   }
+}
+PrecisionPolicy precision_of(const RunDescription& run) {
+  const PrecisionPolicy policy(products_of(run.execution.format));
+  return run.execution.reduce_bytes == 4 ? policy.with(Numbers::Gradients, Precision::Fp32) : policy;
 }
 
 // What a row says of its links stands in the profile of its own.
@@ -136,9 +140,8 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   plan.cluster = {hardware_of(run.machine, setting.device), small(run.machine.gpus), software_of(run.execution, setting.stack)};
   plan.workload = {.sequence = run.network.sequence,
                    .global_batch = layout.global_batch,
-                   .precision = precision_of(run.execution.format),
-                   .optimizer = OptimizerKind::AdamW,
-                   .fp32_gradients = run.execution.reduce_bytes == 4};
+                   .precision = precision_of(run),
+                   .optimizer = OptimizerKind::AdamW};
   plan.mesh = {.data = small(layout.data),
                .pipeline = small(layout.pipeline),
                .tensor = small(layout.tensor),

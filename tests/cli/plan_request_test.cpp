@@ -19,16 +19,20 @@ PlanOptions plan_options() {
 }
 
 TEST(PlanRequest, PrecisionFollowsTheDevice) {
-  EXPECT_EQ(search_request(plan_options()).workload.precision, sim::Precision::Bf16);
+  EXPECT_EQ(search_request(plan_options()).workload.precision.compute(), sim::Precision::Bf16);
   PlanOptions chosen = plan_options();
   chosen.precision = "fp32";
-  EXPECT_EQ(search_request(chosen).workload.precision, sim::Precision::Fp32);
+  EXPECT_EQ(search_request(chosen).workload.precision.compute(), sim::Precision::Fp32);
 }
 
 TEST(PlanRequest, WiderGradientsNeedSixteenBits) {
   PlanOptions chosen = plan_options();
   chosen.fp32_gradients = true;
-  EXPECT_TRUE(search_request(chosen).workload.fp32_gradients);
+  EXPECT_EQ(sim::to_text(search_request(chosen).workload.precision), "bf16 gradients=fp32");
+  chosen.fp32_gradients = false;
+  chosen.precision = "bf16 gradients=fp32 wire=bf16";
+  EXPECT_EQ(sim::to_text(search_request(chosen).workload.precision), chosen.precision);
+  chosen.fp32_gradients = true;
   chosen.precision = "fp32";
   EXPECT_THROW(search_request(chosen), sim::InputError);
 }

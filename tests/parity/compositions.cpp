@@ -336,7 +336,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.accumulation = composition.accumulation;
   plan.sequence_parallel = composition.sequence_parallel;
   plan.workload.precision = composition.precision;
-  plan.workload.fp32_gradients = composition.fp32_gradients;
+  if (composition.fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_activations = composition.offload_activations;
   plan.workload.sequence = composition.sequence;

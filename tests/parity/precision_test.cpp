@@ -28,8 +28,7 @@ sim::ParallelPlan plan_in(Precision precision, sim::DeviceMesh mesh, const sim::
 
 void expect_within_band(const sim::ParallelPlan& plan, double times = kBand) {
   const sim::ParallelPlan alone = on_one_rank(plan);
-  sim::ParallelPlan exact = with_precision(alone, Precision::Fp64);
-  exact.workload.fp32_gradients = false;
+  const sim::ParallelPlan exact = with_precision(alone, Precision::Fp64);
   const auto run = [](const sim::ParallelPlan& of, Ranks ranks) { return train({.plan = of, .steps = kPrecisionSteps, .ranks = ranks}); };
   const TrainingResult reference = run(exact, Ranks::Alone);
   const Distance band = distance(run(alone, Ranks::Alone), reference), here = distance(run(plan, Ranks::All), reference);
@@ -47,7 +46,7 @@ TEST_P(Precisions, LiesInTheBandOfOneProcess) {
     SCOPED_TRACE(testing::PrintToString(std::tuple(mesh.data, mesh.tensor, mesh.pipeline)));
     sim::ParallelPlan plan = plan_in(GetParam(), mesh, tiny_gpt2());
     expect_within_band(plan);
-    plan.workload.fp32_gradients = true;
+    plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
     expect_within_band(plan);
     expect_within_band(plan_in(GetParam(), mesh, tiny_llama()));
     sim::ModelConfig mixtral = tiny_mixtral();
@@ -63,7 +62,7 @@ TEST_P(Precisions, ZeroStagesAreBitwiseEqual) {
   if (num_ranks() == 1) GTEST_SKIP() << "needs several ranks";
   for (const bool fp32_gradients : {false, true}) {
     sim::ParallelPlan plan = plan_in(GetParam(), {.data = num_ranks()}, tiny_llama());
-    plan.workload.fp32_gradients = fp32_gradients;
+    if (fp32_gradients) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
     const TrainingResult ddp = train({.plan = plan, .steps = kPrecisionSteps});
     for (const std::int32_t stage : {1, 2, 3})
       EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = kPrecisionSteps}), ddp), "") << "zero" << stage;

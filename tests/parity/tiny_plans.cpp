@@ -98,8 +98,9 @@ sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
 }
 
 sim::ParallelPlan with_precision(sim::ParallelPlan plan, sim::Precision precision) {
+  const bool sums_in_fp32 = sim::is_sixteen_bit(precision) && plan.workload.precision.states(sim::Numbers::Gradients);
   plan.workload.precision = precision;
-  plan.workload.fp32_gradients = plan.workload.fp32_gradients && sim::is_sixteen_bit(precision);
+  if (sums_in_fp32) plan.workload.precision = plan.workload.precision.with(sim::Numbers::Gradients, sim::Precision::Fp32);
   return plan;
 }
 

@@ -44,7 +44,7 @@ planner::SearchRequest request_of(sim::ModelConfig model, const Question& questi
 }
 
 std::string name_of(const sim::ParallelPlan& plan) {
-  const bool is_bf16 = plan.workload.precision == sim::Precision::Bf16;
+  const bool is_bf16 = plan.workload.precision.compute() == sim::Precision::Bf16;
   const std::string experts = plan.mesh.expert > 1 ? fmt::format("e{}", plan.mesh.expert) : "";
   const std::string context =
       plan.mesh.context == 1

@@ -15,14 +15,14 @@ TEST(PlanQuestion, BecomesARequest) {
   const planner::SearchRequest request = searchRequest(asked());
   EXPECT_EQ(request.cluster.devices, 8);
   EXPECT_EQ(request.workload.global_batch, 64);
-  EXPECT_EQ(request.workload.precision, sim::Precision::Bf16);
+  EXPECT_EQ(request.workload.precision.compute(), sim::Precision::Bf16);
   EXPECT_EQ(request.model.model_type, "gpt2");
 }
 
 TEST(PlanQuestion, APrecisionOfItsOwn) {
   PlanQuestion question = asked();
   question.precision = "fp16";
-  EXPECT_EQ(searchRequest(question).workload.precision, sim::Precision::Fp16);
+  EXPECT_EQ(searchRequest(question).workload.precision.compute(), sim::Precision::Fp16);
   question.precision = "fp8";
   EXPECT_THROW(searchRequest(question), sim::InputError);
 }

@@ -102,8 +102,15 @@ class PlanGenerator {
       plan.cluster.hardware = small_gpu();
       plan.workload.precision = one_of({Precision::Bf16, Precision::Fp32});
       if (coin()) plan.cluster = described(plan.cluster, coin());
+      if (one_of({0, 0, 1}) == 1) plan.workload.precision = kept_apart();
     }
     return plan;
+  }
+
+  // Every kind of number in a type that does not follow from another's.
+  static PrecisionPolicy kept_apart() {
+    const PrecisionPolicy summed = PrecisionPolicy(Precision::Bf16).with(Numbers::Gradients, Precision::Fp32);
+    return summed.with(Numbers::Wire, Precision::Bf16).with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, Precision::Fp16);
   }
 
   RandomKey key_;

@@ -58,7 +58,7 @@ TEST(Simulate, InputsOnTheHostLeaveRoomForMoreMicrobatches) {
   plan.offload_activations = true;
   const SimulationResult there = simulated(plan);
   EXPECT_LT(there.peak_memory, here.peak_memory);
-  const Bytes input = bytes_per_element(plan.workload.precision) * (plan.microbatch_size * plan.workload.sequence * plan.model.hidden);
+  const Bytes input = plan.bytes(Numbers::Activations) * (plan.microbatch_size * plan.workload.sequence * plan.model.hidden);
   EXPECT_EQ(there.devices[0].host_memory, input * (2 * plan.num_microbatches()));  // two blocks a stage, of all microbatches at once
 }
 

@@ -36,7 +36,8 @@ Json field_schema(const PlanField& field) {
   Json json = type_schema(field);
   const bool is_list = field.access.kind == FieldKind::Integers || field.access.kind == FieldKind::Texts;
   if (!field.required && !is_list && field.access.set != nullptr) json["default"] = to_json(field.access.get(ParallelPlan()));
-  json["description"] = field.meaning;
+  const std::string grammar(field.access.grammar);
+  json["description"] = std::string(field.meaning) + (grammar.empty() ? "" : ": " + grammar);
   return json;
 }
 

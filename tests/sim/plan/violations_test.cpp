@@ -77,12 +77,6 @@ TEST(Violations, ExpertsAreDealtOutEvenly) {
   EXPECT_THAT(violations(plan), broken("/mesh/expert", "replicas of shards"));
 }
 
-TEST(Violations, WiderGradientsNeedSixteenBits) {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.workload.fp32_gradients = true;
-  EXPECT_THAT(violations(plan), broken("/workload/fp32_gradients", "already"));
-}
-
 TEST(Violations, InputsGoToTheHostOfRecomputedBlocksAlone) {
   ParallelPlan plan = testing::tiny_plan();
   plan.offload_activations = true;

@@ -34,7 +34,7 @@ TEST(Megatron, AScriptOfAnyonesBecomesAPlan) {
   EXPECT_EQ(plan.plan.zero_stage, 1);
   EXPECT_EQ(plan.plan.recompute, Recompute::Selective);
   EXPECT_EQ(plan.plan.vocabulary_multiple, 128);
-  EXPECT_TRUE(plan.plan.workload.fp32_gradients);
+  EXPECT_EQ(to_text(plan.plan.workload.precision), "bf16 gradients=fp32");
   EXPECT_THAT(plan.without_effect, ::testing::ElementsAre("save"));
   EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
 }
@@ -46,7 +46,7 @@ TEST(Megatron, ItsDefaultsAreItsOwn) {
       testing::imported(std::string("--tensor-model-parallel-size 1 --sequence-parallel --bf16") + kSmall, llama_on(8));
   EXPECT_FALSE(plan.plan.sequence_parallel);     // one tensor rank has none
   EXPECT_EQ(plan.plan.bucket_size, kOneBucket);  // no --overlap-grad-reduce
-  EXPECT_TRUE(plan.plan.workload.fp32_gradients);
+  EXPECT_EQ(to_text(plan.plan.workload.precision), "bf16 gradients=fp32");
   EXPECT_EQ(plan.plan.training.beta2, 0.999);
   EXPECT_EQ(plan.plan.training.weight_decay, 0.01);
   const ImportedPlan overlapped =

@@ -34,7 +34,8 @@ planner::SearchRequest request_for(ModelConfig model) {
   planner::SearchRequest request;
   request.model = std::move(model);
   request.cluster = load_cluster("h100-80gb-sxm", DeviceCount{16});
-  request.workload = {.sequence = 64, .global_batch = 32, .precision = Precision::Bf16, .fp32_gradients = true};
+  request.workload = {
+      .sequence = 64, .global_batch = 32, .precision = PrecisionPolicy(Precision::Bf16).with(Numbers::Gradients, Precision::Fp32)};
   request.offload = true;
   return request;
 }
@@ -88,7 +89,6 @@ TEST(Recipe, AnotherPrecisionComesBackOrWasAnnounced) {
     for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan}) {
       planner::SearchRequest request = request_for(testing::tiny_llama());
       request.workload.precision = precision;
-      request.workload.fp32_gradients = false;
       request.vocabulary_multiple = 256;
       request.training.seed = 7;
       request.training.decay_steps = 1000;
@@ -145,7 +145,7 @@ TEST(Recipe, WhatIsPlannedForAProgramIsWhatItsRecipeMeans) {
         program == &kTorchtitan ? llamas() : std::vector{testing::tiny_gpt2(), testing::tiny_llama(), with_experts()};
     for (const ModelConfig& model : models) {
       planner::SearchRequest request = request_for(model);
-      request.workload.fp32_gradients = model.position == Position::Rotary;
+      if (model.position != Position::Rotary) request.workload.precision = request.workload.precision.compute();
       if (program == &kDeepSpeed || program == &kAccelerate) request.fixed = {{"pipeline", "1"}};  // they know no stages
       expect_promises_kept(*program, request, returned);
     }
@@ -160,7 +160,7 @@ TEST(Recipe, AHabitThatIsForgottenIsSeen) {
   plan.model = testing::tiny_llama();
   plan.zero_stage = 3;
   plan.accumulation = Accumulation::ReduceEach;
-  plan.workload.fp32_gradients = false;
+  plan.workload.precision = plan.workload.precision.compute();
   const ParallelPlan back = testing::imported(testing::main_text(kTorchtitan, plan), testing::context_of(plan)).plan;
   EXPECT_NE(plan_hash(back), plan_hash(plan));
   EXPECT_GT(simulate(make_model_graph(back), back).peak_memory, simulate(make_model_graph(plan), plan).peak_memory);
@@ -184,7 +184,7 @@ TEST(Recipe, RefusalsComeAllAtOnceAndLeaveNoFile) {
   plan.sequence_parallel = true;
   plan.workload.precision = Precision::Fp64;
   const Recipe recipe = make_recipe(kDeepSpeed, plan);
-  EXPECT_THAT(recipe.refused, SizeIs(4));
+  EXPECT_THAT(recipe.refused, SizeIs(3));
   EXPECT_THAT(recipe.files, IsEmpty());
   for (const Violation& violation : recipe.refused) EXPECT_FALSE(violation.remedy.empty());
   EXPECT_THROW(export_recipe(kDeepSpeed, plan, testing::recipe_folder() + "/none"), InputError);

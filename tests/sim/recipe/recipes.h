@@ -61,7 +61,8 @@ inline std::string refused_by(const Program& program, const ParallelPlan& plan) 
 inline ParallelPlan gpu_plan(DeviceMesh mesh) {
   ParallelPlan plan = tiny_plan(mesh);
   plan.cluster = load_cluster("h100-80gb-sxm", DeviceCount{mesh.ranks()});
-  plan.workload = {.sequence = 32, .global_batch = 32, .precision = Precision::Bf16, .fp32_gradients = true};
+  plan.workload = {
+      .sequence = 32, .global_batch = 32, .precision = PrecisionPolicy(Precision::Bf16).with(Numbers::Gradients, Precision::Fp32)};
   return plan;
 }
 

@@ -27,7 +27,7 @@ std::vector<planner::SearchRequest> requests() {
         planner::SearchRequest request;
         request.model = model;
         request.cluster = sim::load_cluster("h100-80gb-sxm", sim::DeviceCount{16});
-        request.workload = {.sequence = 64, .global_batch = 32, .precision = precision, .optimizer = optimizer, .fp32_gradients = fp32};
+        request.workload = {.sequence = 64, .global_batch = 32, .precision = sim::mixed_precision(precision, fp32), .optimizer = optimizer};
         request.offload = true;
         all.push_back(std::move(request));
       }
@@ -44,8 +44,8 @@ sim::Json expected(const sim::ParallelPlan& plan) {
   json["global_batch"] = plan.workload.global_batch;
   json["sequence"] = plan.workload.sequence;
   json["stage"] = plan.zero_stage;
-  json["precision"] = std::string(sim::kPrecisionNames[static_cast<std::size_t>(plan.workload.precision)]);
-  json["fp32_gradients"] = plan.workload.fp32_gradients;
+  json["precision"] = std::string(sim::kPrecisionNames[static_cast<std::size_t>(plan.workload.precision.compute())]);
+  json["fp32_gradients"] = sim::reduces_in_fp32(plan);
   json["optimizer"] = std::string(sim::kOptimizerNames[static_cast<std::size_t>(plan.workload.optimizer)]);
   json["recompute"] = std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
   json["sequence_parallel"] = plan.sequence_parallel;

@@ -1,0 +1,85 @@
+#include "sim/plan/precision_policy.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace sim {
+namespace {
+
+// TF32 is how products are computed: the numbers are kept as fp32.
+Precision stored(Precision precision) { return precision == Precision::Tf32 ? Precision::Fp32 : precision; }
+
+std::string_view name_of(Precision precision) { return kPrecisionNames[static_cast<std::size_t>(precision)]; }
+
+template <class Enum, std::size_t N>
+std::optional<Enum> position_named(std::string_view name, const std::string_view (&names)[N]) {
+  const auto* const found = std::find(std::begin(names), std::end(names), name);
+  return found == std::end(names) ? std::nullopt : std::optional(static_cast<Enum>(found - std::begin(names)));
+}
+
+using Stated = std::array<std::optional<Precision>, kNumNumbers>;
+
+void read_stated(const std::string& word, Stated& stated, std::vector<Violation>& violations) {
+  const std::size_t sign = word.find('=');
+  const auto what = position_named<Numbers>(word.substr(0, sign), kNumbersNames);
+  const auto kept = sign == std::string::npos ? std::nullopt : position_named<Precision>(word.substr(sign + 1), kPrecisionNames);
+  if (!what)
+    violations.push_back({word, "states nothing that a precision is of",
+                          fmt::format("use {}, each with =bf16 or the like", fmt::join(kNumbersNames, ", "))});
+  else if (!kept || *kept == Precision::Tf32)
+    violations.push_back({word, "is no way to keep numbers", "use fp64, fp32, bf16 or fp16; tf32 is a way to multiply"});
+  else
+    stated[static_cast<std::size_t>(*what)] = kept;
+}
+
+}  // namespace
+
+Precision PrecisionPolicy::of(Numbers what) const {
+  if (const auto stated = stated_[static_cast<std::size_t>(what)]) return *stated;
+  switch (what) {
+    case Numbers::Activations:
+    case Numbers::Weights: return compute_;
+    case Numbers::Gradients: return of(Numbers::Weights);
+    case Numbers::Wire: return of(Numbers::Gradients);
+    case Numbers::Masters: return is_sixteen_bit(of(Numbers::Weights)) ? Precision::Fp32 : of(Numbers::Weights);
+    case Numbers::Moments: return of(Numbers::Masters);
+  }
+  return compute_;
+}
+
+PrecisionPolicy PrecisionPolicy::with(Numbers what, Precision precision) const {
+  PrecisionPolicy changed = *this;
+  std::optional<Precision>& stated = changed.stated_[static_cast<std::size_t>(what)];
+  stated.reset();
+  if (stored(changed.of(what)) != precision) stated = precision;
+  return changed;
+}
+
+std::string to_text(const PrecisionPolicy& policy) {
+  std::string text(name_of(policy.compute()));
+  for (std::size_t what = 0; what < kNumNumbers; ++what)
+    if (policy.states(static_cast<Numbers>(what)))
+      text += fmt::format(" {}={}", kNumbersNames[what], name_of(policy.of(static_cast<Numbers>(what))));
+  return text;
+}
+
+PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violation>& violations) {
+  std::istringstream words{std::string(text)};
+  std::string word;
+  words >> word;
+  const std::optional<Precision> compute = position_named<Precision>(word, kPrecisionNames);
+  if (!compute)
+    violations.push_back({word, fmt::format("is none of {}", fmt::join(kPrecisionNames, ", ")), "begin with what products compute in"});
+  PrecisionPolicy policy(compute.value_or(Precision::Fp32));
+  Stated stated;
+  while (words >> word) read_stated(word, stated, violations);
+  for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
+    if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
+  return policy;
+}
+
+}  // namespace sim

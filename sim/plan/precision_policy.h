@@ -1,0 +1,56 @@
+// What products compute in, and what each kind of number is kept or sent in: one value with one text, which plan file, command line and tables share.
+//
+//   "bf16"                            weights and activations in bf16, their gradients too; the optimizer keeps fp32 masters and moments
+//   "bf16 gradients=fp32"             gradients are summed in fp32, and so sent
+//   "bf16 gradients=fp32 wire=bf16"   summed in fp32, sent in bf16
+//   "bf16 masters=bf16 moments=bf16"  no masters beside the weights
+//
+// What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
+// others the weights themselves; moments the masters.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/cluster/hardware_profile.h"
+#include "sim/units/input_error.h"
+#include "sim/units/quantity.h"
+
+namespace sim {
+
+// Gradients: as they are summed over microbatches and stepped. Wire: as they cross links.
+enum class Numbers : std::uint8_t { Activations, Weights, Gradients, Wire, Masters, Moments };
+inline constexpr std::string_view kNumbersNames[] = {"activations", "weights", "gradients", "wire", "masters", "moments"};
+inline constexpr std::size_t kNumNumbers = 6;
+
+class PrecisionPolicy {
+ public:
+  PrecisionPolicy(Precision compute = Precision::Fp32) : compute_(compute) {}  // NOLINT: "bf16" is a whole policy
+
+  Precision compute() const { return compute_; }
+  Precision of(Numbers what) const;
+  Bytes bytes(Numbers what) const { return bytes_per_element(of(what)); }
+  bool has_masters() const { return of(Numbers::Masters) != of(Numbers::Weights); }  // beside the weights
+  PrecisionPolicy with(Numbers what, Precision precision) const;                     // what follows anyway is not stated
+  bool states(Numbers what) const { return stated_[static_cast<std::size_t>(what)].has_value(); }
+  bool operator==(const PrecisionPolicy&) const = default;
+  bool operator==(Precision) const = delete;  // compute(), or all of it?
+
+ private:
+  Precision compute_;
+  std::array<std::optional<Precision>, kNumNumbers> stated_{};
+};
+
+// Where none is given: bf16 on GPUs, fp32 on CPUs.
+inline Precision usual_precision(DeviceKind kind) { return kind == DeviceKind::Cpu ? Precision::Fp32 : Precision::Bf16; }
+
+std::string to_text(const PrecisionPolicy& policy);
+// What is wrong is told in `violations`, by word.
+PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violation>& violations);
+
+}  // namespace sim

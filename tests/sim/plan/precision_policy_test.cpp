@@ -1,0 +1,43 @@
+#include "sim/plan/precision_policy.h"
+
+#include <gmock/gmock.h>
+
+namespace sim {
+namespace {
+
+PrecisionPolicy parsed(std::string_view text) {
+  std::vector<Violation> wrong;
+  PrecisionPolicy policy = parse_precision_policy(text, wrong);
+  EXPECT_TRUE(wrong.empty()) << text;
+  return policy;
+}
+
+TEST(PrecisionPolicy, WhatIsNotStatedFollows) {
+  const PrecisionPolicy half(Precision::Bf16);
+  EXPECT_EQ(half.of(Numbers::Wire), Precision::Bf16);
+  EXPECT_EQ(half.of(Numbers::Moments), Precision::Fp32);
+  EXPECT_TRUE(half.has_masters());
+  EXPECT_FALSE(PrecisionPolicy(Precision::Tf32).has_masters());
+  EXPECT_EQ(half.with(Numbers::Gradients, Precision::Fp32).of(Numbers::Wire), Precision::Fp32);
+  EXPECT_EQ(half.with(Numbers::Masters, Precision::Bf16).bytes(Numbers::Moments), Bytes(2));
+}
+
+TEST(PrecisionPolicy, OneTextEach) {
+  for (const char* text : {"bf16", "tf32", "fp16 gradients=fp32", "bf16 gradients=fp32 wire=bf16", "bf16 masters=bf16 moments=fp32"})
+    EXPECT_EQ(to_text(parsed(text)), text);
+  EXPECT_EQ(to_text(parsed("bf16 wire=bf16 gradients=fp32")), "bf16 gradients=fp32 wire=bf16") << "the order of the words is free";
+  EXPECT_EQ(to_text(parsed("bf16 weights=bf16 masters=fp32")), "bf16") << "what follows anyway is not said";
+  EXPECT_EQ(to_text(parsed("tf32 gradients=fp32")), "tf32");
+}
+
+TEST(PrecisionPolicy, NamesEveryWrongWord) {
+  for (const auto& [text, words] : std::vector<std::pair<const char*, std::size_t>>{
+           {"", 1}, {"int3", 1}, {"bf16 gradient=fp32", 1}, {"bf16 gradients", 1}, {"bf16 wire=tf32", 1}, {"fp9 wire=fp9 =", 3}}) {
+    std::vector<Violation> wrong;
+    parse_precision_policy(text, wrong);
+    EXPECT_EQ(wrong.size(), words) << text;
+  }
+}
+
+}  // namespace
+}  // namespace sim
