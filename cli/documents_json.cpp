@@ -7,6 +7,7 @@
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/plan/field_json.h"
 #include "sim/units/json_reader.h"
 
 namespace cli {
@@ -69,24 +70,15 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
           {"devices", devices}};
 }
 
+// Numbers, switches and names; not what is as long as the pipeline.
 Json shape_json(const sim::ParallelPlan& plan) {
-  return {{"data", plan.mesh.data},
-          {"expert", plan.mesh.expert},
-          {"context", plan.mesh.context},
-          {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)])},
-          {"replicas", plan.mesh.replicas},
-          {"tensor", plan.mesh.tensor},
-          {"pipeline", plan.mesh.pipeline},
-          {"schedule", plan.schedule},
-          {"chunks", plan.chunks},
-          {"microbatches", plan.num_microbatches()},
-          {"microbatch_size", plan.microbatch_size},
-          {"zero_stage", plan.zero_stage},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)])},
-          {"sequence_parallel", plan.sequence_parallel},
-          {"offload_optimizer", plan.offload_optimizer},
-          {"offload_activations", plan.offload_activations},
-          {"plan_hash", sim::plan_hash(plan)}};
+  Json json = Json::object();
+  for (const sim::PlanField& field : sim::plan_fields()) {
+    const bool is_list = field.access.kind == sim::FieldKind::Integers || field.access.kind == sim::FieldKind::Lines;
+    if (field.role == sim::FieldRole::Layout && !is_list) json[sim::place_of(field).key] = sim::to_json(field.access.get(plan));
+  }
+  json["plan_hash"] = sim::plan_hash(plan);
+  return json;
 }
 
 Json ranked_json(const std::vector<planner::RankedPlan>& plans) {

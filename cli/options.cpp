@@ -6,6 +6,7 @@
 #include <span>
 
 #include "cli/exit_code.h"
+#include "planner/plan_candidate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/near_name.h"
@@ -98,14 +99,7 @@ void declare_plan(CLI::App& app, Values& values) {
                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command
-      ->add_option("--fix", values.fixed,
-                   "axis=value, repeated: data, context, context_algorithm, expert, tensor, pipeline, replicas, chunks, zero, "
-                   "accumulation, reshard, "
-                   "layers_per_unit, reshard_ranks, "
-                   "sequence_parallel, recompute, offload_optimizer, offload_activations, microbatch, schedule")
-      ->expected(1)
-      ->take_all();
+  command->add_option("--fix", values.fixed, "axis=value, repeated: " + planner::axis_names())->expected(1)->take_all();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(CLI::PositiveNumber);

@@ -7,6 +7,7 @@
 #include "cli/table.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/plan/plan_fields.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -51,6 +52,35 @@ std::string reduction_name(const sim::ParallelPlan& plan) {
   return plan.accumulation == sim::Accumulation::ReduceEach ? "each" : "last";
 }
 
+// Fields that other cells hold, or that follow from them.
+constexpr std::string_view kTold[] = {"data",
+                                      "pipeline",
+                                      "tensor",
+                                      "replicas",
+                                      "expert",
+                                      "reshard_ranks",
+                                      "context",
+                                      "context_algorithm",
+                                      "vocabulary_multiple",
+                                      "schedule",
+                                      "order",
+                                      "chunks",
+                                      "cut",
+                                      "microbatch",
+                                      "microbatches",
+                                      "zero",
+                                      "reshard",
+                                      "layers_per_unit",
+                                      "sequence_parallel",
+                                      "recompute",
+                                      "offload_optimizer",
+                                      "offload_activations",
+                                      "accumulation"};
+std::string other_fields(const sim::ParallelPlan& plan) {
+  const std::string text = sim::unusual_text(plan, kTold);
+  return text.empty() ? "-" : text;
+}
+
 // Columns that stand behind "data" where some plan has such ranks.
 struct RareColumn {
   std::string_view name;
@@ -62,6 +92,7 @@ constexpr RareColumn kRareColumns[] = {
      [](const sim::ParallelPlan& plan) { return std::to_string(plan.mesh.expert); }},
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
     {"reduced", sim::reduces_each, reduction_name},
+    {"otherwise", [](const sim::ParallelPlan& plan) { return other_fields(plan) != "-"; }, other_fields},
     {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer || plan.offload_activations; }, host_name},
 };
 constexpr std::ptrdiff_t kBehindData = 2;
@@ -165,7 +196,8 @@ std::string plan_summary(const sim::ParallelPlan& plan) {
                      replicas, context, experts, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage",
                      plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "", plan.num_microbatches(), plan.microbatch_size,
                      zero_name(plan), sim::reduces_each(plan) ? " of each microbatch" : "", recompute_name(plan),
-                     host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan));
+                     host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan)) +
+         (other_fields(plan) == "-" ? "" : ", " + other_fields(plan));
 }
 
 }  // namespace cli

@@ -39,19 +39,7 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
 void Evaluator::turn_to(const PlanCandidate& candidate) {
   plan_.mesh.reshard = 1;
   begin_mesh(candidate.mesh);
-  plan_.mesh.reshard = candidate.reshard_ranks;
-  plan_.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
-  plan_.context_algorithm = candidate.context_algorithm;
-  plan_.chunks = candidate.chunks;
-  plan_.microbatch_size = candidate.microbatch;
-  plan_.zero_stage = candidate.zero_stage;
-  plan_.accumulation = candidate.accumulation;
-  plan_.reshard_after_forward = candidate.reshard;
-  plan_.layers_per_unit = candidate.layers_per_unit;
-  plan_.sequence_parallel = candidate.sequence_parallel;
-  plan_.recompute = candidate.recompute;
-  plan_.offload_optimizer = candidate.offload_optimizer;
-  plan_.offload_activations = candidate.offload_activations;
+  put_into(candidate, plan_);
   if (request_.habits) request_.habits(plan_);
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});

@@ -15,7 +15,7 @@ class MeshEnumerator {
   MeshSpace run() &&;
 
  private:
-  std::vector<std::int32_t> degrees(std::string_view axis, const std::optional<std::int32_t>& fixed, DegreeRule rule);
+  std::vector<std::int32_t> degrees(std::string_view axis, std::int32_t fixed, DegreeRule rule);
   std::vector<std::int32_t> contexts();
   std::vector<std::int32_t> experts();
   std::vector<std::int32_t> expert_options(const sim::DeviceMesh& mesh);
@@ -28,16 +28,16 @@ class MeshEnumerator {
   const SearchRequest& request_;
   const FixedAxes& fixed_;
   MeshSpace space_;  // before the degrees: they say here what they refuse
-  std::vector<std::int32_t> tensors_ = degrees("tensor", fixed_.tensor, why_not_tensor);
-  std::vector<std::int32_t> pipelines_ = degrees("pipeline", fixed_.pipeline, why_not_pipeline);
-  std::vector<std::int32_t> datas_ = degrees("data", fixed_.data, why_not_data);
+  std::vector<std::int32_t> tensors_ = degrees("tensor", fixed_.at.mesh.tensor, why_not_tensor);
+  std::vector<std::int32_t> pipelines_ = degrees("pipeline", fixed_.at.mesh.pipeline, why_not_pipeline);
+  std::vector<std::int32_t> datas_ = degrees("data", fixed_.at.mesh.data, why_not_data);
   std::vector<std::int32_t> contexts_ = contexts();
   std::vector<std::int32_t> experts_ = experts();  // degrees that the model has experts for
 };
 
-std::vector<std::int32_t> MeshEnumerator::degrees(std::string_view axis, const std::optional<std::int32_t>& fixed, DegreeRule rule) {
+std::vector<std::int32_t> MeshEnumerator::degrees(std::string_view axis, std::int32_t fixed, DegreeRule rule) {
   std::vector<std::int32_t> allowed;
-  for (const std::int32_t degree : fixed ? std::vector{*fixed} : divisors(request_.cluster.devices)) {
+  for (const std::int32_t degree : fixed_.has(axis) ? std::vector{fixed} : divisors(request_.cluster.devices)) {
     const std::vector<Reason> reasons = rule(request_, degree);
     if (reasons.empty()) allowed.push_back(degree);
     const std::string fix = reasons.empty() ? "" : nearest_degree(request_, rule, {.axis = axis, .degree = degree});
@@ -48,7 +48,7 @@ std::vector<std::int32_t> MeshEnumerator::degrees(std::string_view axis, const s
 
 // Short contexts stay whole, unless a degree is asked for.
 std::vector<std::int32_t> MeshEnumerator::contexts() {
-  if (fixed_.context) return degrees("context", fixed_.context, why_not_context);
+  if (fixed_.has("context")) return degrees("context", fixed_.at.mesh.context, why_not_context);
   std::vector<std::int32_t> allowed;
   for (const std::int32_t degree : divisors(request_.cluster.devices))
     if (degree == 1 || (request_.workload.sequence / degree >= kLeastContextTokens && why_not_context(request_, degree).empty()))
@@ -58,7 +58,7 @@ std::vector<std::int32_t> MeshEnumerator::contexts() {
 
 // Of a dense model one, without a word unless another is asked for.
 std::vector<std::int32_t> MeshEnumerator::experts() {
-  if (fixed_.expert) return degrees("expert", fixed_.expert, why_not_expert);
+  if (fixed_.has("expert")) return degrees("expert", fixed_.at.mesh.expert, why_not_expert);
   std::vector<std::int32_t> allowed = divisors(request_.cluster.devices);
   std::erase_if(allowed, [&](std::int32_t degree) { return !why_not_expert(request_, degree).empty(); });
   return allowed;
@@ -68,11 +68,11 @@ std::vector<std::int32_t> MeshEnumerator::experts() {
 std::vector<std::int32_t> MeshEnumerator::expert_options(const sim::DeviceMesh& mesh) {
   std::vector<std::int32_t> options = experts_;
   std::erase_if(options, [&](std::int32_t degree) { return mesh.copies() % degree != 0; });
-  if (options.empty() && fixed_.expert && !experts_.empty())
-    space_.excluded.push_back(
-        exclude(fmt::format("data={} expert={}", mesh.data, *fixed_.expert),
-                {"divisibility.expert_ranks", {{"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(*fixed_.expert)}}},
-                "expert=1"));
+  if (options.empty() && fixed_.has("expert") && !experts_.empty())
+    space_.excluded.push_back(exclude(
+        fmt::format("data={} expert={}", mesh.data, fixed_.at.mesh.expert),
+        {"divisibility.expert_ranks", {{"copies", std::to_string(mesh.copies())}, {"expert", std::to_string(fixed_.at.mesh.expert)}}},
+        "expert=1"));
   return options;
 }
 
@@ -80,12 +80,14 @@ std::vector<std::int32_t> MeshEnumerator::expert_options(const sim::DeviceMesh& 
 std::vector<std::int32_t> MeshEnumerator::replica_options(const sim::DeviceMesh& mesh) {
   const std::int32_t shards = request_.cluster.devices_per_node() / mesh.tensor;
   const bool leaves_nodes = shards > 1 && shards < mesh.copies() && mesh.copies() % shards == 0;
-  if (!fixed_.replicas) return leaves_nodes ? std::vector{1, mesh.copies() / shards} : std::vector{1};
-  const bool cuts = *fixed_.replicas == 1 || (*fixed_.replicas < mesh.copies() && mesh.copies() % *fixed_.replicas == 0);
-  if (cuts) return {*fixed_.replicas};
-  space_.excluded.push_back(exclude(
-      fmt::format("data={} replicas={}", mesh.copies(), *fixed_.replicas),
-      {"divisibility.replicas", {{"data", std::to_string(mesh.copies())}, {"replicas", std::to_string(*fixed_.replicas)}}}, "replicas=1"));
+  if (!fixed_.has("replicas")) return leaves_nodes ? std::vector{1, mesh.copies() / shards} : std::vector{1};
+  const bool cuts =
+      fixed_.at.mesh.replicas == 1 || (fixed_.at.mesh.replicas < mesh.copies() && mesh.copies() % fixed_.at.mesh.replicas == 0);
+  if (cuts) return {fixed_.at.mesh.replicas};
+  space_.excluded.push_back(
+      exclude(fmt::format("data={} replicas={}", mesh.copies(), fixed_.at.mesh.replicas),
+              {"divisibility.replicas", {{"data", std::to_string(mesh.copies())}, {"replicas", std::to_string(fixed_.at.mesh.replicas)}}},
+              "replicas=1"));
   return {};
 }
 
@@ -94,7 +96,7 @@ void MeshEnumerator::add_replicated(sim::DeviceMesh mesh) {
                                   replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
   for (mesh.expert = 1; mesh.expert <= mesh.copies(); ++mesh.expert)
     for (const std::int32_t each : replicas) {
-      if (std::count(experts.begin(), experts.end(), mesh.expert) == 0 || (mesh.expert > 1 && each > 1 && !fixed_.expert)) continue;
+      if (std::count(experts.begin(), experts.end(), mesh.expert) == 0 || (mesh.expert > 1 && each > 1 && !fixed_.has("expert"))) continue;
       mesh.replicas = each;
       space_.meshes.push_back(mesh);
     }
@@ -115,11 +117,9 @@ void MeshEnumerator::add_products() {
 // The mesh that was asked for, with the reason that no axis has given already.
 void MeshEnumerator::add_impossible() {
   const bool axes_said_why = tensors_.empty() || pipelines_.empty() || datas_.empty() || contexts_.empty();
-  const bool all_fixed = fixed_.data && fixed_.pipeline && fixed_.tensor;
-  const sim::DeviceMesh asked{.data = fixed_.data.value_or(1),
-                              .pipeline = fixed_.pipeline.value_or(1),
-                              .tensor = fixed_.tensor.value_or(1),
-                              .context = fixed_.context.value_or(1)};
+  const bool all_fixed = fixed_.has("data") && fixed_.has("pipeline") && fixed_.has("tensor");
+  const sim::DeviceMesh asked{
+      .data = fixed_.at.mesh.data, .pipeline = fixed_.at.mesh.pipeline, .tensor = fixed_.at.mesh.tensor, .context = fixed_.at.mesh.context};
   if (!axes_said_why || all_fixed) exclude_product(asked);
   space_.meshes = {asked};
 }

@@ -3,28 +3,21 @@
 #include <cmath>
 
 namespace planner {
+namespace {
+
+constexpr std::string_view kFollows = "data";  // from the other degrees
+
+}  // namespace
 
 Distance distance(const PlanCandidate& a, const PlanCandidate& b) {
   Distance all;
-  const auto degree = [&](std::int32_t from, std::int32_t to) {
-    if (from == to) return;
+  for (const Axis& axis : all_axes()) {
+    const double from = axis.number(a), to = axis.number(b);
+    if (from == to || axis.field->name == kFollows) continue;
     ++all.axes;
-    all.ratios += std::abs(std::log(static_cast<double>(from) / to));
-  };
-  degree(a.mesh.tensor, b.mesh.tensor);
-  degree(a.mesh.pipeline, b.mesh.pipeline);
-  degree(a.mesh.context, b.mesh.context);
-  degree(a.mesh.expert, b.mesh.expert);
-  degree(a.mesh.replicas, b.mesh.replicas);
-  degree(a.microbatch, b.microbatch);
-  degree(a.schedule + 1, b.schedule + 1);
-  degree(a.chunks, b.chunks);
-  degree(a.zero_stage + 1, b.zero_stage + 1);
-  degree(a.layers_per_unit, b.layers_per_unit);
-  degree(a.reshard_ranks, b.reshard_ranks);
-  all.axes += (a.accumulation != b.accumulation) + (a.reshard != b.reshard) + (a.sequence_parallel != b.sequence_parallel) +
-              (a.context_algorithm != b.context_algorithm) + (a.recompute != b.recompute) + (a.offload_optimizer != b.offload_optimizer) +
-              (a.offload_activations != b.offload_activations);
+    const double least = axis.field->range.low < 1 ? 1 : 0;  // stages of ZeRO begin with 0
+    if (axis.is_degree) all.ratios += std::abs(std::log((from + least) / (to + least)));
+  }
   return all;
 }
 

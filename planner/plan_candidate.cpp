@@ -1,8 +1,95 @@
 #include "planner/plan_candidate.h"
 
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "sim/plan/field_access.h"
 #include "sim/schedule/schedule.h"
 
 namespace planner {
+namespace {
+
+using Candidate = PlanCandidate;
+using Plan = sim::ParallelPlan;
+using Mesh = sim::DeviceMesh;
+
+// Where an axis lies, in a candidate or in a plan.
+template <auto... Members>
+struct At {
+  static constexpr auto& in(auto& object) { return sim::member<Members...>(object); }
+};
+
+template <class InCandidate, class InPlan>
+Axis axis(std::string_view name, bool is_degree = false) {
+  return {.field = &sim::plan_field(name),
+          .number = [](const Candidate& candidate) { return static_cast<double>(InCandidate::in(candidate)); },
+          .is_degree = is_degree,
+          .put = [](const Candidate& candidate, Plan& plan) { InPlan::in(plan) = InCandidate::in(candidate); },
+          .take =
+              [](const Plan& plan, Candidate& candidate) {
+                auto& at = InCandidate::in(candidate);
+                at = static_cast<std::remove_reference_t<decltype(at)>>(InPlan::in(plan));
+              }};
+}
+
+template <auto Degree>
+Axis degree(std::string_view name) {
+  return axis<At<&Candidate::mesh, Degree>, At<&Plan::mesh, Degree>>(name, true);
+}
+
+std::span<const sim::Schedule> schedules() { return sim::all_schedules(); }
+
+Axis schedule() {
+  return {
+      .field = &sim::plan_field("schedule"),
+      .number = [](const Candidate& candidate) { return static_cast<double>(candidate.schedule); },
+      .is_degree = true,
+      .put = [](const Candidate& candidate, Plan& plan) { plan.schedule = schedules()[static_cast<std::size_t>(candidate.schedule)].name; },
+      .take =
+          [](const Plan& plan, Candidate& candidate) {
+            const auto row =
+                std::find_if(schedules().begin(), schedules().end(), [&](const auto& known) { return known.name == plan.schedule; });
+            candidate.schedule = static_cast<std::int32_t>(row - schedules().begin());
+          }};
+}
+
+// In the order of to_text().
+const std::array kAxes = std::to_array<Axis>({
+    degree<&Mesh::data>("data"),
+    degree<&Mesh::tensor>("tensor"),
+    degree<&Mesh::pipeline>("pipeline"),
+    degree<&Mesh::context>("context"),
+    axis<At<&Candidate::context_algorithm>, At<&Plan::context_algorithm>>("context_algorithm"),
+    degree<&Mesh::expert>("expert"),
+    degree<&Mesh::replicas>("replicas"),
+    axis<At<&Candidate::microbatch>, At<&Plan::microbatch_size>>("microbatch", true),
+    schedule(),
+    axis<At<&Candidate::chunks>, At<&Plan::chunks>>("chunks", true),
+    axis<At<&Candidate::zero_stage>, At<&Plan::zero_stage>>("zero", true),
+    axis<At<&Candidate::accumulation>, At<&Plan::accumulation>>("accumulation"),
+    axis<At<&Candidate::reshard>, At<&Plan::reshard_after_forward>>("reshard"),
+    axis<At<&Candidate::layers_per_unit>, At<&Plan::layers_per_unit>>("layers_per_unit", true),
+    axis<At<&Candidate::reshard_ranks>, At<&Plan::mesh, &Mesh::reshard>>("reshard_ranks", true),
+    axis<At<&Candidate::sequence_parallel>, At<&Plan::sequence_parallel>>("sequence_parallel"),
+    axis<At<&Candidate::recompute>, At<&Plan::recompute>>("recompute"),
+    axis<At<&Candidate::offload_optimizer>, At<&Plan::offload_optimizer>>("offload_optimizer"),
+    axis<At<&Candidate::offload_activations>, At<&Plan::offload_activations>>("offload_activations"),
+});
+
+}  // namespace
+
+std::span<const Axis> all_axes() { return kAxes; }
+
+std::string axis_names() {
+  std::string names;
+  for (const Axis& axis : kAxes) names += (names.empty() ? "" : ", ") + std::string(axis.field->name);
+  return names;
+}
+
+void put_into(const PlanCandidate& candidate, sim::ParallelPlan& plan) {
+  for (const Axis& axis : kAxes) axis.put(candidate, plan);
+}
 
 sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate) {
   sim::ParallelPlan plan;
@@ -11,45 +98,19 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.workload = request.workload;
   plan.vocabulary_multiple = request.vocabulary_multiple;
   plan.training = request.training;
-  plan.mesh = candidate.mesh;
-  plan.mesh.reshard = candidate.reshard_ranks;
-  plan.context_algorithm = candidate.context_algorithm;
-  plan.schedule = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name;
-  plan.chunks = candidate.chunks;
-  plan.microbatch_size = candidate.microbatch;
-  plan.zero_stage = candidate.zero_stage;
-  plan.accumulation = candidate.accumulation;
-  plan.reshard_after_forward = candidate.reshard;
-  plan.layers_per_unit = candidate.layers_per_unit;
-  plan.sequence_parallel = candidate.sequence_parallel;
-  plan.recompute = candidate.recompute;
-  plan.offload_optimizer = candidate.offload_optimizer;
-  plan.offload_activations = candidate.offload_activations;
+  put_into(candidate, plan);
   plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
   if (request.habits) request.habits(plan);
   return plan;
 }
 
 std::vector<Argument> axes_of(const PlanCandidate& candidate) {
-  return {{"data", std::to_string(candidate.mesh.data)},
-          {"tensor", std::to_string(candidate.mesh.tensor)},
-          {"pipeline", std::to_string(candidate.mesh.pipeline)},
-          {"context", std::to_string(candidate.mesh.context)},
-          {"context_algorithm", std::string(sim::kContextAlgorithmNames[static_cast<std::size_t>(candidate.context_algorithm)])},
-          {"expert", std::to_string(candidate.mesh.expert)},
-          {"replicas", std::to_string(candidate.mesh.replicas)},
-          {"microbatch", std::to_string(candidate.microbatch)},
-          {"schedule", std::string(sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].name)},
-          {"chunks", std::to_string(candidate.chunks)},
-          {"zero", std::to_string(candidate.zero_stage)},
-          {"accumulation", std::string(sim::kAccumulationNames[static_cast<std::size_t>(candidate.accumulation)])},
-          {"reshard", candidate.reshard ? "true" : "false"},
-          {"layers_per_unit", std::to_string(candidate.layers_per_unit)},
-          {"reshard_ranks", std::to_string(candidate.reshard_ranks)},
-          {"sequence_parallel", candidate.sequence_parallel ? "true" : "false"},
-          {"recompute", std::string(sim::kRecomputeNames[static_cast<std::size_t>(candidate.recompute)])},
-          {"offload_optimizer", candidate.offload_optimizer ? "true" : "false"},
-          {"offload_activations", candidate.offload_activations ? "true" : "false"}};
+  sim::ParallelPlan plan;
+  put_into(candidate, plan);
+  std::vector<Argument> axes;
+  axes.reserve(kAxes.size());
+  for (const Axis& axis : kAxes) axes.push_back({std::string(axis.field->name), sim::text_of(*axis.field, plan)});
+  return axes;
 }
 
 std::string to_text(const PlanCandidate& candidate) {

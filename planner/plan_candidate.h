@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "planner/reason.h"
 #include "planner/search.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/plan/plan_fields.h"
 
 namespace planner {
 
@@ -28,6 +30,19 @@ struct PlanCandidate {
   bool offload_optimizer = false, offload_activations = false;
   bool operator==(const PlanCandidate&) const = default;
 };
+
+// An axis of the search: a field of the plan in which candidates differ.
+struct Axis {
+  const sim::PlanField* field = nullptr;
+  double (*number)(const PlanCandidate&) = nullptr;  // its value, or the position of its name: for distances
+  bool is_degree = false;                            // how far apart two numbers are counts, by their ratio
+  void (*put)(const PlanCandidate&, sim::ParallelPlan&) = nullptr;
+  void (*take)(const sim::ParallelPlan&, PlanCandidate&) = nullptr;
+};
+std::span<const Axis> all_axes();
+std::string axis_names();  // "data, tensor, ..."
+
+void put_into(const PlanCandidate& candidate, sim::ParallelPlan& plan);  // all its axes; the cut stays
 
 // The candidate as a plan with an even cut.
 sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& candidate);

@@ -4,17 +4,19 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "planner/exclusion.h"
-#include "planner/fixed_axes.h"
 #include "planner/reason.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace planner {
+
+using Fixed = std::map<std::string, std::string>;  // axis=value: names of all_axes(), values as sim::parse_value() takes them
 
 struct SearchRequest {
   sim::ModelConfig model;

@@ -91,7 +91,7 @@ std::vector<sim::ContextAlgorithm> Enumerator::context_algorithms(const sim::Dev
   std::vector<ContextAlgorithm> allowed;
   std::vector<sim::Violation> broken;
   for (const ContextAlgorithm algorithm : {ContextAlgorithm::Ring, ContextAlgorithm::AllGather, ContextAlgorithm::AllToAll}) {
-    if (fixed_.context_algorithm && algorithm != *fixed_.context_algorithm) continue;
+    if (fixed_.has("context_algorithm") && algorithm != fixed_.at.context_algorithm) continue;
     sim::ParallelPlan plan = make_plan(request_, {.mesh = mesh, .context_algorithm = algorithm});
     broken = sim::violations(plan);
     std::erase_if(broken, [](const sim::Violation& violation) { return violation.where.find("context") == std::string::npos; });
@@ -119,8 +119,8 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
 
 std::vector<std::int32_t> Enumerator::microbatches(const sim::DeviceMesh& mesh) {
   const std::int64_t samples = request_.workload.global_batch / mesh.data;
-  if (!fixed_.microbatch) return divisors(samples);
-  const std::int32_t asked = *fixed_.microbatch;
+  if (!fixed_.has("microbatch")) return divisors(samples);
+  const std::int32_t asked = fixed_.at.microbatch;
   if (samples % asked == 0) return {asked};
   space_.excluded.push_back(
       exclude(fmt::format("data={} microbatch={}", mesh.data, asked),
@@ -142,8 +142,9 @@ void Enumerator::add_schedules(const Shape& shape) {
 
 void Enumerator::add_chunks(const Shape& shape, std::int32_t microbatches) {
   const auto most = static_cast<std::int32_t>(request_.model.layers / shape.mesh.pipeline);
+  const std::int32_t last = fixed_.has("chunks") ? fixed_.at.chunks : most;
   Shape complete = shape;
-  for (complete.chunks = fixed_.chunks.value_or(1); complete.chunks <= fixed_.chunks.value_or(most); ++complete.chunks) {
+  for (complete.chunks = fixed_.at.chunks; complete.chunks <= last; ++complete.chunks) {
     std::optional<Reason> why = why_not_chunks(complete, microbatches);
     if (why)
       refusals_.push_back(*std::move(why));
@@ -166,7 +167,7 @@ std::optional<Reason> Enumerator::why_not_chunks(const Shape& shape, std::int32_
 
 // Whether the row is another order than the plain one (see the header); a fixed schedule is taken at its word.
 bool Enumerator::is_choice(std::string_view schedule, const sim::DeviceMesh& mesh, std::int32_t microbatches) const {
-  if (fixed_.schedule) return schedule == *fixed_.schedule;
+  if (fixed_.has("schedule")) return schedule == sim::all_schedules()[static_cast<std::size_t>(fixed_.at.schedule)].name;
   const bool has_order = mesh.pipeline > 1 && microbatches > 1;
   const bool takes_chunks = !sim::find_schedule(schedule)->why_unsupported({.stages = 2, .microbatches = 2, .chunks = 2});
   return has_order || schedule == kPlainSchedule || (takes_chunks && mesh.pipeline > 1);
@@ -174,20 +175,20 @@ bool Enumerator::is_choice(std::string_view schedule, const sim::DeviceMesh& mes
 
 std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& mesh) const {
   const bool possible = mesh.tensor > 1 && request_.workload.sequence / mesh.context % mesh.tensor == 0;
-  if (fixed_.sequence_parallel)
-    return *fixed_.sequence_parallel && !possible ? std::vector<bool>{} : std::vector{*fixed_.sequence_parallel};
+  if (fixed_.has("sequence_parallel"))
+    return fixed_.at.sequence_parallel && !possible ? std::vector<bool>{} : std::vector{fixed_.at.sequence_parallel};
   return possible ? std::vector{false, true} : std::vector{false};
 }
 
 std::vector<std::int32_t> Enumerator::zero_stages(const sim::DeviceMesh& mesh) const {
-  if (fixed_.zero) return {*fixed_.zero};
+  if (fixed_.has("zero")) return {fixed_.at.zero_stage};
   if (mesh.replicas > 1) return {1, 2, 3};
   return mesh.copies() > 1 ? std::vector{0, 1, 2, 3} : std::vector{0};
 }
 
 std::vector<sim::Accumulation> Enumerator::accumulations(const PlanCandidate& candidate) const {
   using enum sim::Accumulation;
-  if (fixed_.accumulation) return {*fixed_.accumulation};
+  if (fixed_.has("accumulation")) return {fixed_.at.accumulation};
   const bool sums_several = request_.workload.global_batch / candidate.mesh.data > candidate.microbatch;
   const bool splits = sim::all_schedules()[static_cast<std::size_t>(candidate.schedule)].splits_backward;
   return sums_several && candidate.mesh.copies() > 1 && !splits ? std::vector{ReduceLast, ReduceEach} : std::vector{ReduceLast};
@@ -195,33 +196,33 @@ std::vector<sim::Accumulation> Enumerator::accumulations(const PlanCandidate& ca
 
 std::vector<sim::Recompute> Enumerator::recomputes() const {
   using enum sim::Recompute;
-  if (fixed_.recompute) return {*fixed_.recompute};
+  if (fixed_.has("recompute")) return {fixed_.at.recompute};
   return request_.model.attention_dropout > 0 ? std::vector{None, Selective, Full} : std::vector{None, Full};
 }
 
 std::vector<bool> Enumerator::host_optimizers() const {
-  if (fixed_.offload_optimizer) return {*fixed_.offload_optimizer};
+  if (fixed_.has("offload_optimizer")) return {fixed_.at.offload_optimizer};
   return request_.offload ? std::vector{false, true} : std::vector{false};
 }
 
 // Inputs that wait for their backward are those of recomputed blocks; where they go the optimizer goes first, which moves less for more.
 std::vector<bool> Enumerator::host_inputs(const PlanCandidate& candidate) const {
   const bool possible = candidate.recompute == sim::Recompute::Full;
-  if (fixed_.offload_activations)
-    return *fixed_.offload_activations && !possible ? std::vector<bool>{} : std::vector{*fixed_.offload_activations};
+  if (fixed_.has("offload_activations"))
+    return fixed_.at.offload_activations && !possible ? std::vector<bool>{} : std::vector{fixed_.at.offload_activations};
   return request_.offload && possible && candidate.offload_optimizer ? std::vector{false, true} : std::vector{false};
 }
 
 std::vector<bool> Enumerator::reshards(std::int32_t zero_stage) const {
   if (zero_stage < 3) return {true};
-  return fixed_.reshard ? std::vector{*fixed_.reshard} : std::vector{true, false};
+  return fixed_.has("reshard") ? std::vector{fixed_.at.reshard} : std::vector{true, false};
 }
 
 // All shards, or those of a node.
 std::vector<std::int32_t> Enumerator::reshard_sizes(const PlanCandidate& candidate) const {
   const sim::DeviceMesh& mesh = candidate.mesh;
   if (candidate.zero_stage < 3 || !candidate.reshard) return {1};
-  if (fixed_.reshard_ranks) return {*fixed_.reshard_ranks};
+  if (fixed_.has("reshard_ranks")) return {fixed_.at.reshard_ranks};
   const std::int32_t near = request_.cluster.devices_per_node() / mesh.tensor;
   const bool fills_node =
       near > 1 && near * mesh.tensor == request_.cluster.devices_per_node() && near < mesh.shards() && mesh.shards() % near == 0;
@@ -230,7 +231,7 @@ std::vector<std::int32_t> Enumerator::reshard_sizes(const PlanCandidate& candida
 
 std::vector<std::int32_t> Enumerator::unit_sizes(const Shape& shape, std::int32_t zero_stage) const {
   if (zero_stage < 3) return {1};
-  if (fixed_.layers_per_unit) return {*fixed_.layers_per_unit};
+  if (fixed_.has("layers_per_unit")) return {fixed_.at.layers_per_unit};
   const std::int64_t parts = std::int64_t{shape.mesh.pipeline} * shape.chunks, most = (request_.model.layers + parts - 1) / parts;
   std::int64_t block = 0;  // a rank's parameters of the last one: with experts where some blocks have them
   for (const sim::Parameter& parameter : model_.layers[model_.layers.size() - 2].parameters)
@@ -261,8 +262,8 @@ void Enumerator::add_options(const Shape& shape) {
 
 // Asked for, but possible on no mesh.
 void Enumerator::exclude_sequence_parallel() {
-  if (!fixed_.sequence_parallel.value_or(false) || !space_.candidates.empty()) return;
-  const std::int32_t tensor = fixed_.tensor.value_or(1);
+  if (!fixed_.at.sequence_parallel || !space_.candidates.empty()) return;
+  const std::int32_t tensor = fixed_.at.mesh.tensor;
   if (tensor > 1 && request_.workload.sequence % tensor == 0) return;
   const Reason reason =
       tensor == 1

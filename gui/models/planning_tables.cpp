@@ -4,6 +4,7 @@
 
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
+#include "sim/plan/plan_fields.h"
 
 namespace gui {
 namespace {
@@ -42,6 +43,25 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
           {position == 0 ? tr("the best") : reasonText(candidate.plan.reasons), {}}};
 }
 
+// Fields of the layout that have columns, or follow from those that have.
+constexpr std::string_view kTold[] = {
+    "data",  "pipeline", "tensor",     "replicas",     "expert", "context",           "vocabulary_multiple", "schedule",
+    "order", "chunks",   "microbatch", "microbatches", "cut",    "sequence_parallel", "recompute",           "offload_optimizer",
+    "zero"};
+
+// All others, where some plan has one that is not at its default: before the reasons.
+void addOtherFields(Table& table, const std::vector<Candidate>& candidates) {
+  std::vector<Cell> cells;
+  bool any = false;
+  for (const Candidate& candidate : candidates) {
+    cells.push_back({textOf(sim::unusual_text(candidate.plan.plan, kTold)), {}});
+    any = any || !cells.back().text.isEmpty();
+  }
+  if (!any) return;
+  table.headers.insert(table.headers.end() - 1, tr("Otherwise"));
+  for (std::size_t row = 0; row < cells.size(); ++row) table.rows[row].insert(table.rows[row].end() - 1, cells[row]);
+}
+
 }  // namespace
 
 Table candidatesTable(const std::vector<Candidate>& candidates) {
@@ -53,6 +73,7 @@ Table candidatesTable(const std::vector<Candidate>& candidates) {
     table.rows.push_back(cellsOf(candidate, static_cast<int>(table.rows.size())));
     table.marked.push_back(candidate.on_front);
   }
+  addOtherFields(table, candidates);
   return table;
 }
 

@@ -44,7 +44,7 @@ Bytes landing_of_gathers(const ParallelPlan& plan) {
     for (const Parameter& parameter : model.layer(layer).parameters) elements += local_elements(parameter, plan.mesh);
     most = std::max(most, elements * (is_block ? std::int64_t{2} * plan.layers_per_unit : 1));
   }
-  return plan.bytes(Numbers::Activations) * most;
+  return plan.bytes(Numbers::Weights) * most;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How a row of plan_fields reaches its member: the kind follows from the member's type. Used by plan_fields.cpp alone.
+// How a row of plan_fields reaches its member: the kind follows from the member's type. Used by plan_fields.cpp; member() by the planner's axes, too.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace sim {
 
-// The member at the end of a path of members.
+// The member of an object at the end of a path of members.
 template <auto... Members>
-constexpr auto& member(auto& plan) {
-  return (plan.*....*Members);
+constexpr auto& member(auto& object) {
+  return (object.*....*Members);
 }
 template <auto... Members>
 using MemberType = std::remove_reference_t<decltype(member<Members...>(std::declval<ParallelPlan&>()))>;

@@ -72,7 +72,7 @@ FieldValue read_value(const PlanField& field, const JsonReader& at, const std::s
     case FieldKind::Text: return read_text(field, at, key, std::get<std::string>(fallback));
     case FieldKind::Amount: return at.bytes(key, std::get<Bytes>(fallback));
     case FieldKind::Integers: return at.integers(key);
-    case FieldKind::Texts: return read_texts(at, key);
+    case FieldKind::Lines: return read_texts(at, key);
   }
   return fallback;
 }

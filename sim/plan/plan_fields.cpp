@@ -78,7 +78,7 @@ constexpr FieldAccess kPrecision{
     .set = set_precision,
     .grammar = "fp64, fp32, tf32, bf16 or fp16, and behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
-constexpr FieldAccess kOrder{.kind = FieldKind::Texts, .get = get_order, .set = set_order};
+constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
 constexpr FieldAccess kMicrobatches{.kind = FieldKind::Integer,
                                     .get = [](const Plan& plan) -> FieldValue { return plan.num_microbatches(); }};
@@ -255,6 +255,16 @@ bool stands_in_file(const PlanField& field, const ParallelPlan& plan) {
   return field.stands != nullptr ? field.stands(plan) : !is_at_default(field, plan);
 }
 
+std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told) {
+  std::string text;
+  for (const PlanField& field : kFields) {
+    const bool is_told = std::find(told.begin(), told.end(), field.name) != told.end();
+    if (field.role != Layout || is_told || is_at_default(field, plan)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", field.words, text_of(field, plan));
+  }
+  return text;
+}
+
 std::string to_text(const FieldValue& value) { return std::visit(ValueText{}, value); }
 std::string text_of(const PlanField& field, const ParallelPlan& plan) { return to_text(field.access.get(plan)); }
 
@@ -266,7 +276,7 @@ std::optional<FieldValue> parse_value(const PlanField& field, std::string_view t
     case FieldKind::Text: return parse_text(field, text);
     case FieldKind::Amount: return parse_amount(text);
     case FieldKind::Integers:
-    case FieldKind::Texts: break;  // nobody types them
+    case FieldKind::Lines: break;  // nobody types them
   }
   return std::nullopt;
 }

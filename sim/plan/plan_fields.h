@@ -18,7 +18,7 @@
 namespace sim {
 
 using FieldValue = std::variant<std::int64_t, double, bool, std::string, Bytes, std::vector<std::int64_t>, std::vector<std::string>>;
-enum class FieldKind : std::uint8_t { Integer, Number, Switch, Text, Amount, Integers, Texts };  // in the order of FieldValue
+enum class FieldKind : std::uint8_t { Integer, Number, Switch, Text, Amount, Integers, Lines };  // in the order of FieldValue
 
 // Workload and Training say what is trained, Layout how it is cut. Training and Saving change no prediction: they are outside the hash.
 // Saving: how often the run is saved; plans do not differ in it.
@@ -65,5 +65,8 @@ std::string to_text(const FieldValue& value);
 std::string text_of(const PlanField& field, const ParallelPlan& plan);
 std::optional<FieldValue> parse_value(const PlanField& field, std::string_view text);  // nothing: it is no such value
 std::string accepted(const PlanField& field);                                          // "true, false"; "a whole number of at least 1"
+
+// "accumulation reduce_each, prefetch false": what of the layout is not at its default, beside the fields that are `told` elsewhere; empty: nothing.
+std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told);
 
 }  // namespace sim

@@ -21,19 +21,21 @@ TEST(FixedAxes, ReadsEveryAxis) {
                                           {"sequence_parallel", "true"},
                                           {"recompute", "full"},
                                           {"schedule", "interleaved"}});
-  EXPECT_EQ(axes.data, 4);
-  EXPECT_EQ(axes.tensor, 2);
-  EXPECT_EQ(axes.pipeline, 8);
-  EXPECT_EQ(axes.chunks, 3);
-  EXPECT_EQ(axes.microbatch, 16);
-  EXPECT_EQ(axes.zero, 3);
-  EXPECT_EQ(axes.accumulation, sim::Accumulation::ReduceEach);
-  EXPECT_EQ(axes.reshard, false);
-  EXPECT_EQ(axes.layers_per_unit, 4);
-  EXPECT_EQ(axes.reshard_ranks, 8);
-  EXPECT_EQ(axes.sequence_parallel, true);
-  EXPECT_EQ(axes.recompute, sim::Recompute::Full);
-  EXPECT_EQ(axes.schedule, "interleaved");
+  EXPECT_EQ(axes.at.mesh.data, 4);
+  EXPECT_EQ(axes.at.mesh.tensor, 2);
+  EXPECT_EQ(axes.at.mesh.pipeline, 8);
+  EXPECT_EQ(axes.at.chunks, 3);
+  EXPECT_EQ(axes.at.microbatch, 16);
+  EXPECT_EQ(axes.at.zero_stage, 3);
+  EXPECT_EQ(axes.at.accumulation, sim::Accumulation::ReduceEach);
+  EXPECT_EQ(axes.at.reshard, false);
+  EXPECT_EQ(axes.at.layers_per_unit, 4);
+  EXPECT_EQ(axes.at.reshard_ranks, 8);
+  EXPECT_EQ(axes.at.sequence_parallel, true);
+  EXPECT_EQ(axes.at.recompute, sim::Recompute::Full);
+  EXPECT_EQ(sim::all_schedules()[static_cast<std::size_t>(axes.at.schedule)].name, "interleaved");
+  EXPECT_TRUE(axes.has("zero"));
+  EXPECT_FALSE(axes.has("expert"));
 }
 
 TEST(FixedAxes, NamesEveryMistakeAtOnce) {

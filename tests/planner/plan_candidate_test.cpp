@@ -35,13 +35,8 @@ TEST(PlanCandidate, ItsAxesAreWhatFixTakes) {
   Fixed fixed;
   for (const Argument& axis : axes_of(kCandidate)) fixed[axis.name] = axis.value;
   const FixedAxes read = read_fixed_axes(fixed);
-  EXPECT_EQ(read.data, 2);
-  EXPECT_EQ(read.zero, 3);
-  EXPECT_EQ(read.accumulation, sim::Accumulation::ReduceEach);
-  EXPECT_EQ(read.reshard, false);
-  EXPECT_EQ(read.layers_per_unit, 2);
-  EXPECT_EQ(read.sequence_parallel, true);
-  EXPECT_EQ(read.recompute, sim::Recompute::Full);
+  EXPECT_EQ(read.at, kCandidate);
+  EXPECT_EQ(read.given.size(), all_axes().size());
   EXPECT_EQ(to_text(kCandidate).substr(0, 25), "data=2 tensor=2 pipeline=");
 }
 

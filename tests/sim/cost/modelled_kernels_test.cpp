@@ -26,6 +26,13 @@ TEST(ModelledKernels, OnlyWhereTheProfileSpeaksOfKernelsAndNothingWasMeasured) {
   EXPECT_FALSE(is_modelled(testing::small_gpu()));
 }
 
+TEST(ModelledKernels, SmallerStatesAreSteppedFaster) {
+  ParallelPlan plan = a100_plan();
+  const double before = ModelledKernels(plan).optimizer_bytes();
+  plan.workload.precision = plan.workload.precision.with(Numbers::Moments, Precision::Bf16);
+  EXPECT_EQ(ModelledKernels(plan).optimizer_bytes(), before - 2 * 2 * 2) << "two moments, two bytes less each, read and written";
+}
+
 TEST(ModelledKernels, AProductIsThatOfTheClock) {
   const ParallelPlan plan = a100_plan();
   const Device device(plan.cluster.hardware);

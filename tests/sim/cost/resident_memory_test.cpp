@@ -97,6 +97,19 @@ TEST(ClosedForm, AnOffloadedOptimizerLeavesTheDevice) {
   EXPECT_EQ(host_memory(plan, elements), Bytes(0));
 }
 
+TEST(ResidentMemory, EachKindOfNumberHasItsOwnBytes) {
+  ParallelPlan plan = testing::tiny_plan();
+  const auto bytes = [&](const PrecisionPolicy& policy) {
+    plan.workload.precision = policy;
+    return total(resident_memory(plan, {.all = kElements, .owned = kElements}));
+  };
+  const PrecisionPolicy half(Precision::Bf16), summed = half.with(Numbers::Gradients, Precision::Fp32);
+  EXPECT_EQ(bytes(summed), Bytes((2 + 4 + 12) * kElements));
+  EXPECT_EQ(bytes(summed.with(Numbers::Wire, Precision::Bf16)), bytes(summed)) << "what travels is not kept";
+  EXPECT_EQ(bytes(summed.with(Numbers::Moments, Precision::Bf16)), Bytes((2 + 4 + 4 + 4) * kElements));
+  EXPECT_EQ(bytes(half.with(Numbers::Masters, Precision::Bf16)), Bytes((2 + 2 + 4) * kElements)) << "no masters beside the weights";
+}
+
 TEST(ResidentMemory, SgdKeepsOneMoment) {
   EXPECT_EQ(resident(0, Precision::Fp32, OptimizerKind::Sgd), Bytes(12 * kElements));
   EXPECT_EQ(resident(0, Precision::Bf16, OptimizerKind::Sgd), Bytes(12 * kElements));

@@ -17,7 +17,7 @@ FieldValue another(const PlanField& field, const FieldValue& value) {
     case FieldKind::Switch: return !std::get<bool>(value);
     case FieldKind::Amount: return std::get<Bytes>(value) + Bytes(7);
     case FieldKind::Integers: return std::vector<std::int64_t>{0, 2};
-    case FieldKind::Texts: return order_rows(testing::tiny_plan().order_table());
+    case FieldKind::Lines: return order_rows(testing::tiny_plan().order_table());
     case FieldKind::Text: break;
   }
   if (field.access.names == nullptr) return std::string("bf16 gradients=fp32");
@@ -49,7 +49,7 @@ TEST(PlanFields, WhatIsSetIsWhatTheyHoldThen) {
 
 TEST(PlanFields, TheirTextReadsBack) {
   for (const PlanField& field : plan_fields()) {
-    if (field.access.kind == FieldKind::Integers || field.access.kind == FieldKind::Texts) continue;
+    if (field.access.kind == FieldKind::Integers || field.access.kind == FieldKind::Lines) continue;
     const FieldValue value = another(field, field.access.get(testing::tiny_plan()));
     EXPECT_EQ(parse_value(field, to_text(value)), value) << field.name;
     EXPECT_FALSE(parse_value(field, "no such value") && field.access.names != nullptr) << field.name;
@@ -76,6 +76,15 @@ TEST(PlanFields, SayWhatTheyAccept) {
   EXPECT_FALSE(parse_value(plan_field("tensor"), "2x"));
   EXPECT_FALSE(parse_value(plan_field("bucket_size"), "25"));
   EXPECT_EQ(parse_value(plan_field("bucket_size"), "25 MiB"), FieldValue(Bytes(25 << 20)));
+}
+
+TEST(PlanFields, WhatIsUnusualIsTold) {
+  ParallelPlan plan = testing::tiny_plan();
+  constexpr std::string_view kTold[] = {"microbatches", "cut"};
+  EXPECT_EQ(unusual_text(plan, kTold), "");
+  plan.accumulation = Accumulation::ReduceEach;
+  plan.prefetch = false;
+  EXPECT_EQ(unusual_text(plan, kTold), "prefetch false, accumulation reduce_each");
 }
 
 TEST(PlanFields, AtTheirDefaultTheyDoNotStandInTheFile) {

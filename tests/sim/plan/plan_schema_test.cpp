@@ -25,7 +25,7 @@ Json type_schema(const PlanField& field) {
     case FieldKind::Switch: return {{"type", "boolean"}};
     case FieldKind::Amount: return {{"$ref", "#/$defs/bytes"}};
     case FieldKind::Integers: return {{"type", "array"}, {"items", {{"type", "integer"}}}};
-    case FieldKind::Texts: return {{"type", "array"}, {"items", {{"type", "string"}}}};
+    case FieldKind::Lines: return {{"type", "array"}, {"items", {{"type", "string"}}}};
     case FieldKind::Text: break;
   }
   if (field.access.names == nullptr) return {{"type", "string"}};
@@ -34,7 +34,7 @@ Json type_schema(const PlanField& field) {
 
 Json field_schema(const PlanField& field) {
   Json json = type_schema(field);
-  const bool is_list = field.access.kind == FieldKind::Integers || field.access.kind == FieldKind::Texts;
+  const bool is_list = field.access.kind == FieldKind::Integers || field.access.kind == FieldKind::Lines;
   if (!field.required && !is_list && field.access.set != nullptr) json["default"] = to_json(field.access.get(ParallelPlan()));
   const std::string grammar(field.access.grammar);
   json["description"] = std::string(field.meaning) + (grammar.empty() ? "" : ": " + grammar);

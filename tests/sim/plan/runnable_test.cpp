@@ -27,6 +27,18 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, NumbersKeptApartAreRefusedButForGradientsInFp32) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  const PrecisionPolicy summed = PrecisionPolicy(Precision::Bf16).with(Numbers::Gradients, Precision::Fp32);
+  plan.workload.precision = summed;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  for (const Numbers what : {Numbers::Wire, Numbers::Moments, Numbers::Masters}) {
+    plan.workload.precision = summed.with(what, Precision::Bf16);
+    EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/precision")));
+  }
+}
+
 TEST(Runnable, ScaledRotaryPositionsRun) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model.rope_scaling = {.kind = RopeScalingKind::Linear, .factor = 2};
