@@ -7,7 +7,8 @@ namespace sim {
 std::int64_t ParallelPlan::num_microbatches() const { return workload.global_batch / (mesh.data * microbatch_size); }
 
 PipelineShape ParallelPlan::pipeline_shape() const {
-  return {.stages = mesh.pipeline, .microbatches = static_cast<std::int32_t>(num_microbatches()), .chunks = chunks};
+  return {
+      .stages = mesh.pipeline, .microbatches = static_cast<std::int32_t>(num_microbatches()), .chunks = chunks, .group = microbatch_group};
 }
 
 ShardShape ParallelPlan::shard_shape() const {

@@ -85,7 +85,8 @@ struct ParallelPlan {
   std::int64_t vocabulary_multiple = 128;
   std::string schedule = "1f1b";  // a row of all_schedules(), or "csv": as written_order says
   std::optional<OrderTable> written_order;
-  std::int32_t chunks = 1;  // v
+  std::int32_t chunks = 1;            // v
+  std::int32_t microbatch_group = 0;  // interleaved: microbatches that pass a stage together; 0: as few as fill the pipeline, evenly
   StageCut cut;
   std::int64_t microbatch_size = 1;   // samples
   std::int32_t zero_stage = 0;        // 0 (DDP), 1, 2, 3

@@ -123,6 +123,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, kOrder, {}, [](const Plan& plan) { return plan.written_order.has_value(); }},
     {"chunks", "/chunks", "chunks", "model chunks a stage (v)",
      Layout, at<&Plan::chunks>(), kDegree, always},
+    {"microbatch_group", "/microbatch_group", "microbatch group", "interleaved: so many microbatches pass a stage together, chunk by chunk; 0: as few as fill the pipeline, evenly",
+     Layout, at<&Plan::microbatch_group>(), {0, kMostMicrobatches}},
     {"cut", "/cut", "stage cut", "first layer of each virtual stage, in model order",
      Layout, kCut, {}, always},
     {"microbatch", "/microbatch_size", "microbatch", "samples",

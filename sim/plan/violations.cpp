@@ -158,6 +158,8 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
              "use fewer stages or chunks");
   rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks",
              fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
+  rules.must(plan.microbatch_group == 0 || (schedule != nullptr && schedule->takes_groups), "/microbatch_group",
+             fmt::format("schedule {} has no groups of microbatches", plan.schedule), "leave it out, or use schedule interleaved");
   if (rules.clean() && plan.written_order)
     check_written_order(plan, rules);
   else if (rules.clean())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/model/model_words.h"
 #include "sim/recipe/megatron_network.h"
@@ -160,6 +161,9 @@ void settle_stages(Draft& draft) {
         static_cast<std::int32_t>(std::clamp<std::int64_t>(counted / (plan.mesh.pipeline * *draft.blocks_of_chunk), 1, kMostChunks));
   if (plan.mesh.pipeline == 1) plan.chunks = 1;
   plan.schedule = plan.chunks > 1 ? "interleaved" : "1f1b";
+  if (plan.chunks == 1 && std::exchange(plan.microbatch_group, 0) > 0)
+    draft.notes.push_back({"microbatch-group-size-per-virtual-pipeline-stage", "is of interleaved chunks, and there is one a stage",
+                           "the order is 1f1b without it"});
   if (plan.mesh.pipeline == 1 || !draft.blocks.empty()) return;
   if (draft.first_blocks || draft.last_blocks)
     settle_uneven(draft);

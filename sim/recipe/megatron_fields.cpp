@@ -281,10 +281,11 @@ constexpr Field kFields[] = {
        if (is_on(v.text())) d.plan.chunks = v.degree();
      }},
     {"num-layers-per-virtual-pipeline-stage", "", nullptr, [](const Value& v, Draft& d) { d.blocks_of_chunk = v.degree(); }},
-    {"microbatch-group-size-per-virtual-pipeline-stage", "microbatch-group-size-per-vp-stage", nullptr,
+    {"microbatch-group-size-per-virtual-pipeline-stage", "microbatch-group-size-per-vp-stage",
+     [](const ParallelPlan& p) { return written_if(p.microbatch_group > 0, std::to_string(p.microbatch_group)); },
      [](const Value& v, Draft& d) {
-       if (v.count() != d.plan.mesh.pipeline)
-         v.lost(fmt::format("is {}: groups of another size than the {} stages, which the plan's order has", v.text(), d.plan.mesh.pipeline), "mind time and memory");
+       const std::int32_t group = v.degree();
+       d.plan.microbatch_group = group == d.plan.mesh.pipeline ? 0 : group;  // as without it
      }},
     {"decoder-first-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
     {"decoder-last-pipeline-num-layers", "", nullptr, [](const Value& v, Draft& d) { d.last_blocks = v.degree(); }},

@@ -239,6 +239,8 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(precision != Precision::Bf16 && precision != Precision::Fp32, "/workload/precision",
                    fmt::format("there is no setting for {}", kPrecisionNames[static_cast<std::size_t>(precision)]),
                    "plan with --precision bf16 or fp32");
+  judgement.refuse(plan.microbatch_group > 0, "/microbatch_group", "groups of microbatches have the sizes there that PyTorch gives them",
+                   "leave it out of the plan, or export to Megatron-LM");
   judgement.refuse(plan.offload_optimizer, "/offload_optimizer", "torchtitan offloads parameters with the optimizer, or nothing",
                    "plan with --fix offload_optimizer=false, or export to DeepSpeed");
   note_units(plan, judgement);

@@ -13,6 +13,10 @@ std::optional<std::string> why_unsupported(PipelineShape shape) {
   if (const auto why = why_not_a_shape(shape)) return why;
   if (shape.stages < 2) return fmt::format("needs at least 2 stages, not {}; use schedule=1f1b", shape.stages);
   if (shape.chunks < 2) return fmt::format("needs at least 2 chunks a stage, not {}; use schedule=1f1b", shape.chunks);
+  const std::int32_t last = shape.group == 0 ? 0 : shape.microbatches % shape.group;
+  if (shape.group != 0 && (shape.group < shape.stages || shape.group > shape.microbatches || (last != 0 && last < shape.stages)))
+    return fmt::format("groups of {} cut {} microbatches so that one is shorter than the {} stages; use another microbatch_group",
+                       shape.group, shape.microbatches, shape.stages);
   return std::nullopt;
 }
 
@@ -21,11 +25,14 @@ struct Group {
   std::int32_t first = 0, size = 0;
 };
 
-// As many groups as a group of every stage's own microbatch allows, as even as whole microbatches allow, the longer ones first: none is
+// Of the size that is given, the last one shorter. Else as many groups as a group of every stage's own microbatch allows, as even as whole microbatches allow, the longer ones first: none is
 // shorter than the pipeline (unless the step is), so no chunk waits for its own output.
 std::vector<Group> groups_of(PipelineShape shape) {
-  const std::int32_t count = std::max(1, shape.microbatches / shape.stages);
   std::vector<Group> groups;
+  for (std::int32_t first = 0; shape.group > 0 && first < shape.microbatches; first += shape.group)
+    groups.push_back({.first = first, .size = std::min(shape.group, shape.microbatches - first)});
+  if (!groups.empty()) return groups;
+  const std::int32_t count = std::max(1, shape.microbatches / shape.stages);
   for (std::int32_t first = 0, at = 0; at < count; first += groups.back().size, ++at)
     groups.push_back({.first = first, .size = shape.microbatches / count + (at < shape.microbatches % count ? 1 : 0)});
   return groups;
@@ -64,6 +71,7 @@ const Schedule kInterleavedSchedule{
     .paper = "Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, SC 2021",
     .why_unsupported = why_unsupported,
     .order = interleaved_order,
+    .takes_groups = true,
 };
 
 }  // namespace sim

@@ -27,6 +27,7 @@ struct PipelineShape {
   std::int32_t stages = 1;        // p
   std::int32_t microbatches = 1;  // m
   std::int32_t chunks = 1;        // v: model chunks a stage
+  std::int32_t group = 0;         // microbatches that pass a stage together, chunk by chunk; 0: as the schedule has it
 };
 
 // Which virtual stage (in model order) chunk c of stage s is.  Loop: c * p + s.  V: c * p + s going down, c * p + p-1-s coming up.
@@ -46,6 +47,7 @@ struct Schedule {
   std::vector<StageAction> (*order)(PipelineShape, StageIndex);
   bool splits_backward = false;
   ChunkPlacement placement = ChunkPlacement::Loop;
+  bool takes_groups = false;  // of a size that is given
 };
 
 std::span<const Schedule> all_schedules();             // "gpipe", "1f1b", "interleaved", "zb-1p", ...

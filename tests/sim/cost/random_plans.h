@@ -104,6 +104,7 @@ class PlanGenerator {
       if (coin()) plan.cluster = described(plan.cluster, coin());
       if (one_of({0, 0, 1}) == 1) plan.workload.precision = kept_apart();
     }
+    if (plan.schedule == "interleaved" && coin()) plan.microbatch_group = static_cast<std::int32_t>(plan.num_microbatches());
     return plan;
   }
 

@@ -77,6 +77,17 @@ TEST(Violations, ExpertsAreDealtOutEvenly) {
   EXPECT_THAT(violations(plan), broken("/mesh/expert", "replicas of shards"));
 }
 
+TEST(Violations, GroupsOfMicrobatchesAreOfInterleavedChunks) {
+  ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2, .tensor = 1}, 2);
+  plan.microbatch_group = 4;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.microbatch_group = 7;
+  EXPECT_THAT(violations(plan), broken("/schedule", "groups of 7 cut 8 microbatches"));
+  plan = testing::tiny_plan();
+  plan.microbatch_group = 4;
+  EXPECT_THAT(violations(plan), broken("/microbatch_group", "1f1b"));
+}
+
 TEST(Violations, InputsGoToTheHostOfRecomputedBlocksAlone) {
   ParallelPlan plan = testing::tiny_plan();
   plan.offload_activations = true;

@@ -25,12 +25,15 @@ TEST(Megatron, AScriptOfAnyonesBecomesAPlan) {
   const ImportedPlan plan = testing::imported(
       "#!/bin/bash\nTP=2\nMODEL=(\n  --num-layers 4\n  --hidden-size 64\n)\ntorchrun --nproc-per-node $GPUS pretrain_gpt.py ${MODEL[@]} "
       "--tensor-model-parallel-size $TP --pipeline-model-parallel-size 2 "
-      "--num-virtual-stages-per-pipeline-rank 2 --use-distributed-optimizer --micro-batch-size 2 --global-batch-size 16 --seq-length 32 "
+      "--num-virtual-stages-per-pipeline-rank 2 --microbatch-group-size-per-virtual-pipeline-stage 4 --use-distributed-optimizer "
+      "--micro-batch-size 2 --global-batch-size 16 --seq-length 32 "
       "--bf16 --recompute-activations --save out --make-vocab-size-divisible-by 64",
       llama_on(8));
   EXPECT_EQ(plan.plan.mesh, (DeviceMesh{.data = 2, .pipeline = 2, .tensor = 2}));
   EXPECT_EQ(plan.plan.schedule, "interleaved");
   EXPECT_EQ(plan.plan.chunks, 2);
+  EXPECT_EQ(plan.plan.microbatch_group, 4);
+  EXPECT_THAT(testing::main_text(kMegatron, plan.plan), HasSubstr("--microbatch-group-size-per-virtual-pipeline-stage 4"));
   EXPECT_EQ(plan.plan.zero_stage, 1);
   EXPECT_EQ(plan.plan.recompute, Recompute::Selective);
   EXPECT_EQ(plan.plan.vocabulary_multiple, 128);

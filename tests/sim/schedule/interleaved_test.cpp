@@ -54,6 +54,17 @@ TEST(Interleaved, LooksLikeItsPictureWhereGroupsAreUneven) {
             "F0.0 F1.0 F2.0 F0.1 B0.1 F1.1 B1.1 F2.1 B2.1 F3.0 B0.0 F4.0 B1.0 F3.1 B2.0 F4.1 B3.1 B4.1 B3.0 B4.0");
 }
 
+// Megatron-LM's microbatch_group_size_per_vp_stage: the warm-up of stage 0 is 2 + 4.
+TEST(Interleaved, GroupsHaveTheSizeThatIsGiven) {
+  PipelineShape shape{.stages = 2, .microbatches = 4, .chunks = 2, .group = 4};
+  EXPECT_EQ(interleaved_text(shape, 0), "F0.0 F1.0 F2.0 F3.0 F0.1 F1.1 F2.1 B0.1 F3.1 B1.1 B2.1 B3.1 B0.0 B1.0 B2.0 B3.0");
+  EXPECT_FALSE(kInterleavedSchedule.why_unsupported(shape));
+  for (const std::int32_t group : {1, 5, 3}) {  // shorter than the pipeline, longer than the step, one left
+    shape.group = group;
+    EXPECT_TRUE(kInterleavedSchedule.why_unsupported(shape)) << group;
+  }
+}
+
 TEST(Interleaved, NeedsTwoStagesAndTwoChunks) {
   EXPECT_TRUE(kInterleavedSchedule.why_unsupported({.stages = 1, .microbatches = 4, .chunks = 2}));
   EXPECT_TRUE(kInterleavedSchedule.why_unsupported({.stages = 2, .microbatches = 4, .chunks = 1}));
