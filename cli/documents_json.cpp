@@ -7,6 +7,7 @@
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/engine/out_of_memory.h"
 #include "sim/plan/field_json.h"
 #include "sim/units/json_reader.h"
 
@@ -62,6 +63,7 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
           {"bubble_ratio", result.bubble},
           {"exposed_communication_ratio", result.exposed_communication},
           {"peak_memory_bytes", result.peak_memory.value()},
+          {"out_of_memory_chance_ratio", sim::out_of_memory_chance(plan, result)},
           {"host_memory_bytes", result.host_memory.value()},
           {"fits", result.fits},
           {"tasks", result.num_tasks},
@@ -84,7 +86,10 @@ Json shape_json(const sim::ParallelPlan& plan) {
 Json ranked_json(const std::vector<planner::RankedPlan>& plans) {
   Json list = Json::array();
   for (const planner::RankedPlan& plan : plans)
-    list.push_back({{"plan", shape_json(plan.plan)}, {"result", result_json(plan.plan, plan.result)}, {"why_not_best", plan.why_not_best}});
+    list.push_back({{"plan", shape_json(plan.plan)},
+                    {"result", result_json(plan.plan, plan.result)},
+                    {"out_of_memory_chance_ratio", plan.out_of_memory_chance},  // of the limit that was asked for
+                    {"why_not_best", plan.why_not_best}});
   return list;
 }
 
@@ -142,10 +147,12 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
   return printed("search", {{"plan_file", result.ranked.empty() ? Json(nullptr) : Json(options.output)},
                             {"ranked", ranked_json(result.ranked)},
                             {"pareto", ranked_json(result.pareto)},
+                            {"risky", ranked_json(result.risky)},
                             {"excluded", excluded},
                             {"candidates", result.candidates},
                             {"infeasible", result.infeasible},
                             {"pruned_memory", result.pruned_memory},
+                            {"pruned_risk", result.pruned_risk},
                             {"pruned_bound", result.pruned_bound},
                             {"simulated", result.simulated},
                             {"proof", result.proof}});

@@ -100,6 +100,7 @@ void declare_plan(CLI::App& app, Values& values) {
                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
   command->add_option("--fix", values.fixed, "axis=value, repeated: " + planner::axis_names())->expected(1)->take_all();
+  command->add_option("--risk", values.plan.risk, "Chance to run out of memory up to which a plan competes")->capture_default_str();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(CLI::PositiveNumber);

@@ -1,6 +1,7 @@
 #include "cli/plan_request.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -53,6 +54,16 @@ Violations why_not(const sim::ParallelPlan& plan, bool by_worker, const sim::Pro
   return found;
 }
 
+// "5 %", "5%".
+double risk_of(const std::string& text, Violations& violations) {
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (error == std::errc() && (unit == "%" || unit == " %") && percent >= 0 && percent <= 100) return percent / 100;
+  violations.push_back({"--risk", "'" + text + "' is no share from 0 % to 100 %", "write it like \"5 %\""});
+  return 0;
+}
+
 }  // namespace
 
 planner::SearchRequest search_request(const PlanOptions& options) {
@@ -66,6 +77,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
       .global_batch = options.global_batch,
       .precision = precision_of(options, request.cluster, violations),
       .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
+  request.risk = risk_of(options.risk, violations);
   request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6) violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);

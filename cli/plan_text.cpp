@@ -107,8 +107,8 @@ void add_rare_columns(std::vector<Row>& rows, const std::vector<const sim::Paral
 }
 
 Row header() {
-  return {"#",    "data",     "tensor", "pipeline", "schedule",    "microbatches", "zero", "recompute", "sequence par.",
-          "step", "tokens/s", "MFU",    "bubble",   "peak memory", "why not first"};
+  return {"#",    "data",     "tensor", "pipeline", "schedule",    "microbatches", "zero",         "recompute", "sequence par.",
+          "step", "tokens/s", "MFU",    "bubble",   "peak memory", "OOM chance",   "why not first"};
 }
 
 Row cells(std::size_t number, const planner::RankedPlan& ranked) {
@@ -128,6 +128,7 @@ Row cells(std::size_t number, const planner::RankedPlan& ranked) {
           sim::percent(ranked.result.mfu),
           sim::percent(ranked.result.bubble),
           sim::to_text(ranked.result.peak_memory),
+          sim::percent(ranked.out_of_memory_chance),
           ranked.why_not_best};
 }
 
@@ -156,6 +157,14 @@ std::string front(const std::vector<planner::RankedPlan>& plans) {
   return table_text(rows) + (hidden > 0 ? fmt::format("and {} more between them: --json lists all\n", hidden) : "");
 }
 
+// Faster, but too near the edge.
+std::string aside(const planner::RankedPlan& risky, bool has_best) {
+  return fmt::format("{}: {}; {}: {}. --risk lets such plans compete\n", has_best ? "Faster, but left aside" : "Fits, but left aside",
+                     plan_summary(risky.plan),
+                     sim::to_text(sim::to_seconds(risky.result.step_time)) + ", " + sim::to_text(risky.result.peak_memory),
+                     risky.why_not_best);
+}
+
 std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
   std::vector<Row> rows{{"family", "candidates", "because", "reason"}};
   for (const planner::Exclusion& exclusion : excluded)
@@ -182,10 +191,12 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
   std::string text = console.heading(title(request));
   if (!result.ranked.empty())
     text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(result.ranked.front().plan);
+  for (const planner::RankedPlan& risky : result.risky) text += aside(risky, !result.ranked.empty());
   if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
   if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
-  return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} cannot win, {} simulated. {}\n", result.candidates,
-                            result.infeasible, result.pruned_memory, result.pruned_bound, result.simulated, result.proof);
+  return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} too risky, {} cannot win, {} simulated. {}\n",
+                            result.candidates, result.infeasible, result.pruned_memory, result.pruned_risk, result.pruned_bound,
+                            result.simulated, result.proof);
 }
 
 std::string plan_summary(const sim::ParallelPlan& plan) {

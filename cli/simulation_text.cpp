@@ -10,6 +10,7 @@
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
+#include "sim/engine/out_of_memory.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
@@ -46,7 +47,7 @@ std::string disturbances_text(const sim::SimulationResult& result) {
 std::string memory_interval_text(const sim::ParallelPlan& plan, const sim::SimulationResult& result) {
   const sim::DeviceResult* const fullest = sim::fullest_device(result);
   const sim::MemoryInterval interval = sim::memory_interval(plan, fullest == nullptr ? sim::MemoryBreakdown() : fullest->at_peak);
-  const double chance = interval.chance_above(result.peak_memory, sim::usable_memory(plan.cluster));
+  const double chance = sim::out_of_memory_chance(plan, result);
   return fmt::format("{} to {}   {}{}", sim::to_text(interval.low(result.peak_memory)), sim::to_text(interval.high(result.peak_memory)),
                      interval.basis, chance >= 0.001 ? fmt::format("; out of memory with a chance of {}", sim::percent(chance)) : "");
 }

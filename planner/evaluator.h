@@ -20,6 +20,7 @@ enum class Verdict : std::uint8_t {
   Illegal,      // sim::violations()
   NotRunnable,  // by the request's why_not
   TooLarge,     // the memory bound (or the simulated peak) exceeds the limit
+  TooRisky,     // its bound (or the simulation) fits, but with a higher chance to run out of memory than is accepted
   Beaten,       // open, but its bounds cannot enter the result
   Simulated,    // and it fits
 };

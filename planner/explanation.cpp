@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "planner/nearest.h"
+#include "sim/engine/out_of_memory.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
@@ -44,6 +45,7 @@ class Families {
   Exclusion explain(const Family& family);
   Exclusion explain_beaten(const Family& family);
   Exclusion explain_too_large(const Family& family);
+  Exclusion explain_risky(const Family& family);
   Exclusion explain_refused(const Family& family);
   Reason memory_reason(std::size_t candidate);
   std::string nearest_fix(std::size_t candidate);
@@ -148,7 +150,10 @@ Reason Families::memory_reason(std::size_t candidate) {
 }
 
 bool Families::fits(const PlanCandidate& candidate) {
-  return simulate(judged_.model, evaluator_.plan(candidate)).peak_memory <= memory_limit(judged_.request);
+  const sim::ParallelPlan plan = evaluator_.plan(candidate);
+  const sim::SimulationResult result = simulate(judged_.model, plan);
+  const Bytes limit = memory_limit(judged_.request);
+  return result.peak_memory <= limit && sim::out_of_memory_chance(plan, result, limit) <= judged_.request.risk;
 }
 
 // The nearest candidate that fits: proven by a simulation, an earlier one or its own.
@@ -195,6 +200,15 @@ Exclusion Families::explain_too_large(const Family& family) {
   return exclude(to_text(family.axes), memory_reason(candidate), nearest_fix(candidate));
 }
 
+Exclusion Families::explain_risky(const Family& family) {
+  const std::size_t candidate = least(family, Verdict::TooRisky);
+  const Reason reason{"memory_risk",
+                      {{"need", to_text(judged_.judgements[candidate].memory)},
+                       {"limit", to_text(memory_limit(judged_.request))},
+                       {"risk", sim::percent(judged_.request.risk)}}};
+  return exclude(to_text(family.axes), reason, nearest_fix(candidate));
+}
+
 Exclusion Families::explain_beaten(const Family& family) {
   const SimTime bound = judged_.judgements[least(family, Verdict::Beaten)].time;
   return exclude(to_text(family.axes),
@@ -203,6 +217,7 @@ Exclusion Families::explain_beaten(const Family& family) {
 
 Exclusion Families::explain(const Family& family) {
   Exclusion out = count(family, Verdict::Beaten) > 0     ? explain_beaten(family)
+                  : count(family, Verdict::TooRisky) > 0 ? explain_risky(family)
                   : count(family, Verdict::TooLarge) > 0 ? explain_too_large(family)
                                                          : explain_refused(family);
   out.candidates = static_cast<std::int64_t>(family.members.size());

@@ -38,6 +38,9 @@ constexpr std::array kEnglish = std::to_array<Sentence>({
     {"memory",
      "needs at least {need} (parameters {parameters}, gradients {gradients}, optimizer {optimizer}, while computing {working}), "
      "{limit} are allowed"},
+    {"risk", "runs out of memory with a chance of {chance}, {risk} is accepted"},
+    {"faster", "{percent} faster"},
+    {"memory_risk", "needs at least {need} of {limit}: more likely than {risk} to run out of memory"},
     {"bound", "takes at least {bound}, the last of the ranked plans {time}"},
     {"slower", "{percent} slower"},
     {"as_fast", "as fast"},

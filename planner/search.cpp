@@ -15,6 +15,8 @@
 #include "planner/frontier.h"
 #include "planner/search_space.h"
 #include "planner/why_not_best.h"
+#include "sim/cost/memory_interval.h"
+#include "sim/engine/out_of_memory.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
@@ -31,7 +33,8 @@ class Search {
         model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
         space_(enumerate(request)),
         judgements_(space_.candidates.size()),
-        frontier_(static_cast<std::size_t>(std::max(1, request.top))) {}
+        frontier_(static_cast<std::size_t>(std::max(1, request.top))),
+        safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
 
   SearchResult run();
 
@@ -42,10 +45,15 @@ class Search {
   void simulate_open();
   std::vector<std::int64_t> next_wave(std::vector<std::int64_t>& open) const;
   void simulate_wave(const std::vector<std::int64_t>& wave);
+  void take(std::int64_t index, sim::SimulationResult result);
   void keep_needed_results();
   void tell_twins(std::int64_t index);
   Outcome bound(std::int64_t index) const;
+  bool is_surely_risky(std::int64_t index) const { return bound(index).memory > safe_; }
+  bool can_matter(std::int64_t index) const;
+  RankedPlan plan_of(const Outcome& outcome) const;
   RankedPlan ranked(const Outcome& outcome) const;
+  std::vector<RankedPlan> risky() const;
   void count(SearchResult& result) const;
   std::string proof(const SearchResult& result) const;
 
@@ -56,8 +64,10 @@ class Search {
   SearchSpace space_;
   std::vector<Judgement> judgements_;
   Frontier frontier_;
-  std::map<std::int64_t, sim::SimulationResult> results_;  // of what the frontier holds
-  std::int64_t simulated_ = 0, too_large_by_simulation_ = 0;
+  sim::Bytes safe_;                                        // what occupies more is too risky
+  std::optional<Outcome> fastest_risky_;                   // that is simulated
+  std::map<std::int64_t, sim::SimulationResult> results_;  // of what the frontier holds, and of that
+  std::int64_t simulated_ = 0, too_large_by_simulation_ = 0, risky_by_simulation_ = 0;
   std::mutex telling_;
   std::int64_t done_ = 0;
 };
@@ -90,17 +100,30 @@ void Search::judge_all() {
   });
 }
 
+// Of plans that are surely too risky the fastest is told, if it is faster than the best.
+bool Search::can_matter(std::int64_t index) const {
+  if (!is_surely_risky(index)) return frontier_.can_enter(bound(index));
+  const bool gains = frontier_.ranked().empty() || bound(index).time < frontier_.ranked().front().time;
+  return gains && (!fastest_risky_ || bound(index) < *fastest_risky_);
+}
+
 // What is simulated together: the front of the bounds, and as many of the fastest as are ranked. Whatever else their simulations may
 // beat waits for them. Threads play no part in the choice, so they do not change what is simulated.
 std::vector<std::int64_t> Search::next_wave(std::vector<std::int64_t>& open) const {
   std::vector<std::int64_t> wave, later;
   const auto beaten_by_wave = [&](std::int64_t index) {
-    return std::any_of(wave.begin(), wave.end(), [&](std::int64_t other) { return dominates(bound(other), bound(index)); });
+    return std::any_of(wave.begin(), wave.end(),
+                       [&](std::int64_t other) { return !is_surely_risky(other) && dominates(bound(other), bound(index)); });
   };
   const std::size_t ranked = static_cast<std::size_t>(std::max(1, request_.top));
+  std::size_t risky = 0;
   for (const std::int64_t index : open) {
-    if (!frontier_.can_enter(bound(index))) continue;
-    const bool fills_ranking = frontier_.ranked().empty() && wave.size() < ranked;
+    if (!can_matter(index)) continue;
+    if (is_surely_risky(index)) {  // one of them at a time, which may spare the others
+      (risky++ == 0 ? wave : later).push_back(index);
+      continue;
+    }
+    const bool fills_ranking = frontier_.ranked().empty() && wave.size() < ranked + risky;
     (fills_ranking || !beaten_by_wave(index) ? wave : later).push_back(index);
   }
   open = std::move(later);
@@ -152,15 +175,28 @@ void Search::simulate_wave(const std::vector<std::int64_t>& wave) {
     judgement = {.verdict = Verdict::Simulated, .memory = results[at].peak_memory, .time = results[at].step_time};
     ++simulated_;
     tell_twins(wave[at]);
-    if (judgement.memory > memory_limit(request_) || !results[at].host_fits) {
-      judgement.verdict = Verdict::TooLarge;
-      ++too_large_by_simulation_;
-      continue;
-    }
-    frontier_.add(bound(wave[at]));
-    results_[wave[at]] = std::move(results[at]);
+    take(wave[at], std::move(results[at]));
   }
   keep_needed_results();
+}
+
+void Search::take(std::int64_t index, sim::SimulationResult result) {
+  Judgement& judgement = judgements_[static_cast<std::size_t>(index)];
+  if (judgement.memory > memory_limit(request_) || !result.host_fits) {
+    judgement.verdict = Verdict::TooLarge;
+    ++too_large_by_simulation_;
+    return;
+  }
+  const sim::ParallelPlan plan = Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(index)]);
+  if (sim::out_of_memory_chance(plan, result, memory_limit(request_)) > request_.risk) {
+    judgement.verdict = Verdict::TooRisky;
+    ++risky_by_simulation_;
+    if (fastest_risky_ && !(bound(index) < *fastest_risky_)) return;
+    fastest_risky_ = bound(index);
+  } else {
+    frontier_.add(bound(index));
+  }
+  results_[index] = std::move(result);
 }
 
 void Search::keep_needed_results() {
@@ -168,6 +204,8 @@ void Search::keep_needed_results() {
   for (const auto* list : {&frontier_.ranked(), &frontier_.pareto()})
     for (const Outcome& outcome : *list)
       if (const auto result = results_.find(outcome.index); result != results_.end()) needed.insert(results_.extract(result));
+  if (fastest_risky_)
+    if (const auto result = results_.find(fastest_risky_->index); result != results_.end()) needed.insert(results_.extract(result));
   results_ = std::move(needed);
 }
 
@@ -184,19 +222,39 @@ void Search::simulate_open() {
   }
   if (canceled()) return;
   for (Judgement& judgement : judgements_)
-    if (judgement.verdict == Verdict::Open) judgement.verdict = Verdict::Beaten;
+    if (judgement.verdict == Verdict::Open) judgement.verdict = judgement.memory > safe_ ? Verdict::TooRisky : Verdict::Beaten;
 }
 
-RankedPlan Search::ranked(const Outcome& outcome) const {
+RankedPlan Search::plan_of(const Outcome& outcome) const {
   RankedPlan plan;
   plan.plan = Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(outcome.index)]);
   plan.result = results_.at(outcome.index);
   plan.plan.predictions =
       sim::Predictions{.step_time = sim::to_seconds(outcome.time), .peak_memory = outcome.memory, .hash = sim::plan_hash(plan.plan)};
+  plan.out_of_memory_chance = sim::out_of_memory_chance(plan.plan, plan.result, memory_limit(request_));
+  return plan;
+}
+
+RankedPlan Search::ranked(const Outcome& outcome) const {
+  RankedPlan plan = plan_of(outcome);
   const sim::SimulationResult& best = results_.at(frontier_.ranked().front().index);
   if (outcome != frontier_.ranked().front()) plan.reasons = why_not_best(plan.result, best);
   plan.why_not_best = to_sentence(plan.reasons);
   return plan;
+}
+
+std::vector<RankedPlan> Search::risky() const {
+  const bool has_best = !frontier_.ranked().empty();
+  if (!fastest_risky_ || (has_best && fastest_risky_->time >= frontier_.ranked().front().time)) return {};
+  RankedPlan plan = plan_of(*fastest_risky_);
+  const auto share = [](double of_one) { return sim::percent(of_one); };
+  plan.reasons = {{"risk", {{"chance", share(plan.out_of_memory_chance)}, {"risk", share(request_.risk)}}}};
+  if (has_best) {
+    const double best = sim::to_seconds(frontier_.ranked().front().time).count(), own = sim::to_seconds(fastest_risky_->time).count();
+    plan.reasons.push_back({"faster", {{"percent", share(1 - own / best)}}});
+  }
+  plan.why_not_best = to_sentence(plan.reasons);
+  return {plan};
 }
 
 void Search::count(SearchResult& result) const {
@@ -206,14 +264,18 @@ void Search::count(SearchResult& result) const {
   result.candidates = static_cast<std::int64_t>(judgements_.size());
   result.infeasible = of(Verdict::Illegal) + of(Verdict::NotRunnable);
   result.pruned_memory = of(Verdict::TooLarge) - too_large_by_simulation_;
+  result.pruned_risk = of(Verdict::TooRisky) - risky_by_simulation_;
   result.pruned_bound = of(Verdict::Beaten);
   result.simulated = simulated_;
 }
 
 std::string Search::proof(const SearchResult& result) const {
   const std::string counts = fmt::format(
-      "{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} beaten by their bounds, {} simulated",
-      result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_bound, result.simulated);
+      "{} candidates: {} against a rule, {} above {} by a lower bound on memory, {} more likely than {} to run out of it, {} beaten by "
+      "their "
+      "bounds, {} simulated",
+      result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_risk,
+      sim::percent(request_.risk), result.pruned_bound, result.simulated);
   if (canceled()) return fmt::format("canceled, nothing is proven; {}", counts);
   if (result.ranked.empty()) return fmt::format("no plan is feasible; {}", counts);
   return fmt::format(
@@ -228,6 +290,7 @@ SearchResult Search::run() {
   SearchResult result;
   for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked(outcome));
   for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked(outcome));
+  result.risky = risky();
   count(result);
   result.proof = proof(result);
   result.excluded = std::move(space_.excluded);
@@ -249,7 +312,9 @@ SearchResult search(const SearchRequest& request, const Progress& progress, cons
   SearchRequest with_host = request;
   with_host.offload = true;
   SearchResult offloaded = Search(with_host, progress, cancel).run();
-  return offloaded.ranked.empty() ? result : offloaded;
+  if (offloaded.ranked.empty()) return result;
+  if (offloaded.risky.empty()) offloaded.risky = std::move(result.risky);
+  return offloaded;
 }
 
 }  // namespace planner

@@ -23,6 +23,7 @@ struct SearchRequest {
   sim::Cluster cluster;
   sim::Workload workload;
   std::optional<sim::Bytes> memory_limit;  // default: the device's
+  double risk = 0.05;                      // chance to run out of memory up to which plans compete
   Fixed fixed;
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
@@ -39,13 +40,17 @@ struct RankedPlan {
   sim::SimulationResult result;  // summary
   std::vector<Reason> reasons;   // why it is not the best: empty for the best
   std::string why_not_best;      // the same as a sentence: "8.3 % slower: bubble 11.0 % against 4.1 %, ..."
+  double out_of_memory_chance = 0;
 };
 
 struct SearchResult {
   std::vector<RankedPlan> ranked;  // best first, at most `top`
   std::vector<RankedPlan> pareto;  // step time ascending, peak memory descending
+  // The fastest plan that fits with a chance above `risk` to run out of memory, where it is faster than the best; at most one. Its reasons say
+  // what it would gain.
+  std::vector<RankedPlan> risky;
   std::vector<Exclusion> excluded;
-  std::int64_t candidates = 0, infeasible = 0, pruned_memory = 0, pruned_bound = 0, simulated = 0;
+  std::int64_t candidates = 0, infeasible = 0, pruned_memory = 0, pruned_risk = 0, pruned_bound = 0, simulated = 0;
   std::string proof;  // what holds over how many candidates, and by which of the counts above
 };
 

@@ -11,6 +11,7 @@ Knobs knobsOf(const sim::ParallelPlan& plan) {
           .schedule = plan.schedule,
           .microbatch = plan.microbatch_size,
           .zero_stage = plan.zero_stage,
+          .accumulation = plan.accumulation,
           .layers_per_unit = plan.layers_per_unit,
           .reshard_ranks = plan.mesh.reshard,
           .recompute = plan.recompute,
@@ -31,6 +32,7 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
   plan.schedule = knobs.schedule;
   plan.microbatch_size = knobs.microbatch;
   plan.zero_stage = knobs.zero_stage;
+  plan.accumulation = knobs.accumulation;
   plan.layers_per_unit = knobs.layers_per_unit;
   plan.mesh.reshard = knobs.reshard_ranks;
   plan.recompute = knobs.recompute;

@@ -13,6 +13,7 @@ struct Knobs {
   std::string schedule = "1f1b";
   std::int64_t microbatch = 1;
   std::int32_t zero_stage = 0;
+  sim::Accumulation accumulation = sim::Accumulation::ReduceLast;
   std::int32_t layers_per_unit = 1, reshard_ranks = 1;  // of ZeRO 3
   sim::Recompute recompute = sim::Recompute::None;
   bool sequence_parallel = false;

@@ -4,6 +4,7 @@
 
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
+#include "sim/cost/gradient_lifetime.h"
 #include "sim/plan/plan_fields.h"
 
 namespace gui {
@@ -27,6 +28,7 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
   return {countCell(position + 1),
           timeCell(result.step_time),
           bytesCell(result.peak_memory),
+          shareCell(candidate.plan.out_of_memory_chance),
           dataCell(plan.mesh),
           countCell(plan.mesh.tensor),
           countCell(plan.mesh.pipeline),
@@ -35,6 +37,7 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
            {}},
           countCell(plan.microbatch_size),
           countCell(plan.zero_stage),
+          {sim::reduces_each(plan) ? tr("each") : tr("last"), {}},
           {plan.offload_optimizer ? recompute + QStringLiteral(", ") + tr("optimizer on the host") : recompute, {}},
           {plan.sequence_parallel ? tr("yes") : tr("no"), {}},
           shareCell(result.mfu),
@@ -45,9 +48,9 @@ std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
 
 // Fields of the layout that have columns, or follow from those that have.
 constexpr std::string_view kTold[] = {
-    "data",  "pipeline", "tensor",     "replicas",     "expert", "context",           "vocabulary_multiple", "schedule",
-    "order", "chunks",   "microbatch", "microbatches", "cut",    "sequence_parallel", "recompute",           "offload_optimizer",
-    "zero"};
+    "data",  "pipeline",    "tensor",     "replicas",     "expert", "context",           "vocabulary_multiple", "schedule",
+    "order", "chunks",      "microbatch", "microbatches", "cut",    "sequence_parallel", "recompute",           "offload_optimizer",
+    "zero",  "accumulation"};
 
 // All others, where some plan has one that is not at its default: before the reasons.
 void addOtherFields(Table& table, const std::vector<Candidate>& candidates) {
@@ -66,9 +69,10 @@ void addOtherFields(Table& table, const std::vector<Candidate>& candidates) {
 
 Table candidatesTable(const std::vector<Candidate>& candidates) {
   Table table;
-  table.headers = {tr("#"),         tr("Step time"), tr("Peak memory"), tr("Data"),     tr("Tensor"),
-                   tr("Pipeline"),  tr("Schedule"),  tr("Microbatch"),  tr("ZeRO"),     tr("Recompute"),
-                   tr("Seq. par."), tr("MFU"),       tr("Bubble"),      tr("Tokens/s"), tr("Why not the best")};
+  table.headers = {tr("#"),        tr("Step time"),       tr("Peak memory"), tr("OOM chance"), tr("Data"),
+                   tr("Tensor"),   tr("Pipeline"),        tr("Schedule"),    tr("Microbatch"), tr("ZeRO"),
+                   tr("Reduced"),  tr("Recompute"),       tr("Seq. par."),   tr("MFU"),        tr("Bubble"),
+                   tr("Tokens/s"), tr("Why not the best")};
   for (const Candidate& candidate : candidates) {
     table.rows.push_back(cellsOf(candidate, static_cast<int>(table.rows.size())));
     table.marked.push_back(candidate.on_front);

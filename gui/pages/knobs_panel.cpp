@@ -44,6 +44,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
       unit_(knob(this, {1, 1024}, "unit")),
       near_(knob(this, {1, 4096}, "near")),
       schedule_(new QComboBox(this)),
+      accumulation_(new QComboBox(this)),
       recompute_(new QComboBox(this)),
       sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
       offload_optimizer_(new QCheckBox(tr("optimizer on the host"), this)),
@@ -55,6 +56,8 @@ KnobsPanel::KnobsPanel(QWidget* parent)
     schedule_->addItem(textOf(schedule.name));
     schedule_->setItemData(schedule_->count() - 1, sentenceText(std::string(schedule.summary)), Qt::ToolTipRole);
   }
+  accumulation_->setObjectName(QStringLiteral("accumulation"));
+  accumulation_->addItems({tr("after the last microbatch"), tr("after each microbatch")});  // in the order of sim::Accumulation
   for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
   unit_->setToolTip(tr("Of ZeRO 3: blocks that are gathered, freed and reduced together"));
   near_->setToolTip(
@@ -62,7 +65,7 @@ KnobsPanel::KnobsPanel(QWidget* parent)
   build();
   const auto turn = [this] { Q_EMIT turned(knobs()); };
   for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_, near_}) connect(box, &QSpinBox::valueChanged, this, turn);
-  for (QComboBox* box : {schedule_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
+  for (QComboBox* box : {schedule_, accumulation_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
   for (QCheckBox* box : {sequence_parallel_, offload_optimizer_, offload_activations_}) connect(box, &QCheckBox::toggled, this, turn);
   connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
   setEnabled(false);
@@ -88,6 +91,7 @@ void KnobsPanel::build() {
   form->addRow(tr("Stage cut"), cut_);
   form->addRow(tr("Microbatch"), microbatch_);
   form->addRow(tr("ZeRO stage"), zero_);
+  form->addRow(tr("Gradients reduced"), accumulation_);
   form->addRow(tr("Layers a unit"), unit_);
   form->addRow(tr("Kept among"), near_);
   form->addRow(tr("Recompute"), recompute_);
@@ -105,6 +109,7 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
                                      QSignalBlocker(microbatch_),
                                      QSignalBlocker(zero_),
                                      QSignalBlocker(schedule_),
+                                     QSignalBlocker(accumulation_),
                                      QSignalBlocker(recompute_),
                                      QSignalBlocker(sequence_parallel_),
                                      QSignalBlocker(offload_optimizer_),
@@ -120,6 +125,8 @@ void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   near_->setValue(at.reshard_ranks);
   for (QSpinBox* box : {unit_, near_}) box->setEnabled(at.zero_stage == 3);
   schedule_->setCurrentText(QString::fromStdString(at.schedule));
+  accumulation_->setCurrentIndex(static_cast<int>(at.accumulation));
+  accumulation_->setEnabled(plan.num_microbatches() > 1 && plan.mesh.copies() > 1);
   recompute_->setCurrentIndex(static_cast<int>(at.recompute));
   sequence_parallel_->setChecked(at.sequence_parallel);
   offload_optimizer_->setChecked(at.offload_optimizer);
@@ -135,6 +142,7 @@ Knobs KnobsPanel::knobs() const {
           .schedule = schedule_->currentText().toStdString(),
           .microbatch = microbatch_->value(),
           .zero_stage = zero_->value(),
+          .accumulation = static_cast<sim::Accumulation>(accumulation_->currentIndex()),
           .layers_per_unit = unit_->value(),
           .reshard_ranks = near_->value(),
           .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),

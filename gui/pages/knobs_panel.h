@@ -32,7 +32,7 @@ class KnobsPanel : public QWidget {
  private:
   void build();
   QSpinBox *tensor_, *pipeline_, *chunks_, *microbatch_, *zero_, *unit_, *near_;
-  QComboBox *schedule_, *recompute_;
+  QComboBox *schedule_, *accumulation_, *recompute_;
   QCheckBox* sequence_parallel_;
   QCheckBox *offload_optimizer_, *offload_activations_;
   CutView* cut_;

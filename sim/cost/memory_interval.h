@@ -20,4 +20,11 @@ struct MemoryInterval {
 
 MemoryInterval memory_interval(const ParallelPlan& plan, const MemoryBreakdown& at_peak);
 
+struct Risk {
+  Bytes limit{};      // of a device
+  double chance = 0;  // to need more than that: as much is accepted
+};
+// What a device may occupy at most at such a chance, were there nothing beside its tensors: above it every plan on the cluster has a higher one.
+Bytes most_occupied(const Cluster& cluster, const Risk& risk);
+
 }  // namespace sim

@@ -17,6 +17,7 @@ using ::testing::HasSubstr;
 TEST(Explanation, MemoryFamiliesHaveNumbersAndACheckedFix) {
   SearchRequest request = small_requests()[0];
   request.memory_limit = sim::Bytes(std::int64_t{110} << 20);
+  request.risk = 1;
   const SearchResult found = planner::search(request);
   bool any = false;
   for (const Exclusion& out : found.excluded) {
@@ -33,6 +34,7 @@ TEST(Explanation, MemoryFamiliesHaveNumbersAndACheckedFix) {
 TEST(Explanation, TheFixOfAFixedPlanWorks) {
   SearchRequest request = small_requests()[0];
   request.memory_limit = sim::Bytes(std::int64_t{130} << 20);
+  request.risk = 1;
   request.fixed = {{"data", "4"}, {"tensor", "1"}, {"pipeline", "1"}, {"zero", "0"}, {"recompute", "none"}, {"microbatch", "2"}};
   const SearchResult refused = planner::search(request);
   ASSERT_TRUE(refused.ranked.empty());

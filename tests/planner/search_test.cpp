@@ -7,6 +7,7 @@
 
 #include "planner/evaluator.h"
 #include "planner/frontier.h"
+#include "sim/engine/out_of_memory.h"
 #include "tests/planner/every_plan.h"
 
 namespace planner {
@@ -16,20 +17,31 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
+struct Everything {
+  Frontier frontier;
+  std::optional<Outcome> risky;  // the fastest that fits at too high a chance, if it is faster than the best
+};
+
 // The result of simulating everything.
-Frontier brute_force(const SearchRequest& request) {
+Everything brute_force(const SearchRequest& request) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   const std::vector<PlanCandidate> candidates = enumerate(request).candidates;
-  Frontier frontier(static_cast<std::size_t>(request.top));
+  Everything found{.frontier = Frontier(static_cast<std::size_t>(request.top)), .risky = {}};
   Evaluator evaluator(request, model);
   for (std::size_t at = 0; at < candidates.size(); ++at) {
     const sim::ParallelPlan plan = evaluator.plan(candidates[at]);
     if (!sim::violations(plan).empty() || (request.why_not && !request.why_not(plan).empty())) continue;
     const sim::SimulationResult result = simulate(model, plan);
     if (result.peak_memory > memory_limit(request) || !result.host_fits) continue;
-    frontier.add({.time = result.step_time, .memory = result.peak_memory, .index = static_cast<std::int64_t>(at)});
+    const Outcome outcome{.time = result.step_time, .memory = result.peak_memory, .index = static_cast<std::int64_t>(at)};
+    if (sim::out_of_memory_chance(plan, result, memory_limit(request)) <= request.risk)
+      found.frontier.add(outcome);
+    else if (!found.risky || outcome < *found.risky)
+      found.risky = outcome;
   }
-  return frontier;
+  const auto& ranked = found.frontier.ranked();
+  if (found.risky && !ranked.empty() && ranked.front().time <= found.risky->time) found.risky.reset();
+  return found;
 }
 
 std::string text(const std::vector<RankedPlan>& plans) {
@@ -72,6 +84,7 @@ std::vector<SearchRequest> problems() {
         all.push_back(request);
         all.back().memory_limit = sim::Bytes(mebibytes << 20);
         all.back().top = top;
+        if (top > 1) all.back().risk = 1;
       }
   return all;
 }
@@ -80,17 +93,28 @@ void expect_brute_force(const SearchRequest& request, Savings& savings) {
   SCOPED_TRACE(std::to_string(request.cluster.devices) + " devices, " + std::to_string(memory_limit(request).value()) + " B, top " +
                std::to_string(request.top));
   const SearchResult result = planner::search(request);
-  Frontier expected = brute_force(request);
-  SearchRequest searched = request;
-  if (expected.ranked().empty() && request.cluster.hardware.kind == sim::DeviceKind::Gpu) {  // the host comes where nothing else fits
+  Everything expected = brute_force(request);
+  SearchRequest searched = request, risky_of = request;
+  if (expected.frontier.ranked().empty() &&
+      request.cluster.hardware.kind == sim::DeviceKind::Gpu) {  // the host comes where nothing else fits
     searched.offload = true;
-    expected = brute_force(searched);
+    Everything with_host = brute_force(searched);
+    if (!with_host.frontier.ranked().empty()) {
+      if (with_host.risky)
+        risky_of = searched;
+      else
+        with_host.risky = expected.risky;
+      expected = std::move(with_host);
+    }
   }
-  expect_equal(result.ranked, expected.ranked(), searched);
-  expect_equal(result.pareto, expected.pareto(), searched);
-  EXPECT_EQ(result.candidates, result.infeasible + result.pruned_memory + result.pruned_bound + result.simulated);
+  expect_equal(result.ranked, expected.frontier.ranked(), searched);
+  expect_equal(result.pareto, expected.frontier.pareto(), searched);
+  expect_equal(result.risky, expected.risky ? std::vector{*expected.risky} : std::vector<Outcome>(), risky_of);
+  for (const RankedPlan& plan : result.ranked) EXPECT_LE(plan.out_of_memory_chance, request.risk);
+  for (const RankedPlan& plan : result.risky) EXPECT_GT(plan.out_of_memory_chance, request.risk);
+  EXPECT_EQ(result.candidates, result.infeasible + result.pruned_memory + result.pruned_risk + result.pruned_bound + result.simulated);
   savings.simulated += result.simulated;
-  savings.open += result.simulated + result.pruned_bound;
+  savings.open += result.simulated + result.pruned_bound + result.pruned_risk;
 }
 
 TEST(Search, IsBruteForce) {
@@ -102,15 +126,31 @@ TEST(Search, IsBruteForce) {
 TEST(Search, IsBruteForceOnRandomProblems) {
   std::mt19937 random(3);
   Savings savings;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 30; ++round) {
     SearchRequest request = random_request(random);
     expect_brute_force(request, savings);
     const SearchResult all = planner::search(request);
     if (all.pareto.empty()) continue;
     request.memory_limit = all.pareto[random() % all.pareto.size()].result.peak_memory;  // exactly at the edge
-    expect_brute_force(request, savings);
+    for (const double risk : {0.05, 1.0}) {
+      request.risk = risk;
+      expect_brute_force(request, savings);
+    }
   }
   EXPECT_LT(savings.simulated * 4, savings.open);
+}
+
+TEST(Search, APlanOnTheCliffIsLeftAsideUntilItsRiskIsAccepted) {
+  SearchRequest request = small_requests()[0];
+  request.memory_limit = planner::search(request).ranked.front().result.peak_memory;  // of the fastest: it fills the device
+  const SearchResult careful = planner::search(request);
+  ASSERT_EQ(careful.risky.size(), 1u);
+  EXPECT_GE(careful.risky.front().out_of_memory_chance, 0.5);
+  EXPECT_THAT(careful.risky.front().why_not_best, HasSubstr("faster"));
+  request.risk = 1;
+  const SearchResult daring = planner::search(request);
+  EXPECT_TRUE(daring.risky.empty());
+  EXPECT_EQ(sim::plan_hash(daring.ranked.front().plan), sim::plan_hash(careful.risky.front().plan));
 }
 
 // What the search assumes of twins.
@@ -127,6 +167,7 @@ TEST(Search, TheHostComesWhereNothingElseFits) {
   SearchRequest request = small_requests()[0];
   for (const RankedPlan& plan : planner::search(request).ranked) EXPECT_FALSE(plan.plan.offload_optimizer);
   request.memory_limit = sim::Bytes(std::int64_t{60} << 20);
+  request.risk = 1;  // beside so little memory libraries are much
   const SearchResult result = planner::search(request);
   ASSERT_FALSE(result.ranked.empty());
   for (const RankedPlan& plan : result.ranked) EXPECT_TRUE(plan.plan.offload_optimizer);

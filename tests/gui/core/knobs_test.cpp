@@ -24,9 +24,11 @@ TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
   Knobs knobs = knobsOf(test::examplePlan());
   knobs.pipeline = 1;
   knobs.layers_per_unit = knobs.reshard_ranks = 2;
+  knobs.accumulation = sim::Accumulation::ReduceEach;
   const sim::ParallelPlan plan = turned(test::examplePlan(), knobs);
   EXPECT_EQ(plan.mesh.data, 4);
   EXPECT_EQ(plan.layers_per_unit, 2);
+  EXPECT_EQ(plan.accumulation, sim::Accumulation::ReduceEach);
   EXPECT_EQ(plan.mesh.reshard, 2);
   EXPECT_EQ(plan.cut.first.size(), 1u);
   EXPECT_THAT(sim::violations(plan), testing::IsEmpty());

@@ -23,8 +23,8 @@ TEST(PlanningTables, DataSaysHowItsRanksAreUsed) {
   planner::RankedPlan ranked;
   ranked.plan.mesh = {.data = 8, .replicas = 2, .context = 4, .expert = 16};
   const Table table = candidatesTable({{ranked, true}});
-  EXPECT_EQ(table.rows[0][3].text, "8 × context 4, experts over 16, 2 replicas");
-  EXPECT_EQ(table.rows[0][3].sort, 8);
+  EXPECT_EQ(table.rows[0][4].text, "8 × context 4, experts over 16, 2 replicas");
+  EXPECT_EQ(table.rows[0][4].sort, 8);
 }
 
 TEST(PlanningTables, ExclusionsNameTheFix) {

@@ -30,6 +30,18 @@ TEST(KnobsPanel, LayersOfAUnitAreAKnobOfZero3) {
   }
 }
 
+TEST(KnobsPanel, WhenGradientsAreReducedIsAKnobWhereSeveralRanksReduceSeveral) {
+  KnobsPanel panel;
+  sim::ParallelPlan plan = test::examplePlan();
+  for (const std::int32_t microbatches : {1, 2}) {
+    plan.workload.global_batch = microbatches * plan.mesh.data * plan.microbatch_size;
+    plan.accumulation = sim::Accumulation::ReduceEach;
+    panel.setPlan(plan);
+    EXPECT_EQ(panel.findChild<QComboBox*>("accumulation")->isEnabled(), microbatches > 1 && plan.mesh.copies() > 1);
+    EXPECT_EQ(panel.knobs().accumulation, sim::Accumulation::ReduceEach);
+  }
+}
+
 TEST(KnobsPanel, ATurnIsTold) {
   KnobsPanel panel;
   panel.setPlan(test::examplePlan());

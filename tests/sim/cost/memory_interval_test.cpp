@@ -41,5 +41,23 @@ TEST(MemoryInterval, OutOfMemoryHasAChance) {
   EXPECT_GT(more.chance_above(kGib * 50, kGib * 53), interval.chance_above(kGib * 50, kGib * 53));
 }
 
+// Beside them there may be more: then the chance is higher still.
+TEST(MemoryInterval, AboveWhatMayBeOccupiedTheChanceIsHigher) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  for (const char* software : {"", "megatron-core"}) {
+    plan.cluster.software.name = software;
+    const MemoryInterval interval = memory_interval(plan, kPeak);
+    for (const double risk : {0.01, 0.05, 0.4}) {
+      const Bytes most = most_occupied(plan.cluster, {.limit = kGib * 80, .chance = risk});
+      EXPECT_LT(most, kGib * 80);
+      EXPECT_GT(interval.chance_above(most + Bytes(1), kGib * 80), risk);
+      if (interval.beside == Bytes(0)) {
+        EXPECT_LE(interval.chance_above(most, kGib * 80), risk);
+      }
+    }
+    EXPECT_EQ(most_occupied(plan.cluster, {.limit = kGib, .chance = 1}), kGib);
+  }
+}
+
 }  // namespace
 }  // namespace sim
