@@ -20,7 +20,7 @@ TEST(OutOfMemory, IsTheChanceOfTheDeviceThatIsMostLikelyTo) {
   }
   EXPECT_EQ(out_of_memory_chance(plan, result, result.peak_memory), most);
   EXPECT_GE(most, 0.5);
-  EXPECT_LT(out_of_memory_chance(plan, result, result.peak_memory * 1000), 1e-6);
+  EXPECT_LT(out_of_memory_chance(plan, result, Bytes(std::int64_t{1} << 45)), 1e-6);
   EXPECT_EQ(out_of_memory_chance(plan, result), out_of_memory_chance(plan, result, usable_memory(plan.cluster)));
 }
 
