@@ -73,7 +73,7 @@ std::string Watchdog::hang_words(Clock::duration idle) const {
     const auto& reading = ranks_[rank];
     text += "\n" + sim::heartbeat_text(run_.folder, sim::Rank(static_cast<std::int32_t>(rank)));
     if (reading) text += state_of(reading->process);
-    if (!reading || !reading->waits_for.exists()) blamed += (blamed.empty() ? "" : ", ") + std::to_string(rank);
+    if (!reading || !reading->waits) blamed += (blamed.empty() ? "" : ", ") + std::to_string(rank);
   }
   const std::string who = blamed.empty() ? "the ranks wait for each other" : "rank " + blamed + " holds up the run";
   return fmt::format("the run hangs: no rank has begun anything for {} ({}){}\n  stacks are in {}/stderr.<rank>.txt", seconds_text(idle),

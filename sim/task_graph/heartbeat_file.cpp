@@ -38,7 +38,8 @@ std::string heartbeat_text(const std::string& folder, Rank rank) {
   if (!reading) return text + "left no heartbeat";
   if (!reading->phase.empty()) text += "step " + std::to_string(reading->step) + ", phase " + reading->phase + ", task ";
   text += reading->doing;
-  if (reading->waits_for.exists()) text += ", waits for rank " + std::to_string(reading->waits_for.value()) + " in " + reading->waits_in;
+  const std::string whom = reading->waits_for.exists() ? " for rank " + std::to_string(reading->waits_for.value()) : "";
+  if (reading->waits) text += ", waits" + whom + " in " + reading->waits_in;  // nobody in particular: all came, and a message is missing
   return text + " (process " + std::to_string(reading->process) + ")";
 }
 

@@ -60,6 +60,19 @@ TEST_F(WatchdogOfTwo, NamesTheRankThatHoldsUpTheOthers) {
   EXPECT_THAT(found.words.front(), HasSubstr("waits for rank 1 in all_gather x"));
 }
 
+// All headers have come, and a message has not: the wait names nobody, and who does not wait is to blame.
+TEST_F(WatchdogOfTwo, AWaitForNobodyInParticularIsStillAWait) {
+  Watchdog dog = watchdog(20);
+  for (int rank : {0, 1}) begin(rank, 12);
+  dog.look(at(1));
+  files_[0].wait = {.of = files_[0].written, .for_rank = -1, .in = "all_reduce x (world group of ranks 0 1)"};
+  save(0);
+  const Watchdog::Finding found = dog.look(at(22));
+  ASSERT_EQ(found.words.size(), 1U);
+  EXPECT_THAT(found.words.front(), HasSubstr("(rank 1 holds up the run)"));
+  EXPECT_THAT(found.words.front(), HasSubstr(", waits in all_reduce x"));
+}
+
 TEST_F(WatchdogOfTwo, ProgressOfAnyRankIsProgress) {
   Watchdog dog = watchdog(20);
   for (int time = 0; time < 200; time += 15) {
