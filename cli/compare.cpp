@@ -5,6 +5,7 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
+#include "sim/cluster/whose_speed.h"
 #include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
 #include "sim/timeline/comparison.h"
@@ -66,7 +67,8 @@ int run(const CompareOptions& options, const Console& console) {
   const sim::SimulationResult simulated = sim::simulate(model, plan, graph, sim::Detail::Timeline);
   const sim::WarmUp warm_up{options.warm_up};
   const sim::Comparison comparison = sim::compare(graph, plan, simulated.timeline, traces, warm_up);
-  std::string text = comparison_text(comparison, console);
+  std::string text =
+      comparison_text(comparison, console) + "Simulated with the speed of " + sim::to_text(sim::whose_speed(plan.cluster)) + ".\n";
   if (options.text || !options.timeline.empty()) {
     const BothSteps both = both_steps(model, plan, traces, warm_up);
     if (options.text) text += pictures(both, sim::Columns{options.columns});
@@ -75,7 +77,7 @@ int run(const CompareOptions& options, const Console& console) {
       text += fmt::format("\nBoth timelines: {} (opens in ui.perfetto.dev)\n", options.timeline);
     }
   }
-  console.result(text, [&] { return comparison_document(comparison); });
+  console.result(text, [&] { return comparison_document(comparison, plan.cluster); });
   return kSuccess;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
@@ -72,6 +73,11 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
           {"devices", devices}};
 }
 
+Json speed_json(const sim::Cluster& cluster) {
+  const sim::WhoseSpeed speed = sim::whose_speed(cluster);
+  return {{"program", speed.program}, {"part", speed.part}};
+}
+
 // Numbers, switches and names; not what is as long as the pipeline.
 Json shape_json(const sim::ParallelPlan& plan) {
   Json json = Json::object();
@@ -80,6 +86,7 @@ Json shape_json(const sim::ParallelPlan& plan) {
     if (field.role == sim::FieldRole::Layout && !is_list) json[sim::place_of(field).key] = sim::to_json(field.access.get(plan));
   }
   json["plan_hash"] = sim::plan_hash(plan);
+  json["speed_of"] = speed_json(plan.cluster);
   return json;
 }
 
@@ -165,8 +172,9 @@ std::string simulation_document(const sim::ParallelPlan& plan, const sim::Simula
   return printed("simulation", document);
 }
 
-std::string comparison_document(const sim::Comparison& comparison) {
-  return printed("comparison", {{"step", row_json(comparison.step, comparison.noise)},
+std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by) {
+  return printed("comparison", {{"speed_of", speed_json(priced_by)},
+                                {"step", row_json(comparison.step, comparison.noise)},
                                 {"stages", rows_json(comparison.stages, comparison.noise)},
                                 {"kinds", rows_json(comparison.kinds, comparison.noise)},
                                 {"only_simulated", comparison.only_simulated},

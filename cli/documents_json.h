@@ -21,7 +21,7 @@ std::string error_document(const std::string& file, const std::vector<sim::Viola
 std::string search_document(const PlanOptions& options, const planner::SearchResult& result);
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
                                 const std::optional<sim::Goodput>& goodput = {});
-std::string comparison_document(const sim::Comparison& comparison);
+std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by);
 std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens);
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
 std::string export_document(const ExportOptions& options);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/table.h"
+#include "sim/cluster/whose_speed.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/prediction_interval.h"
 #include "sim/plan/plan_fields.h"
@@ -174,9 +175,9 @@ std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
 }
 
 std::string title(const planner::SearchRequest& request) {
-  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}\n", request.model.model_type, request.cluster.devices,
+  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}; speed of {}\n", request.model.model_type, request.cluster.devices,
                      request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
-                     sim::to_text(request.workload.precision));
+                     sim::to_text(request.workload.precision), sim::whose_speed(request.cluster).program);
 }
 
 std::string doubt(const sim::ParallelPlan& plan) {

@@ -7,6 +7,7 @@
 
 #include "cli/plan_text.h"
 #include "cli/table.h"
+#include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/prediction_interval.h"
@@ -88,6 +89,7 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   std::vector<std::vector<std::string>> rows{
+      {"speed of", sim::to_text(sim::whose_speed(plan.cluster))},
       {"step time", text(result.step_time)},
       {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},
       {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},

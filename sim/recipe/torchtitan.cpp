@@ -383,6 +383,29 @@ void settle_function(Draft& draft) {
        "mind time and memory"});
 }
 
+std::int64_t less_layers(const Draft& draft, const std::string& end) {
+  for (const char* section : {"parallelism.", "experimental.", ""})
+    if (const std::string* text = said(draft, section + ("pipeline_parallel_" + end + "_stage_less_layers")))
+      return std::atoll(text->c_str());
+  return 1;
+}
+
+// Layers and a weight for each end are dealt out evenly, the first parts get one more (distributed/pipeline_parallel.py, release 0.3.0):
+// 32 layers in 4 parts are 8, 9, 8 and 7.
+void settle_parts(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const std::int64_t stages = plan.mesh.pipeline, first = less_layers(draft, "first"), last = less_layers(draft, "last");
+  const bool looped = plan.schedule == "interleaved" || plan.schedule == "zbv";
+  const std::int64_t all = plan.model.layers + first + last, each = draft.blocks_of_chunk.value_or(0);
+  const bool is_named = !draft.blocks.empty();
+  const std::int64_t asked = is_named ? std::ssize(draft.blocks) : each > 0 ? (all + each - 1) / each : stages * (looped ? 2 : 1);
+  plan.chunks = static_cast<std::int32_t>(std::clamp<std::int64_t>(asked / stages, 1, 10'000));
+  const std::int64_t parts = stages * plan.chunks;
+  if (is_named || parts > all) return;
+  for (std::int64_t part = 0; part < parts; ++part)
+    draft.blocks.push_back(all / parts + (part < all % parts ? 1 : 0) - (part == 0 ? first : 0) - (part == parts - 1 ? last : 0));
+}
+
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_function(draft);
@@ -398,11 +421,7 @@ void settle_torchtitan(Draft& draft) {
     const std::int64_t micro = std::max<std::int64_t>(1, draft.microbatch.value_or(1));
     draft.microbatch = micro;
     if (!draft.global_batch) draft.accumulation_steps = draft.local_batch.value_or(8) / micro;
-    const bool looped = plan.schedule == "interleaved" || plan.schedule == "zbv";
-    const std::int64_t parts = !draft.blocks.empty()   ? std::ssize(draft.blocks)
-                               : draft.blocks_of_chunk ? plan.model.layers / *draft.blocks_of_chunk
-                                                       : stages * (looped ? 2 : 1);
-    plan.chunks = static_cast<std::int32_t>(std::clamp<std::int64_t>(parts / stages, 1, 10'000));
+    settle_parts(draft);
   }
   draft.reduces_each = stages == 1 && draft.shard != 1;
   if (draft.shard == 1) plan.bucket_size = Bytes(100 << 20);

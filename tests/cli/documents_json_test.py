@@ -7,6 +7,7 @@ class Documents(program.ProgramTest):
         document = self.document("plan", *program.SMALL, "-o", self.folder / "plan.json")
         self.assertEqual(document["plan_file"], str(self.folder / "plan.json"))
         best = document["ranked"][0]
+        self.assertEqual(best["plan"]["speed_of"]["program"], "meshwright")
         self.assertEqual(best["plan"]["data"] * best["plan"]["tensor"] * best["plan"]["pipeline"], 4)
         self.assertGreater(best["result"]["step_time_seconds"], 0)
         self.assertEqual(best["why_not_best"], "")

@@ -46,10 +46,23 @@ TEST(Torchtitan, OldTomlAndCommandLinesBecomePlans) {
   EXPECT_TRUE(toml.plan.sequence_parallel);
   const ImportedPlan command = testing::imported(
       "torchrun train.py --parallelism.pipeline_parallel_degree 2 --parallelism.pipeline_parallel_schedule Interleaved1F1B "
-      "--training.local_batch_size=8 --training.seq_len 32",
+      "--training.local_batch_size=8 --training.seq_len 32 --parallelism.pipeline_parallel_first_stage_less_layers 0 "
+      "--parallelism.pipeline_parallel_last_stage_less_layers 0",
       llama_over(4));
   EXPECT_EQ(command.plan.chunks, 2);
   EXPECT_THAT(blocks_of(command.plan), ElementsAre(1, 1, 1, 1));
+}
+
+TEST(Torchtitan, TheEndsOfThePipelineWeighAsALayerEach) {
+  const auto blocks = [](const std::string& more) {
+    return blocks_of(testing::imported("torchrun train.py --model.name llama3 --model.flavor 8B --parallelism.pipeline_parallel_degree 4 "
+                                       "--parallelism.pipeline_parallel_schedule 1F1B --training.local_batch_size=8 " +
+                                           more,
+                                       {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})})
+                         .plan);
+  };
+  EXPECT_THAT(blocks(""), ElementsAre(8, 9, 8, 7));
+  EXPECT_THAT(blocks("--parallelism.pipeline_parallel_last_stage_less_layers 3"), ElementsAre(8, 9, 9, 6));
 }
 
 TEST(Torchtitan, SectionsOfToml) {
