@@ -16,6 +16,7 @@
 #include "gui/pages/start_panel.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/scatter_view.h"
+#include "sim/cluster/whose_speed.h"
 
 namespace gui {
 
@@ -103,7 +104,8 @@ void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit, 
   table_->setFilter({});
   table_->setTable(candidatesTable(candidates_));
   exclusions_->setTable(exclusionsTable(result.excluded));
-  proof_->setText(sentenceText(result.proof));
+  const std::string speed = result.ranked.empty() ? "" : sim::to_text(sim::whose_speed(result.ranked.front().plan.cluster));
+  proof_->setText((speed.empty() ? QString() : tr("Speed of %1.").arg(textOf(speed)) + QStringLiteral(" ")) + sentenceText(result.proof));
   if (best == First::Chosen && !candidates_.empty()) table_->choose(0);
 }
 
