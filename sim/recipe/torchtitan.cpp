@@ -385,8 +385,8 @@ void settle_function(Draft& draft) {
 
 std::int64_t less_layers(const Draft& draft, const std::string& end) {
   for (const char* section : {"parallelism.", "experimental.", ""})
-    if (const std::string* text = said(draft, section + ("pipeline_parallel_" + end + "_stage_less_layers")))
-      return std::atoll(text->c_str());
+    if (const auto text = draft.said.find(section + ("pipeline_parallel_" + end + "_stage_less_layers")); text != draft.said.end())
+      return std::atoll(text->second.c_str());
   return 1;
 }
 

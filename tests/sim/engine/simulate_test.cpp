@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "sim/cost/cost_model.h"
 #include "sim/cost/lower_bound.h"
@@ -157,8 +158,10 @@ TEST(Simulate, IsNeverBelowItsLowerBounds) {
 // Whoever runs: what a program keeps is freed again, and in the bound.
 TEST(Simulate, MemoryOfEveryProgramEndsWhereItBeganAndIsBounded) {
   testing::PlanGenerator generator(41);
-  for (const auto& file : std::filesystem::directory_iterator("profiles/software")) {
-    const SoftwareStack software = load_software(file.path().string());
+  std::set<std::string> files;  // in order, whatever the disk's order is
+  for (const auto& file : std::filesystem::directory_iterator("profiles/software")) files.insert(file.path().string());
+  for (const std::string& file : files) {
+    const SoftwareStack software = load_software(file);
     for (int i = 0; i < 6; ++i) {
       ParallelPlan plan = generator.next(DeviceKind::Gpu);
       plan.cluster.software = software;
