@@ -52,12 +52,22 @@ constexpr std::string_view kTold[] = {
     "order", "chunks",      "microbatch", "microbatches", "cut",    "sequence_parallel", "recompute",           "offload_optimizer",
     "zero",  "accumulation"};
 
+QString unusualText(const sim::ParallelPlan& plan) {
+  QStringList texts;
+  for (const sim::UnusualField& field : sim::unusual_fields(plan, kTold)) {
+    const bool* const is_on = std::get_if<bool>(&field.value);
+    const QString value = is_on == nullptr ? nameText(sim::to_text(field.value)) : *is_on ? tr("yes") : tr("no");
+    texts << nameText(field.words) + QStringLiteral(" ") + value;
+  }
+  return texts.join(QStringLiteral(", "));
+}
+
 // All others, where some plan has one that is not at its default: before the reasons.
 void addOtherFields(Table& table, const std::vector<Candidate>& candidates) {
   std::vector<Cell> cells;
   bool any = false;
   for (const Candidate& candidate : candidates) {
-    cells.push_back({textOf(sim::unusual_text(candidate.plan.plan, kTold)), {}});
+    cells.push_back({unusualText(candidate.plan.plan), {}});
     any = any || !cells.back().text.isEmpty();
   }
   if (!any) return;

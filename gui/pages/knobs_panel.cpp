@@ -6,6 +6,7 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QSpinBox>
+#include <algorithm>
 
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
@@ -57,7 +58,8 @@ KnobsPanel::KnobsPanel(QWidget* parent)
     schedule_->setItemData(schedule_->count() - 1, sentenceText(std::string(schedule.summary)), Qt::ToolTipRole);
   }
   accumulation_->setObjectName(QStringLiteral("accumulation"));
-  accumulation_->addItems({tr("after the last microbatch"), tr("after each microbatch")});  // in the order of sim::Accumulation
+  recompute_->setObjectName(QStringLiteral("recompute"));
+  accumulation_->addItems({tr("last microbatch"), tr("each microbatch")});  // in the order of sim::Accumulation
   for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
   unit_->setToolTip(tr("Of ZeRO 3: blocks that are gathered, freed and reduced together"));
   near_->setToolTip(
@@ -142,7 +144,7 @@ Knobs KnobsPanel::knobs() const {
           .schedule = schedule_->currentText().toStdString(),
           .microbatch = microbatch_->value(),
           .zero_stage = zero_->value(),
-          .accumulation = static_cast<sim::Accumulation>(accumulation_->currentIndex()),
+          .accumulation = static_cast<sim::Accumulation>(std::max(0, accumulation_->currentIndex())),
           .layers_per_unit = unit_->value(),
           .reshard_ranks = near_->value(),
           .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),

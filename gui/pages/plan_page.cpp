@@ -104,8 +104,10 @@ void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit, 
   table_->setFilter({});
   table_->setTable(candidatesTable(candidates_));
   exclusions_->setTable(exclusionsTable(result.excluded));
-  const std::string speed = result.ranked.empty() ? "" : sim::to_text(sim::whose_speed(result.ranked.front().plan.cluster));
-  proof_->setText((speed.empty() ? QString() : tr("Speed of %1.").arg(textOf(speed)) + QStringLiteral(" ")) + sentenceText(result.proof));
+  const sim::WhoseSpeed speed = result.ranked.empty() ? sim::WhoseSpeed{} : sim::whose_speed(result.ranked.front().plan.cluster);
+  const QString whose =
+      result.ranked.empty() ? QString() : tr("Speed of %1 on %2.").arg(textOf(speed.program), textOf(speed.part)) + QStringLiteral(" ");
+  proof_->setText(whose + sentenceText(result.proof));
   if (best == First::Chosen && !candidates_.empty()) table_->choose(0);
 }
 

@@ -32,6 +32,7 @@ TABLES = [
     ("sim/task_graph/task.h", r'("(?:compute|gather|reduce|send|receive)")(?=[,}])'),
     *[(f"sim/model/{room}_families.cpp", rf'\{{"\w+", (?:true|false), ({LITERAL})\}}') for room in ("gpt", "llama", "expert", "encoder")],
     ("sim/model/model_words.cpp", rf'^    \{{"\w+",\s*({LITERAL})'),
+    ("sim/plan/plan_fields.cpp", rf'^    \{{"\w+", {LITERAL}, ({LITERAL}),[^\n]*\n     Layout'),
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
 # Arrays of names: every literal, with spaces for its underscores.

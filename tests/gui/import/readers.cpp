@@ -104,7 +104,7 @@ void readMetrics(const std::string& path) {
 
 std::string recipeExample(const char* program) {
   if (program == std::string("torchtitan"))  // whose recipe builds no GPT-2: an older file of its
-    return "[training]\nseq_len = 64\nlocal_batch_size = 1\n[parallelism]\ndata_parallel_shard_degree = -1\n[activation_checkpoint]\nmode "
+    return "[training]\nseq_len = 64\nlocal_batch_size = 8\n[parallelism]\ndata_parallel_shard_degree = -1\n[activation_checkpoint]\nmode "
            "= \"full\"\n";
   sim::ParallelPlan plan = examplePlan();
   plan.zero_stage = program == std::string("accelerate") ? 3 : 0;

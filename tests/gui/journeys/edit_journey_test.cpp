@@ -14,7 +14,7 @@ TEST_F(EditJourney, ATurnedKnobIsSimulatedUndoneAndRedone) {
   choosePipelined(4);
   window_.pages()->setCurrentWidget(window_.timelinePage());
   const std::string before = sim::plan_hash(*window_.session()->wanted());
-  QComboBox* recompute = window_.knobs()->findChildren<QComboBox*>().at(1);
+  QComboBox* recompute = window_.knobs()->findChild<QComboBox*>("recompute");
   recompute->setCurrentIndex(recompute->currentIndex() == 2 ? 0 : 2);
   waitForPlan();
   const std::string after = sim::plan_hash(*window_.session()->wanted());

@@ -25,7 +25,7 @@ TEST_F(PlanJourney, FromAConfigToTheBestPlan) {
 }
 
 // An encoder cannot be simulated: the message says so, and the closed form stands there with its intervals.
-TEST_F(PlanJourney, AModelThatCannotBeSimulatedIsEstimated) {
+TEST_F(PlanJourney, AnEncoderIsPlannedAsAnyModel) {
   const QTemporaryDir folder;
   QFile config(folder.filePath("bert.json"));
   ASSERT_TRUE(config.open(QIODevice::WriteOnly));
@@ -40,10 +40,8 @@ TEST_F(PlanJourney, AModelThatCannotBeSimulatedIsEstimated) {
   question.sequence = 512;
   window_.question()->setQuestion(question);
   window_.plan();
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 10000));
-  EXPECT_TRUE(window_.message()->text().contains("the closed form")) << window_.message()->text().toStdString();
-  EXPECT_TRUE(window_.planPage()->isEstimateShown());
-  EXPECT_GT(window_.planPage()->estimate()->table()->table().rows.size(), 10u);
+  ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.planPage()->table()->table().rows.empty(); }, 60000));
+  EXPECT_FALSE(window_.planPage()->isEstimateShown());
   picture("plan_estimated");
 }
 
@@ -53,7 +51,7 @@ TEST_F(PlanJourney, FilterHidesPoints) {
   table->setFilter("zero:1");
   const std::vector<bool> visible = table->visibleRows();
   EXPECT_LT(std::count(visible.begin(), visible.end(), true), static_cast<std::ptrdiff_t>(visible.size()));
-  for (const auto& row : table->visibleTable().rows) EXPECT_TRUE(row[8].text.contains('1'));
+  for (const auto& row : table->visibleTable().rows) EXPECT_TRUE(row[9].text.contains('1'));
 }
 
 TEST_F(PlanJourney, ACancelledSearchLeavesAWindowThatWorks) {
