@@ -62,7 +62,7 @@ std::optional<MpiWatch::Letter> MpiWatch::next_letter() const {
 
 void MpiWatch::take_note_of_end(const Letter& letter) {
   ended_.insert(letter.rank);
-  if (!first_end_) first_end_ = {.rank = letter.rank, .exit_code = static_cast<int>(letter.number)};
+  if (!first_end_) first_end_ = {.rank = letter.for_rank, .exit_code = static_cast<int>(letter.number)};
 }
 
 void MpiWatch::read_letters(const Waiting& mine) {
@@ -70,6 +70,7 @@ void MpiWatch::read_letters(const Waiting& mine) {
       case Letter::Kind::Circle: throw CollectiveError(letter->text.data());
       case Letter::Kind::End:
         take_note_of_end(*letter);
+        if (letter->for_rank != letter->rank) throw CollectiveError(letter->text.data());  // it has heard of the first, and says so
         throw CollectiveError(fmt::format("rank {} has ended: {}", letter->rank, letter->text.data()));
       case Letter::Kind::Answer:
         asked_.erase(letter->rank);
@@ -95,7 +96,8 @@ RankEnd MpiWatch::end(int exit_code, std::string_view reason, Time patience) {
   int rank = 0;
   MPI_Comm_rank(ranks_, &rank);
   const RankEnd first = first_end_.value_or(RankEnd{.rank = rank, .exit_code = exit_code});
-  Letter letter{.kind = Letter::Kind::End, .rank = rank, .number = exit_code};
+  // Letters of several ranks come in any order: each names the rank that ended first.
+  Letter letter{.kind = Letter::Kind::End, .rank = rank, .for_rank = first.rank, .number = first.exit_code};
   letter.write(reason);
   for (std::int32_t other = 0; other < size_; ++other)
     if (other != rank) send(letter, other);
