@@ -30,6 +30,7 @@ TEST_F(EditJourney, ATurnedKnobIsSimulatedUndoneAndRedone) {
 
 // Right after a knob was turned by key the number box has the keyboard: Ctrl+Z is undo all the same.
 TEST_F(EditJourney, UndoByKeyFromTheKnobItself) {
+  if (QGuiApplication::platformName().startsWith("wayland")) GTEST_SKIP() << "Qt 6.4 activates no windows here, so none has the keyboard";
   planGpt2();
   choosePipelined(4);
   ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
