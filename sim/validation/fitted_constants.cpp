@@ -4,9 +4,11 @@ namespace sim {
 namespace {
 
 using Stack = SoftwareStack;
-constexpr FittedConstant<Stack> kStackConstants[] = {
-    {"matrix_share", "", 0.75, 1.1, [](const Stack& s) { return s.matrix_share; }, [](Stack& s, double x) { s.matrix_share = x; }},
-    {"network_share", "", 0.4, 1.2, [](const Stack& s) { return s.network_share; }, [](Stack& s, double x) { s.network_share = x; }},
+constexpr FittedConstant<Stack> kOfStacks[kStackConstants] = {
+    {"matrix_share", "", 0.75, 1.1, [](const Stack& s) { return s.matrix_share; }, [](Stack& s, double x) { s.matrix_share = x; }, false,
+     true},
+    {"network_share", "", 0.4, 1.2, [](const Stack& s) { return s.network_share; }, [](Stack& s, double x) { s.network_share = x; }, false,
+     true},
     {"overlap_slowdown", "", 0, 0.6, [](const Stack& s) { return s.overlap_slowdown; }, [](Stack& s, double x) { s.overlap_slowdown = x; },
      true},
     {"host_per_kernel", "us", 2e-6, 14e-6, [](const Stack& s) { return s.host_per_kernel.count(); },
@@ -18,18 +20,21 @@ constexpr FittedConstant<Stack> kStackConstants[] = {
 };
 
 using Traits = KernelTraits;
-constexpr FittedConstant<Traits> kPartConstants[] = {
-    {"matrix_share", "", 0.5, 0.95, [](const Traits& p) { return p.matrix_share; }, [](Traits& p, double x) { p.matrix_share = x; }},
-    {"fp8_share", "", 0.35, 0.8, [](const Traits& p) { return p.fp8_share; }, [](Traits& p, double x) { p.fp8_share = x; }},
-    {"single_share", "", 0.6, 1.1, [](const Traits& p) { return p.single_share; }, [](Traits& p, double x) { p.single_share = x; }},
+constexpr FittedConstant<Traits> kOfParts[kPartConstants] = {
+    {"matrix_share", "", 0.5, 0.95, [](const Traits& p) { return p.matrix_share; }, [](Traits& p, double x) { p.matrix_share = x; }, false,
+     true},
+    {"fp8_share", "", 0.35, 0.8, [](const Traits& p) { return p.fp8_share; }, [](Traits& p, double x) { p.fp8_share = x; }, false, true},
+    {"single_share", "", 0.6, 1.1, [](const Traits& p) { return p.single_share; }, [](Traits& p, double x) { p.single_share = x; }, false,
+     true},
     {"convolution_share", "", 0.5, 1.1, [](const Traits& p) { return p.convolution_share; },
-     [](Traits& p, double x) { p.convolution_share = x; }},
-    {"network_share", "", 0.5, 1.0, [](const Traits& p) { return p.network_share; }, [](Traits& p, double x) { p.network_share = x; }},
+     [](Traits& p, double x) { p.convolution_share = x; }, false, true},
+    {"network_share", "", 0.5, 1.0, [](const Traits& p) { return p.network_share; }, [](Traits& p, double x) { p.network_share = x; },
+     false, true},
 };
 
 }  // namespace
 
-std::span<const FittedConstant<SoftwareStack>> stack_constants() { return kStackConstants; }
-std::span<const FittedConstant<KernelTraits>> part_constants() { return kPartConstants; }
+std::span<const FittedConstant<SoftwareStack>> stack_constants() { return kOfStacks; }
+std::span<const FittedConstant<KernelTraits>> part_constants() { return kOfParts; }
 
 }  // namespace sim

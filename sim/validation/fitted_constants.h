@@ -2,6 +2,7 @@
 // the software, or fitted to kernel points. Used by fit.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -17,8 +18,10 @@ struct FittedConstant {
   double low, high;       // searched between
   double (*get)(const Profile&);
   void (*set)(Profile&, double);
-  bool own = false;  // starts from what the profile states, not from what all have in common
+  bool own = false;      // starts from what the profile states, not from what all have in common
+  bool divides = false;  // a time is divided by it
 };
+inline constexpr std::size_t kStackConstants = 6, kPartConstants = 5;
 
 std::span<const FittedConstant<SoftwareStack>> stack_constants();
 std::span<const FittedConstant<KernelTraits>> part_constants();

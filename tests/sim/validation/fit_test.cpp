@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/validation/fit.h"
+#include "sim/validation/step_plane.h"
 #include "tests/sim/validation/rows.h"
 
 namespace sim {
@@ -10,7 +11,11 @@ namespace {
 
 constexpr const char* kStack = "megatron-core";
 
-// Runs "measured" by the estimate itself, with a stack that reaches less of the products.
+double predicted(const RunDescription& run, const Device& part, const SoftwareStack& stack) {
+  return MeasuredStep(run, {part, stack}).time(stack, part.kernels).count();
+}
+
+// Runs "measured" by the engine itself, with a stack that reaches less of the products.
 MeasuredRuns made_runs(double matrix_share) {
   MeasuredRuns made{{}, {}};
   made.profiles.parts.emplace("a100-80gb-sxm", load_device("a100-80gb-sxm"));
@@ -22,7 +27,7 @@ MeasuredRuns made_runs(double matrix_share) {
     RunDescription run = describe_row(valid_row(), "mine", catalog).run;
     run.layout.micro_batch = micro_batch;
     run.layout.microbatches = 8 / micro_batch;
-    const double time = estimate_step(run, {made.profiles.parts.at(run.machine.part), truth}).time.count();
+    const double time = predicted(run, made.profiles.parts.at(run.machine.part), truth);
     made.runs.push_back({"r" + std::to_string(micro_batch),
                          run,
                          {.source = micro_batch < 4 ? "small" : "large",
@@ -40,8 +45,7 @@ double mean_error(const MeasuredRuns& measured, const FittedProfiles& profiles) 
   double sum = 0;
   for (const MeasuredRun& run : measured.runs)
     sum += std::abs(
-        std::log(estimate_step(run.run, {profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)}).time.count() /
-                 *run.target.time));
+        std::log(predicted(run.run, profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)) / *run.target.time));
   return sum / static_cast<double>(measured.runs.size());
 }
 
