@@ -25,9 +25,11 @@
 #include "gui/import/run_bundle.h"
 #include "gui/message_bar.h"
 #include "gui/models/cells.h"
+#include "gui/models/planning_tables.h"
 #include "gui/pages/answers_page.h"
 #include "gui/pages/cluster_page.h"
 #include "gui/pages/compare_page.h"
+#include "gui/pages/context_line.h"
 #include "gui/pages/estimate_panel.h"
 #include "gui/pages/knobs_panel.h"
 #include "gui/pages/memory_page.h"
@@ -78,6 +80,7 @@ MainWindow::MainWindow(QWidget* parent)
       commands_(new CommandPalette(actions_.all(), this)),
       pages_(new QTabWidget(this)),
       message_(new MessageBar(this)),
+      context_(new ContextLine(this)),
       question_(new QuestionPanel(this)),
       knobs_(new KnobsPanel(this)),
       plan_page_(new PlanPage(this)),
@@ -93,6 +96,7 @@ MainWindow::MainWindow(QWidget* parent)
   linkFiles();
   linkPages();
   linkStart();
+  linkContext();
   linkWork();
   addFileActions();
   addEditActions();
@@ -104,7 +108,7 @@ MainWindow::MainWindow(QWidget* parent)
 }
 
 void MainWindow::build() {
-  setWindowTitle(tr("Meshwright"));
+  setWindowTitle(context_->title());
   setAcceptDrops(true);
   setDockNestingEnabled(true);
   resize(1440, 900);
@@ -122,6 +126,7 @@ void MainWindow::build() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(message_);
+  column->addWidget(context_);
   column->addWidget(pages_, 1);
   setCentralWidget(center);
   docks_ << addDock(tr("Question"), question_, question_->footer()) << addDock(tr("Edit the plan"), knobs_);
@@ -161,11 +166,7 @@ void MainWindow::linkSession() {
     keepAnswer(answer);
     if (answer->result.ranked.empty())
       tell({tr("No plan is feasible."), tr("the table below says of each family why, and what would help")});
-    statusBar()->showMessage(tr("%L1 candidates: %L2 too large, %L3 cannot win, %L4 simulated")
-                                 .arg(answer->result.candidates)
-                                 .arg(answer->result.pruned_memory)
-                                 .arg(answer->result.pruned_bound)
-                                 .arg(answer->result.simulated));
+    statusBar()->showMessage(searchText(answer->result));
   });
   connect(&session_, &Session::planChosen, knobs_, &KnobsPanel::setPlan);
   connect(&session_, &Session::planChosen, plan_page_, &PlanPage::markPlan);
@@ -199,7 +200,10 @@ void MainWindow::linkFiles() {
     compare_page_->setRun(run);
     memory_page_->setRun(run);
     run_page_->noteRun(QString::fromStdString(run->folder));
-    if (!session_.wanted()) session_.show(run->simulated->plan, Session::Origin::Chosen);  // the other pages show it too
+    if (!session_.wanted()) {  // the other pages show it too
+      question_->setQuestion(questionOf(run->simulated->plan, run->folder + "/plan.json", question_->question()));
+      session_.show(run->simulated->plan, Session::Origin::Chosen);
+    }
     pages_->setCurrentWidget(compare_page_);
   });
   connect(&session_, &Session::calibrated, this, [this](const Calibration& calibration) {
@@ -231,7 +235,7 @@ void MainWindow::linkFiles() {
 }
 
 void MainWindow::linkPages() {
-  connect(question_, &QuestionPanel::planRequested, &session_, &Session::ask);
+  connect(question_, &QuestionPanel::planRequested, this, &MainWindow::plan);
   connect(question_, &QuestionPanel::cancelRequested, &session_, &Session::cancel);
   connect(plan_page_, &PlanPage::candidateChosen, this,
           [this](int position) { choosePlan(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan); });
@@ -248,18 +252,12 @@ void MainWindow::linkPages() {
     timeline_page_->showRank(sim::Rank(rank));
   });
   connect(answers_page_, &AnswersPage::planWanted, this, &MainWindow::edit);
-  connect(knobs_, &KnobsPanel::turned, this, &MainWindow::turn);
-  connect(knobs_, &KnobsPanel::cutMoved, this, [this](const Boundary& boundary) {
-    if (session_.wanted()) edit(movedBoundary(*session_.wanted(), boundary));
-  });
+  connect(knobs_, &KnobsPanel::edited, this, &MainWindow::edit);
+  connect(knobs_, &KnobsPanel::failed, this, &MainWindow::tell);
   connect(compare_page_, &ComparePage::calibrationWanted, &session_, &Session::calibrate);
   connect(run_page_, &RunPage::failed, this, &MainWindow::tell);
   connect(run_page_, &RunPage::compareRequested, &session_, &Session::openRun);
   connect(run_page_, &RunPage::runOpened, this, &MainWindow::open);
-}
-
-void MainWindow::turn(const Knobs& knobs) {
-  if (session_.wanted()) edit(turned(*session_.wanted(), knobs));
 }
 
 void MainWindow::edit(const sim::ParallelPlan& plan) {
@@ -282,7 +280,10 @@ void MainWindow::attempt(const std::function<void()>& action) {
   }
 }
 
-void MainWindow::plan() { session_.ask(question_->question()); }
+void MainWindow::plan() {
+  pages_->setCurrentWidget(plan_page_);  // its answer appears there
+  session_.ask(question_->question());
+}
 
 void MainWindow::openAll(const QStringList& paths) {
   attempt([&] {
@@ -313,7 +314,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       run_page_->follow(path);
       if (!run_page_->process()->isAlive()) return session_.openRun(path);
       return pages_->setCurrentWidget(run_page_);  // there is nothing to compare before it has ended
-    case FileKind::Plan: choosePlan(sim::load_plan(path.toStdString())); return pages_->setCurrentWidget(timeline_page_);
+    case FileKind::Plan: return openPlan(path);
     case FileKind::Recipe: return importPlan(path);
     case FileKind::Cluster:
       asked.devices = devicesOf(path.toStdString(), asked.devices);
@@ -326,7 +327,18 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
   }
   question_->setQuestion(asked);
   message_->hide();
-  statusBar()->showMessage(tr("%1 is opened; press Plan (Ctrl+Return).").arg(path));
+  const QString opened =
+      kind == FileKind::Model && !context_->modelFacts().isEmpty() ? context_->modelFacts() : tr("%1 is opened").arg(path);
+  statusBar()->showMessage(tr("%1. Press Plan (Ctrl+Return).").arg(opened));
+}
+
+// The question is from now on the one that it answers.
+void MainWindow::openPlan(const QString& path) {
+  const sim::ParallelPlan plan = sim::load_plan(path.toStdString());
+  question_->setQuestion(questionOf(plan, path.toStdString(), question_->question()));
+  context_->setLimit({});
+  choosePlan(plan);
+  pages_->setCurrentWidget(timeline_page_);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -9,7 +9,6 @@
 #include "gui/actions.h"
 #include "gui/autosave.h"
 #include "gui/core/file_kind.h"
-#include "gui/core/knobs.h"
 #include "gui/jobs/background_job.h"
 #include "gui/jobs/tool_process.h"
 #include "gui/session.h"
@@ -24,6 +23,7 @@ namespace gui {
 class AnswersPage;
 class ClusterPage;
 class CommandPalette;
+class ContextLine;
 class ComparePage;
 class KnobsPanel;
 class MemoryPage;
@@ -81,6 +81,7 @@ class MainWindow : public QMainWindow {
   TracePage* tracePage() const { return trace_page_; }
   AnswersPage* answersPage() const { return answers_page_; }
   MessageBar* message() const { return message_; }
+  ContextLine* context() const { return context_; }
   QUndoStack* undoStack() { return &undo_; }
   QTabWidget* pages() const { return pages_; }
   const Actions& actions() const { return actions_; }
@@ -99,6 +100,7 @@ class MainWindow : public QMainWindow {
   void linkFiles();
   void linkPages();
   void linkStart();
+  void linkContext();
   void linkWork();
   LastWork work() const;
   void goOn(const LastWork& work);
@@ -118,10 +120,10 @@ class MainWindow : public QMainWindow {
   void addViewActions();
   void addThemes(const QString& menu);
   void showKeys();
-  void turn(const Knobs& knobs);
   void edit(const sim::ParallelPlan& plan);        // undoable
   void choosePlan(const sim::ParallelPlan& plan);  // undoable: the one that is shown comes back
   void openOne(const QString& path, FileKind kind);
+  void openPlan(const QString& path);
   void importPlan(const QString& recipe);  // of another program, for the model and the cluster of the form
   void tell(const Message& message);
   void attempt(const std::function<void()>& action);  // what it throws is told
@@ -146,6 +148,7 @@ class MainWindow : public QMainWindow {
   CommandPalette* commands_;
   QTabWidget* pages_;
   MessageBar* message_;
+  ContextLine* context_;
   QMenu* recent_ = nullptr;
   QList<QDockWidget*> docks_;
   QuestionPanel* question_;

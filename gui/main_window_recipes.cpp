@@ -59,6 +59,7 @@ void MainWindow::importPlan(const QString& recipe) {
   const sim::ImportedPlan imported = sim::import_recipe(
       recipe.toStdString(),
       {.model = request.model, .cluster = request.cluster, .sequence = asked.sequence, .global_batch = asked.global_batch});
+  question_->setQuestion(questionOf(imported.plan, {}, asked));
   choosePlan(imported.plan);
   pages_->setCurrentWidget(timeline_page_);
   const QString title = QString::fromUtf8(imported.program->title.data(), static_cast<qsizetype>(imported.program->title.size()));

@@ -2,12 +2,16 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 #include <QStatusBar>
+#include <QTabWidget>
 
 #include "gui/main_window.h"
+#include "gui/pages/compare_page.h"
+#include "gui/pages/context_line.h"
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
 #include "gui/pages/run_page.h"
 #include "gui/pages/start_panel.h"
+#include "gui/pages/trace_page.h"
 
 namespace gui {
 
@@ -16,8 +20,6 @@ void MainWindow::linkStart() {
   connect(start, &StartPanel::modelWanted, question_, &QuestionPanel::browseRequested);
   connect(start, &StartPanel::exampleChosen, this, &MainWindow::open);
   connect(start, &StartPanel::measureWanted, this, &MainWindow::measureMachine);
-  connect(question_, &QuestionPanel::changed, start, &StartPanel::setQuestion);
-  start->setQuestion(question_->question());
   connect(start, &StartPanel::planWanted, this, &MainWindow::plan);
   connect(run_page_, &RunPage::dataWanted, this,
           [this] { choose(Dialog::Open, tr("Choose a text or a token file"), QString(), &MainWindow::useData); });
@@ -28,6 +30,30 @@ void MainWindow::linkStart() {
   connect(&tools_, &ToolProcess::failed, this, [this](const Message& message) {
     statusBar()->clearMessage();
     tell(message);
+  });
+}
+
+// Which plan, of what: above the pages, in the title, and on the way to a first plan.
+void MainWindow::linkContext() {
+  const auto ask = [this](const PlanQuestion& question) {
+    context_->setQuestion(question);
+    plan_page_->start()->setQuestion(question, context_->modelFacts());
+  };
+  connect(question_, &QuestionPanel::changed, this, ask);
+  ask(question_->question());
+  connect(context_, &ContextLine::titleChanged, this, &QWidget::setWindowTitle);
+  connect(&session_, &Session::planChosen, context_, &ContextLine::setPlan);
+  connect(&session_, &Session::answered, context_, [this](const SharedAnswer& answer) { context_->setLimit(answer->limit); });
+  connect(&session_, &Session::runReady, context_,
+          [this](const SharedRun& run) { context_->setRun(run->simulated->plan, QString::fromStdString(run->folder)); });
+  connect(&session_, &Session::traceReady, context_, [this](const SharedTrace& trace) {
+    QStringList paths;
+    for (const TraceFile& file : trace->files) paths << QString::fromStdString(file.path);
+    context_->setTraces(paths);
+  });
+  connect(pages_, &QTabWidget::currentChanged, context_, [this] {
+    const QWidget* page = pages_->currentWidget();
+    context_->showOf(page == trace_page_ ? ContextLine::Of::Trace : page == compare_page_ ? ContextLine::Of::Run : ContextLine::Of::Plan);
   });
 }
 

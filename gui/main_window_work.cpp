@@ -47,6 +47,7 @@ LastWork MainWindow::work() const {
     work.plans.push_back(turn->after());
   }
   work.shown = static_cast<std::size_t>(undo_.index());
+  work.notes = timeline_page_->otherNotes();
   const RunRequest run = run_page_->request();
   work.run = {.data = run.data.toStdString(), .folder = run.folder.toStdString(), .steps = run.steps};
   work.every_rank = session_.showsEveryRank();
@@ -75,6 +76,7 @@ void MainWindow::restoreWork() {
 
 void MainWindow::goOn(const LastWork& work) {
   question_->setQuestion(work.question);
+  timeline_page_->setOtherNotes(work.notes);
   findChild<QAction*>(QStringLiteral("every_rank"))->setChecked(work.every_rank);
   findChild<QAction*>(QStringLiteral("dense"))->setChecked(work.dense);
   if (work.run.steps > 0 && !run_page_->process()->isAlive()) {

@@ -251,10 +251,9 @@ Answer schedule(const SimulatedPlan& now, Cancelled cancelled) {
   for (const sim::Schedule& known : sim::all_schedules())
     for (const std::int32_t chunks : {1, 2, 4}) {
       if (known.why_unsupported({now.plan.mesh.pipeline, static_cast<std::int32_t>(now.plan.num_microbatches()), chunks})) continue;
-      Knobs knobs = knobsOf(now.plan);
-      knobs.schedule = known.name;
-      knobs.chunks = chunks;
-      variants.push_back({.name = fmt::format("schedule={}, chunks={}", known.name, chunks), .plan = turned(now.plan, knobs)});
+      sim::ParallelPlan plan = turned(now.plan, {"schedule", std::string(known.name)});
+      if (plan.chunks != chunks) plan = turned(std::move(plan), {"chunks", std::int64_t{chunks}});
+      variants.push_back({.name = fmt::format("schedule={}, chunks={}", known.name, chunks), .plan = std::move(plan)});
     }
   return bestOf(now, std::move(variants), cancelled);
 }

@@ -25,8 +25,8 @@ planner::LayoutRequest layoutRequest(const PlanQuestion& question) {
   request.network = sim::load_network(question.model);
   request.network.sequence = question.sequence;
   request.network.effective_sequence = static_cast<double>(question.sequence);
-  request.cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
-  request.cluster.software = sim::load_software(question.software.empty() ? "meshwright" : question.software);
+  request.cluster = clusterOf(question);
+  if (question.software.empty()) request.cluster.software = sim::load_software("meshwright");
   request.global_batch = question.global_batch;
   request.format = formatOf(question, request.cluster.hardware.kind);
   request.top = question.top;

@@ -1,48 +1,140 @@
 #include "gui/core/knobs.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "sim/units/input_error.h"
 
 namespace gui {
+namespace {
 
-Knobs knobsOf(const sim::ParallelPlan& plan) {
-  return {.tensor = plan.mesh.tensor,
-          .pipeline = plan.mesh.pipeline,
-          .chunks = plan.chunks,
-          .schedule = plan.schedule,
-          .microbatch = plan.microbatch_size,
-          .zero_stage = plan.zero_stage,
-          .accumulation = plan.accumulation,
-          .layers_per_unit = plan.layers_per_unit,
-          .reshard_ranks = plan.mesh.reshard,
-          .recompute = plan.recompute,
-          .sequence_parallel = plan.sequence_parallel,
-          .offload_optimizer = plan.offload_optimizer,
-          .offload_activations = plan.offload_activations};
+using Plan = sim::ParallelPlan;
+
+bool isSharded(const Plan& plan) { return plan.zero_stage == 3; }
+bool hasCopies(const Plan& plan) { return plan.mesh.copies() > 1; }
+bool hasStages(const Plan& plan) { return plan.mesh.pipeline > 1; }
+
+struct Condition {
+  std::string_view name;
+  bool (*matters)(const Plan&);
+};
+// Where a field says something about a plan; the others always do.
+constexpr std::array kConditions = std::to_array<Condition>({
+    {"replicas", hasCopies},
+    {"expert", [](const Plan& plan) { return plan.model.experts.has_value(); }},
+    {"reshard_ranks", isSharded},
+    {"context_algorithm", [](const Plan& plan) { return plan.mesh.context > 1; }},
+    {"schedule", hasStages},
+    {"chunks", hasStages},
+    {"microbatch_group",
+     [](const Plan& plan) {
+       const sim::Schedule* schedule = sim::find_schedule(plan.schedule);
+       return hasStages(plan) && schedule != nullptr && schedule->takes_groups;
+     }},
+    {"reshard", isSharded},
+    {"prefetch", isSharded},
+    {"layers_per_unit", isSharded},
+    {"bucket_size", [](const Plan& plan) { return !isSharded(plan) && hasCopies(plan); }},
+    {"accumulation", [](const Plan& plan) { return plan.num_microbatches() > 1 && hasCopies(plan); }},
+    {"sequence_parallel", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
+    {"offload_activations", [](const Plan& plan) { return plan.recompute == sim::Recompute::Full; }},
+});
+
+// They follow from others, or have a picture of their own.
+constexpr std::array<std::string_view, 4> kNoKnobs = {"data", "microbatches", "order", "cut"};
+
+std::vector<Knob> makeKnobs() {
+  std::vector<Knob> knobs;
+  for (const sim::PlanField& field : sim::plan_fields()) {
+    if (field.role != sim::FieldRole::Layout || std::find(kNoKnobs.begin(), kNoKnobs.end(), field.name) != kNoKnobs.end()) continue;
+    const auto* const condition =
+        std::find_if(kConditions.begin(), kConditions.end(), [&](const Condition& row) { return row.name == field.name; });
+    knobs.push_back({&field, condition == kConditions.end() ? nullptr : condition->matters, field.name == "vocabulary_multiple"});
+  }
+  return knobs;
 }
 
-sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs) {
-  const bool same_parts = plan.mesh.pipeline == knobs.pipeline && plan.chunks == knobs.chunks;
-  plan.mesh.tensor = knobs.tensor;
-  plan.mesh.pipeline = knobs.pipeline;
-  plan.mesh.data = std::max(1, plan.cluster.devices / std::max(1, knobs.tensor * knobs.pipeline * plan.mesh.context));
+void shareDevices(Plan& plan) {
+  plan.mesh.data = std::max(1, plan.cluster.devices / std::max(1, plan.mesh.tensor * plan.mesh.pipeline * plan.mesh.context));
   const std::int32_t copies = plan.mesh.copies();
   if (copies % plan.mesh.replicas != 0 || plan.mesh.replicas >= copies) plan.mesh.replicas = 1;
   if (copies % plan.mesh.expert != 0) plan.mesh.expert = 1;
-  plan.chunks = knobs.chunks;
-  plan.schedule = knobs.schedule;
-  plan.microbatch_size = knobs.microbatch;
-  plan.zero_stage = knobs.zero_stage;
-  plan.accumulation = knobs.accumulation;
-  plan.layers_per_unit = knobs.layers_per_unit;
-  plan.mesh.reshard = knobs.reshard_ranks;
-  plan.recompute = knobs.recompute;
-  plan.sequence_parallel = knobs.sequence_parallel;
-  plan.offload_optimizer = knobs.offload_optimizer;
-  plan.offload_activations = knobs.offload_activations;
+}
+
+bool canHave(const sim::Schedule& schedule, const Plan& plan, std::int32_t chunks) {
+  sim::PipelineShape shape = plan.pipeline_shape();
+  shape.chunks = chunks;
+  return !schedule.why_unsupported(shape);
+}
+
+void takeChunksOfSchedule(Plan& plan) {
+  const sim::Schedule* schedule = sim::find_schedule(plan.schedule);
+  if (schedule == nullptr || canHave(*schedule, plan, plan.chunks)) return;
+  for (const std::int32_t chunks : {1, 2})
+    if (canHave(*schedule, plan, chunks)) plan.chunks = chunks;
+}
+
+void takeScheduleOfChunks(Plan& plan) {
+  const sim::Schedule* schedule = sim::find_schedule(plan.schedule);
+  if (schedule == nullptr || canHave(*schedule, plan, plan.chunks)) return;
+  for (const sim::Schedule& other : sim::all_schedules())
+    if (canHave(other, plan, plan.chunks)) plan.schedule = other.name;
+  const sim::Schedule* usual = sim::find_schedule(Plan().schedule);
+  if (canHave(*usual, plan, plan.chunks)) plan.schedule = usual->name;
+}
+
+void cutAnew(Plan& plan) {
+  if (static_cast<std::int64_t>(plan.mesh.pipeline) * plan.chunks <= plan.model.layers)
+    plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+}
+
+}  // namespace
+
+std::span<const Knob> allKnobs() {
+  static const std::vector<Knob> knobs = makeKnobs();
+  return knobs;
+}
+
+bool matters(const Knob& knob, const sim::ParallelPlan& plan) { return knob.matters == nullptr || knob.matters(plan); }
+
+sim::ParallelPlan turned(sim::ParallelPlan plan, const Turn& turn) {
+  const std::int32_t stages = plan.mesh.pipeline, chunks = plan.chunks;
+  const std::vector<sim::Violation> faults = sim::plan_field(turn.name).access.set(plan, turn.value);
+  if (!faults.empty()) throw sim::InputError("", faults);
   plan.predictions.reset();
-  const bool cuttable = static_cast<std::int64_t>(knobs.pipeline) * knobs.chunks <= plan.model.layers;
-  if (!same_parts && cuttable) plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  shareDevices(plan);
+  if (plan.mesh.pipeline == 1 && stages > 1) plan.chunks = 1;
+  if (turn.name == "schedule")
+    takeChunksOfSchedule(plan);
+  else if (turn.name == "chunks" || turn.name == "pipeline")
+    takeScheduleOfChunks(plan);
+  if (plan.mesh.pipeline != stages || plan.chunks != chunks) cutAnew(plan);
   return plan;
+}
+
+std::int64_t stepped(const sim::ParallelPlan& plan, const Knob& knob, int steps) {
+  constexpr std::int64_t kFarthest = 1024;  // values that are tried
+  auto value = std::get<std::int64_t>(knob.field->access.get(plan));
+  const std::int64_t by = steps < 0 ? -1 : 1;
+  const auto within = [&](std::int64_t wanted) {
+    return std::clamp(wanted, static_cast<std::int64_t>(knob.field->range.low), static_cast<std::int64_t>(knob.field->range.high));
+  };
+  for (int step = 0; step < std::abs(steps); ++step) {
+    if (knob.doubles) {
+      value = within(by > 0 ? 2 * value : value / 2);
+      continue;
+    }
+    std::int64_t next = value + by;
+    const auto is_tried = [&] { return std::abs(next - value) <= kFarthest && within(next) == next; };
+    const auto can_be = [&](std::int64_t wanted) { return sim::violations(turned(plan, {knob.field->name, wanted})).empty(); };
+    while (is_tried() && !can_be(next)) next += by;
+    if (is_tried())
+      value = next;
+    else if (!can_be(value))
+      value = within(value + by);
+  }
+  return value;
 }
 
 sim::ParallelPlan movedBoundary(sim::ParallelPlan plan, const Boundary& boundary) {

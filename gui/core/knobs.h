@@ -1,29 +1,34 @@
-// What a person may turn on a plan; the data degree follows: devices / (tensor x pipeline). Used by the edit panel and its undo commands.
+// What a person may turn on a plan: the fields of its layout (sim/plan/plan_fields.h), and what follows a turn: the data degree, as
+// devices / (tensor x pipeline x context), the stage cut, what no longer divides. Used by the edit panel, its undo commands, and tables of plans.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <span>
+#include <string_view>
 
-#include "sim/plan/parallel_plan.h"
+#include "sim/plan/plan_fields.h"
 
 namespace gui {
 
-struct Knobs {
-  std::int32_t tensor = 1, pipeline = 1, chunks = 1;
-  std::string schedule = "1f1b";
-  std::int64_t microbatch = 1;
-  std::int32_t zero_stage = 0;
-  sim::Accumulation accumulation = sim::Accumulation::ReduceLast;
-  std::int32_t layers_per_unit = 1, reshard_ranks = 1;  // of ZeRO 3
-  sim::Recompute recompute = sim::Recompute::None;
-  bool sequence_parallel = false;
-  bool offload_optimizer = false, offload_activations = false;  // the latter with recompute full alone
-  bool operator==(const Knobs&) const = default;
+struct Knob {
+  const sim::PlanField* field = nullptr;
+  bool (*matters)(const sim::ParallelPlan&) = nullptr;  // whether the plan obeys it; null: every plan does
+  bool doubles = false;                                 // a step of it; else one to the next value that can be
 };
+std::span<const Knob> allKnobs();  // in the order of the plan file; without what follows (data, microbatches) and the stage cut
+bool matters(const Knob& knob, const sim::ParallelPlan& plan);
 
-Knobs knobsOf(const sim::ParallelPlan& plan);
-// The stage cut is kept where stages and chunks are, and even otherwise. The result may break rules: sim::violations says which.
-sim::ParallelPlan turned(sim::ParallelPlan plan, const Knobs& knobs);
+struct Turn {
+  std::string_view name;  // of the field
+  sim::FieldValue value;
+};
+// The stage cut is kept where stages and chunks are, and even otherwise; a schedule takes the chunks that it needs, and chunks a schedule that
+// can have them. The result may break rules: sim::violations says which. Throws sim::InputError: no value of the field.
+sim::ParallelPlan turned(sim::ParallelPlan plan, const Turn& turn);
+
+// Where an integer stands after so many steps up (down: less than 0) through values that break no rule, as far as there are any; from one
+// that breaks a rule to no other: one further.
+std::int64_t stepped(const sim::ParallelPlan& plan, const Knob& knob, int steps);
 
 // The boundary in front of virtual stage `part` moved to layer `first`, as far as its neighbors leave a layer each.
 struct Boundary {

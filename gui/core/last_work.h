@@ -24,6 +24,7 @@ struct LastWork {
   std::vector<sim::ParallelPlan> plans;  // each turned out of the one before: the way of undo and redo; may be empty
   std::size_t shown = 0;                 // of the plans
   ViewState view;
+  NotesByPlan notes{};  // of plans that are not shown
   RunForm run{};
   bool every_rank = false;  // by itself on the timeline
   bool dense = false;       // a line a rank there

@@ -12,7 +12,8 @@ constexpr std::size_t kMostPlans = 40;
 sim::Json jsonOf(const PlanQuestion& question) {
   return {{"model", question.model},         {"cluster", question.cluster},           {"devices", question.devices},
           {"software", question.software},   {"global_batch", question.global_batch}, {"sequence", question.sequence},
-          {"precision", question.precision}, {"memory_limit", question.memory_limit}, {"program", question.program}};
+          {"precision", question.precision}, {"memory_limit", question.memory_limit}, {"risk", question.risk},
+          {"program", question.program}};
 }
 
 PlanQuestion questionFrom(const sim::JsonReader& json) {
@@ -24,12 +25,20 @@ PlanQuestion questionFrom(const sim::JsonReader& json) {
           .sequence = json.integer("sequence", {}, {1, 1e9}),
           .precision = json.text("precision"),
           .memory_limit = json.text("memory_limit"),
+          .risk = json.number("risk", PlanQuestion().risk, {0, 1}),
           .program = json.text("program")};
 }
 
 sim::Json jsonOf(const RunForm& run) { return {{"data", run.data}, {"folder", run.folder}, {"steps", run.steps}}; }
 RunForm runFrom(const sim::JsonReader& json) {
   return {.data = json.text("data"), .folder = json.text("folder"), .steps = json.integer("steps", {}, {0, 1e9})};
+}
+
+// Each as a view that holds nothing else.
+sim::Json jsonOf(const NotesByPlan& notes) {
+  sim::Json all = sim::Json::array();
+  for (const auto& [plan, marks] : notes) all.push_back({{"plan", plan}, {"view", toJson(ViewState{.marks = marks})}});
+  return all;
 }
 
 struct Kept {
@@ -61,6 +70,7 @@ void saveWork(const LastWork& work, const std::string& path) {
                        {"run", jsonOf(work.run)},
                        {"every_rank", work.every_rank},
                        {"dense", work.dense},
+                       {"notes", jsonOf(work.notes)},
                        {"plans", plans}},
                       path);
 }
@@ -79,7 +89,9 @@ LastWork loadWork(const std::string& path) {
   work.every_rank = reader.boolean("every_rank", false);
   work.dense = reader.boolean("dense", false);
   const sim::JsonReader view = reader.child("view");
+  const std::vector<sim::JsonReader> notes = reader.children("notes");
   reader.finish();
+  for (const sim::JsonReader& of_plan : notes) work.notes[of_plan.text("plan")] = viewFromJson(of_plan.child("view").json(), path).marks;
   work.view = viewFromJson(view.json(), path);
   for (const sim::JsonReader& plan : plans) work.plans.push_back(sim::plan_from_json(plan.json(), path));
   return work;

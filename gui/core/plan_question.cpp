@@ -15,6 +15,19 @@ sim::ModelConfig modelOf(const std::string& path) {
   return kindOfFile(path) == FileKind::Plan ? sim::load_plan(path).model : sim::load_model_config(path);
 }
 
+bool isPlanFile(const std::string& path) { return std::filesystem::is_regular_file(path) && kindOfFile(path) == FileKind::Plan; }
+
+// By their names in profiles/, if that is what the plan has.
+bool isNamed(const sim::ParallelPlan& plan, const PlanQuestion& question) {
+  try {
+    sim::ParallelPlan named = plan;
+    named.cluster = clusterOf(question);
+    return sim::plan_hash(named) == sim::plan_hash(plan);
+  } catch (const sim::InputError&) {
+    return false;
+  }
+}
+
 sim::PrecisionPolicy precisionOf(const PlanQuestion& question, sim::DeviceKind device) {
   if (question.precision.empty()) return sim::usual_precision(device);
   std::vector<sim::Violation> wrong;
@@ -36,14 +49,47 @@ std::vector<std::string> namesIn(std::initializer_list<const char*> folders) {
 
 }  // namespace
 
+PlanQuestion questionOf(const sim::ParallelPlan& plan, const std::string& file, PlanQuestion asked) {
+  asked.global_batch = plan.workload.global_batch;
+  asked.sequence = plan.workload.sequence;
+  asked.precision = sim::to_text(plan.workload.precision);
+  if (file.empty()) return asked;
+  asked.model = file;
+  asked.devices = plan.cluster.devices;
+  asked.cluster = plan.cluster.hardware.name;
+  asked.software = plan.cluster.software.name.empty() ? "plain" : plan.cluster.software.name;
+  if (!isNamed(plan, asked)) asked.cluster = file;
+  return asked;
+}
+
+std::optional<sim::ModelConfig> knownModel(const std::string& path) {
+  try {
+    if (std::filesystem::is_regular_file(path)) return modelOf(path);
+  } catch (const std::exception&) {  // who asks for it is told why
+  }
+  return std::nullopt;
+}
+
+// What a plan says of its software is part of it.
+sim::Cluster clusterOf(const PlanQuestion& question) {
+  if (isPlanFile(question.cluster)) {
+    sim::Cluster cluster = sim::load_plan(question.cluster).cluster;
+    if (question.devices > 0) cluster.devices = question.devices;
+    if (!question.software.empty() && question.software != cluster.software.name) cluster.software = sim::load_software(question.software);
+    return cluster;
+  }
+  sim::Cluster cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
+  if (!question.software.empty()) cluster.software = sim::load_software(question.software);
+  return cluster;
+}
+
 planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (question.model.empty())
     throw sim::InputError("", {{"model", "no model is chosen", "open a Hugging Face config.json, or drop one on the window"}});
   std::vector<sim::Violation> violations;
   planner::SearchRequest request;
   request.model = modelOf(question.model);
-  request.cluster = sim::load_cluster(question.cluster, sim::DeviceCount{question.devices});
-  if (!question.software.empty()) request.cluster.software = sim::load_software(question.software);
+  request.cluster = clusterOf(question);
   request.workload = {.sequence = question.sequence,
                       .global_batch = question.global_batch,
                       .precision = precisionOf(question, request.cluster.hardware.kind),
@@ -52,6 +98,7 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   if (!violations.empty()) throw sim::InputError("", violations);
   if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty())
     throw sim::InputError(question.model, found);
+  request.risk = question.risk;
   request.top = question.top;
   if (question.program == kWorker)
     request.why_not = sim::why_not_runnable;

@@ -1,7 +1,8 @@
 // How a person looks at a timeline: what is shown, in which order the ranks stand, what is pinned, searched and noted. Kept over edits of the
-// plan and as a file ("meshwright.view/1"). Used by the Timeline page.
+// plan, apart from notes, which are of one, and as a file ("meshwright.view/1"). Used by the Timeline page.
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -20,6 +21,8 @@ struct Mark {
   std::string text;
   bool operator==(const Mark&) const = default;
 };
+
+using NotesByPlan = std::map<std::string, std::vector<Mark>>;  // by plan_hash()
 
 enum class GroupBy : std::uint8_t { Rank, Stage, Data, Tensor };
 inline constexpr std::string_view kGroupByNames[] = {"rank", "stage", "data", "tensor"};

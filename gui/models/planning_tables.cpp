@@ -1,94 +1,104 @@
 #include "gui/models/planning_tables.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
+#include "gui/core/knobs.h"
 #include "gui/models/cells.h"
 #include "gui/models/reason_text.h"
-#include "sim/cost/gradient_lifetime.h"
-#include "sim/plan/plan_fields.h"
 
 namespace gui {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("PlanningTables", text); }
 
-// The data degree, and how its ranks are used beside that: replicas of shards, parts of a sample, experts dealt out.
-Cell dataCell(const sim::DeviceMesh& mesh) {
-  Cell cell = countCell(mesh.data);
-  if (mesh.context > 1) cell.text += tr(" × context %1").arg(mesh.context);
-  if (mesh.expert > 1) cell.text += tr(", experts over %1").arg(mesh.expert);
-  if (mesh.replicas > 1) cell.text += tr(", %1 replicas").arg(mesh.replicas);
+// What a plan says in a field; "–" where it says nothing. The cut is told where it is not even.
+QString settingText(const sim::PlanField& field, const sim::ParallelPlan& plan) {
+  const QString nothing = QStringLiteral("–");
+  const auto knobs = allKnobs();
+  const auto knob = std::find_if(knobs.begin(), knobs.end(), [&](const Knob& one) { return one.field == &field; });
+  if (knob != knobs.end() && !matters(*knob, plan)) return nothing;
+  if (field.name == "cut" && plan.cut.first == sim::even_cut(plan.model.layers, plan.pipeline_shape()).first) return tr("even");
+  const sim::FieldValue value = field.access.get(plan);
+  if (const bool* on = std::get_if<bool>(&value)) return *on ? tr("yes") : tr("no");
+  if (const auto* bytes = std::get_if<sim::Bytes>(&value)) return bytesCell(*bytes).text;
+  return nameText(sim::to_text(value));
+}
+
+Cell settingCell(const sim::PlanField& field, const sim::ParallelPlan& plan) {
+  Cell cell{settingText(field, plan), {}};
+  const sim::FieldValue value = field.access.get(plan);
+  if (const auto* number = std::get_if<std::int64_t>(&value)) cell.sort = static_cast<qlonglong>(*number);
+  if (const auto* bytes = std::get_if<sim::Bytes>(&value)) cell = {cell.text, static_cast<qlonglong>(bytes->value()), CellUnit::Bytes};
   return cell;
 }
 
-std::vector<Cell> cellsOf(const Candidate& candidate, int position) {
-  const sim::ParallelPlan& plan = candidate.plan.plan;
-  const sim::SimulationResult& result = candidate.plan.result;
-  const QString recompute = nameText(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
-  return {countCell(position + 1),
-          timeCell(result.step_time),
-          bytesCell(result.peak_memory),
-          shareCell(candidate.plan.out_of_memory_chance),
-          dataCell(plan.mesh),
-          countCell(plan.mesh.tensor),
-          countCell(plan.mesh.pipeline),
-          {plan.mesh.pipeline == 1 ? QStringLiteral("–")
-                                   : textOf(plan.schedule) + (plan.chunks > 1 ? QStringLiteral(" × %1").arg(plan.chunks) : QString()),
-           {}},
-          countCell(plan.microbatch_size),
-          countCell(plan.zero_stage),
-          {sim::reduces_each(plan) ? tr("each") : tr("last"), {}},
-          {plan.offload_optimizer ? recompute + QStringLiteral(", ") + tr("optimizer on the host") : recompute, {}},
-          {plan.sequence_parallel ? tr("yes") : tr("no"), {}},
-          shareCell(result.mfu),
-          shareCell(result.bubble),
-          {QStringLiteral("%L1").arg(result.tokens_per_second, 0, 'f', 0), result.tokens_per_second},
-          {position == 0 ? tr("the best") : reasonText(candidate.plan.reasons), {}}};
+using Fields = std::vector<const sim::PlanField*>;
+// Settings of a layout that plans may differ in; microbatches follow from the others, an order of its own is a file.
+Fields settings() {
+  Fields fields;
+  for (const sim::PlanField& field : sim::plan_fields())
+    if (field.role == sim::FieldRole::Layout && field.name != "microbatches" && field.name != "order") fields.push_back(&field);
+  return fields;
 }
 
-// Fields of the layout that have columns, or follow from those that have.
-constexpr std::string_view kTold[] = {
-    "data",  "pipeline",    "tensor",     "replicas",     "expert", "context",           "vocabulary_multiple", "schedule",
-    "order", "chunks",      "microbatch", "microbatches", "cut",    "sequence_parallel", "recompute",           "offload_optimizer",
-    "zero",  "accumulation"};
-
-QString unusualText(const sim::ParallelPlan& plan) {
-  QStringList texts;
-  for (const sim::UnusualField& field : sim::unusual_fields(plan, kTold)) {
-    const bool* const is_on = std::get_if<bool>(&field.value);
-    const QString value = is_on == nullptr ? nameText(sim::to_text(field.value)) : *is_on ? tr("yes") : tr("no");
-    texts << nameText(field.words) + QStringLiteral(" ") + value;
-  }
-  return texts.join(QStringLiteral(", "));
-}
-
-// All others, where some plan has one that is not at its default: before the reasons.
-void addOtherFields(Table& table, const std::vector<Candidate>& candidates) {
-  std::vector<Cell> cells;
-  bool any = false;
-  for (const Candidate& candidate : candidates) {
-    cells.push_back({unusualText(candidate.plan.plan), {}});
-    any = any || !cells.back().text.isEmpty();
-  }
-  if (!any) return;
-  table.headers.insert(table.headers.end() - 1, tr("Otherwise"));
-  for (std::size_t row = 0; row < cells.size(); ++row) table.rows[row].insert(table.rows[row].end() - 1, cells[row]);
+bool differs(const sim::PlanField& field, const std::vector<Candidate>& candidates) {
+  return std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+    return settingText(field, candidate.plan.plan) != settingText(field, candidates.front().plan.plan);
+  });
 }
 
 }  // namespace
 
 Table candidatesTable(const std::vector<Candidate>& candidates) {
+  Fields columns = settings();
+  std::erase_if(columns, [&](const sim::PlanField* field) { return !differs(*field, candidates); });
   Table table;
-  table.headers = {tr("#"),        tr("Step time"),       tr("Peak memory"), tr("OOM chance"), tr("Data"),
-                   tr("Tensor"),   tr("Pipeline"),        tr("Schedule"),    tr("Microbatch"), tr("ZeRO"),
-                   tr("Reduced"),  tr("Recompute"),       tr("Seq. par."),   tr("MFU"),        tr("Bubble"),
-                   tr("Tokens/s"), tr("Why not the best")};
+  table.headers = {tr("#"), tr("Step time"), tr("Peak memory"), tr("OOM chance")};
+  for (const sim::PlanField* field : columns) table.headers << headerText(field->words);
+  table.headers << tr("MFU") << tr("Bubble") << tr("Tokens/s") << tr("Why not the best");
   for (const Candidate& candidate : candidates) {
-    table.rows.push_back(cellsOf(candidate, static_cast<int>(table.rows.size())));
+    const sim::SimulationResult& result = candidate.plan.result;
+    const auto position = static_cast<std::int64_t>(table.rows.size());
+    std::vector<Cell> cells = {countCell(position + 1), timeCell(result.step_time), bytesCell(result.peak_memory),
+                               shareCell(candidate.plan.out_of_memory_chance)};
+    for (const sim::PlanField* field : columns) cells.push_back(settingCell(*field, candidate.plan.plan));
+    cells.push_back(shareCell(result.mfu));
+    cells.push_back(shareCell(result.bubble));
+    cells.push_back({QStringLiteral("%L1").arg(result.tokens_per_second, 0, 'f', 0), result.tokens_per_second});
+    cells.push_back({position == 0 ? tr("the best") : reasonText(candidate.plan.reasons), {}});
+    table.rows.push_back(std::move(cells));
     table.marked.push_back(candidate.on_front);
   }
-  addOtherFields(table, candidates);
   return table;
+}
+
+QString commonSettings(const std::vector<Candidate>& candidates) {
+  constexpr std::string_view kAlways[] = {"data", "pipeline", "tensor", "zero", "recompute"};  // also at their defaults
+  if (candidates.empty()) return {};
+  const sim::ParallelPlan& plan = candidates.front().plan.plan;
+  QStringList texts;
+  for (const sim::PlanField* field : settings()) {
+    const QString text = settingText(*field, plan);
+    const bool is_told = std::find(std::begin(kAlways), std::end(kAlways), field->name) != std::end(kAlways) ||
+                         (!sim::is_at_default(*field, plan) && field->name != "cut");
+    if (is_told && text != QStringLiteral("–") && !differs(*field, candidates)) texts << nameText(field->words) + ' ' + text;
+  }
+  return texts.join(QStringLiteral(", "));
+}
+
+QString searchText(const planner::SearchResult& result) {
+  if (result.ranked.empty()) return sentenceText(result.proof);
+  QStringList rest;
+  const auto add = [&](std::int64_t count, const QString& text) {
+    if (count > 0) rest << text.arg(count);
+  };
+  add(result.pruned_bound, tr("%L1 are proven slower"));
+  add(result.pruned_memory, tr("%L1 are too large"));
+  add(result.pruned_risk, tr("%L1 would likely run out of memory"));
+  add(result.infeasible, tr("%L1 break a rule"));
+  const QString simulated = tr("%L1 of %L2 plans simulated").arg(result.simulated).arg(result.candidates);
+  return rest.isEmpty() ? simulated : simulated + QStringLiteral("; ") + rest.join(QStringLiteral(", "));
 }
 
 Table exclusionsTable(const std::vector<planner::Exclusion>& excluded) {

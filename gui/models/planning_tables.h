@@ -6,7 +6,10 @@
 
 namespace gui {
 
-Table candidatesTable(const std::vector<Candidate>& candidates);  // row = position; those on the Pareto front in bold
+// Row = position; those on the Pareto front in bold. A column a setting that two of the plans differ in.
+Table candidatesTable(const std::vector<Candidate>& candidates);
+QString commonSettings(const std::vector<Candidate>& candidates);  // the other settings, where there is something to say
+QString searchText(const planner::SearchResult& result);           // how many plans there are, and what became of them
 Table exclusionsTable(const std::vector<planner::Exclusion>& excluded);
 
 }  // namespace gui

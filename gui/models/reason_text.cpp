@@ -30,4 +30,10 @@ QString nameText(std::string_view name) {
   return sentenceText(words);
 }
 
+QString headerText(std::string_view words) {
+  QString text = nameText(words);
+  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  return text;
+}
+
 }  // namespace gui

@@ -17,4 +17,6 @@ QString sentenceText(const std::string& english);                 // of sim, pla
 QString nameText(
     std::string_view name);  // of their tables: "optimizer_state" as "optimizer state"; keys ("step.norm_part") as they are searched for
 
+QString headerText(std::string_view words);  // the same with a capital: of a column or a field
+
 }  // namespace gui

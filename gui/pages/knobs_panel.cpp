@@ -5,7 +5,9 @@
 #include <QComboBox>
 #include <QFormLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QSpinBox>
+#include <QWheelEvent>
 #include <algorithm>
 
 #include "gui/models/cells.h"
@@ -16,16 +18,23 @@
 namespace gui {
 namespace {
 
-struct Limits {
-  int least, most;
+// Its steps lead to values that can be.
+class FieldNumber : public QSpinBox {
+ public:
+  FieldNumber(const Knob& knob, const std::optional<sim::ParallelPlan>& plan, QWidget* parent)
+      : QSpinBox(parent), knob_(knob), plan_(plan) {
+    const sim::FieldRange range = knob.field->range;
+    setRange(static_cast<int>(range.low), static_cast<int>(std::min(range.high, 1e6)));
+    setKeyboardTracking(false);
+  }
+  void stepBy(int steps) override {
+    if (plan_) setValue(static_cast<int>(stepped(*plan_, knob_, steps)));
+  }
+
+ private:
+  const Knob& knob_;
+  const std::optional<sim::ParallelPlan>& plan_;
 };
-QSpinBox* knob(QWidget* parent, Limits limits, const char* name) {
-  auto* box = new QSpinBox(parent);
-  box->setRange(limits.least, limits.most);
-  box->setKeyboardTracking(false);
-  box->setObjectName(QString::fromLatin1(name));
-  return box;
-}
 
 QString inWarning(const QString& words) {
   return QStringLiteral("<p style='color:%1'>%2</p>").arg(themeOf(QApplication::palette()).warning.name(), words);
@@ -33,124 +42,120 @@ QString inWarning(const QString& words) {
 
 QString change(double before, double now) { return before > 0 ? signedShareCell(now / before - 1).text : QString(); }
 
+// A schedule in a sentence, where it is one.
+void explain(QComboBox& choice) {
+  for (int row = 0; row < choice.count(); ++row)
+    if (const sim::Schedule* schedule = sim::find_schedule(choice.itemData(row).toString().toStdString()))
+      choice.setItemData(row, sentenceText(std::string(schedule->summary)), Qt::ToolTipRole);
+}
+
 }  // namespace
 
 KnobsPanel::KnobsPanel(QWidget* parent)
-    : QWidget(parent),
-      tensor_(knob(this, {1, 1024}, "tensor")),
-      pipeline_(knob(this, {1, 4096}, "pipeline")),
-      chunks_(knob(this, {1, 64}, "chunks")),
-      microbatch_(knob(this, {1, 4096}, "microbatch")),
-      zero_(knob(this, {0, 3}, "zero")),
-      unit_(knob(this, {1, 1024}, "unit")),
-      near_(knob(this, {1, 4096}, "near")),
-      schedule_(new QComboBox(this)),
-      accumulation_(new QComboBox(this)),
-      recompute_(new QComboBox(this)),
-      sequence_parallel_(new QCheckBox(tr("sequence parallel"), this)),
-      offload_optimizer_(new QCheckBox(tr("optimizer on the host"), this)),
-      offload_activations_(new QCheckBox(tr("inputs of blocks on the host"), this)),
-      cut_(new CutView(this)),
-      data_(new QLabel(this)),
-      effect_(new QLabel(this)) {
-  for (const sim::Schedule& schedule : sim::all_schedules()) {
-    schedule_->addItem(textOf(schedule.name));
-    schedule_->setItemData(schedule_->count() - 1, sentenceText(std::string(schedule.summary)), Qt::ToolTipRole);
-  }
-  accumulation_->setObjectName(QStringLiteral("accumulation"));
-  recompute_->setObjectName(QStringLiteral("recompute"));
-  accumulation_->addItems({tr("last microbatch"), tr("each microbatch")});  // in the order of sim::Accumulation
-  for (const std::string_view name : sim::kRecomputeNames) recompute_->addItem(nameText(name));
-  unit_->setToolTip(tr("Of ZeRO 3: blocks that are gathered, freed and reduced together"));
-  near_->setToolTip(
-      tr("Of ZeRO 3: so many neighbouring ranks keep the weights among them from forward to backward; 1: all shards are gathered again"));
+    : QWidget(parent), form_(new QFormLayout(this)), cut_(new CutView(this)), data_(new QLabel(this)), effect_(new QLabel(this)) {
   build();
-  const auto turn = [this] { Q_EMIT turned(knobs()); };
-  for (QSpinBox* box : {tensor_, pipeline_, chunks_, microbatch_, zero_, unit_, near_}) connect(box, &QSpinBox::valueChanged, this, turn);
-  for (QComboBox* box : {schedule_, accumulation_, recompute_}) connect(box, &QComboBox::currentIndexChanged, this, turn);
-  for (QCheckBox* box : {sequence_parallel_, offload_optimizer_, offload_activations_}) connect(box, &QCheckBox::toggled, this, turn);
-  connect(cut_, &CutView::boundaryMoved, this, &KnobsPanel::cutMoved);
+  connect(cut_, &CutView::boundaryMoved, this, [this](const Boundary& boundary) {
+    if (plan_) Q_EMIT edited(movedBoundary(*plan_, boundary));
+  });
   setEnabled(false);
   effect_->setText(tr("Find or open a plan to edit it."));
 }
 
 void KnobsPanel::build() {
-  auto* form = new QFormLayout(this);
-  form->setContentsMargins(12, 6, 12, 6);
-  form->setVerticalSpacing(4);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  form_->setContentsMargins(12, 6, 12, 6);
+  form_->setVerticalSpacing(4);
+  form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   effect_->setWordWrap(true);
   effect_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
   effect_->setAlignment(Qt::AlignTop);
   effect_->setTextFormat(Qt::RichText);
-  form->addRow(effect_);  // in sight, however low the screen
-  form->addRow(tr("Tensor"), tensor_);
-  form->addRow(tr("Pipeline"), pipeline_);
+  form_->addRow(effect_);  // in sight, however low the screen
   data_->setWordWrap(true);
-  form->addRow(tr("Data"), data_);
-  form->addRow(tr("Schedule"), schedule_);
-  form->addRow(tr("Chunks"), chunks_);
-  form->addRow(tr("Stage cut"), cut_);
-  form->addRow(tr("Microbatch"), microbatch_);
-  form->addRow(tr("ZeRO stage"), zero_);
-  form->addRow(tr("Gradients reduced"), accumulation_);
-  form->addRow(tr("Layers a unit"), unit_);
-  form->addRow(tr("Kept among"), near_);
-  form->addRow(tr("Recompute"), recompute_);
-  form->addRow(sequence_parallel_);
-  form->addRow(offload_optimizer_);
-  form->addRow(offload_activations_);
+  form_->addRow(tr("Data"), data_);
+  for (const Knob& knob : allKnobs()) {
+    QWidget* const editor = makeEditor(knob);
+    editor->setObjectName(textOf(knob.field->name));
+    editor->setToolTip(sentenceText(std::string(knob.field->meaning)));
+    editor->setFocusPolicy(Qt::StrongFocus);
+    editor->installEventFilter(this);
+    rows_.push_back({&knob, editor});
+    if (knob.field->access.kind == sim::FieldKind::Switch)
+      form_->addRow(editor);
+    else
+      form_->addRow(headerText(knob.field->words), editor);
+    if (knob.field->name == "chunks") form_->addRow(tr("Stage cut"), cut_);
+  }
+}
+
+QWidget* KnobsPanel::makeEditor(const Knob& knob) {
+  const sim::FieldAccess& access = knob.field->access;
+  if (access.kind == sim::FieldKind::Switch) {
+    auto* box = new QCheckBox(headerText(knob.field->words), this);
+    connect(box, &QCheckBox::toggled, this, [this, &knob](bool on) { turn(knob, on); });
+    return box;
+  }
+  if (access.kind == sim::FieldKind::Integer) {
+    auto* number = new FieldNumber(knob, plan_, this);
+    connect(number, &QSpinBox::valueChanged, this, [this, &knob](int value) { turn(knob, std::int64_t{value}); });
+    return number;
+  }
+  if (access.names != nullptr) {
+    auto* choice = new QComboBox(this);
+    for (const std::string_view name : access.names()) choice->addItem(nameText(name), textOf(name));
+    explain(*choice);
+    connect(choice, &QComboBox::activated, this,
+            [this, &knob, choice](int row) { turn(knob, choice->itemData(row).toString().toStdString()); });
+    return choice;
+  }
+  auto* line = new QLineEdit(this);
+  connect(line, &QLineEdit::editingFinished, this, [this, &knob, line] { turnTo(knob, line->text()); });
+  return line;
+}
+
+void KnobsPanel::turn(const Knob& knob, sim::FieldValue value) {
+  if (plan_ && knob.field->access.get(*plan_) != value) Q_EMIT edited(turned(*plan_, {knob.field->name, std::move(value)}));
+}
+
+void KnobsPanel::turnTo(const Knob& knob, const QString& typed) {
+  if (std::optional<sim::FieldValue> value = sim::parse_value(*knob.field, typed.trimmed().toStdString()))
+    return turn(knob, std::move(*value));
+  Q_EMIT failed({tr("%1 is not \"%2\".").arg(headerText(knob.field->words), typed),
+                 tr("write it like %1").arg(textOf(sim::text_of(*knob.field, *plan_)))});
+  setPlan(*plan_);
+}
+
+QWidget* KnobsPanel::knob(std::string_view name) const {
+  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& one) { return one.knob->field->name == name; });
+  return row == rows_.end() ? nullptr : row->editor;
+}
+
+void KnobsPanel::show(const Row& row) {
+  const QSignalBlocker quiet(row.editor);
+  const sim::FieldValue value = row.knob->field->access.get(*plan_);
+  if (auto* box = qobject_cast<QCheckBox*>(row.editor))
+    box->setChecked(std::get<bool>(value));
+  else if (auto* number = qobject_cast<QSpinBox*>(row.editor))
+    number->setValue(static_cast<int>(std::get<std::int64_t>(value)));
+  else if (auto* choice = qobject_cast<QComboBox*>(row.editor))
+    choice->setCurrentIndex(choice->findData(QString::fromStdString(std::get<std::string>(value))));
+  else
+    qobject_cast<QLineEdit*>(row.editor)->setText(QString::fromStdString(sim::to_text(value)));
+  form_->setRowVisible(row.editor, matters(*row.knob, *plan_));
 }
 
 void KnobsPanel::setPlan(const sim::ParallelPlan& plan) {
   setEnabled(true);
-  const Knobs at = knobsOf(plan);
-  const QSignalBlocker blockers[] = {QSignalBlocker(tensor_),
-                                     QSignalBlocker(pipeline_),
-                                     QSignalBlocker(chunks_),
-                                     QSignalBlocker(microbatch_),
-                                     QSignalBlocker(zero_),
-                                     QSignalBlocker(schedule_),
-                                     QSignalBlocker(accumulation_),
-                                     QSignalBlocker(recompute_),
-                                     QSignalBlocker(sequence_parallel_),
-                                     QSignalBlocker(offload_optimizer_),
-                                     QSignalBlocker(offload_activations_),
-                                     QSignalBlocker(unit_),
-                                     QSignalBlocker(near_)};
-  tensor_->setValue(at.tensor);
-  pipeline_->setValue(at.pipeline);
-  chunks_->setValue(at.chunks);
-  microbatch_->setValue(static_cast<int>(at.microbatch));
-  zero_->setValue(at.zero_stage);
-  unit_->setValue(at.layers_per_unit);
-  near_->setValue(at.reshard_ranks);
-  for (QSpinBox* box : {unit_, near_}) box->setEnabled(at.zero_stage == 3);
-  schedule_->setCurrentText(QString::fromStdString(at.schedule));
-  accumulation_->setCurrentIndex(static_cast<int>(at.accumulation));
-  accumulation_->setEnabled(plan.num_microbatches() > 1 && plan.mesh.copies() > 1);
-  recompute_->setCurrentIndex(static_cast<int>(at.recompute));
-  sequence_parallel_->setChecked(at.sequence_parallel);
-  offload_optimizer_->setChecked(at.offload_optimizer);
-  offload_activations_->setChecked(at.offload_activations);
+  plan_ = plan;
+  for (const Row& row : rows_) show(row);
   cut_->setPlan(plan);
+  form_->setRowVisible(cut_, plan.num_virtual_stages() > 1);
   data_->setText(tr("%L1  (of %L2 devices)").arg(plan.mesh.data).arg(plan.cluster.devices));
 }
 
-Knobs KnobsPanel::knobs() const {
-  return {.tensor = tensor_->value(),
-          .pipeline = pipeline_->value(),
-          .chunks = chunks_->value(),
-          .schedule = schedule_->currentText().toStdString(),
-          .microbatch = microbatch_->value(),
-          .zero_stage = zero_->value(),
-          .accumulation = static_cast<sim::Accumulation>(std::max(0, accumulation_->currentIndex())),
-          .layers_per_unit = unit_->value(),
-          .reshard_ranks = near_->value(),
-          .recompute = static_cast<sim::Recompute>(recompute_->currentIndex()),
-          .sequence_parallel = sequence_parallel_->isChecked(),
-          .offload_optimizer = offload_optimizer_->isChecked(),
-          .offload_activations = offload_activations_->isChecked()};
+bool KnobsPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() != QEvent::Wheel || static_cast<QWidget*>(watched)->hasFocus()) return QWidget::eventFilter(watched, event);
+  event->ignore();
+  return true;
 }
 
 void KnobsPanel::showEffect(const SharedPlan& now, const SharedPlan& before) {

@@ -19,6 +19,25 @@
 #include "sim/cluster/whose_speed.h"
 
 namespace gui {
+namespace {
+
+// How many plans there are and what became of them, one that was left aside, whose speed it is, what all of them have alike: a sentence each.
+QString footText(const planner::SearchResult& result, const std::vector<Candidate>& candidates) {
+  QStringList sentences = {searchText(result)};
+  for (const planner::RankedPlan& risky : result.risky)
+    sentences << PlanPage::tr(
+                     "Left aside: %1 a step (%2), but a chance of %3 to run out of memory; raise the accepted risk to let it compete")
+                     .arg(timeCell(risky.result.step_time).text, sentenceText(summaryOf(risky.plan)),
+                          shareCell(risky.out_of_memory_chance).text);
+  if (!result.ranked.empty()) {
+    const sim::WhoseSpeed speed = sim::whose_speed(result.ranked.front().plan.cluster);
+    sentences << PlanPage::tr("Speed of %1 on %2").arg(textOf(speed.program), textOf(speed.part));
+  }
+  if (const QString common = commonSettings(candidates); !common.isEmpty()) sentences << PlanPage::tr("All plans: %1").arg(common);
+  return sentences.join(QStringLiteral(". ")) + '.';
+}
+
+}  // namespace
 
 PlanPage::PlanPage(QWidget* parent)
     : QWidget(parent),
@@ -27,7 +46,7 @@ PlanPage::PlanPage(QWidget* parent)
       scatter_(new ScatterView(this)),
       estimate_(new EstimatePanel(this)),
       start_(new StartPanel(this)),
-      proof_(new QLabel(this)),
+      foot_(new QLabel(this)),
       results_(new QTabWidget(this)),
       shown_(new QStackedLayout(this)) {
   results_->setDocumentMode(true);
@@ -53,8 +72,8 @@ QWidget* PlanPage::result() {
   pages->addWidget(upper);
   pages->addWidget(exclusions_);
   pages->setSizes({620, 260});
-  proof_->setWordWrap(true);
-  proof_->setContentsMargins(10, 6, 10, 8);
+  foot_->setWordWrap(true);
+  foot_->setContentsMargins(10, 6, 10, 8);
   auto* column = new QVBoxLayout(all);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -65,7 +84,7 @@ QWidget* PlanPage::result() {
   run->setToolTip(tr("Start it here, or take the command or script for another machine (Ctrl+6)"));
   run->setDefault(true);
   connect(run, &QPushButton::clicked, this, &PlanPage::runWanted);
-  foot->addWidget(proof_, 1);
+  foot->addWidget(foot_, 1);
   foot->addWidget(run, 0, Qt::AlignVCenter);
   column->addLayout(foot);
   return all;
@@ -104,10 +123,7 @@ void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit, 
   table_->setFilter({});
   table_->setTable(candidatesTable(candidates_));
   exclusions_->setTable(exclusionsTable(result.excluded));
-  const sim::WhoseSpeed speed = result.ranked.empty() ? sim::WhoseSpeed{} : sim::whose_speed(result.ranked.front().plan.cluster);
-  const QString whose =
-      result.ranked.empty() ? QString() : tr("Speed of %1 on %2.").arg(textOf(speed.program), textOf(speed.part)) + QStringLiteral(" ");
-  proof_->setText(whose + sentenceText(result.proof));
+  foot_->setText(footText(result, candidates_));
   if (best == First::Chosen && !candidates_.empty()) table_->choose(0);
 }
 

@@ -32,6 +32,7 @@ class PlanPage : public QWidget {
   ScatterView* scatter() const { return scatter_; }
   EstimatePanel* estimate() const { return estimate_; }
   bool isEstimateShown() const;
+  QLabel* foot() const { return foot_; }
   StartPanel* start() const { return start_; }
 
  Q_SIGNALS:
@@ -46,8 +47,8 @@ class PlanPage : public QWidget {
   TablePanel *table_, *exclusions_;
   ScatterView* scatter_;
   EstimatePanel* estimate_;
-  StartPanel* start_;  // until there is a result
-  QLabel* proof_;
+  StartPanel* start_;    // until there is a result
+  QLabel* foot_;         // below the tables
   QTabWidget* results_;  // simulated, estimated: what there is of the newest question
   QStackedLayout* shown_;
 };

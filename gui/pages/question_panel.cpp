@@ -1,6 +1,7 @@
 #include "gui/pages/question_panel.h"
 
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QFormLayout>
 #include <QGridLayout>
 #include <QLabel>
@@ -58,6 +59,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       devices_(spinBox(this, 1 << 20, 8)),
       batch_(spinBox(this, 1 << 24, 64)),
       sequence_(spinBox(this, 1 << 24, 1024)),
+      risk_(new QDoubleSpinBox(this)),
       plan_(new QPushButton(tr("&Plan"), this)),
       cancel_(new QPushButton(tr("Cancel"), this)),
       progress_(new QProgressBar(this)),
@@ -83,7 +85,13 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   batch_->setToolTip(tr("Samples a step, of all ranks"));
   sequence_->setToolTip(tr("Tokens a sample"));
   model_->setPlaceholderText(tr("config.json"));
-  memory_limit_->setPlaceholderText(tr("the device's, or \"70 GiB\""));
+  memory_limit_->setPlaceholderText(tr("the device's"));
+  memory_limit_->setToolTip(tr("Memory a device that plans may use, like \"70 GiB\"; empty: the device's"));
+  risk_->setRange(0, 100);
+  risk_->setDecimals(1);
+  risk_->setValue(5);
+  risk_->setSuffix(QStringLiteral(" %"));
+  risk_->setToolTip(tr("Chance to run out of memory up to which a plan competes"));
   buildForm();
   buildButtons();
   setRunning(false);
@@ -93,6 +101,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   for (QSpinBox* number : {devices_, batch_, sequence_}) connect(number, &QSpinBox::valueChanged, this, tell);
   for (QComboBox* choice : {software_, precision_, program_}) connect(choice, &QComboBox::currentTextChanged, this, tell);
   connect(memory_limit_, &QLineEdit::textChanged, this, tell);
+  connect(risk_, &QDoubleSpinBox::valueChanged, this, tell);
 }
 
 void QuestionPanel::buildForm() {
@@ -116,7 +125,7 @@ void QuestionPanel::buildForm() {
   form->addRow(besideEachOther({tr("De&vices"), devices_}, {tr("P&recision"), precision_}));
   form->addRow(tr("Soft&ware on GPUs"), software_);
   form->addRow(besideEachOther({tr("Global &batch"), batch_}, {tr("&Sequence"), sequence_}));
-  form->addRow(tr("Memory l&imit a device"), memory_limit_);
+  form->addRow(besideEachOther({tr("Memory l&imit"), memory_limit_}, {tr("Accepted ris&k"), risk_}));
   form->addRow(program_);
 }
 
@@ -145,6 +154,7 @@ PlanQuestion QuestionPanel::question() const {
           .sequence = sequence_->value(),
           .precision = precision_->currentIndex() > 0 ? precision_->currentText().toStdString() : std::string(),
           .memory_limit = memory_limit_->text().trimmed().toStdString(),
+          .risk = risk_->value() / 100,
           .program = program_->currentData().toString().toStdString()};
 }
 
@@ -155,8 +165,11 @@ void QuestionPanel::setQuestion(const PlanQuestion& question) {
   software_->setCurrentText(question.software.empty() ? QStringLiteral("meshwright") : QString::fromStdString(question.software));
   batch_->setValue(static_cast<int>(question.global_batch));
   sequence_->setValue(static_cast<int>(question.sequence));
-  precision_->setCurrentIndex(std::max(0, precision_->findText(QString::fromStdString(question.precision))));
+  const QString precision = QString::fromStdString(question.precision);
+  if (precision_->findText(precision) < 0 && !precision.isEmpty()) precision_->addItem(precision);  // of a plan: a policy in words
+  precision_->setCurrentIndex(precision.isEmpty() ? 0 : precision_->findText(precision));
   memory_limit_->setText(QString::fromStdString(question.memory_limit));
+  risk_->setValue(100 * question.risk);
   program_->setCurrentIndex(std::max(0, program_->findData(QString::fromStdString(question.program))));
 }
 

@@ -6,6 +6,7 @@
 #include "gui/core/plan_question.h"
 
 class QComboBox;
+class QDoubleSpinBox;
 class QLineEdit;
 class QProgressBar;
 class QPushButton;
@@ -37,6 +38,7 @@ class QuestionPanel : public QWidget {
   QLineEdit *model_, *memory_limit_;
   QComboBox *cluster_, *software_, *precision_, *program_;
   QSpinBox *devices_, *batch_, *sequence_;
+  QDoubleSpinBox* risk_;
   QPushButton *plan_, *cancel_;
   QProgressBar* progress_;
   QWidget* footer_;

@@ -10,6 +10,7 @@
 namespace gui {
 
 StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayout), model_(new QLabel(this)), devices_(new QLabel(this)) {
+  model_->setWordWrap(true);
   constexpr int kWidest = 900;  // what belongs together stays together
   auto* content = new QWidget(this);
   content->setMaximumWidth(kWidest);
@@ -50,10 +51,11 @@ StartPanel::StartPanel(QWidget* parent) : QWidget(parent), column_(new QVBoxLayo
   setQuestion({});
 }
 
-void StartPanel::setQuestion(const PlanQuestion& question) {
+void StartPanel::setQuestion(const PlanQuestion& question, const QString& model_facts) {
   const auto nameOf = [](const std::string& path) { return QFileInfo(QString::fromStdString(path)).completeBaseName().toHtmlEscaped(); };
   model_->setVisible(!question.model.empty());
-  model_->setText(QStringLiteral("✓ <b>%1</b>").arg(nameOf(question.model)));
+  model_->setText(QStringLiteral("✓ <b>%1</b>").arg(nameOf(question.model)) +
+                  (model_facts.isEmpty() ? QString() : QStringLiteral("<br>") + model_facts));
   devices_->setVisible(!question.model.empty() && !question.cluster.empty());
   devices_->setText(QStringLiteral("✓ <b>%L1 × %2</b>").arg(question.devices).arg(nameOf(question.cluster)));
   plan_->setEnabled(!question.model.empty());

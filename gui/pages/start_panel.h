@@ -16,7 +16,7 @@ class StartPanel : public QWidget {
   Q_OBJECT
  public:
   explicit StartPanel(QWidget* parent = nullptr);
-  void setQuestion(const PlanQuestion& question);  // what is known of it by now
+  void setQuestion(const PlanQuestion& question, const QString& model_facts = {});  // what is known of it by now
 
  Q_SIGNALS:
   void modelWanted();                         // to be chosen

@@ -118,6 +118,7 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
                     [plan](std::uint32_t span) { return shortName(plan->shownSpan(span).key); }});
   view_->setExtras({plan, &picture.counters}, {plan, &picture.flows});
   if (before) view_->setGhost(before->result.step_time);
+  takeNotes(plan->plan);
   plan_ = plan;
   orderDevices();
   figures_->setTable(figuresTable(*plan));
@@ -128,6 +129,17 @@ void TimelinePage::setPlan(const SharedPlan& plan, const SharedPlan& before) {
   if (!looked) return;
   view_->setShown(looked->shown);
   if (looked->span) view_->select(view_->core().find(plan->shown().devices.numberOf(*looked->span)));
+}
+
+// They stay with the plan that they were written on.
+void TimelinePage::takeNotes(const sim::ParallelPlan& next) {
+  const std::string hash = sim::plan_hash(next), before = plan_ ? sim::plan_hash(plan_->plan) : hash;
+  if (hash == before) return;
+  notes_[before] = view_->marks();
+  if (notes_[before].empty()) notes_.erase(before);
+  const auto own = notes_.find(hash);
+  view_->setMarks(own == notes_.end() ? std::vector<Mark>() : own->second);
+  if (own != notes_.end()) notes_.erase(own);
 }
 
 // Stages or ranks of one plan: zoom and selection stay.

@@ -26,9 +26,11 @@ class TimelinePage : public QWidget {
   void showRank(sim::Rank rank);                                   // selects its first task
   void search(const QString& pattern);                             // a regular expression over task keys; empty: none
   ViewState viewState() const;
-  void setViewState(const ViewState& state);  // kept over edits of the plan
-  void showCritical(bool only);               // the other tasks fade
-  void showMatching(bool only);               // devices without what is looked for hide
+  void setViewState(const ViewState& state);                // kept over edits of the plan
+  const NotesByPlan& otherNotes() const { return notes_; }  // of plans that are not shown
+  void setOtherNotes(NotesByPlan notes) { notes_ = std::move(notes); }
+  void showCritical(bool only);  // the other tasks fade
+  void showMatching(bool only);  // devices without what is looked for hide
   TimelineView* view() const { return view_; }
   TablePanel* figures() const { return figures_; }
   TablePanel* details() const { return details_; }
@@ -47,6 +49,7 @@ class TimelinePage : public QWidget {
     std::optional<std::uint32_t> span;  // of the timeline: what is selected
   };
   std::optional<Looked> lookedAt(const SimulatedPlan& next) const;  // what of the plan shown stays for the next one
+  void takeNotes(const sim::ParallelPlan& next);
   void showSlice(int span);
   void nextMatch();
   void fade();
@@ -65,6 +68,7 @@ class TimelinePage : public QWidget {
   StepExplanation* explanation_;
   QLineEdit* search_;
   QComboBox* grouping_;
+  NotesByPlan notes_;
   ViewState state_;  // without what the widgets hold themselves
   QLabel *summary_, *found_;
 };

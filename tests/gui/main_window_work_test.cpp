@@ -35,9 +35,7 @@ class Work : public testing::Test {
         10000));
   }
   static void turn(MainWindow& window, std::int64_t microbatch) {
-    Knobs knobs = knobsOf(*window.session()->wanted());
-    knobs.microbatch = microbatch;
-    Q_EMIT window.knobs()->turned(knobs);
+    Q_EMIT window.knobs()->edited(turned(*window.session()->wanted(), {"microbatch", microbatch}));
     waitForPlan(window);
   }
 };

@@ -85,8 +85,8 @@ void plan(gui::MainWindow& window, const gui::PlanQuestion& question) {
 
 // Until the timeline of the turned plan is drawn.
 void edit(gui::MainWindow& window, const char* what) {
-  gui::Knobs knobs = gui::knobsOf(*window.session()->wanted());
-  knobs.recompute = knobs.recompute == sim::Recompute::Full ? sim::Recompute::None : sim::Recompute::Full;
+  const sim::ParallelPlan& before = *window.session()->wanted();
+  const std::string recompute = before.recompute == sim::Recompute::Full ? "none" : "full";
   QElapsedTimer clock;
   qint64 seen = -1;
   const auto link = QObject::connect(window.session(), &gui::Session::planReady, [&] {
@@ -94,7 +94,7 @@ void edit(gui::MainWindow& window, const char* what) {
     seen = clock.elapsed();
   });
   clock.start();
-  act(window, [&] { Q_EMIT window.knobs()->turned(knobs); });
+  act(window, [&] { Q_EMIT window.knobs()->edited(gui::turned(before, {"recompute", recompute})); });
   waitForPlan(window);
   QObject::disconnect(link);
   fmt::print("{}: seen after {} ms\n", what, seen);

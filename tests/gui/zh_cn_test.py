@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = ROOT / "gui/translations/zh_CN.tsv"
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 # Functions whose first literal is shown; QT_TRANSLATE_NOOP and translate() have a context before it.
-CALLS = re.compile(rf"\b(?:tr|said|words|spoken|told|phrase|worded|inWords)\(\s*((?:{LITERAL}\s*)+)")
+CALLS = re.compile(rf"\b(?:tr|said|words|spoken|told|phrase|worded|inWords|inContext)\(\s*((?:{LITERAL}\s*)+)")
 NOOPS = re.compile(rf"\b(?:QT_TRANSLATE_NOOP|translate)\(\s*{LITERAL},\s*((?:{LITERAL}\s*)+)")
 # What sim, planner and core say, and the window translates: file, pattern of the literals.
 TABLES = [
@@ -33,11 +33,13 @@ TABLES = [
     *[(f"sim/model/{room}_families.cpp", rf'\{{"\w+", (?:true|false), ({LITERAL})\}}') for room in ("gpt", "llama", "expert", "encoder")],
     ("sim/model/model_words.cpp", rf'^    \{{"\w+",\s*({LITERAL})'),
     ("sim/plan/plan_fields.cpp", rf'^    \{{"\w+", {LITERAL}, ({LITERAL}),[^\n]*\n     Layout'),
+    ("sim/plan/plan_fields.cpp", rf'^    \{{"(?!order|cut|data|microbatches)\w+", {LITERAL}, {LITERAL}, ({LITERAL}),\n     Layout'),
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
 # Arrays of names: every literal, with spaces for its underscores.
 NAMES = [("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/task_graph/task.h", "kOperationNames"),
-         ("sim/plan/device_mesh.h", "kMeshAxisNames"), ("sim/plan/parallel_plan.h", "kRecomputeNames"),
+         ("sim/plan/device_mesh.h", "kMeshAxisNames"), ("sim/plan/parallel_plan.h", "kRecomputeNames"), ("sim/plan/parallel_plan.h", "kAccumulationNames"),
+         ("sim/plan/parallel_plan.h", "kContextAlgorithmNames"),
          ("sim/estimate/run_description.h", "kRecomputeKindNames")]
 SYMBOLS = re.compile(r"/[a-z_/0-9]+|csv|[\W\d_]*|A|B|B / A|Ctrl\+.*|Shift\+Esc|%1|P|TP|MFU|ZeRO|Meshwright|PNG.*|CSV.*|JSON.*|N|#")
 

@@ -7,65 +7,98 @@
 namespace gui {
 namespace {
 
-TEST(Knobs, ReadBackFromThePlan) {
-  const sim::ParallelPlan plan = test::examplePlan();
-  EXPECT_EQ(knobsOf(turned(plan, knobsOf(plan))), knobsOf(plan));
-  EXPECT_EQ(sim::plan_hash(turned(plan, knobsOf(plan))), sim::plan_hash(plan));
+using sim::ParallelPlan;
+
+const Knob& knobOf(std::string_view name) {
+  for (const Knob& knob : allKnobs())
+    if (knob.field->name == name) return knob;
+  ADD_FAILURE() << name;
+  return allKnobs().front();
 }
 
-TEST(Knobs, TheOptimizerGoesToTheHost) {
-  Knobs knobs = knobsOf(test::examplePlan());
-  knobs.offload_optimizer = knobs.offload_activations = true;
-  EXPECT_TRUE(turned(test::examplePlan(), knobs).offload_optimizer);
-  EXPECT_TRUE(turned(test::examplePlan(), knobs).offload_activations);
+std::vector<std::string_view> shownOf(const ParallelPlan& plan) {
+  std::vector<std::string_view> names;
+  for (const Knob& knob : allKnobs())
+    if (matters(knob, plan)) names.push_back(knob.field->name);
+  return names;
+}
+
+// Whatever field a plan gains, it can be turned or follows: "Every setting that tells two plans apart is a knob".
+TEST(Knobs, EveryFieldOfALayoutIsOneOrFollows) {
+  std::vector<std::string_view> layout, knobs = {"data", "microbatches", "order", "cut"};
+  for (const sim::PlanField& field : sim::plan_fields())
+    if (field.role == sim::FieldRole::Layout) layout.push_back(field.name);
+  for (const Knob& knob : allKnobs()) knobs.push_back(knob.field->name);
+  EXPECT_THAT(knobs, testing::UnorderedElementsAreArray(layout));
+}
+
+TEST(Knobs, WhatAPlanHasIsTurnedToWithoutEffect) {
+  const ParallelPlan plan = test::examplePlan();
+  for (const Knob& knob : allKnobs())
+    EXPECT_EQ(sim::plan_hash(turned(plan, {knob.field->name, knob.field->access.get(plan)})), sim::plan_hash(plan)) << knob.field->name;
+}
+
+TEST(Knobs, ThoseThatSayNothingOfThePlanAreKnown) {
+  ParallelPlan plan = test::examplePlan();
+  using testing::Contains, testing::Not;
+  EXPECT_THAT(shownOf(plan), Not(Contains("layers_per_unit")));
+  EXPECT_THAT(shownOf(plan), Not(Contains("context_algorithm")));
+  EXPECT_THAT(shownOf(plan), Contains("schedule"));
+  plan.zero_stage = 3;
+  plan.mesh.context = 2;
+  EXPECT_THAT(shownOf(plan), Contains("layers_per_unit"));
+  EXPECT_THAT(shownOf(plan), Contains("context_algorithm"));
+  EXPECT_THAT(shownOf(plan), Not(Contains("bucket_size")));
 }
 
 TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
-  Knobs knobs = knobsOf(test::examplePlan());
-  knobs.pipeline = 1;
-  knobs.layers_per_unit = knobs.reshard_ranks = 2;
-  knobs.accumulation = sim::Accumulation::ReduceEach;
-  const sim::ParallelPlan plan = turned(test::examplePlan(), knobs);
+  const ParallelPlan plan = turned(test::examplePlan(), {"pipeline", std::int64_t{1}});
   EXPECT_EQ(plan.mesh.data, 4);
-  EXPECT_EQ(plan.layers_per_unit, 2);
-  EXPECT_EQ(plan.accumulation, sim::Accumulation::ReduceEach);
-  EXPECT_EQ(plan.mesh.reshard, 2);
   EXPECT_EQ(plan.cut.first.size(), 1u);
   EXPECT_THAT(sim::violations(plan), testing::IsEmpty());
 }
 
-TEST(Knobs, ReplicasStayWhereTheyCutTheDataRanks) {
-  sim::ParallelPlan plan = test::examplePlan();
-  Knobs knobs = knobsOf(plan);
-  knobs.pipeline = 1;  // four data ranks
+TEST(Knobs, ReplicasAndExpertsStayWhereTheyDivide) {
+  ParallelPlan plan = test::examplePlan();
   plan.mesh.replicas = 2;
-  EXPECT_EQ(turned(plan, knobs).mesh.replicas, 2);
+  EXPECT_EQ(turned(plan, {"pipeline", std::int64_t{1}}).mesh.replicas, 2);
   plan.mesh.replicas = 4;
-  EXPECT_EQ(turned(plan, knobs).mesh.replicas, 1);
+  EXPECT_EQ(turned(plan, {"pipeline", std::int64_t{1}}).mesh.replicas, 1);
+  plan.mesh = {.data = 1, .pipeline = 2, .tensor = 1, .context = 2, .expert = 2};
+  EXPECT_EQ(turned(plan, {"pipeline", std::int64_t{1}}).mesh,
+            (sim::DeviceMesh{.data = 2, .pipeline = 1, .tensor = 1, .context = 2, .expert = 2}));
 }
 
-TEST(Knobs, ContextRanksStayAndExpertsWhereTheyDivide) {
-  sim::ParallelPlan plan = test::examplePlan();
-  plan.mesh = {.data = 1, .pipeline = 2, .tensor = 1, .context = 2, .expert = 2};
-  Knobs knobs = knobsOf(plan);
-  EXPECT_EQ(turned(plan, knobs).mesh, plan.mesh);
-  knobs.pipeline = 1;
-  EXPECT_EQ(turned(plan, knobs).mesh, (sim::DeviceMesh{.data = 2, .pipeline = 1, .tensor = 1, .context = 2, .expert = 2}));
-  knobs.pipeline = 2;
-  plan.mesh.expert = 3;
-  EXPECT_EQ(turned(plan, knobs).mesh.expert, 1);
+// Neither can be turned before the other: they go together.
+TEST(Knobs, AScheduleTakesItsChunksAndChunksTheirSchedule) {
+  ParallelPlan plan = test::examplePlan();
+  const ParallelPlan interleaved = turned(plan, {"schedule", std::string("interleaved")});
+  EXPECT_EQ(interleaved.chunks, 2);
+  EXPECT_EQ(interleaved.cut.first.size(), 4u);
+  EXPECT_EQ(turned(interleaved, {"schedule", std::string("1f1b")}).chunks, 1);
+  EXPECT_NE(turned(plan, {"chunks", std::int64_t{2}}).schedule, "1f1b");
+  EXPECT_EQ(turned(interleaved, {"chunks", std::int64_t{1}}).schedule, "1f1b");
+  EXPECT_EQ(turned(interleaved, {"pipeline", std::int64_t{1}}).schedule, "1f1b");
 }
 
 TEST(Knobs, WhatCannotBeIsLeftToTheRules) {
-  Knobs knobs = knobsOf(test::examplePlan());
-  knobs.tensor = 3;
-  EXPECT_THAT(sim::violations(turned(test::examplePlan(), knobs)), testing::Not(testing::IsEmpty()));
-  knobs.pipeline = 1000;
-  EXPECT_THAT(sim::violations(turned(test::examplePlan(), knobs)), testing::Not(testing::IsEmpty()));
+  for (const Turn& turn : {Turn{"tensor", std::int64_t{3}}, Turn{"pipeline", std::int64_t{1000}}})
+    EXPECT_THAT(sim::violations(turned(test::examplePlan(), turn)), testing::Not(testing::IsEmpty()));
+}
+
+TEST(Knobs, StepsLeadToValuesThatCanBe) {
+  ParallelPlan plan = test::examplePlan();  // 4 devices, 8 samples
+  plan = turned(plan, {"pipeline", std::int64_t{1}});
+  EXPECT_EQ(stepped(plan, knobOf("tensor"), 1), 2);
+  EXPECT_EQ(stepped(plan, knobOf("tensor"), 2), 4);
+  EXPECT_EQ(stepped(turned(plan, {"tensor", std::int64_t{2}}), knobOf("tensor"), 1), 4);
+  EXPECT_EQ(stepped(plan, knobOf("microbatch"), 2), 2 + 0);  // 1, 2: two samples a rank
+  EXPECT_EQ(stepped(plan, knobOf("zero"), -1), 0);
+  EXPECT_EQ(stepped(plan, knobOf("vocabulary_multiple"), 1), 256);
 }
 
 TEST(Knobs, ABoundaryMovesBetweenItsNeighbors) {
-  const sim::ParallelPlan plan = test::examplePlan();  // two stages
+  const ParallelPlan plan = test::examplePlan();  // two stages
   const std::int32_t layers = static_cast<std::int32_t>(plan.model.layers);
   EXPECT_EQ(movedBoundary(plan, {1, sim::LayerIndex(1)}).cut.first[1], sim::LayerIndex(1));
   EXPECT_EQ(movedBoundary(plan, {1, sim::LayerIndex(-5)}).cut.first[1], sim::LayerIndex(1));

@@ -32,14 +32,14 @@ struct InChinese {  // before the window is made
 // What is the same in every language: names of the field, of files, of keys, of what a person types; units; Qt's own words, which Qt translates.
 const QRegularExpression& names() {
   static const QRegularExpression known(QStringLiteral(
-      "✓.*|<[^>]*>|&\\w+;"                                            // what was chosen, by its name; mark-up
+      "^.* – Meshwright$|✓.*|<[^>]*>|&\\w+;"                          // a document, what was chosen, by its name; mark-up
       "|[\\w.~-]*/[\\w./-]*|\\w*\\.(json|gz|bin|pickle)\\b|--[a-z]+"  // files, options
       "|[\\w*-]+=\\S+|\\w+_\\w+$|\\w+[.:][\\w*.|]+"                   // knobs, keys of tasks, examples of what to search for
       "|\\b(Ctrl|Shift|Esc|Return|Enter|Scroll Left|Scroll Right|Float)\\b"
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
       "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|csv|mpirun|srun|torchrun|Megatron-LM|DeepSpeed|Accelerate|torchtitan|AZERTY|Dvorak|"
-      "adam|flash\\d|logits|HSDP|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
+      "gpt2|adam|flash\\d|logits|HSDP|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
   return known;
 }
 

@@ -15,7 +15,8 @@ TEST_F(EditJourney, ATurnedKnobIsSimulatedUndoneAndRedone) {
   window_.pages()->setCurrentWidget(window_.timelinePage());
   const std::string before = sim::plan_hash(*window_.session()->wanted());
   QComboBox* recompute = window_.knobs()->findChild<QComboBox*>("recompute");
-  recompute->setCurrentIndex(recompute->currentIndex() == 2 ? 0 : 2);
+  recompute->setFocus();
+  QTest::keyClick(recompute, recompute->currentIndex() == 2 ? Qt::Key_Up : Qt::Key_Down);
   waitForPlan();
   const std::string after = sim::plan_hash(*window_.session()->wanted());
   EXPECT_NE(before, after);

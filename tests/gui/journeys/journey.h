@@ -5,6 +5,7 @@
 
 #include <QTest>
 
+#include "gui/core/knobs.h"
 #include "gui/main_window.h"
 #include "gui/message_bar.h"
 #include "gui/pages/plan_page.h"
@@ -93,12 +94,10 @@ inline void Journey::choosePipelined(std::int32_t stages) {
       break;
     }
   if (plan.mesh.pipeline < stages) {
-    Knobs knobs = knobsOf(plan);
-    knobs.pipeline = stages;
-    knobs.schedule = "1f1b";
-    knobs.microbatch = 1;
-    knobs.zero_stage = 1;
-    plan = turned(plan, knobs);
+    plan = turned(plan, {"pipeline", std::int64_t{stages}});
+    plan = turned(plan, {"schedule", std::string("1f1b")});
+    plan = turned(plan, {"microbatch", std::int64_t{1}});
+    plan = turned(plan, {"zero", std::int64_t{1}});
   }
   window_.session()->show(plan, Session::Origin::Chosen);
   waitForPlan();

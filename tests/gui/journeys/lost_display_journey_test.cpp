@@ -37,9 +37,7 @@ TEST_F(LostDisplay, WorksUntilItGoes) {
   window_.question()->setQuestion(question);
   window_.session()->show(runnablePlan(), Session::Origin::Chosen);
   waitForPlan();
-  Knobs knobs = knobsOf(*window_.session()->wanted());
-  knobs.microbatch = 2;
-  Q_EMIT window_.knobs()->turned(knobs);
+  Q_EMIT window_.knobs()->edited(turned(*window_.session()->wanted(), {"microbatch", std::int64_t{2}}));
   waitForPlan();
   run()->setProgram(standIn());
   window_.runPage()->setRequest({.data = "tokens.bin", .folder = home_ + "/run", .steps = 600});

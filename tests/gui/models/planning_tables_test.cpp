@@ -19,12 +19,46 @@ TEST(PlanningTables, CandidatesInTheirOrder) {
   EXPECT_FALSE(table.marked[1]);
 }
 
-TEST(PlanningTables, DataSaysHowItsRanksAreUsed) {
-  planner::RankedPlan ranked;
-  ranked.plan.mesh = {.data = 8, .replicas = 2, .context = 4, .expert = 16};
-  const Table table = candidatesTable({{ranked, true}});
-  EXPECT_EQ(table.rows[0][4].text, "8 × context 4, experts over 16, 2 replicas");
-  EXPECT_EQ(table.rows[0][4].sort, 8);
+Candidate candidateOf(const sim::ParallelPlan& plan) {
+  Candidate candidate;
+  candidate.plan.plan = plan;
+  return candidate;
+}
+
+// Any two plans that the table of fields tells apart are told apart by a column; what all have alike takes none.
+TEST(PlanningTables, EverySettingThatDiffersIsAColumn) {
+  sim::ParallelPlan plan = test::examplePlan(), other = plan;
+  plan.zero_stage = other.zero_stage = 3;
+  other.mesh.reshard = 2;
+  other.layers_per_unit = 2;
+  other.offload_optimizer = true;
+  const Table table = candidatesTable({candidateOf(plan), candidateOf(other)});
+  EXPECT_EQ(table.headers.mid(4, 3), QStringList({"Kept among", "Layers a unit", "Optimizer on the host"}));
+  EXPECT_EQ(table.headers[7], "MFU");
+  EXPECT_EQ(table.rows[1][4].text, "2");
+  EXPECT_EQ(table.rows[0][6].text, "no");
+  const QString common = commonSettings({candidateOf(plan), candidateOf(other)});
+  EXPECT_EQ(common, "data 2, pipeline 2, tensor 1, ZeRO stage 3, recompute none");
+}
+
+TEST(PlanningTables, WhatSaysNothingOfAPlanIsADash) {
+  sim::ParallelPlan plan = test::examplePlan(), other = plan;
+  plan.zero_stage = 3;
+  const Table table = candidatesTable({candidateOf(plan), candidateOf(other)});
+  const qsizetype unit = table.headers.indexOf("Layers a unit"), bucket = table.headers.indexOf("Bucket size");
+  ASSERT_GT(unit, 0);
+  EXPECT_EQ(table.rows[1][static_cast<std::size_t>(unit)].text, "–");
+  EXPECT_EQ(table.rows[0][static_cast<std::size_t>(bucket)].text, "–");
+}
+
+TEST(PlanningTables, ASearchInAnEngineersWords) {
+  planner::SearchResult result;
+  result.ranked.resize(1);
+  result.candidates = 133356;
+  result.simulated = 3;
+  result.pruned_bound = 100000;
+  result.pruned_memory = 33353;
+  EXPECT_EQ(searchText(result), "3 of 133,356 plans simulated; 100,000 are proven slower, 33,353 are too large");
 }
 
 TEST(PlanningTables, ExclusionsNameTheFix) {

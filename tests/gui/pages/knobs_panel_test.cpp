@@ -10,45 +10,72 @@ namespace {
 TEST(KnobsPanel, StandsAtThePlanWithoutTurningIt) {
   KnobsPanel panel;
   int turns = 0;
-  QObject::connect(&panel, &KnobsPanel::turned, [&] { ++turns; });
+  QObject::connect(&panel, &KnobsPanel::edited, [&] { ++turns; });
   EXPECT_FALSE(panel.isEnabled());
-  panel.setPlan(test::examplePlan());
+  sim::ParallelPlan plan = test::examplePlan();
+  plan.bucket_size = sim::Bytes(10 << 20);
+  plan.recompute = sim::Recompute::Full;
+  panel.setPlan(plan);
   EXPECT_TRUE(panel.isEnabled());
-  EXPECT_EQ(panel.knobs(), knobsOf(test::examplePlan()));
+  EXPECT_EQ(qobject_cast<QSpinBox*>(panel.knob("pipeline"))->value(), 2);
+  EXPECT_EQ(qobject_cast<QComboBox*>(panel.knob("recompute"))->currentData().toString(), "full");
+  EXPECT_EQ(qobject_cast<QLineEdit*>(panel.knob("bucket_size"))->text(), "10 MiB");
   EXPECT_EQ(turns, 0);
 }
 
-TEST(KnobsPanel, LayersOfAUnitAreAKnobOfZero3) {
+TEST(KnobsPanel, EveryFieldOfALayoutHasARowAndThoseThatSayNothingHide) {
   KnobsPanel panel;
   sim::ParallelPlan plan = test::examplePlan();
+  for (const Knob& knob : allKnobs()) EXPECT_NE(panel.knob(knob.field->name), nullptr) << knob.field->name;
   for (const std::int32_t stage : {2, 3}) {
     plan.zero_stage = stage;
-    plan.layers_per_unit = 2;
     panel.setPlan(plan);
-    for (const char* name : {"unit", "near"}) EXPECT_EQ(panel.findChild<QSpinBox*>(name)->isEnabled(), stage == 3);
-    EXPECT_EQ(panel.knobs().layers_per_unit, 2);
-  }
-}
-
-TEST(KnobsPanel, WhenGradientsAreReducedIsAKnobWhereSeveralRanksReduceSeveral) {
-  KnobsPanel panel;
-  sim::ParallelPlan plan = test::examplePlan();
-  for (const std::int32_t microbatches : {1, 2}) {
-    plan.workload.global_batch = microbatches * plan.mesh.data * plan.microbatch_size;
-    plan.accumulation = sim::Accumulation::ReduceEach;
-    panel.setPlan(plan);
-    EXPECT_EQ(panel.findChild<QComboBox*>("accumulation")->isEnabled(), microbatches > 1 && plan.mesh.copies() > 1);
-    EXPECT_EQ(panel.knobs().accumulation, sim::Accumulation::ReduceEach);
+    for (const char* name : {"layers_per_unit", "reshard_ranks", "prefetch"}) EXPECT_EQ(panel.knob(name)->isHidden(), stage != 3) << name;
   }
 }
 
 TEST(KnobsPanel, ATurnIsTold) {
   KnobsPanel panel;
   panel.setPlan(test::examplePlan());
-  Knobs told;
-  QObject::connect(&panel, &KnobsPanel::turned, [&](const Knobs& knobs) { told = knobs; });
-  panel.findChild<QSpinBox*>("microbatch")->setValue(2);
-  EXPECT_EQ(told.microbatch, 2);
+  sim::ParallelPlan told;
+  QObject::connect(&panel, &KnobsPanel::edited, [&](const sim::ParallelPlan& plan) { told = plan; });
+  qobject_cast<QSpinBox*>(panel.knob("microbatch"))->setValue(2);
+  EXPECT_EQ(told.microbatch_size, 2);
+  qobject_cast<QCheckBox*>(panel.knob("offload_optimizer"))->click();
+  EXPECT_TRUE(told.offload_optimizer);
+  QTest::keyClick(panel.knob("recompute"), Qt::Key_Down);
+  EXPECT_EQ(told.recompute, sim::Recompute::Selective);
+}
+
+TEST(KnobsPanel, AnAmountIsTypedAndWhatIsNoneIsSaid) {
+  KnobsPanel panel;
+  panel.setPlan(test::examplePlan());
+  auto* line = qobject_cast<QLineEdit*>(panel.knob("bucket_size"));
+  sim::ParallelPlan told;
+  QString problem;
+  QObject::connect(&panel, &KnobsPanel::edited, [&](const sim::ParallelPlan& plan) { told = plan; });
+  QObject::connect(&panel, &KnobsPanel::failed, [&](const Message& message) { problem = message.problem; });
+  line->setText("40 MiB");
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_EQ(told.bucket_size, sim::Bytes(40 << 20));
+  line->setText("many");
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_TRUE(problem.contains("many")) << problem.toStdString();
+  EXPECT_EQ(line->text(), "25 MiB");
+}
+
+// The panel scrolls under the wheel: the plan stays.
+TEST(KnobsPanel, TheWheelTurnsNoKnobThatNobodyChose) {
+  KnobsPanel panel;
+  panel.setPlan(test::examplePlan());
+  int turns = 0;
+  QObject::connect(&panel, &KnobsPanel::edited, [&] { ++turns; });
+  for (const Knob& knob : allKnobs()) {
+    QWidget* editor = panel.knob(knob.field->name);
+    QWheelEvent wheel({2, 2}, editor->mapToGlobal(QPointF(2, 2)), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(editor, &wheel);
+  }
+  EXPECT_EQ(turns, 0);
 }
 
 TEST(KnobsPanel, SaysEffectAndRefusal) {
