@@ -1,5 +1,5 @@
 // Attention between its two projections where C context ranks share a sample: one class a way in which queries meet the keys of other ranks. Each
-// goes through the tasks of sim/task_graph/context_tasks.h: begin, then exchanges and scores as the graph has them, output; backward likewise.
+// goes through the tasks of sim/task_graph/layer_tasks.h: begin, then exchanges and scores as the graph has them, output; backward likewise.
 // An exchange is prepared here and performed by TaskRunner; its tensors may be touched again when the next task runs.
 #pragma once
 

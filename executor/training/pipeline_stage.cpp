@@ -57,7 +57,7 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       head_.emplace(plan.model, parts, tensor_);
     else
       blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
-                                   model.has(layer, sim::Segment::Experts) ? std::optional(Experts(plan.model, parts)) : std::nullopt});
+                                   model.has(layer, sim::Operation::Experts) ? std::optional(Experts(plan.model, parts)) : std::nullopt});
   }
 }
 

@@ -16,8 +16,9 @@ struct Words {
 };
 constexpr Words kBlockForward{"attention mlp", "attention +0 attention_residual mlp +1 mlp_residual",
                               "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp <1 mlp_residual"};
-constexpr Words kBlockAgain{"attention mlp", "attention +0 attention_residual mlp",
-                            "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp"};
+constexpr Words kBlockAgain{
+    "attention mlp", "attention +0 attention_residual mlp",
+    "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp"};  // a norm behind the sum reads it: all of it
 constexpr Words kBlockBackward{"mlp attention", "mlp +0 mlp_norm attention +1 attention_norm",
                                "mlp_residual >0 mlp <0 mlp_norm attention_residual >1 attention <1 attention_norm"};
 constexpr Words kEmbeddingForward{"embedding", "embedding +0 embedding_positions", "embedding <0 embedding_positions"};
@@ -64,6 +65,7 @@ class StageWork {
   TaskKey at(MicrobatchIndex m, ChunkIndex c, LayerIndex layer, Phase phase) const {
     return {.stage = stage_, .chunk = c, .microbatch = m, .layer = layer, .phase = phase};
   }
+  bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
   bool is_routed(LayerIndex layer) const {
     if (!plan_.model.experts) return false;
     const ExpertForm& form = *plan_.model.experts;
@@ -164,7 +166,7 @@ void StageWork::ask_experts(TaskKey key) {
   say_word("experts", key);
   exchange.sequence = 1;
   if (cut) chain(exchange, rows);
-  if (key.phase == Phase::Recompute) return;
+  if (key.phase == Phase::Recompute && !norms_behind()) return;
   say_word(backward ? "expert_input" : "expert_output", key);
 }
 
@@ -252,7 +254,7 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
       last_ = {forwards_.at({m, layer})};
       if (waits_on_host(layer))
         last_.push_back(copy_input(at(m, c, layer, Phase::Backward), Operation::CopyToDevice, {copied_.at({m, layer})}));
-      say(kBlockAgain, at(m, c, layer, Phase::Recompute));
+      say(norms_behind() ? kBlockForward : kBlockAgain, at(m, c, layer, Phase::Recompute));
       last_.insert(last_.end(), gradient.begin(), gradient.end());
     }
     say(backward_words(layer), at(m, c, layer, Phase::Backward));

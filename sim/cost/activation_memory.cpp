@@ -237,27 +237,19 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
   add_joining(memory, size);
 }
 
-// Gradients kept wider than the products: the largest weight's product stands beside its sum.
-Bytes weight_product(const Sizes& size, const ModelConfig& config, Segment segment) {
-  const std::int64_t gates = config.gated_mlp ? 2 : 1;
-  const AttentionForm& form = config.attention;
-  if (segment == Segment::Attention && form.kind == AttentionKind::Latent)
-    return size.element *
-           std::max({(form.q_lora > 0 ? form.q_lora : config.hidden) * size.query, form.kv_lora * size.heads * (form.qk_nope + form.v_dim),
-                     config.hidden * std::max({form.q_lora, form.kv_lora + form.qk_rope, size.output})});
-  const std::int64_t width = segment == Segment::Attention ? size.query + size.key_value
-                             : segment == Segment::Mlp     ? gates * size.ffn
-                             : segment == Segment::Experts && config.experts
-                                 ? gates * config.experts->expert_ffn * size.ffn / config.ffn  // one expert's
-                                 : size.vocabulary;
-  return size.element * (width * config.hidden);
+// Of the largest product's weight; of experts one's.
+Bytes largest_weight(const Sizes& size, const SegmentGraph& segment, std::int64_t tensor) {
+  std::int64_t most = 0;
+  for (const Operator& op : segment.operators)
+    if (op.kind == OperatorKind::Linear) most = std::max(most, op.inputs * op.outputs / (op.split == TensorSplit::None ? 1 : tensor));
+  return size.element * most;
 }
 
 // What operators that a program does not fuse leave, and masks.
-void add_unfused(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan, Segment segment) {
+void add_unfused(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan, bool is_mlp) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (config.norm == Norm::RmsNorm && !habits.fused_norm && !habits.compiled) memory.kept += memory.stream * 2;
-  if (segment == Segment::Mlp && config.gated_mlp && !habits.fused_activation && !habits.compiled) memory.kept += size.elements(size.ffn);
+  if (is_mlp && config.gated_mlp && !habits.fused_activation && !habits.compiled) memory.kept += size.elements(size.ffn);
 }
 Bytes mask_bytes(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   return habits_of(plan.cluster).keeps_masks && is_dropping(plan) ? Bytes(size.local_tokens * config.hidden) : Bytes{};
@@ -281,49 +273,51 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
 }
 
 // Those of a segment's output and of heads keep what they read.
-void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, Segment segment) {
+void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool is_attention) {
   if (config.norm_place != NormPlace::Before) memory.kept += memory.stream + memory.statistics;
-  if (segment != Segment::Attention || config.qk_norm == QkNorm::None) return;
+  if (!is_attention || config.qk_norm == QkNorm::None) return;
   const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
   memory.kept += size.elements(width) + size.statistic * (size.tokens * norms);
 }
 
 }  // namespace
 
-SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment) {
+SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
   const Sizes size = sizes_of(model, plan);
   const ModelConfig& config = model.config;
   SegmentMemory memory;
   memory.stream = size.element * (size.local_tokens * config.hidden);
-  if (segment == Segment::Embedding) {
+  if (!segment.starts_with_side()) {  // the embedding
     if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
     memory.kept = mask_bytes(size, config, plan);
     if (config.embedding_norm) memory.kept += memory.stream;
     return memory;
   }
+  const bool is_head = !segment.leaves_tensor(), is_attention = segment.has(OperatorKind::Attention),
+             is_expert = segment.has(OperatorKind::Routing), is_mlp = !is_head && !is_attention && !is_expert;
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
   memory.normalized = size.elements(config.hidden);
   if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
-  if (segment == Segment::Attention) {
+  if (is_attention) {
     if (config.attention.kind == AttentionKind::Latent)
       add_latent_attention(memory, size, plan);
     else
       add_attention(memory, size, config, plan);
     add_exchanges(memory, size, config, plan);
   }
-  if (segment == Segment::Experts && config.experts) add_experts(memory, size, config, plan);
-  if (segment == Segment::Mlp) add_mlp(memory, size, config, plan.splits_backward());
-  if (segment != Segment::Head) add_norms(memory, size, config, segment);
-  if (segment == Segment::Head) {
+  if (is_expert) add_experts(memory, size, config, plan);
+  if (is_mlp) add_mlp(memory, size, config, plan.splits_backward());
+  if (is_head) {
     add_head(memory, size, plan);
-  } else if (config.residual_dropout > 0 && !plan.sequence_parallel) {
-    memory.backward_temporary += memory.stream;
-  }
-  if (segment != Segment::Head) {
-    add_unfused(memory, size, config, plan, segment);
+  } else {
+    add_norms(memory, size, config, is_attention);
+    if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
+    add_unfused(memory, size, config, plan, is_mlp);
     memory.kept += mask_bytes(size, config, plan);
   }
-  if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = weight_product(size, config, segment);
+  // Gradients kept wider than the products: the largest weight's product stands beside its sum.
+  if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights))
+    memory.weight_product = largest_weight(size, segment, plan.mesh.tensor);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);
   return memory;
 }

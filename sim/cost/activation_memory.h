@@ -21,6 +21,6 @@ struct SegmentMemory {
   Bytes weight_inputs{}, output_gradients{};
 };
 
-SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, Segment segment);
+SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment);
 
 }  // namespace sim

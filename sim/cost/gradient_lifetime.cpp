@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/task_graph/layer_tasks.h"
+
 namespace sim {
 
 bool reduces_each(const ParallelPlan& plan) {
@@ -11,6 +13,8 @@ bool reduces_each(const ParallelPlan& plan) {
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model), plan_(plan), is_limited_(sharding_strategy(plan).shards_gradients && plan.mesh.copies() > 1) {
   if (!is_limited_) return;
+  first_ = ByLayerKind<Operation>(model.firsts.size());
+  for (const LayerIndex layer : model.firsts) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     auto& first = first_microbatch_.emplace_back(static_cast<std::size_t>(plan.chunks));
     for (const StageAction& action : plan.order(stage)) {
@@ -21,16 +25,7 @@ GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& 
 }
 
 bool GradientLifetime::may_begin(const TaskKey& key) const {
-  if (key.phase != Phase::Backward || !is_limited_) return false;
-  switch (key.operation) {
-    case Operation::Head: return true;
-    case Operation::Mlp:
-    case Operation::ExpertOutput:
-    case Operation::Embedding: return !plan_.sequence_parallel;
-    case Operation::MlpResidual:
-    case Operation::EmbeddingPositions: return plan_.sequence_parallel;
-    default: return false;
-  }
+  return is_limited_ && key.phase == Phase::Backward && key.layer.exists() && key.operation == first_[model_.kind(key.layer)];
 }
 
 bool GradientLifetime::is_first_microbatch(const TaskKey& key) const {

@@ -29,6 +29,7 @@ class GradientLifetime {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   bool is_limited_;
+  ByLayerKind<Operation> first_;                                // of a layer's backward
   std::vector<std::vector<MicrobatchIndex>> first_microbatch_;  // by stage and chunk
 };
 

@@ -1,7 +1,6 @@
 #include "sim/cost/memory_effects.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace sim {
 namespace {
@@ -9,42 +8,7 @@ namespace {
 constexpr MemoryCategory kActivations = MemoryCategory::Activations;
 constexpr MemoryCategory kTemporaries = MemoryCategory::Temporaries;
 
-std::optional<Segment> core_of(Operation operation) {
-  switch (operation) {
-    case Operation::Embedding: return Segment::Embedding;
-    case Operation::Attention:
-    case Operation::AttentionInput:
-    case Operation::AttentionOutput: return Segment::Attention;
-    case Operation::ExpertInput:
-    case Operation::ExpertOutput: return Segment::Experts;
-    case Operation::Mlp: return Segment::Mlp;
-    case Operation::Head: return Segment::Head;
-    default: return std::nullopt;
-  }
-}
-
-std::optional<Segment> norm_of(Operation operation) {
-  switch (operation) {
-    case Operation::AttentionNorm: return Segment::Attention;
-    case Operation::MlpNorm: return Segment::Mlp;
-    case Operation::HeadNorm: return Segment::Head;
-    default: return std::nullopt;
-  }
-}
-
-constexpr bool is_input(Operation operation) { return operation == Operation::AttentionInput || operation == Operation::ExpertInput; }
-constexpr bool is_output(Operation operation) { return operation == Operation::AttentionOutput || operation == Operation::ExpertOutput; }
-// Attention over context ranks, and experts, are a core in two parts; what is between them moves nothing.
-constexpr bool begins_core(const TaskKey& key) {
-  return key.phase == Phase::Backward ? !is_input(key.operation) : !is_output(key.operation);
-}
-constexpr bool ends_core(const TaskKey& key) { return key.phase == Phase::Backward ? !is_output(key.operation) : !is_input(key.operation); }
-constexpr bool is_feed_forward(Segment segment) { return segment == Segment::Mlp || segment == Segment::Experts; }
-
 constexpr bool is_of_copies(MeshAxis axis) { return axis == MeshAxis::Data || axis == MeshAxis::ExpertData || axis == MeshAxis::Reshard; }
-
-// Only sequence parallelism has tasks of them in a backward.
-bool is_residual(Operation operation) { return operation == Operation::AttentionResidual || operation == Operation::MlpResidual; }
 
 }  // namespace
 
@@ -65,9 +29,38 @@ class MemoryEffects::Writer {
 };
 
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
-    : model_(model), plan_(plan), placement_(plan), gradients_(model, plan), splits_(plan.splits_backward()) {
-  for (const Segment segment : {Segment::Embedding, Segment::Attention, Segment::Mlp, Segment::Head, Segment::Experts})
-    segments_[static_cast<std::size_t>(segment)] = segment_memory(model, plan, segment);
+    : model_(model),
+      plan_(plan),
+      placement_(plan),
+      gradients_(model, plan),
+      splits_(plan.splits_backward()),
+      segments_(model.firsts.size()),
+      forward_(model.firsts.size()),
+      backward_(model.firsts.size()) {
+  for (const LayerIndex layer : model.firsts) {
+    const LayerKind kind = model.kind(layer);
+    for (const SegmentGraph& segment : model.layer(layer).segments) segments_[kind].push_back(segment_memory(model, plan, segment));
+    forward_[kind] = forward_pieces(model, plan, layer);
+    backward_[kind] = backward_pieces(model, plan, layer);
+  }
+}
+
+Bytes MemoryEffects::stream() const { return plan_.sequence_parallel ? hidden() / std::int64_t{plan_.mesh.tensor} : hidden(); }
+
+MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
+  const LayerKind kind = model_.kind(key.layer);
+  const std::vector<SegmentGraph>& segments = model_.layer(key.layer).segments;
+  const Parts parts = parts_of(key.phase == Phase::Backward ? backward_[kind] : forward_[kind], key.operation);
+  const SegmentGraph& segment = segments[static_cast<std::size_t>(parts.segment)];
+  const bool is_last = static_cast<std::size_t>(parts.segment) + 1 == segments.size();
+  return {.segment = segment,
+          .memory = memory_of(key.layer, parts.segment),
+          .is_norm = parts.last <= segment.first_core(),
+          .is_tail = parts.first > segment.last_core(),
+          .has_begin = parts.has(segment.first_core()),
+          .has_end = parts.has(segment.last_core()),
+          .ends_layer = is_last && static_cast<std::size_t>(parts.last) == segment.parts.size(),
+          .is_in_last_segment = is_last};
 }
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
@@ -83,12 +76,16 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
     begin_gradients(effect, task.key, graph);
   } else if (task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute)
     forward(effect, task.key);
-  else if (task.key.phase == Phase::Weight) {
-    const SegmentMemory& memory = memory_of(task.key.operation == Operation::Experts ? Segment::Experts : *core_of(task.key.operation));
-    effect.hold(kActivations, memory.regathered);
-    effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
-  }
+  else if (task.key.phase == Phase::Weight)
+    put_off(effect, task.key);
   return std::move(effect).finish();
+}
+
+// The task of a segment's weight gradients, behind its backward.
+void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
+  const SegmentMemory& memory = memory_of(key.layer, parts_of(weight_pieces(model_, key.layer), key.operation).segment);
+  effect.hold(kActivations, memory.regathered);
+  effect.free_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
 }
 
 // The input of a block, to the host and back; what the optimizer copies stays where it is.
@@ -99,82 +96,88 @@ void MemoryEffects::move_input(Writer& effect, const Task& task) const {
 
 // A block that is recomputed keeps its input alone: what the forward makes besides is gone when it ends.
 void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
-  const bool again = key.phase == Phase::Recompute;
-  const bool in_block = key.layer != LayerIndex(0) && key.layer != model_.head();
-  const bool forgets = recomputes_blocks() && !again && in_block;
-  if (const auto segment = norm_of(key.operation)) {  // sequence parallel: its output is there until it is gathered
-    const SegmentMemory& memory = memory_of(*segment);
-    if (!forgets) effect.take(kActivations, memory.statistics);
-    effect.take(kActivations, memory.stream);
-  }
-  if (const auto segment = core_of(key.operation)) {
-    const SegmentMemory& memory = memory_of(*segment);
-    const Bytes inside = memory.kept + memory.statistics - before_core(*segment), sum = sum_of(*segment);
-    const bool begins = begins_core(key), ends = ends_core(key);
-    const bool output_is_read = ends && *segment != Segment::Head && !(again && is_feed_forward(*segment));
-    if (begins) effect.hold(kActivations, memory.regathered);
-    if (forgets && begins && ends)
-      effect.hold(kActivations, inside);
-    else if (begins)
-      effect.take(kActivations, inside);
-    else if (forgets)
-      effect.free_at_end(kActivations, inside);
-    if (!ends) effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged);
-    if (!begins) effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged);
-    if (ends && forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
-    if (output_is_read)
-      effect.take(kActivations, sum);
-    else if (ends && is_feed_forward(*segment))
-      effect.hold(kTemporaries, sum);
-  }
-  const bool reads_last = cuts_segments() ? key.operation == Operation::MlpResidual
-                                          : key.operation == Operation::Mlp || key.operation == Operation::ExpertOutput;
-  if (forgets && reads_last) effect.free_at_end(kActivations, memory_of(Segment::Mlp).stream);
+  const bool again = key.phase == Phase::Recompute, forgets = recomputes_blocks() && !again && is_block(key.layer);
+  const Role role = role_of(key);
+  if (role.is_norm) norm_forward(effect, role, forgets);
+  if (role.has_begin || role.has_end) core_forward(effect, role, forgets, again);
+  if (forgets && role.ends_layer) effect.free_at_end(kActivations, stream());
 }
+
+// Sequence parallel: its output is there until it is gathered.
+void MemoryEffects::norm_forward(Writer& effect, const Role& role, bool forgets) const {
+  if (!forgets) effect.take(kActivations, role.memory.statistics);
+  effect.take(kActivations, stream());
+}
+
+// A core in several parts: what is between the first and the last moves nothing.
+void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets, bool again) const {
+  const SegmentMemory& memory = role.memory;
+  const Bytes inside = memory.kept + memory.statistics - before_core(role);
+  if (role.has_begin) effect.hold(kActivations, memory.regathered);
+  if (forgets && role.is_whole())
+    effect.hold(kActivations, inside);
+  else if (role.has_begin)
+    effect.take(kActivations, inside);
+  else if (forgets)
+    effect.free_at_end(kActivations, inside);
+  if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged);
+  if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged);
+  if (!role.has_end) return;
+  if (forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
+  if (!role.segment.leaves_tensor()) return;
+  if (again && role.is_in_last_segment)
+    effect.hold(kTemporaries, hidden_or_stream());
+  else
+    effect.take(kActivations, hidden_or_stream());
+}
+
+// What a segment hands to the sum over tensor ranks: of all tokens, though each rank keeps a part of the sum.
+Bytes MemoryEffects::hidden_or_stream() const { return cuts_sequence() ? hidden() : stream(); }
 
 // What norm and gather have taken before the core begins.
-Bytes MemoryEffects::before_core(Segment segment) const {
-  if (!cuts_sequence() || segment == Segment::Embedding) return {};
-  return memory_of(segment).normalized + memory_of(segment).statistics;
+Bytes MemoryEffects::before_core(const Role& role) const {
+  if (!cuts_sequence() || !role.segment.starts_with_side()) return {};
+  return role.memory.normalized + role.memory.statistics;
 }
-
-// What a segment hands to the sum over tensor ranks: of all tokens, though each rank keeps a stretch of the sum.
-Bytes MemoryEffects::sum_of(Segment segment) const { return cuts_sequence() ? hidden() : memory_of(segment).stream; }
 
 // The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
-  const bool drops = model_.config.residual_dropout > 0;
-  if (is_residual(key.operation) && drops)
-    effect.take(kTemporaries, memory_of(Segment::Mlp).stream);  // through the dropout, until it is gathered
-  if (const auto segment = core_of(key.operation)) {
-    const SegmentMemory& memory = memory_of(*segment);
-    const bool norm_apart = cuts_segments() && *segment != Segment::Embedding;
-    if (!begins_core(key) || !ends_core(key)) part_back(effect, key, memory);
-    if (!ends_core(key)) return;
-    if (begins_core(key)) effect.hold(kTemporaries, memory.backward_temporary);
-    effect.hold(kActivations, memory.regathered);
-    effect.free_at_end(kActivations, memory.kept);
-    if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
-    if (cuts_sequence() && *segment != Segment::Head) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
-    if (norm_apart)
-      effect.take_at_end(kTemporaries, hidden());
-    else if (!cuts_sequence())
-      effect.free_at_end(kActivations, memory.statistics + memory.stream);  // the input; of the embedding: the gradient
-    if (*segment == Segment::Head && !norm_apart) effect.take_at_end(kActivations, memory.stream);
-  }
-  if (const auto segment = norm_of(key.operation)) {
-    const SegmentMemory& memory = memory_of(*segment);
-    effect.hold(kTemporaries, memory.stream);         // the gradient through the norm, before it joins the other
-    effect.free_at_end(kTemporaries, memory.stream);  // the gradient that it read
-    effect.free_at_end(kActivations, memory.statistics + memory.stream);
-    if (*segment == Segment::Head) effect.take_at_end(kActivations, memory.stream);
-  }
+  const Role role = role_of(key);
+  if (role.is_tail && is_block(key.layer) && model_.config.residual_dropout > 0)
+    effect.take(kTemporaries, stream());  // through the dropout, until it is gathered
+  if (role.has_begin || role.has_end) core_backward(effect, role);
+  if (role.is_norm) norm_backward(effect, role);
+}
+
+void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
+  const SegmentMemory& memory = role.memory;
+  const bool ends_model = !role.segment.leaves_tensor(), norm_apart = cuts_segments() && role.segment.starts_with_side();
+  if (!role.is_whole()) part_back(effect, role);
+  if (!role.has_begin) return;
+  if (role.is_whole()) effect.hold(kTemporaries, memory.backward_temporary);
+  effect.hold(kActivations, memory.regathered);
+  effect.free_at_end(kActivations, memory.kept);
+  if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
+  if (cuts_sequence() && !ends_model) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
+  if (norm_apart)
+    effect.take_at_end(kTemporaries, hidden());
+  else if (!cuts_sequence())
+    effect.free_at_end(kActivations, memory.statistics + stream());  // the input; of the embedding: the gradient
+  if (ends_model && !norm_apart) effect.take_at_end(kActivations, stream());
+}
+
+void MemoryEffects::norm_backward(Writer& effect, const Role& role) const {
+  effect.hold(kTemporaries, stream());         // the gradient through the norm, before it joins the other
+  effect.free_at_end(kTemporaries, stream());  // the gradient that it read
+  effect.free_at_end(kActivations, role.memory.statistics + stream());
+  if (!role.segment.leaves_tensor()) effect.take_at_end(kActivations, stream());
 }
 
 // The gradients of what the middle part puts out and reads live from one part to the other.
-void MemoryEffects::part_back(Writer& effect, const TaskKey& key, const SegmentMemory& memory) const {
-  if (begins_core(key)) {
-    if (model_.config.residual_dropout > 0 && !cuts_sequence()) effect.hold(kTemporaries, memory.stream);
+void MemoryEffects::part_back(Writer& effect, const Role& role) const {
+  const SegmentMemory& memory = role.memory;
+  if (role.has_end) {
+    if (model_.config.residual_dropout > 0 && !cuts_sequence()) effect.hold(kTemporaries, stream());
     effect.take(kTemporaries, memory.output_gradient);
     effect.take_at_end(kTemporaries, memory.input_gradients);
     effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
@@ -189,7 +192,7 @@ void MemoryEffects::part_back(Writer& effect, const TaskKey& key, const SegmentM
 // Between a rank's stretch of the tokens and all of them.
 void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const bool backward = task.key.phase == Phase::Backward;
-  const Bytes stretch = memory_of(Segment::Mlp).stream, whole = hidden();
+  const Bytes stretch = stream(), whole = hidden();
   const MemoryCategory category = backward ? kTemporaries : kActivations;
   if (task.key.operation == Operation::ReduceScatter) {
     effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));
@@ -264,23 +267,23 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
   }
 }
 
-Bytes MemoryEffects::block_keeps(LayerIndex block) const {
-  const SegmentMemory& attention = memory_of(Segment::Attention);
-  const SegmentMemory& mlp = memory_of(model_.feed_forward(block));
-  if (recomputes_blocks()) return plan_.offload_activations ? Bytes{} : mlp.stream;
-  return attention.kept + attention.statistics + mlp.kept + mlp.statistics + mlp.stream * 2;
+Bytes MemoryEffects::layer_keeps(LayerIndex layer) const {
+  if (is_block(layer) && recomputes_blocks()) return plan_.offload_activations ? Bytes{} : stream();
+  Bytes all{};
+  const std::vector<SegmentGraph>& segments = model_.layer(layer).segments;
+  for (std::size_t at = 0; at < segments.size(); ++at) {
+    const SegmentMemory& memory = memory_of(layer, static_cast<std::int32_t>(at));
+    all += memory.kept + memory.statistics + (segments[at].starts_with_side() ? stream() : Bytes{});
+  }
+  return all;
 }
 
 Bytes MemoryEffects::chunk_keeps(StageIndex stage, ChunkIndex chunk) const {
   const LayerRange range = plan_.layers(stage, chunk);
-  const SegmentMemory& head = memory_of(Segment::Head);
   Bytes all{};
-  for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-    all += layer == LayerIndex(0)   ? memory_of(Segment::Embedding).kept
-           : layer == model_.head() ? head.kept + head.statistics + head.stream
-                                    : block_keeps(layer);
+  for (LayerIndex layer = range.begin; layer < range.end; ++layer) all += layer_keeps(layer);
   const bool has_place = habits_of(plan_.cluster).held_messages > 0 && range.begin > LayerIndex(0);  // resident: what it receives
-  return has_place ? std::max(Bytes{}, all - memory_of(Segment::Mlp).stream) : all;
+  return has_place ? std::max(Bytes{}, all - stream()) : all;
 }
 
 }  // namespace sim

@@ -2,12 +2,12 @@
 // activation takes is activation_memory's. Used by memory_model, which remembers what it asked.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "sim/cost/activation_memory.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/placement.h"
+#include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
 
@@ -29,18 +29,37 @@ class MemoryEffects {
   MemoryEffects(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
 
   MemoryEffect of(const Task& task, const TaskGraph& graph) const;
-  const SegmentMemory& memory_of(Segment segment) const { return segments_[static_cast<std::size_t>(segment)]; }
+  Bytes stream() const;  // what goes from segment to segment, of one rank and microbatch
   const GradientLifetime& gradients() const { return gradients_; }
-  // What one microbatch keeps in a block from forward to backward, its outputs included; in a chunk of them.
-  Bytes block_keeps(LayerIndex block) const;
+  // What one microbatch keeps in a layer from forward to backward, its outputs included; in a chunk of them.
+  Bytes layer_keeps(LayerIndex layer) const;
   Bytes chunk_keeps(StageIndex stage, ChunkIndex chunk) const;
 
  private:
   class Writer;
+  // Which parts of which segment a task runs.
+  struct Role {
+    const SegmentGraph& segment;
+    const SegmentMemory& memory;
+    bool is_norm = false, is_tail = false;    // in front of the core alone, behind it alone
+    bool has_begin = false, has_end = false;  // of the core, in the order of a forward
+    bool ends_layer = false;                  // in the order of a forward
+    bool is_in_last_segment = false;
+    bool is_whole() const { return has_begin && has_end; }
+  };
+  Role role_of(const TaskKey& key) const;
+  const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const {
+    return segments_[model_.kind(layer)][static_cast<std::size_t>(segment)];
+  }
+  void put_off(Writer& effect, const TaskKey& key) const;
   void move_input(Writer& effect, const Task& task) const;
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
-  void part_back(Writer& effect, const TaskKey& key, const SegmentMemory& memory) const;
+  void norm_forward(Writer& effect, const Role& role, bool forgets) const;
+  void core_forward(Writer& effect, const Role& role, bool forgets, bool again) const;
+  void norm_backward(Writer& effect, const Role& role) const;
+  void core_backward(Writer& effect, const Role& role) const;
+  void part_back(Writer& effect, const Role& role) const;
   void begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
   void receive(Writer& effect, const Task& task) const;
   void communicate(Writer& effect, const Task& task, const TaskGraph& graph) const;
@@ -51,8 +70,9 @@ class MemoryEffects {
   bool recomputes_blocks() const { return plan_.recompute == Recompute::Full; }
   bool cuts_segments() const { return plan_.mesh.tensor > 1; }
   bool cuts_sequence() const { return plan_.sequence_parallel; }
-  Bytes before_core(Segment segment) const;
-  Bytes sum_of(Segment segment) const;
+  Bytes before_core(const Role& role) const;
+  Bytes hidden_or_stream() const;
+  bool is_block(LayerIndex layer) const { return layer != LayerIndex(0) && layer != model_.head(); }
   Bytes hidden() const {
     return plan_.bytes(Numbers::Activations) * (plan_.shard_shape().tokens() * model_.config.hidden);
   }  // of all tokens of a microbatch
@@ -62,7 +82,8 @@ class MemoryEffects {
   Placement placement_;
   GradientLifetime gradients_;
   bool splits_;
-  std::array<SegmentMemory, kNumSegments> segments_;
+  ByLayerKind<std::vector<SegmentMemory>> segments_;
+  ByLayerKind<std::vector<Piece>> forward_, backward_;
 };
 
 }  // namespace sim

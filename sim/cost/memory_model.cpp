@@ -10,7 +10,7 @@ namespace sim {
 // Tasks with equal fields move the same memory. Looked up, never walked through.
 struct EffectKey {
   StageIndex stage;
-  LayerIndex layer;  // where it matters; else none
+  LayerIndex layer;  // where it matters; else the first of its kind
   bool first_backward = false;
   BucketIndex bucket;
   Phase phase{};
@@ -41,14 +41,15 @@ struct MemoryModel::State {
   EffectKey key(const Task& task) const {
     const bool begins = effects.gradients().may_begin(task.key);
     const bool is_embedding = task.key.layer == LayerIndex(0);  // whose gathered gradient is the stream's
-    return {.stage = task.key.stage,
-            .layer = begins || is_embedding ? task.key.layer : LayerIndex::none(),
-            .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
-            .bucket = task.bucket,
-            .phase = task.key.phase,
-            .operation = task.key.operation,
-            .group = task.key.group,
-            .payload = task.payload};
+    return {
+        .stage = task.key.stage,
+        .layer = begins || is_embedding || !task.key.layer.exists() ? task.key.layer : model.firsts[model.kind(task.key.layer).position()],
+        .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
+        .bucket = task.bucket,
+        .phase = task.key.phase,
+        .operation = task.key.operation,
+        .group = task.key.group,
+        .payload = task.payload};
   }
 
   // Of blocks whose forward is done and whose backward is not.
@@ -84,7 +85,7 @@ Bytes MemoryModel::on_host(StageIndex stage) const {
   const ParallelPlan& plan = state_->plan;
   Bytes optimizer{};
   if (plan.offload_optimizer) optimizer = host_memory(plan, stage_elements(plan, make_buckets(state_->model, plan, stage)));
-  return optimizer + state_->effects.memory_of(Segment::Mlp).stream * state_->most_inputs_on_host(stage);
+  return optimizer + state_->effects.stream() * state_->most_inputs_on_host(stage);
 }
 
 const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph) const {

@@ -5,29 +5,13 @@
 
 #include "sim/cost/head_widths.h"
 #include "sim/estimate/expert_load.h"
+#include "sim/task_graph/layer_tasks.h"
 
 namespace sim {
 namespace {
 
-enum class Part : std::uint8_t { Norm, Core, Tail };  // in front of what tensor parallelism cuts; cut; behind its sum
-
-Part part_of(const Operator& op, Segment segment) {
-  if (op.gathered) return Part::Core;
-  if (op.behind) return Part::Tail;
-  if (op.kind == OperatorKind::Norm && op.split != TensorSplit::None) return Part::Core;  // of heads
-  switch (op.kind) {
-    case OperatorKind::Norm:
-    case OperatorKind::Residual: return Part::Norm;  // a sum is made where it is read, its gradients meet there: in front of the next norm
-    case OperatorKind::Dropout: return Part::Tail;
-    case OperatorKind::EmbeddingLookup:
-      return op.split == TensorSplit::None ? Part::Tail : Part::Core;  // positions are added after the sum
-    default: return segment == Segment::Head && op.kind == OperatorKind::CrossEntropy ? Part::Tail : Part::Core;
-  }
-}
-
 // Shares of a cross-entropy: the maximum reads the logits once, exponentials and their sum read them again and compute.
-constexpr double kMaximumShare = 1.0 / 3.0;
-constexpr double kExponentialsShare = 2.0 / 3.0;
+constexpr double kLossShares[] = {1.0 / 3.0, 2.0 / 3.0};
 constexpr double kOneWay = 0.5;  // of a permutation and its way back
 
 struct LocalShape {
@@ -41,7 +25,7 @@ class Writer {
   Writer(const ModelGraph& model, const ParallelPlan& plan)
       : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()) {}
 
-  void forward(const Operator& op, double share = 1.0);
+  void forward(const Operator& op, const Parts& parts);
   void backward(const Operator& op);         // without weight gradients where the schedule splits them off
   void weight_gradient(const Operator& op);  // of a linear layer
   void add(Kernel kernel, std::array<std::int64_t, 4> shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
@@ -49,6 +33,8 @@ class Writer {
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
  private:
+  void whole_forward(const Operator& op);
+  void cut_loss(const Operator& op, const Parts& parts);
   LocalShape local(const Operator& op) const;
   LocalShape of_experts(const Operator& op, LocalShape shape) const;
   void join_latent();
@@ -141,22 +127,40 @@ void Writer::attention_backward(const Operator& op) {
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
 
-void Writer::forward(const Operator& op, double share) {
+void Writer::whole_forward(const Operator& op) {
   const LocalShape at = local(op);
   switch (op.kind) {
-    case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs}, share);
-    case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs}, share);
-    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs, at.products}, share);
+    case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs});
+    case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs});
+    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs, at.products});
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
-    case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs}, share);
+    case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs});
     case OperatorKind::Attention: return attention_forward(op);
     case OperatorKind::Activation:
-      return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs}, share);
-    case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs}, share);
-    case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyForward, {at.tokens, at.inputs}, share);
-    case OperatorKind::Dropout: return add(Kernel::DropoutForward, {at.tokens, at.outputs}, share);
+      return add(is_gated(op) ? Kernel::GatedActivationForward : Kernel::ActivationForward, {at.rows(), at.outputs});
+    case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs});
+    case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyForward, {at.tokens, at.inputs});
+    case OperatorKind::Dropout: return add(Kernel::DropoutForward, {at.tokens, at.outputs});
   }
+}
+
+// A loss that tensor ranks cut runs part by part: maximum, exponentials, and what is left is a number a token.
+void Writer::cut_loss(const Operator& op, const Parts& parts) {
+  for (std::int32_t at = 0; at < op.spans; ++at) {
+    if (!parts.has(op.part + at)) continue;
+    if (static_cast<std::size_t>(at) < std::size(kLossShares))
+      add(Kernel::CrossEntropyForward, {local(op).tokens, local(op).inputs}, kLossShares[at]);
+    else
+      add(Kernel::ResidualForward, {tokens(), 1});
+  }
+}
+
+void Writer::forward(const Operator& op, const Parts& parts) {
+  if (parts.has(op.part) && parts.has(op.part + op.spans - 1))
+    whole_forward(op);
+  else
+    cut_loss(op, parts);
 }
 
 void Writer::backward(const Operator& op) {
@@ -188,104 +192,23 @@ void Writer::weight_gradient(const Operator& op) {
   if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});
 }
 
-Segment segment_of(Operation operation) {
-  switch (operation) {
-    case Operation::Embedding:
-    case Operation::EmbeddingPositions: return Segment::Embedding;
-    case Operation::Attention:
-    case Operation::AttentionInput:
-    case Operation::AttentionScores:
-    case Operation::AttentionOutput:
-    case Operation::AttentionNorm:
-    case Operation::AttentionResidual: return Segment::Attention;
-    case Operation::ExpertInput:
-    case Operation::Experts:
-    case Operation::ExpertOutput:
-    case Operation::Mlp:
-    case Operation::MlpNorm:
-    case Operation::MlpResidual: return Segment::Mlp;
-    default: return Segment::Head;
-  }
-}
-
-bool is_norm_task(Operation operation) {
-  return operation == Operation::HeadNorm || operation == Operation::AttentionNorm || operation == Operation::MlpNorm;
-}
-bool is_tail_task(Operation operation) {
-  return operation == Operation::EmbeddingPositions || operation == Operation::AttentionResidual || operation == Operation::MlpResidual;
-}
-
-// Where attention or a feed-forward is in three parts: whether the task is the one of an operator of the core.
-bool runs(Operation operation, const Operator& op) {
-  switch (operation) {
-    case Operation::AttentionInput: return op.kind != OperatorKind::Attention && op.split != TensorSplit::Columns;
-    case Operation::AttentionScores: return op.kind == OperatorKind::Attention;
-    case Operation::AttentionOutput: return op.kind != OperatorKind::Attention && op.split == TensorSplit::Columns;
-    case Operation::ExpertInput: return op.experts == 0 || op.name == "to_experts";
-    case Operation::Experts: return op.experts > 0 && op.kind != OperatorKind::Permutation;
-    case Operation::ExpertOutput: return op.name == "from_experts";
-    default: return true;
-  }
-}
-
-// Which task of the segment an operator of `part` runs in.
-bool holds(const ParallelPlan& plan, const LayerTask& task, Part part, const Operator& op) {
-  const bool cut = plan.mesh.tensor > 1, backward = task.phase == Phase::Backward;
-  const bool norm_apart = cut && (plan.sequence_parallel || backward), tail_apart = cut && (plan.sequence_parallel || !backward);
-  if (is_norm_task(task.operation)) return part == Part::Norm;
-  if (is_tail_task(task.operation)) return part == Part::Tail;
-  if (part == Part::Core) return runs(task.operation, op);
-  const Operation operation = task.operation;
-  if (operation == Operation::AttentionScores || operation == Operation::Experts) return false;
-  if (part == Part::Norm) return !norm_apart && operation != Operation::AttentionOutput && operation != Operation::ExpertOutput;
-  return !tail_apart && operation != Operation::AttentionInput && operation != Operation::ExpertInput;
-}
-
-const SegmentGraph& find_segment(const ModelGraph& model, const LayerTask& task) {
-  const auto& segments = model.layer(task.layer).segments;
-  Segment wanted = segment_of(task.operation);
-  if (wanted == Segment::Mlp) wanted = model.feed_forward(task.layer);
-  return *std::find_if(segments.begin(), segments.end(), [&](const SegmentGraph& segment) { return segment.segment == wanted; });
-}
-
-// With T > 1 the loss is cut in three by the two sums over the tensor group.
-void head_forward(Writer& writer, const SegmentGraph& segment, const ParallelPlan& plan, Operation operation) {
-  for (const Operator& op : segment.operators) {
-    const bool is_loss = op.kind == OperatorKind::CrossEntropy;
-    const bool is_norm = op.kind == OperatorKind::Norm;
-    if (operation == Operation::Head && !(is_norm && plan.sequence_parallel)) writer.forward(op, is_loss ? kMaximumShare : 1.0);
-    if (operation == Operation::HeadNorm && is_norm) writer.forward(op);
-    if (operation == Operation::HeadExponentials && is_loss) writer.forward(op, kExponentialsShare);
-  }
-  if (operation == Operation::HeadLoss) writer.add(Kernel::ResidualForward, {writer.tokens(), 1});
-}
-
-void segment_backward(Writer& writer, const SegmentGraph& segment, const ParallelPlan& plan, const LayerTask& task) {
-  const bool is_head = segment.segment == Segment::Head;
-  for (auto op = segment.operators.rbegin(); op != segment.operators.rend(); ++op) {
-    const Part part = is_head && op->kind != OperatorKind::Norm ? Part::Core : part_of(*op, segment.segment);
-    if (holds(plan, task, part, *op)) writer.backward(*op);
-  }
-}
-
 }  // namespace
 
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
   Writer writer(model, plan);
-  const SegmentGraph& segment = find_segment(model, task);
-  if (task.phase == Phase::Backward) {
-    segment_backward(writer, segment, plan, task);
+  const Parts parts = parts_of(pieces_of(model, plan, task.layer, task.phase), task.operation);
+  const std::vector<Operator>& operators = model.layer(task.layer).segments[static_cast<std::size_t>(parts.segment)].operators;
+  if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
+    for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
+      if (!parts.has(op->part)) continue;
+      if (task.phase == Phase::Weight)
+        writer.weight_gradient(*op);
+      else
+        writer.backward(*op);
+    }
     return {std::move(writer).take(), CallKind::Backward};
   }
-  if (task.phase == Phase::Weight) {
-    for (auto op = segment.operators.rbegin(); op != segment.operators.rend(); ++op) writer.weight_gradient(*op);
-    return {std::move(writer).take(), CallKind::Backward};
-  }
-  if (segment.segment == Segment::Head && plan.mesh.tensor > 1)
-    head_forward(writer, segment, plan, task.operation);
-  else
-    for (const Operator& op : segment.operators)
-      if (holds(plan, task, part_of(op, segment.segment), op)) writer.forward(op);
+  for (const Operator& op : operators) writer.forward(op, parts);
   return {std::move(writer).take(), CallKind::Forward};
 }
 

@@ -1,11 +1,5 @@
-// Which kernels a compute task runs, from the operators of its segment. The one place that knows how tensor parallelism cuts a segment:
-//
-//   operators of a block     residual norm | qkv (rotary) attention projection | (dropout)       the sum waits for the norm that reads it
-//   T = 1                    [------------------- Attention -------------------------------]
-//   T > 1, forward           [------------ Attention -------------------] [AttentionResidual]
-//   T > 1, backward          [AttentionNorm] [------ Attention ----------------------------]
-//   C > 1                    as above, but Attention is [AttentionInput] qkv (rotary), [AttentionScores], [AttentionOutput] projection
-//   sequence parallel        [AttentionNorm] [--- Attention ------------] [AttentionResidual]    forward and backward
+// Which kernels a compute task runs: those of the operators in the parts of its segment that it joins (sim/task_graph/layer_tasks.h), with the shapes
+// of one rank.
 //
 // Used by cost_model and lower_bound.
 #pragma once

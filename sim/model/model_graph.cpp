@@ -23,16 +23,14 @@ std::int64_t matrix_weights(const ModelGraph& model) {
   for (const Layer& layer : model.layers)
     for (const SegmentGraph& segment : layer.segments)
       for (const Operator& op : segment.operators) {
-        const bool is_head = segment.segment == Segment::Head;
-        if (op.kind == OperatorKind::Linear) weights += op.copies * op.inputs * (is_head ? model.config.vocabulary : op.outputs);
+        const bool is_padded = op.outputs == model.padded_vocabulary && segment.has(OperatorKind::CrossEntropy);
+        if (op.kind == OperatorKind::Linear) weights += op.copies * op.inputs * (is_padded ? model.config.vocabulary : op.outputs);
       }
   return weights;
 }
 
 bool are_equal(const Layer& a, const Layer& b) {
-  return std::ranges::equal(a.segments, b.segments, [](const SegmentGraph& x, const SegmentGraph& y) {
-    return x.segment == y.segment && x.operators == y.operators;
-  });
+  return std::ranges::equal(a.segments, b.segments, [](const SegmentGraph& x, const SegmentGraph& y) { return are_equal(x, y); });
 }
 
 void number_kinds(ModelGraph& model) {
@@ -48,8 +46,8 @@ void number_kinds(ModelGraph& model) {
 
 bool has_experts(const ModelConfig& config, std::int64_t block) { return config.experts && config.experts->has_experts(block); }
 
-bool ModelGraph::has(LayerIndex index, Segment wanted) const {
-  return std::ranges::any_of(layer(index).segments, [&](const SegmentGraph& segment) { return segment.segment == wanted; });
+bool ModelGraph::has(LayerIndex index, Operation wanted) const {
+  return std::ranges::any_of(layer(index).segments, [&](const SegmentGraph& segment) { return segment.name == wanted; });
 }
 
 ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multiple) {

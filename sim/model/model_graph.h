@@ -8,23 +8,20 @@
 //                 Norms stand where the family has them (NormPlace). Parallel blocks run one segment after the other, too.
 //   layer L+1     segment Head       norm -> projection to the vocabulary -> cross-entropy
 //
-// A segment is the smallest thing that runs as one piece; it is cut where tensor parallelism communicates.
+// What runs as one piece, and where ranks meet: segment.h.
 #pragma once
 
-#include <array>
-#include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "sim/model/model_config.h"
+#include "sim/model/segment.h"
 #include "sim/units/index.h"
 #include "sim/units/quantity.h"
 
 namespace sim {
 
-// How tensor parallelism cuts a parameter: by rows (column-parallel linear: outputs), by columns (row-parallel: inputs), or not.
-enum class TensorSplit { None, Rows, Columns };
 enum class InitialValue { Normal, Zeros, Ones };
 
 struct Parameter {
@@ -44,9 +41,6 @@ struct Parameter {
   std::int64_t elements(std::int64_t tensor_degree) const { return split == TensorSplit::None ? elements() : elements() / tensor_degree; }
 };
 
-enum class Segment : std::uint8_t { Embedding, Attention, Mlp, Head, Experts };
-inline constexpr std::size_t kNumSegments = 5;
-
 // Layers of one kind are equal but for the names of their parameters. Kinds are numbered as they first come in the model.
 using LayerKind = Index<struct LayerKindTag>;
 template <class Value>
@@ -59,44 +53,6 @@ class ByLayerKind {
 
  private:
   std::vector<Value> values_;
-};
-
-enum class OperatorKind : std::uint8_t {
-  EmbeddingLookup,
-  Norm,
-  Linear,
-  Rotary,
-  Attention,
-  Activation,
-  Residual,
-  CrossEntropy,
-  Dropout,
-  Routing,
-  Permutation
-};
-
-// One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
-// tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
-struct Operator {
-  OperatorKind kind{};
-  std::string name;                       // "qkv"
-  std::int64_t inputs = 0;                // width read per token
-  std::int64_t outputs = 0;               // width written per token
-  TensorSplit split = TensorSplit::None;  // Rows: outputs / T; Columns: inputs / T; None: the same work on every tensor rank
-  bool bias = false;
-  std::int64_t experts = 0;  // > 0: one product (or part of the rows) for each of so many experts
-  std::int64_t copies = 1;   // rows of it a token: the experts that it goes to
-  bool behind = false;       // behind the sum over tensor ranks
-  std::int64_t window = 0;   // attention: positions that a query sees; 0: all before it
-  bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
-  bool operator==(const Operator&) const = default;
-};
-
-struct SegmentGraph {
-  Segment segment{};
-  std::vector<Operator> operators;  // in topological order
-  using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
-  Graph edges;  // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
 };
 
 struct Layer {
@@ -112,8 +68,7 @@ struct ModelGraph {
   std::vector<LayerIndex> firsts;  // by kind: the first layer of it
   std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2; }
   LayerKind kind(LayerIndex layer) const { return kinds[layer.position()]; }
-  bool has(LayerIndex layer, Segment segment) const;
-  Segment feed_forward(LayerIndex block) const { return has(block, Segment::Experts) ? Segment::Experts : Segment::Mlp; }
+  bool has(LayerIndex layer, Operation segment) const;
   LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(layers.size()) - 1); }
   const Layer& layer(LayerIndex index) const { return layers[index.position()]; }
 };

@@ -1,48 +1,13 @@
 #include "sim/model/model_layers.h"
 
-#include <boost/graph/topological_sort.hpp>
 #include <cmath>
 #include <optional>
 #include <utility>
 
+#include "sim/model/segment_builder.h"
+
 namespace sim {
 namespace {
-
-// Operators in the order in which they run, each an edge after the one before it; further edges are named.
-class SegmentBuilder {
- public:
-  explicit SegmentBuilder(Segment segment) { graph_.segment = segment; }
-
-  std::size_t add(Operator op) {
-    const std::size_t at = graph_.operators.size();
-    if (at > 0) edges_.emplace_back(at - 1, at);
-    graph_.operators.push_back(std::move(op));
-    return at;
-  }
-  void connect(std::size_t from, std::size_t to) { edges_.emplace_back(from, to); }
-
-  SegmentGraph finish() && {
-    const std::size_t count = graph_.operators.size();
-    using Graph = SegmentGraph::Graph;
-    const Graph edges(boost::edges_are_unsorted_multi_pass, edges_.begin(), edges_.end(), count);
-    std::vector<std::size_t> order;  // last operator first
-    boost::topological_sort(edges, std::back_inserter(order));
-    std::vector<std::size_t> place(count);
-    std::vector<Operator> sorted;
-    for (auto vertex = order.rbegin(); vertex != order.rend(); ++vertex) {
-      place[*vertex] = sorted.size();
-      sorted.push_back(std::move(graph_.operators[*vertex]));
-    }
-    for (auto& [from, to] : edges_) from = place[from], to = place[to];
-    graph_.operators = std::move(sorted);
-    graph_.edges = Graph(boost::edges_are_unsorted_multi_pass, edges_.begin(), edges_.end(), count);
-    return std::move(graph_);
-  }
-
- private:
-  SegmentGraph graph_;
-  std::vector<std::pair<std::size_t, std::size_t>> edges_;
-};
 
 class ParameterList {
  public:
@@ -188,81 +153,100 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
-Operator norm_behind(const ModelConfig& config, const char* name) {
-  Operator norm = same_width(OperatorKind::Norm, name, config.hidden);
-  norm.behind = true;
-  return norm;
-}
+// Parts of a block's segments: in front of what tensor ranks cut, and behind it; between them one part, or three.
+constexpr std::int32_t kNorm = 0, kCore = 1, kAttention = 2, kProducts = 2, kThirdCore = 3;
 
 bool has_norm_before(const ModelConfig& config) { return config.norm_place == NormPlace::Before || config.norm_place == NormPlace::Around; }
 bool has_norm_behind(const ModelConfig& config) { return config.norm_place != NormPlace::Before; }
 bool has_own_norm(const ModelConfig& config) { return has_norm_before(config) && !(config.parallel_blocks && config.shared_norm); }
 
+Meets over_tensor(Meeting meeting, std::int64_t width) { return {SplitAxis::Tensor, meeting, width}; }
+
 // What stands in front of a segment's first product, if anything does.
 std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& config, bool has_norm) {
   if (!has_norm) return std::nullopt;
-  return segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+  return segment.add(kNorm, same_width(OperatorKind::Norm, "norm", config.hidden));
 }
 
-// Behind a block's last linear: a norm of its output, dropout, and the sum with what the norm in front had read, or a norm of that.
-void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::optional<std::size_t> norm) {
-  if (has_norm_behind(config) && config.norm_place != NormPlace::AfterSum) segment.add(norm_behind(config, "norm_behind"));
-  if (config.residual_dropout > 0) segment.add(same_width(OperatorKind::Dropout, "dropout", config.hidden));
-  const std::size_t sum = segment.add(same_width(OperatorKind::Residual, "residual", config.hidden));
-  if (norm) segment.connect(*norm, sum);
-  if (config.norm_place == NormPlace::AfterSum) segment.add(norm_behind(config, "norm_behind"));
+// Behind what tensor ranks sum: nothing of it is read again, but by a norm of the output.
+void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name) {
+  segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config)});
+}
+
+// Behind a block's last linear: a norm of its output, dropout, and the sum with what the norm in front had read, or a norm of that. The sum waits for
+// the norm that reads it, and its gradients meet in front of that norm: it is priced there.
+void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::int32_t tail, std::optional<std::size_t> norm) {
+  const Operator behind = same_width(OperatorKind::Norm, "norm_behind", config.hidden);
+  if (has_norm_behind(config) && config.norm_place != NormPlace::AfterSum) segment.add(tail, behind);
+  if (config.residual_dropout > 0) segment.add(tail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
+  const std::size_t sum = segment.add(kNorm, same_width(OperatorKind::Residual, "residual", config.hidden));
+  if (norm) segment.connect({*norm, sum});
+  if (config.norm_place == NormPlace::AfterSum) segment.add(tail, behind);
 }
 
 SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
-  SegmentBuilder segment(Segment::Attention);
+  const std::int64_t block = widths.key + widths.value;
+  SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true});
+  segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
+  segment.then({SplitAxis::Context, Meeting::Enter, widths.query, block}, {.name = Operation::AttentionScores});
+  segment.then({SplitAxis::Context, Meeting::Leave, widths.output, block}, {.name = Operation::AttentionOutput});
+  add_tail(segment, config, Operation::AttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   std::size_t qkv = 0;
-  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)}) qkv = segment.add(op);
+  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)}) qkv = segment.add(kCore, op);
   const bool is_rotary = config.position == Position::Rotary, norms_heads = config.qk_norm != QkNorm::None;
   const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
-  if (norms_heads) segment.add(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key));
-  if (is_rotary) segment.add(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)));
+  if (norms_heads) segment.add(kCore, split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key));
+  if (is_rotary) segment.add(kCore, split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)));
   Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
   scores.window = window;
-  const std::size_t attention = segment.add(scores);
-  if (is_rotary || norms_heads) segment.connect(qkv, attention);  // the values are not turned
-  segment.add(projection_of(config));
-  add_residual(segment, config, norm);
+  const std::size_t attention = segment.add(kAttention, scores);
+  if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
+  segment.add(kThirdCore, projection_of(config));
+  add_residual(segment, config, kThirdCore + 1, norm);
   return std::move(segment).finish();
 }
 
 SegmentGraph mlp_segment(const ModelConfig& config) {
-  SegmentBuilder segment(Segment::Mlp);
+  SegmentBuilder segment(Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true});
+  segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Mlp});
+  add_tail(segment, config, Operation::MlpResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
-  segment.add(up_of(config));
-  segment.add({OperatorKind::Activation, "activation", up_of(config).outputs, config.ffn, TensorSplit::Rows, false});
-  segment.add(down_of(config));
-  add_residual(segment, config, norm);
+  segment.add(kCore, up_of(config));
+  segment.add(kCore, {OperatorKind::Activation, "activation", up_of(config).outputs, config.ffn, TensorSplit::Rows, false});
+  segment.add(kCore, down_of(config));
+  add_residual(segment, config, kCore + 1, norm);
   return std::move(segment).finish();
 }
 
-// Shared experts take every token and wait for nobody: they run before tokens leave.
+// Shared experts take every token and wait for nobody: they run before tokens leave. What comes back is read again, not what is made of it.
 SegmentGraph expert_segment(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
-  SegmentBuilder segment(Segment::Experts);
+  const std::int64_t hidden = config.hidden;
+  SegmentBuilder segment(Operation::Experts, {.name = Operation::MlpNorm, .is_side = true});
+  segment.then(over_tensor(Meeting::Enter, hidden), {.name = Operation::ExpertInput});
+  segment.then({SplitAxis::Expert, Meeting::Enter, hidden}, {.name = Operation::Experts});
+  segment.then({SplitAxis::Expert, Meeting::Leave, hidden}, {.name = Operation::ExpertOutput, .feeds_backward = false});
+  add_tail(segment, config, Operation::MlpResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
-  segment.add(router_of(config));
-  segment.add(gathered(same_width(OperatorKind::Routing, "routing", form.experts)));
+  segment.add(kCore, router_of(config));
+  segment.add(kCore, gathered(same_width(OperatorKind::Routing, "routing", form.experts)));
   if (form.shared_ffn > 0) {
-    segment.add(shared_up(config));
-    segment.add({OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows, false});
-    segment.add(shared_down(config));
-    if (form.shared_gate) segment.add(shared_gate(config));
+    segment.add(kCore, shared_up(config));
+    segment.add(kCore,
+                {OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows, false});
+    segment.add(kCore, shared_down(config));
+    if (form.shared_gate) segment.add(kCore, shared_gate(config));
   }
-  segment.add({OperatorKind::Permutation, "to_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
-  segment.add(expert_up(config));
-  segment.add({OperatorKind::Activation, "expert_activation", expert_up(config).outputs, form.expert_ffn, TensorSplit::Rows, false,
-               form.experts, form.topk});
-  segment.add(expert_down(config));
-  segment.add({OperatorKind::Permutation, "from_experts", config.hidden, config.hidden, TensorSplit::None, false, form.experts, form.topk});
-  add_residual(segment, config, norm);
+  segment.add(kCore, {OperatorKind::Permutation, "to_experts", hidden, hidden, TensorSplit::None, false, form.experts, form.topk});
+  segment.add(kProducts, expert_up(config));
+  segment.add(kProducts, {OperatorKind::Activation, "expert_activation", expert_up(config).outputs, form.expert_ffn, TensorSplit::Rows,
+                          false, form.experts, form.topk});
+  segment.add(kProducts, expert_down(config));
+  segment.add(kThirdCore, {OperatorKind::Permutation, "from_experts", hidden, hidden, TensorSplit::None, false, form.experts, form.topk});
+  add_residual(segment, config, kThirdCore + 1, norm);
   return std::move(segment).finish();
 }
 
@@ -319,28 +303,30 @@ std::int64_t table_width(const ModelConfig& config) { return config.embedding_wi
 }  // namespace
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
-  SegmentBuilder segment(Segment::Embedding);
+  constexpr std::int32_t kTable = 0, kTail = 1;  // a part of the vocabulary each; summed, positions are added
+  SegmentBuilder segment(Operation::Embedding, {.name = Operation::Embedding});
+  segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = Operation::EmbeddingPositions, .is_side = true});
   ParameterList parameters(config, "embedding.");
   const std::int64_t width = table_width(config);
-  segment.add({OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false});
+  segment.add(kTable, {OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false});
   const Operator table{OperatorKind::EmbeddingLookup, "table", width, width, TensorSplit::Rows, false};
   parameters.add_matrix("tokens.weight", {padded_vocabulary}, table, config.initializer_range);
   const auto whole_table = [&](const char* name, std::int64_t rows) {
-    segment.add({OperatorKind::EmbeddingLookup, name, rows, config.hidden, TensorSplit::None, false});
+    segment.add(kTail, {OperatorKind::EmbeddingLookup, name, rows, config.hidden, TensorSplit::None, false});
     const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
     parameters.add_matrix(std::string(name) + ".weight", {rows}, wide, config.initializer_range);
   };
   if (config.embedding_width > 0) {
-    segment.add(widening(config));
+    segment.add(kTable, widening(config));
     parameters.add_whole("widening", widening(config), config.initializer_range);
   }
   if (config.position == Position::Learned) whole_table("positions", config.max_positions + config.position_offset);
   if (config.token_types > 0) whole_table("types", config.token_types);
   if (config.embedding_norm) {
-    segment.add(norm_behind(config, "norm"));
+    segment.add(kTail, same_width(OperatorKind::Norm, "norm", config.hidden));
     parameters.add_norm("norm");
   }
-  if (config.embedding_dropout > 0) segment.add(same_width(OperatorKind::Dropout, "dropout", config.hidden));
+  if (config.embedding_dropout > 0) segment.add(kTail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
   Layer layer;
   layer.segments.push_back(std::move(segment).finish());
   layer.parameters = std::move(parameters).finish();
@@ -369,29 +355,35 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
 }
 
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
-  SegmentBuilder segment(Segment::Head);
+  // The loss of a cut vocabulary: the maximum, then the sum of exponentials and the target's logit, are those of all tensor ranks.
+  SegmentBuilder segment(Operation::Head, {.name = Operation::HeadNorm, .is_side = true});
+  segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Head});
+  segment.then(over_tensor(Meeting::Statistic, 1), {.name = Operation::HeadExponentials, .is_side = true});
+  segment.then(over_tensor(Meeting::Statistic, 2), {.name = Operation::HeadLoss, .is_side = true});
   ParameterList parameters(config, "head.");
   if (config.final_norm) {
-    segment.add(same_width(OperatorKind::Norm, "norm", config.hidden));
+    segment.add(kNorm, same_width(OperatorKind::Norm, "norm", config.hidden));
     parameters.add_norm("norm");
   }
   if (config.embedding_width > 0) {
-    segment.add(narrowing(config));
+    segment.add(kCore, narrowing(config));
     parameters.add_whole("narrowing", narrowing(config), config.initializer_range);
   }
   if (config.head_transform) {
-    segment.add(transform_of(config));
-    segment.add(gathered(same_width(OperatorKind::Activation, "transform_activation", config.hidden)));
-    segment.add(gathered(same_width(OperatorKind::Norm, "transform_norm", config.hidden)));
+    segment.add(kCore, transform_of(config));
+    segment.add(kCore, gathered(same_width(OperatorKind::Activation, "transform_activation", config.hidden)));
+    segment.add(kCore, gathered(same_width(OperatorKind::Norm, "transform_norm", config.hidden)));
     parameters.add_whole("transform", transform_of(config), config.initializer_range);
     parameters.add_norm("transform_norm");
   }
   const Operator projection{OperatorKind::Linear, "projection",      table_width(config),
                             padded_vocabulary,    TensorSplit::Rows, config.head_bias};
-  segment.add(projection);
+  segment.add(kCore, projection);
   if (config.logit_cap > 0)
-    segment.add({OperatorKind::Activation, "logit_cap", padded_vocabulary, padded_vocabulary, TensorSplit::Rows, false});
-  segment.add({OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false});
+    segment.add(kCore, {OperatorKind::Activation, "logit_cap", padded_vocabulary, padded_vocabulary, TensorSplit::Rows, false});
+  Operator loss{OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false};
+  loss.spans = 3;
+  segment.add(kCore, loss);
   if (!config.tied_embeddings) parameters.add_matrix("weight", {padded_vocabulary}, projection, config.initializer_range);
   if (config.head_bias) parameters.add_padded_bias("bias", padded_vocabulary);
   Layer layer;

@@ -1,149 +1,121 @@
 #include "sim/task_graph/layer_tasks.h"
 
-#include <algorithm>
-
-#include "sim/task_graph/context_tasks.h"
+#include "sim/task_graph/meetings.h"
 
 namespace sim {
 namespace {
 
 using Pieces = std::vector<Piece>;
 
-struct Sizes {
-  bool tensor;  // T > 1
-  bool sequence_parallel;
-  Bytes hidden;      // [tokens, hidden] of one microbatch
-  Bytes statistics;  // one number a token, at least fp32
-};
+// Walks a layer's segments in one direction and cuts them into pieces.
+class Pass {
+ public:
+  Pass(const Layer& layer, const ParallelPlan& plan, Direction direction) : layer_(layer), plan_(plan), direction_(direction) {}
 
-Sizes sizes(const ModelGraph& model, const ParallelPlan& plan) {
-  const std::int64_t tokens = plan.shard_shape().tokens();
-  const Bytes element = plan.bytes(Numbers::Activations);
-  return {.tensor = plan.mesh.tensor > 1,
-          .sequence_parallel = plan.sequence_parallel,
-          .hidden = element * (tokens * model.config.hidden),
-          .statistics = std::max(element, Bytes(4)) * tokens};
-}
-
-// One segment of a block: its operations, and the sequence number of its first communication.
-struct SegmentNames {
-  Operation norm, core, residual;
-};
-constexpr SegmentNames kAttention{Operation::AttentionNorm, Operation::Attention, Operation::AttentionResidual};
-constexpr SegmentNames kMlp{Operation::MlpNorm, Operation::Mlp, Operation::MlpResidual};
-
-Piece over_tensor(Operation operation, std::int32_t sequence, Bytes payload) { return {operation, sequence, payload, MeshAxis::Tensor}; }
-
-void add_segment_forward(Pieces& pieces, const Sizes& size, const SegmentNames& names, std::int32_t sequence) {
-  if (size.sequence_parallel) {
-    pieces.push_back({names.norm});
-    pieces.push_back(over_tensor(Operation::AllGather, sequence, size.hidden));
+  Pieces pieces() && {
+    const auto count = static_cast<std::int32_t>(layer_.segments.size());
+    for (std::int32_t at = 0; at < count; ++at) add_segment(is_backward() ? count - 1 - at : at);
+    number();
+    return std::move(pieces_);
   }
-  pieces.push_back({names.core});
-  if (!size.tensor) return;
-  pieces.push_back(over_tensor(size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden));
-  pieces.push_back({names.residual});
-}
 
-void add_segment_backward(Pieces& pieces, const Sizes& size, const SegmentNames& names, std::int32_t sequence) {
-  if (size.sequence_parallel) {
-    pieces.push_back({names.residual});
-    pieces.push_back(over_tensor(Operation::AllGather, sequence, size.hidden));
+ private:
+  bool is_backward() const { return direction_ == Direction::Backward; }
+  const SegmentGraph& segment() const { return layer_.segments[static_cast<std::size_t>(at_)]; }
+  const Meets& meets(std::int32_t before) const { return segment().meets[static_cast<std::size_t>(before)]; }
+
+  void add_segment(std::int32_t at) {
+    at_ = at;
+    const auto count = static_cast<std::int32_t>(segment().parts.size());
+    std::int32_t begun = is_backward() ? count : 0;  // where the piece that is not closed yet begins
+    for (std::int32_t passed = 1; passed < count; ++passed) {
+      const std::int32_t between = is_backward() ? count - passed : passed;  // parts in front of the boundary, in the order of a forward
+      if (!is_cut(meets(between - 1), plan_, direction_)) continue;
+      close(begun, between);
+      if (std::optional<Piece> one = exchange(meets(between - 1), plan_, direction_)) {
+        one->parts = {at_, between - 1, between + 1};
+        pieces_.push_back(*one);
+      }
+      begun = between;
+    }
+    close(begun, is_backward() ? 0 : count);
   }
-  pieces.push_back({names.core});
-  if (!size.tensor) return;
-  pieces.push_back(over_tensor(size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce, sequence, size.hidden));
-  pieces.push_back({names.norm});
-}
 
-// Rows of tokens for the experts of each rank, and back. The payload is that of a rank's own tokens, which does not depend on where they go;
-// with dropping the most that it can be. Tensor ranks exchange the same rows: all of them compute with each.
-Pieces expert_pieces(const ParallelPlan& plan, Phase phase) {
-  const RoutedTokens tokens{plan.shard_shape().tokens()};
-  const Bytes rows = plan.bytes(Numbers::Activations) * (rows_to_experts(*plan.model.experts, tokens) * plan.model.hidden);
-  const auto exchange = [&](std::int32_t sequence) { return Piece{Operation::AllToAll, sequence, rows, MeshAxis::Expert}; };
-  const bool backward = phase == Phase::Backward;
-  const Operation first = backward ? Operation::ExpertOutput : Operation::ExpertInput,
-                  last = backward ? Operation::ExpertInput : Operation::ExpertOutput;
-  if (plan.mesh.expert == 1) return {{first}, {Operation::Experts}, {last}};
-  return {{first}, exchange(0), {Operation::Experts}, exchange(1), {last}};
-}
+  void close(std::int32_t from, std::int32_t to) {
+    const Parts parts{at_, std::min(from, to), std::max(from, to)};
+    const Piece piece{.operation = name_of(parts), .parts = parts};
+    if (parts.first == 0 || !runs_in_rounds(meets(parts.first - 1), plan_) || meets(parts.first - 1).meeting != Meeting::Enter)
+      return pieces_.push_back(piece);
+    for (const Piece& one : rounds(piece, meets(parts.first - 1), plan_, direction_)) pieces_.push_back(one);
+  }
 
-Pieces with_experts(Pieces pieces, const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
-  if (!model.has(layer, Segment::Experts)) return pieces;
-  const auto whole = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) { return piece.operation == Operation::Mlp; });
-  const Pieces parts = expert_pieces(plan, phase);
-  pieces.insert(pieces.erase(whole), parts.begin(), parts.end());
-  return pieces;
-}
+  Operation name_of(const Parts& parts) const {
+    const auto all =
+        std::span(segment().parts).subspan(static_cast<std::size_t>(parts.first), static_cast<std::size_t>(parts.last - parts.first));
+    const auto is_core = [](const SegmentPart& part) { return !part.is_side; };
+    if (std::ranges::count_if(all, is_core) > 1) return segment().name;
+    const auto core = std::ranges::find_if(all, is_core);
+    return core == all.end() ? all.front().name : core->name;
+  }
 
-Pieces embedding_forward(const Sizes& size) {
-  if (!size.tensor) return {{Operation::Embedding}};
-  const Operation sum = size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce;
-  return {{Operation::Embedding}, over_tensor(sum, 0, size.hidden), {Operation::EmbeddingPositions}};
-}
+  void number() {
+    for (std::size_t at = 0; at < pieces_.size(); ++at)
+      pieces_[at].sequence = static_cast<std::int32_t>(
+          std::count_if(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(at),
+                        [&](const Piece& one) { return one.operation == pieces_[at].operation && one.group == pieces_[at].group; }));
+  }
 
-// A vocabulary-parallel loss: the maximum, then the sum of exponentials and the target's logit, cross the tensor group.
-Pieces head_forward(const Sizes& size) {
-  Pieces pieces;
-  if (size.sequence_parallel) pieces = {{Operation::HeadNorm}, over_tensor(Operation::AllGather, 0, size.hidden)};
-  pieces.push_back({Operation::Head});
-  if (!size.tensor) return pieces;
-  pieces.push_back(over_tensor(Operation::AllReduce, 0, size.statistics));
-  pieces.push_back({Operation::HeadExponentials});
-  pieces.push_back(over_tensor(Operation::AllReduce, 1, size.statistics * 2));
-  pieces.push_back({Operation::HeadLoss});
-  return pieces;
-}
-
-Pieces head_backward(const Sizes& size) {
-  if (!size.tensor) return {{Operation::Head}};
-  const Operation sum = size.sequence_parallel ? Operation::ReduceScatter : Operation::AllReduce;
-  return {{Operation::Head}, over_tensor(sum, 0, size.hidden), {Operation::HeadNorm}};
-}
-
-Pieces embedding_backward(const Sizes& size) {
-  if (!size.sequence_parallel) return {{Operation::Embedding}};
-  return {{Operation::EmbeddingPositions}, over_tensor(Operation::AllGather, 0, size.hidden), {Operation::Embedding}};
-}
+  const Layer& layer_;
+  const ParallelPlan& plan_;
+  Direction direction_;
+  std::int32_t at_ = 0;
+  Pieces pieces_;
+};
 
 }  // namespace
 
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
-  const Sizes size = sizes(model, plan);
-  if (layer == LayerIndex(0)) return embedding_forward(size);
-  if (layer == model.head()) return head_forward(size);
-  Pieces pieces;
-  add_segment_forward(pieces, size, kAttention, 0);
-  add_segment_forward(pieces, size, kMlp, 1);
-  return with_context(with_experts(std::move(pieces), model, plan, layer, Phase::Forward), plan, Phase::Forward);
+  return Pass(model.layer(layer), plan, Direction::Forward).pieces();
 }
 
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
-  const Sizes size = sizes(model, plan);
-  if (layer == LayerIndex(0)) return embedding_backward(size);
-  if (layer == model.head()) return head_backward(size);
-  Pieces pieces;
-  add_segment_backward(pieces, size, kMlp, 0);
-  add_segment_backward(pieces, size, kAttention, 1);
-  return with_context(with_experts(std::move(pieces), model, plan, layer, Phase::Backward), plan, Phase::Backward);
+  return Pass(model.layer(layer), plan, Direction::Backward).pieces();
 }
 
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
-  if (layer == LayerIndex(0)) return {};
-  if (layer == model.head()) return {{Operation::Head}};
-  return {{model.has(layer, Segment::Experts) ? Operation::Experts : Operation::Mlp}, {Operation::Attention}};
+  Pieces pieces;
+  const std::vector<SegmentGraph>& segments = model.layer(layer).segments;
+  for (auto at = static_cast<std::int32_t>(segments.size()) - 1; at >= 0; --at) {
+    const SegmentGraph& segment = segments[static_cast<std::size_t>(at)];
+    if (segment.starts_with_side())
+      pieces.push_back({.operation = segment.name, .parts = {at, 0, static_cast<std::int32_t>(segment.parts.size())}});
+  }
+  return pieces;
 }
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   Pieces pieces = forward_pieces(model, plan, layer);
-  const auto is_last = [&](const Piece& piece) {
-    return piece.operation == Operation::Mlp ||
-           (plan.mesh.expert > 1 ? piece.group == MeshAxis::Expert && piece.sequence == 1 : piece.operation == Operation::Experts);
+  const auto feeds_backward = [&](const Piece& piece) {
+    if (piece.group != MeshAxis::None) return piece.group == MeshAxis::Expert;  // rows that come back are read again
+    const std::vector<SegmentPart>& parts = model.layer(layer).segments[static_cast<std::size_t>(piece.parts.segment)].parts;
+    return std::any_of(parts.begin() + piece.parts.first, parts.begin() + piece.parts.last,
+                       [](const SegmentPart& part) { return part.feeds_backward; });
   };
-  const auto last_core = std::find_if(pieces.begin(), pieces.end(), is_last);
-  pieces.erase(std::next(last_core), pieces.end());
+  while (!pieces.empty() && !feeds_backward(pieces.back())) pieces.pop_back();
   return pieces;
+}
+
+std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
+  switch (phase) {
+    case Phase::Backward: return backward_pieces(model, plan, layer);
+    case Phase::Weight: return weight_pieces(model, layer);
+    default: return forward_pieces(model, plan, layer);
+  }
+}
+
+Parts parts_of(const std::vector<Piece>& pieces, Operation operation) {
+  return std::ranges::find_if(pieces, [&](const Piece& piece) { return piece.operation == operation && piece.group == MeshAxis::None; })
+      ->parts;
 }
 
 }  // namespace sim

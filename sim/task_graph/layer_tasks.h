@@ -1,5 +1,17 @@
-// The pieces of one layer in one phase, between two cuts: a table in code, the only place that says what a layer's tasks are.
-// Used by the stage program. Payloads are per tensor group (CollectiveShape's convention).
+// The pieces of one layer in one phase: its segments' parts, joined where nothing meets between them, and what ranks exchange where something does.
+// Used by the stage program, prices, memory. Payloads are per group (CollectiveShape's convention).
+//
+//   T = 1     attention                                                      mlp
+//   T > 1     attention   all_reduce 0   attention_residual                  mlp   all_reduce 1   mlp_residual
+//   experts   instead of mlp: expert_input   all_to_all 0 (E > 1)   experts   all_to_all 1   expert_output
+//   C > 1     attention_input ... attention_scores ... attention_output, and between them
+//     all_to_all   exchange q, k, v for heads | exchange the output;                     backward: do | dq, dk, dv
+//     all_gather   keys and values of all | -;                                           backward: all_gather again | reduce_scatter
+//     ring         attention_scores 0 | hop 0   ...   attention_scores C - 1             | : side by side
+//                  backward: scores 0 | k, v   scores i | k, v, dk, dv   ...   scores C - 1 | dk, dv   hop C: dk, dv go home
+//
+// Bytes on the wire of a rank, n its tokens, b a block of n keys and values: ring (C-1) b forward, (2C-1) b backward; all_gather (C-1) b and
+// 2 (C-1) b; all_to_all (C-1)/C of n (2 q + 2 kv), each way.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +22,30 @@
 
 namespace sim {
 
+struct Parts {  // [first, last) of a layer's segment
+  std::int32_t segment = 0, first = 0, last = 0;
+  bool has(std::int32_t part) const { return first <= part && part < last; }
+};
+
 struct Piece {
   Operation operation{};
   std::int32_t sequence = 0;  // among equal ones inside (layer, phase)
   Bytes payload{};            // of a communication; zero for computation
   MeshAxis group = MeshAxis::None;
   bool beside_next = false;  // starts with the next piece; what follows waits for both
+  Parts parts{};             // of computation: what it runs. Of communication: between which
 };
 
-//   T = 1     Attention   Mlp
-//   T > 1     Attention   AllReduce 0   AttentionResidual   Mlp   AllReduce 1   MlpResidual
-//   experts   instead of Mlp: ExpertInput   AllToAll 0 (E > 1)   Experts   AllToAll 1   ExpertOutput
-//   C > 1     instead of Attention: AttentionInput ... AttentionScores ... AttentionOutput (context_tasks.h)
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 // The linear layers' weight gradients, of schedules that split the backward pass: all else is in Backward. None of the embedding.
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer);
-// A block's forward again, up to what its backward needs: the sum after Mlp is left out; of experts the rows that come back are in.
+// A block's forward again, up to what its backward needs: the sum after the last product is left out; of experts the rows that come back are in.
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
+
+std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase);
+// The computation of that name, which must be there.
+Parts parts_of(const std::vector<Piece>& pieces, Operation operation);
 
 // One after the other, and of those side by side the longer one.
 template <class Time, class TimeOf>

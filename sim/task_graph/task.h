@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sim/model/model_graph.h"
+#include "sim/model/operation.h"
 #include "sim/plan/device_mesh.h"
 #include "sim/units/index.h"
 #include "sim/units/quantity.h"
@@ -16,77 +17,6 @@ namespace sim {
 // Weight: gradients of the weights, where the schedule splits them from Backward. Gradients: their reduction. Step: norm, update, gather.
 enum class Phase : std::uint8_t { Forward, Backward, Recompute, Gradients, Step, Weight };
 inline constexpr std::string_view kPhaseNames[] = {"forward", "backward", "recompute", "gradients", "step", "weight"};
-
-// Compute operations first, then communication.
-enum class Operation : std::uint8_t {
-  Embedding,
-  EmbeddingPositions,  // a segment up to its sum over T; what follows the sum
-  Attention,
-  AttentionResidual,
-  Mlp,
-  MlpResidual,
-  AttentionInput,
-  AttentionScores,
-  AttentionOutput,  // Attention where context ranks meet inside: up to q, k, v; the kernel; behind it
-  ExpertInput,
-  Experts,
-  ExpertOutput,  // Mlp of experts: router and tokens to them; the products; tokens back
-  Head,
-  HeadExponentials,
-  HeadLoss,  // logits and their local maximum; local sums; the loss
-  HeadNorm,
-  AttentionNorm,
-  MlpNorm,  // backward of the norm in front of a segment, after its sum over T
-  Accumulate,
-  NormPart,
-  Update,  // add to the accumulated gradient; squared norm; optimizer
-  HostUpdate,
-  CopyToHost,
-  CopyToDevice,  // optimizer on the host; gradients go down to it, new weights come up
-  Reshard,       // ZeRO-3: free the gathered weights of `bucket`; takes no time
-  AllReduce,
-  ReduceScatter,
-  AllGather,
-  Send,
-  Receive,
-  AllToAll,
-  RingHop
-};
-inline constexpr std::string_view kOperationNames[] = {"embedding",
-                                                       "embedding_positions",
-                                                       "attention",
-                                                       "attention_residual",
-                                                       "mlp",
-                                                       "mlp_residual",
-                                                       "attention_input",
-                                                       "attention_scores",
-                                                       "attention_output",
-                                                       "expert_input",
-                                                       "experts",
-                                                       "expert_output",
-                                                       "head",
-                                                       "head_exponentials",
-                                                       "head_loss",
-                                                       "head_norm",
-                                                       "attention_norm",
-                                                       "mlp_norm",
-                                                       "accumulate",
-                                                       "norm_part",
-                                                       "update",
-                                                       "host_update",
-                                                       "copy_to_host",
-                                                       "copy_to_device",
-                                                       "reshard",
-                                                       "all_reduce",
-                                                       "reduce_scatter",
-                                                       "all_gather",
-                                                       "send",
-                                                       "receive",
-                                                       "all_to_all",
-                                                       "ring_hop"};
-constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
-constexpr bool is_host_copy(Operation operation) { return operation == Operation::CopyToHost || operation == Operation::CopyToDevice; }
-constexpr bool moves_data(Operation operation) { return is_communication(operation) || is_host_copy(operation); }
 
 // Equal for the same piece of work in the simulation, in the graph slice of a rank, and in a recorded trace.
 // Fields that do not apply are none(). `sequence` tells apart what would be equal otherwise (buckets, repeated sums).

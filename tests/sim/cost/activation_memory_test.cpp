@@ -7,12 +7,19 @@
 namespace sim {
 namespace {
 
-SegmentMemory memory_of(const ParallelPlan& plan, Segment segment) { return segment_memory(make_model_graph(plan), plan, segment); }
+// Of the first segment with that name; empty where the model has none.
+SegmentMemory memory_of(const ParallelPlan& plan, Operation name) {
+  const ModelGraph model = make_model_graph(plan);
+  for (const Layer& layer : model.layers)
+    for (const SegmentGraph& segment : layer.segments)
+      if (segment.name == name) return segment_memory(model, plan, segment);
+  return {};
+}
 
 // 32 tokens, hidden 64, 4 heads of 16, ffn 256, fp32.
 TEST(ActivationMemory, OfAGpt2Block) {
   const ParallelPlan plan = testing::tiny_plan();
-  const SegmentMemory attention = memory_of(plan, Segment::Attention), mlp = memory_of(plan, Segment::Mlp);
+  const SegmentMemory attention = memory_of(plan, Operation::Attention), mlp = memory_of(plan, Operation::Mlp);
   EXPECT_EQ(attention.stream, Bytes(4 * 32 * 64));
   EXPECT_EQ(attention.statistics, Bytes(4 * 32 * 2));
   EXPECT_EQ(attention.kept, Bytes(4 * 32 * (64 + 192 + 64 + 4)));  // normalized, qkv, out, logsumexp
@@ -23,7 +30,7 @@ TEST(ActivationMemory, OfAGpt2Block) {
 TEST(ActivationMemory, OfALlamaBlock) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model = testing::tiny_llama();
-  const SegmentMemory attention = memory_of(plan, Segment::Attention), mlp = memory_of(plan, Segment::Mlp);
+  const SegmentMemory attention = memory_of(plan, Operation::Attention), mlp = memory_of(plan, Operation::Mlp);
   EXPECT_EQ(attention.statistics, Bytes(4 * 32));
   EXPECT_EQ(attention.kept, Bytes(4 * 32 * (64 + 128 + 2 * 64 + 64 + 4)));  // keys and values are repeated for the other heads
   EXPECT_EQ(mlp.kept, Bytes(4 * 32 * (64 + 3 * 160)));
@@ -37,21 +44,21 @@ TEST(ActivationMemory, OfLatentAttention) {
   plan.cluster.hardware.kind = DeviceKind::Cpu;
   plan.model.attention = {.kind = AttentionKind::Latent, .q_lora = 24, .kv_lora = 16, .qk_nope = 16, .qk_rope = 8, .v_dim = 12};
   const std::int64_t narrow = 2 * (24 + 16) + 2, head = 4 * 24 + 1;
-  EXPECT_EQ(memory_of(plan, Segment::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (head + 12))));
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (head + 12))));
   plan.mesh.tensor = 4;
-  EXPECT_EQ(memory_of(plan, Segment::Attention).kept, Bytes(4 * 32 * (64 + narrow + head)));
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + head)));
   plan.mesh.tensor = 1;
   plan.cluster.hardware.kind = DeviceKind::Gpu;
-  EXPECT_EQ(memory_of(plan, Segment::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (2 * 24 + 2 * 12 + 1))));
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept, Bytes(4 * 32 * (64 + narrow + 4 * (2 * 24 + 2 * 12 + 1))));
 }
 
 TEST(ActivationMemory, TensorParallelDividesTheInsideOnly) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
-  EXPECT_EQ(memory_of(plan, Segment::Mlp).kept, Bytes(4 * 32 * (64 + 128 + 128)));
-  EXPECT_EQ(memory_of(plan, Segment::Mlp).stream, Bytes(4 * 32 * 64));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).kept, Bytes(4 * 32 * (64 + 128 + 128)));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).stream, Bytes(4 * 32 * 64));
   plan.sequence_parallel = true;
-  EXPECT_EQ(memory_of(plan, Segment::Mlp).stream, Bytes(4 * 16 * 64));
-  EXPECT_EQ(memory_of(plan, Segment::Mlp).statistics, Bytes(4 * 16 * 2));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).stream, Bytes(4 * 16 * 64));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).statistics, Bytes(4 * 16 * 2));
 }
 
 // Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models" (arXiv 2205.05198), equation 6 with sequence parallelism and
@@ -62,12 +69,12 @@ TEST(ActivationMemory, OfABlockOfMegatronIsThePapers) {
   plan.workload.precision = Precision::Fp16;
   plan.sequence_parallel = true;
   plan.recompute = Recompute::Selective;
-  const SegmentMemory attention = memory_of(plan, Segment::Attention), mlp = memory_of(plan, Segment::Mlp);
+  const SegmentMemory attention = memory_of(plan, Operation::Attention), mlp = memory_of(plan, Operation::Mlp);
   EXPECT_EQ(attention.kept + mlp.kept + mlp.stream * std::int64_t{2}, Bytes(34 * 32 * 64 / 2));
   EXPECT_EQ(attention.statistics + mlp.statistics, Bytes(2 * 4 * 2 * 32 / 2));
   EXPECT_EQ(attention.regathered, Bytes(2 * 32 * 64)) << "all tokens, while its products run";
   plan.recompute = Recompute::None;  // 5 a s / h more: softmax and its dropout in 16 bit, a mask
-  EXPECT_EQ(memory_of(plan, Segment::Attention).kept - attention.kept, Bytes(5 * 32 * 32 * 4 / 2));
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept - attention.kept, Bytes(5 * 32 * 32 * 4 / 2));
 }
 
 // A cluster that names no software is the worker's, as one that names it.
@@ -76,7 +83,7 @@ TEST(ActivationMemory, WithoutANameIsTheWorkers) {
   for (int i = 0; i < 50; ++i) {
     ParallelPlan plan = plans.next(DeviceKind::Gpu);
     plan.cluster.software = {};
-    for (const Segment segment : {Segment::Embedding, Segment::Attention, Segment::Mlp, Segment::Head, Segment::Experts}) {
+    for (const Operation segment : {Operation::Embedding, Operation::Attention, Operation::Mlp, Operation::Head, Operation::Experts}) {
       plan.cluster.software = {};
       const SegmentMemory nameless = memory_of(plan, segment);
       plan.cluster.software = load_software("meshwright");
@@ -96,7 +103,7 @@ TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
   plan.workload.precision = Precision::Bf16;
   plan.cluster.software = worker_software();
   plan.cluster.software.own_memory = true;
-  const auto more = [&](Segment segment, void (*change)(SoftwareStack&)) {
+  const auto more = [&](Operation segment, void (*change)(SoftwareStack&)) {
     const ParallelPlan before = plan;
     change(plan.cluster.software);
     const Bytes added = memory_of(plan, segment).kept - memory_of(before, segment).kept;
@@ -104,24 +111,24 @@ TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
     return added;
   };
   const Bytes row(2 * 32);  // an element of each token
-  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.repeats_keys = false; }), -(row * (2 * 64)));
-  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.keeps_unrotated = true; }), row * (128 / 2));
-  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.fused_norm = false; }), row * (2 * 64));
-  EXPECT_EQ(more(Segment::Mlp, [](SoftwareStack& stack) { stack.fused_activation = false; }), row * 160);
-  EXPECT_EQ(more(Segment::Mlp, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
-  EXPECT_EQ(more(Segment::Embedding, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
-  EXPECT_EQ(more(Segment::Attention, [](SoftwareStack& stack) { stack.attention = "unfused"; }),
+  EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.repeats_keys = false; }), -(row * (2 * 64)));
+  EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.keeps_unrotated = true; }), row * (128 / 2));
+  EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.fused_norm = false; }), row * (2 * 64));
+  EXPECT_EQ(more(Operation::Mlp, [](SoftwareStack& stack) { stack.fused_activation = false; }), row * 160);
+  EXPECT_EQ(more(Operation::Mlp, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
+  EXPECT_EQ(more(Operation::Embedding, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
+  EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.attention = "unfused"; }),
             Bytes(4 * 2 * 32 * 32 * 4) - Bytes(4 * 32 * 4));
-  EXPECT_GT(more(Segment::Head, [](SoftwareStack& stack) { stack.fused_loss = false; }), Bytes(0));
+  EXPECT_GT(more(Operation::Head, [](SoftwareStack& stack) { stack.fused_loss = false; }), Bytes(0));
 }
 
 TEST(ActivationMemory, StatisticsHaveAtLeastFourBytes) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.precision = Precision::Bf16;
-  EXPECT_EQ(memory_of(plan, Segment::Mlp).statistics, Bytes(4 * 32 * 2));
-  EXPECT_EQ(memory_of(plan, Segment::Mlp).stream, Bytes(2 * 32 * 64));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).statistics, Bytes(4 * 32 * 2));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).stream, Bytes(2 * 32 * 64));
   plan.workload.precision = Precision::Fp64;
-  EXPECT_EQ(memory_of(plan, Segment::Mlp).statistics, Bytes(8 * 32 * 2));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).statistics, Bytes(8 * 32 * 2));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Scene {
 
 TEST(MemoryEffects, ABackwardFreesWhatItsForwardKept) {
   const Scene scene(testing::tiny_plan());
-  const SegmentMemory mlp = segment_memory(scene.model, scene.plan, Segment::Mlp);
+  const SegmentMemory mlp = segment_memory(scene.model, scene.plan, scene.model.layer(LayerIndex(1)).segments.back());
   EXPECT_EQ(sum(scene.effect(Phase::Forward, Operation::Mlp).at_start, MemoryCategory::Activations),
             mlp.kept + mlp.statistics + mlp.stream);
   EXPECT_EQ(sum(scene.effect(Phase::Backward, Operation::Mlp).at_end, MemoryCategory::Activations),
@@ -43,7 +43,7 @@ TEST(MemoryEffects, ARecomputedBlockKeepsItsInputOnly) {
   const Scene scene(plan);
   const MemoryEffect attention = scene.effect(Phase::Forward, Operation::Attention);
   const MemoryEffect mlp = scene.effect(Phase::Forward, Operation::Mlp);
-  const SegmentMemory one = segment_memory(scene.model, plan, Segment::Mlp);
+  const SegmentMemory one = segment_memory(scene.model, plan, scene.model.layer(LayerIndex(1)).segments.back());
   EXPECT_EQ(sum(attention.at_start, MemoryCategory::Activations) + sum(mlp.at_start, MemoryCategory::Activations) +
                 sum(mlp.at_end, MemoryCategory::Activations),
             one.stream);

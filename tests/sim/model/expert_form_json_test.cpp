@@ -112,8 +112,8 @@ TEST(ExpertForm, TheFirstLayersMayBeDense) {
   EXPECT_EQ(model.kind(LayerIndex(2)), model.kind(LayerIndex(1)));
   EXPECT_NE(model.kind(LayerIndex(3)), model.kind(LayerIndex(2)));
   EXPECT_EQ(model.firsts[model.kind(LayerIndex(4)).position()], LayerIndex(3));
-  EXPECT_EQ(model.layer(LayerIndex(2)).segments.back().segment, Segment::Mlp);
-  EXPECT_EQ(model.layer(LayerIndex(3)).segments.back().segment, Segment::Experts);
+  EXPECT_EQ(model.layer(LayerIndex(2)).segments.back().name, Operation::Mlp);
+  EXPECT_EQ(model.layer(LayerIndex(3)).segments.back().name, Operation::Experts);
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ TEST(ModelGraph, LayersStandInOrder) {
   ASSERT_EQ(model.layers.size(), 5u);
   EXPECT_EQ(model.num_blocks(), 3);
   EXPECT_EQ(model.head(), LayerIndex(4));
-  EXPECT_EQ(model.layers[0].segments[0].segment, Segment::Embedding);
+  EXPECT_EQ(model.layers[0].segments[0].name, Operation::Embedding);
   EXPECT_EQ(model.layer(LayerIndex(1)).parameters[0].name, "layers.0.attention.norm.weight") << "block 1 is layers.0";
-  EXPECT_EQ(model.layer(model.head()).segments[0].segment, Segment::Head);
+  EXPECT_EQ(model.layer(model.head()).segments[0].name, Operation::Head);
 }
 
 TEST(ModelGraph, EqualLayersAreOfOneKind) {

@@ -1,4 +1,4 @@
-#include "sim/task_graph/context_tasks.h"
+#include "sim/task_graph/meetings.h"
 
 #include <gmock/gmock.h>
 
@@ -40,7 +40,7 @@ Bytes sent(const ParallelPlan& plan, Phase phase) {
   return all;
 }
 
-TEST(ContextTasks, EachAlgorithmHasItsParts) {
+TEST(Meetings, EachAlgorithmHasItsParts) {
   const ModelGraph model = make_model_graph(cut(ContextAlgorithm::Ring, 2));
   const auto forward = [&](ContextAlgorithm algorithm) { return names_of(forward_pieces(model, cut(algorithm, 2), LayerIndex(1))); };
   const auto backward = [&](ContextAlgorithm algorithm) { return names_of(backward_pieces(model, cut(algorithm, 2), LayerIndex(1))); };
@@ -56,13 +56,13 @@ TEST(ContextTasks, EachAlgorithmHasItsParts) {
   EXPECT_THAT(backward(ContextAlgorithm::AllToAll), ElementsAre(mlp, out, deal, scores, deal, in));
 }
 
-TEST(ContextTasks, WholeSamplesHaveNoParts) {
+TEST(Meetings, WholeSamplesHaveNoParts) {
   const ParallelPlan plan = cut(ContextAlgorithm::Ring, 1);
   EXPECT_THAT(names_of(forward_pieces(make_model_graph(plan), plan, LayerIndex(1))), ElementsAre(Operation::Attention, Operation::Mlp));
 }
 
 // A block b = n keys and values of one rank, n = b s / C: keys and values go round C - 1 times, their gradients C times.
-TEST(ContextTasks, TheRingSendsABlockAHop) {
+TEST(Meetings, TheRingSendsABlockAHop) {
   for (const std::int32_t ranks : {2, 4, 8}) {
     const ParallelPlan plan = cut(ContextAlgorithm::Ring, ranks);
     const Bytes block(4 * (32 / ranks) * 2 * 64);
@@ -71,7 +71,7 @@ TEST(ContextTasks, TheRingSendsABlockAHop) {
   }
 }
 
-TEST(ContextTasks, TheGatherSendsTheRingsVolumeForward) {
+TEST(Meetings, TheGatherSendsTheRingsVolumeForward) {
   for (const std::int32_t ranks : {2, 4, 8}) {
     const ParallelPlan plan = cut(ContextAlgorithm::AllGather, ranks);
     EXPECT_EQ(sent(plan, Phase::Forward), sent(cut(ContextAlgorithm::Ring, ranks), Phase::Forward));
@@ -80,7 +80,7 @@ TEST(ContextTasks, TheGatherSendsTheRingsVolumeForward) {
 }
 
 // Ulysses: four exchanges of b s h / C each way, of which a rank keeps its own C-th.
-TEST(ContextTasks, UlyssesSendsFourTimesItsTokens) {
+TEST(Meetings, UlyssesSendsFourTimesItsTokens) {
   for (const std::int32_t ranks : {2, 4}) {
     const ParallelPlan plan = cut(ContextAlgorithm::AllToAll, ranks);
     const Bytes each(4 * 32 * 64 / ranks);
@@ -89,7 +89,7 @@ TEST(ContextTasks, UlyssesSendsFourTimesItsTokens) {
   }
 }
 
-TEST(ContextTasks, GroupedKeysMakeTheBlockSmaller) {
+TEST(Meetings, GroupedKeysMakeTheBlockSmaller) {
   ParallelPlan plan = cut(ContextAlgorithm::Ring, 2), grouped = plan;
   grouped.model.kv_heads = 1;
   EXPECT_EQ(sent(plan, Phase::Forward), sent(grouped, Phase::Forward) * 4);

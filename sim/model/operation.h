@@ -1,0 +1,81 @@
+// Names of what runs: one registry, so that a key reads without a model, and old texts stay readable. Parts of layers stand first; a new sort of
+// layer adds its own rows. Used by segments (what their parts are called) and by task keys.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sim {
+
+// Compute operations first, then communication.
+enum class Operation : std::uint8_t {
+  Embedding,
+  EmbeddingPositions,  // a segment up to its sum over T; what follows the sum
+  Attention,
+  AttentionResidual,
+  Mlp,
+  MlpResidual,
+  AttentionInput,
+  AttentionScores,
+  AttentionOutput,  // Attention where context ranks meet inside: up to q, k, v; the kernel; behind it
+  ExpertInput,
+  Experts,
+  ExpertOutput,  // Mlp of experts: router and tokens to them; the products; tokens back
+  Head,
+  HeadExponentials,
+  HeadLoss,  // logits and their local maximum; local sums; the loss
+  HeadNorm,
+  AttentionNorm,
+  MlpNorm,  // backward of the norm in front of a segment, after its sum over T
+  Accumulate,
+  NormPart,
+  Update,  // add to the accumulated gradient; squared norm; optimizer
+  HostUpdate,
+  CopyToHost,
+  CopyToDevice,  // optimizer on the host; gradients go down to it, new weights come up
+  Reshard,       // ZeRO-3: free the gathered weights of `bucket`; takes no time
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  Send,
+  Receive,
+  AllToAll,
+  RingHop
+};
+inline constexpr std::string_view kOperationNames[] = {"embedding",
+                                                       "embedding_positions",
+                                                       "attention",
+                                                       "attention_residual",
+                                                       "mlp",
+                                                       "mlp_residual",
+                                                       "attention_input",
+                                                       "attention_scores",
+                                                       "attention_output",
+                                                       "expert_input",
+                                                       "experts",
+                                                       "expert_output",
+                                                       "head",
+                                                       "head_exponentials",
+                                                       "head_loss",
+                                                       "head_norm",
+                                                       "attention_norm",
+                                                       "mlp_norm",
+                                                       "accumulate",
+                                                       "norm_part",
+                                                       "update",
+                                                       "host_update",
+                                                       "copy_to_host",
+                                                       "copy_to_device",
+                                                       "reshard",
+                                                       "all_reduce",
+                                                       "reduce_scatter",
+                                                       "all_gather",
+                                                       "send",
+                                                       "receive",
+                                                       "all_to_all",
+                                                       "ring_hop"};
+constexpr bool is_communication(Operation operation) { return operation >= Operation::AllReduce; }
+constexpr bool is_host_copy(Operation operation) { return operation == Operation::CopyToHost || operation == Operation::CopyToDevice; }
+constexpr bool moves_data(Operation operation) { return is_communication(operation) || is_host_copy(operation); }
+
+}  // namespace sim

@@ -1,0 +1,29 @@
+#include "sim/model/segment.h"
+
+#include <algorithm>
+
+namespace sim {
+
+bool SegmentGraph::has(OperatorKind kind) const {
+  return std::ranges::any_of(operators, [&](const Operator& op) { return op.kind == kind; });
+}
+
+bool SegmentGraph::leaves_tensor() const {
+  return std::ranges::any_of(meets, [](const Meets& one) { return one.axis == SplitAxis::Tensor && one.meeting == Meeting::Leave; });
+}
+
+std::int32_t SegmentGraph::first_core() const {
+  return static_cast<std::int32_t>(std::ranges::find(parts, false, &SegmentPart::is_side) - parts.begin());
+}
+
+std::int32_t SegmentGraph::last_core() const {
+  std::int32_t at = static_cast<std::int32_t>(parts.size()) - 1;
+  while (parts[static_cast<std::size_t>(at)].is_side) --at;
+  return at;
+}
+
+bool are_equal(const SegmentGraph& a, const SegmentGraph& b) {
+  return a.name == b.name && a.parts == b.parts && a.meets == b.meets && a.operators == b.operators;
+}
+
+}  // namespace sim

@@ -1,0 +1,95 @@
+// A layer is data: segments of parts, and what ranks exchange between two parts. Graph, prices, memory and window read it; nobody else knows a
+// layer by name.
+//
+//   segment      norm |Enter T| input |Enter C| scores |Leave C| output |Leave T| tail                     (attention)
+//   without degrees       [------------------------- attention -----------------------]
+//   T > 1, forward        [--------- attention -------------------------] sum [ residual ]
+//   T > 1, backward       [ norm ] sum [------------------- attention ----------------]
+//
+// Where nothing meets, neighbouring parts are one task. So the same segment makes other tasks in forward than in backward.
+#pragma once
+
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/model/operation.h"
+
+namespace sim {
+
+// How tensor parallelism cuts a parameter: by rows (column-parallel linear: outputs), by columns (row-parallel: inputs), or not.
+enum class TensorSplit { None, Rows, Columns };
+
+enum class OperatorKind : std::uint8_t {
+  EmbeddingLookup,
+  Norm,
+  Linear,
+  Rotary,
+  Attention,
+  Activation,
+  Residual,
+  CrossEntropy,
+  Dropout,
+  Routing,
+  Permutation
+};
+
+// One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
+// tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
+struct Operator {
+  OperatorKind kind{};
+  std::string name;                       // "qkv"
+  std::int64_t inputs = 0;                // width read per token
+  std::int64_t outputs = 0;               // width written per token
+  TensorSplit split = TensorSplit::None;  // Rows: outputs / T; Columns: inputs / T; None: the same work on every tensor rank
+  bool bias = false;
+  std::int64_t experts = 0;  // > 0: one product (or part of the rows) for each of so many experts
+  std::int64_t copies = 1;   // rows of it a token: the experts that it goes to
+  std::int64_t window = 0;   // attention: positions that a query sees; 0: all before it
+  bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
+  std::int32_t part = 0;     // of its segment
+  std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
+  bool operator==(const Operator&) const = default;
+};
+
+// Named by itself where it runs by itself. Parts that run together are named as the one of them that is no side, or as the segment where it is several.
+struct SegmentPart {
+  Operation name{};
+  bool is_side = false;        // in front of what tensor ranks cut, or behind it
+  bool feeds_backward = true;  // makes what its own backward reads: recomputation ends with the last such part
+  bool operator==(const SegmentPart&) const = default;
+};
+
+enum class SplitAxis : std::uint8_t { Tensor, Context, Expert };
+// Enter: from what each rank has of the stream to what the axis cuts. Leave: back. Statistic: forward alone, numbers of each token are reduced.
+enum class Meeting : std::uint8_t { Enter, Leave, Statistic };
+
+// What the ranks of an axis exchange between a part and the next one; nothing where its degree is 1. In backward the other way round.
+// What crosses, in numbers a token: Tensor: `width`; Context: `width` of queries or of what comes out, `block` of keys and values; Expert: rows of
+// `width` for each choice.
+struct Meets {
+  SplitAxis axis{};
+  Meeting meeting{};
+  std::int64_t width = 0, block = 0;
+  bool operator==(const Meets&) const = default;
+};
+
+struct SegmentGraph {
+  Operation name{};
+  std::vector<SegmentPart> parts;   // in the order of a forward
+  std::vector<Meets> meets;         // i: between parts i and i + 1
+  std::vector<Operator> operators;  // in topological order
+  using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
+  Graph edges;  // vertex i is operators[i]; norm -> residual: what the norm reads, the residual reads again
+
+  bool has(OperatorKind kind) const;
+  bool starts_with_side() const { return parts.front().is_side; }  // a norm that reads the stream
+  bool leaves_tensor() const;                                      // its output is summed over tensor ranks: it goes on in the stream
+  std::int32_t first_core() const;
+  std::int32_t last_core() const;
+};
+// The same work, whatever its parameters are called.
+bool are_equal(const SegmentGraph& a, const SegmentGraph& b);
+
+}  // namespace sim

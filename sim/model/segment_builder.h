@@ -1,0 +1,31 @@
+// Writes a segment: its parts with what meets between them, then operators in the order in which they run, each of a part. Used by model_layers.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "sim/model/segment.h"
+
+namespace sim {
+
+class SegmentBuilder {
+ public:
+  SegmentBuilder(Operation name, SegmentPart first) {
+    graph_.name = name;
+    graph_.parts.push_back(first);
+  }
+  void then(Meets meets, SegmentPart part) {
+    graph_.meets.push_back(meets);
+    graph_.parts.push_back(part);
+  }
+  // An edge leads to it from the operator before; further edges are named.
+  std::size_t add(std::int32_t part, Operator op);
+  void connect(const std::pair<std::size_t, std::size_t>& edge) { edges_.push_back(edge); }  // from, to
+  SegmentGraph finish() &&;
+
+ private:
+  SegmentGraph graph_;
+  std::vector<std::pair<std::size_t, std::size_t>> edges_;
+};
+
+}  // namespace sim

@@ -1,0 +1,110 @@
+#include "sim/task_graph/meetings.h"
+
+#include <array>
+
+namespace sim {
+namespace {
+
+using Operations = std::array<std::optional<Operation>, 2>;  // by direction
+struct TensorRow {
+  Meeting meeting;
+  Operations whole, sequence;  // each rank has the whole stream; or a part of its tokens (Korthikanti et al. 2022)
+};
+constexpr std::optional<Operation> kNone = std::nullopt;
+constexpr TensorRow kTensor[] = {
+    {Meeting::Enter, {kNone, Operation::AllReduce}, {Operation::AllGather, Operation::ReduceScatter}},
+    {Meeting::Leave, {Operation::AllReduce, kNone}, {Operation::ReduceScatter, Operation::AllGather}},
+    {Meeting::Statistic, {Operation::AllReduce, kNone}, {Operation::AllReduce, kNone}},
+};
+struct ContextRow {
+  ContextAlgorithm algorithm;
+  Operations enter, leave;
+};
+constexpr ContextRow kContext[] = {
+    {ContextAlgorithm::AllGather, {Operation::AllGather, Operation::ReduceScatter}, {kNone, Operation::AllGather}},
+    {ContextAlgorithm::AllToAll, {Operation::AllToAll, Operation::AllToAll}, {Operation::AllToAll, Operation::AllToAll}},
+    {ContextAlgorithm::Ring, {kNone, kNone}, {kNone, kNone}},
+};
+
+Bytes of_tokens(const ParallelPlan& plan, std::int64_t width) {
+  return plan.bytes(Numbers::Activations) * (plan.shard_shape().tokens() * width);
+}
+
+Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan) {
+  if (meets.meeting != Meeting::Statistic) return of_tokens(plan, meets.width);
+  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) * (plan.shard_shape().tokens() * meets.width);
+}
+
+Bytes block_of(const Meets& meets, const ParallelPlan& plan) { return of_tokens(plan, meets.block / plan.mesh.tensor); }
+
+Bytes context_payload(const Meets& meets, const ParallelPlan& plan) {
+  if (plan.context_algorithm == ContextAlgorithm::AllGather) return block_of(meets, plan) * std::int64_t{plan.mesh.context};
+  const Bytes single = of_tokens(plan, meets.width / plan.mesh.tensor);
+  return meets.meeting == Meeting::Enter ? single + block_of(meets, plan) : single;
+}
+
+// The rows of a rank's own tokens, which do not depend on where they go; with dropping the most that it can be. Tensor ranks exchange the same rows:
+// all of them compute with each.
+Bytes expert_payload(const Meets& meets, const ParallelPlan& plan) {
+  const RoutedTokens tokens{plan.shard_shape().tokens()};
+  return plan.bytes(Numbers::Activations) * (rows_to_experts(*plan.model.experts, tokens) * meets.width);
+}
+
+std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+  const auto at = static_cast<std::size_t>(direction);
+  switch (meets.axis) {
+    case SplitAxis::Tensor:
+      for (const TensorRow& row : kTensor)
+        if (row.meeting == meets.meeting && plan.mesh.tensor > 1) return (plan.sequence_parallel ? row.sequence : row.whole)[at];
+      return std::nullopt;
+    case SplitAxis::Context:
+      for (const ContextRow& row : kContext)
+        if (row.algorithm == plan.context_algorithm && plan.mesh.context > 1)
+          return (meets.meeting == Meeting::Enter ? row.enter : row.leave)[at];
+      return std::nullopt;
+    case SplitAxis::Expert: break;
+  }
+  return plan.mesh.expert > 1 ? std::optional(Operation::AllToAll) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+  if (meets.axis == SplitAxis::Expert) return true;
+  if (meets.axis == SplitAxis::Context) return plan.mesh.context > 1;
+  return operation_of(meets, plan, direction).has_value();
+}
+
+std::optional<Piece> exchange(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+  const std::optional<Operation> operation = operation_of(meets, plan, direction);
+  if (!operation) return std::nullopt;
+  switch (meets.axis) {
+    case SplitAxis::Tensor: return Piece{.operation = *operation, .payload = tensor_payload(meets, plan), .group = MeshAxis::Tensor};
+    case SplitAxis::Context: return Piece{.operation = *operation, .payload = context_payload(meets, plan), .group = MeshAxis::Context};
+    case SplitAxis::Expert: break;
+  }
+  return Piece{.operation = *operation, .payload = expert_payload(meets, plan), .group = MeshAxis::Expert};
+}
+
+bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan) {
+  return entered.axis == SplitAxis::Context && plan.mesh.context > 1 && plan.context_algorithm == ContextAlgorithm::Ring;
+}
+
+std::vector<Piece> rounds(const Piece& part, const Meets& entered, const ParallelPlan& plan, Direction direction) {
+  std::vector<Piece> pieces;
+  const Bytes block = block_of(entered, plan);
+  const bool backward = direction == Direction::Backward;
+  const auto hop = [&](Bytes payload, bool beside_next) {
+    if (payload.value() > 0)
+      pieces.push_back({.operation = Operation::RingHop, .payload = payload, .group = MeshAxis::Context, .beside_next = beside_next});
+  };
+  for (std::int32_t step = 0; step < plan.mesh.context; ++step) {
+    const Bytes onward = step + 1 < plan.mesh.context ? block : Bytes{}, gradients = backward && step > 0 ? block : Bytes{};
+    hop(onward + gradients, true);
+    pieces.push_back(part);
+  }
+  if (backward) hop(block, false);
+  return pieces;
+}
+
+}  // namespace sim

@@ -1,0 +1,23 @@
+// What ranks exchange between two parts of a segment, under a plan. Used by layer_tasks.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/task_graph/layer_tasks.h"
+
+namespace sim {
+
+enum class Direction : std::uint8_t { Forward, Backward };
+
+// Whether the parts on both sides are tasks of their own. Experts' always are.
+bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction);
+// Nothing where the degree is 1, where the direction has none, and around rounds.
+std::optional<Piece> exchange(const Meets& meets, const ParallelPlan& plan, Direction direction);
+
+// Between these the part runs in rounds: step i computes on the block that hop i - 1 brought; in backward the block's gradients follow it, and go one
+// hop further. Nothing is sent after the last use.
+bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan);
+std::vector<Piece> rounds(const Piece& part, const Meets& entered, const ParallelPlan& plan, Direction direction);
+
+}  // namespace sim
