@@ -92,8 +92,7 @@ class Templates {
   LayerMemory backward(LayerIndex layer) const {
     Walk walk;
     if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
-    if (is_block(layer) && plan_.recompute == sim::Recompute::Full)
-      follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
     follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
     return walk.memory();
   }

@@ -89,12 +89,12 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
                     .payload = piece.payload});
     });
   };
-  const bool is_block = layer != sim::LayerIndex(0) && layer != model_.head();
   LayerPrice price;
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
-  if (is_block && plan_.recompute == sim::Recompute::Full) price.recompute = sum(Phase::Recompute, recompute_pieces(model_, plan_, layer));
+  const bool is_everywhere = plan_.recompute != sim::Recompute::Full || plan_.recompute_scope == sim::RecomputeScope{};
+  if (is_everywhere) price.recompute = sum(Phase::Recompute, recompute_pieces(model_, plan_, layer));
   return price;
 }
 

@@ -19,6 +19,7 @@ constexpr Words kBlockForward{"attention mlp", "attention +0 attention_residual 
 constexpr Words kBlockAgain{
     "attention mlp", "attention +0 attention_residual mlp",
     "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp"};  // a norm behind the sum reads it: all of it
+constexpr Words kFeedForwardAgain{"mlp", "mlp", ">0 mlp"};
 constexpr Words kBlockBackward{"mlp attention", "mlp +0 mlp_norm attention +1 attention_norm",
                                "mlp_residual >0 mlp <0 mlp_norm attention_residual >1 attention <1 attention_norm"};
 constexpr Words kEmbeddingForward{"embedding", "embedding +0 embedding_positions", "embedding <0 embedding_positions"};
@@ -71,6 +72,23 @@ class StageWork {
     const ExpertForm& form = *plan_.model.experts;
     const bool is_exempt = std::find(form.dense_layers.begin(), form.dense_layers.end(), layer.value() - 1) != form.dense_layers.end();
     return layer.value() > form.first_dense_layers && layer.value() % form.every == 0 && !is_exempt;
+  }
+  bool repeats_feed_forward(LayerIndex layer) const {
+    return plan_.recompute == Recompute::Selective && plan_.recompute_scope.modules.has(is_routed(layer) ? Module::Moe : Module::Mlp);
+  }
+  bool is_again(MicrobatchIndex m, LayerIndex layer, const LayerRange& part) const {
+    if (layer == LayerIndex(0) || layer == model_.head()) return false;
+    if (plan_.recompute != Recompute::Full) return repeats_feed_forward(layer);
+    const RecomputeScope& scope = plan_.recompute_scope;
+    const std::int32_t number = layer.value() - std::max(part.begin.value(), 1) + 1;  // of the part's blocks, from 1
+    return !(scope.but_last && m.value() + 1 == plan_.num_microbatches()) && (scope.first == 0 || number <= scope.first) &&
+           number % scope.every == 0;
+  }
+  void say_again(const TaskKey& key) {
+    if (plan_.recompute != Recompute::Full)
+      say(kFeedForwardAgain, key);
+    else
+      say(norms_behind() ? kBlockForward : kBlockAgain, key);
   }
   const Words& forward_words(LayerIndex layer) const {
     return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
@@ -247,14 +265,13 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
   last_.clear();
   if (last != model_.head()) arrive(m, at(m, c, last, Phase::Backward), LayerIndex(last.value() + 1));
   for (LayerIndex layer = last; layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
-    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
     last_.push_back(forwards_.at({m, layer}));
-    if (plan_.recompute == Recompute::Full && is_block) {
+    if (is_again(m, layer, range)) {
       const Positions gradient = std::move(last_);  // does not hold up recomputing
       last_ = {forwards_.at({m, layer})};
       if (waits_on_host(layer))
         last_.push_back(copy_input(at(m, c, layer, Phase::Backward), Operation::CopyToDevice, {copied_.at({m, layer})}));
-      say(norms_behind() ? kBlockForward : kBlockAgain, at(m, c, layer, Phase::Recompute));
+      say_again(at(m, c, layer, Phase::Recompute));
       last_.insert(last_.end(), gradient.begin(), gradient.end());
     }
     say(backward_words(layer), at(m, c, layer, Phase::Backward));

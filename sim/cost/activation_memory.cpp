@@ -121,23 +121,27 @@ ScoreHabit score_habit(const ParallelPlan& plan, const Sizes& size) {
   return {.kept = (is_fused ? 1 : 4) * element + (drops ? element + 1 : 0), .gradients = is_fused ? element : 8};
 }
 
+void keep(SegmentMemory& memory, const Kept& tensor) {
+  if (tensor.bytes.value() != 0) memory.tensors.push_back(tensor);
+}
+
 Bytes times(std::int64_t count, double each) { return Bytes(std::llround(static_cast<double>(count) * each)); }
 
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
   const ScoreHabit habit = score_habit(plan, size);
-  const bool is_kept = plan.recompute != Recompute::Selective;
+  const bool is_kept = plan.recompute != Recompute::Selective || !plan.recompute_scope.modules.none();
   if (habit.dropped_by_hand) {
-    if (is_kept) memory.kept += size.elements(size.sequence * size.heads);
+    if (is_kept) keep(memory, {"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
     memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));
     return;
   }
   if (habit.kept == 0) {
-    memory.kept += size.statistic * (size.tokens * size.heads);
+    keep(memory, {"sums of exponentials", size.statistic * (size.tokens * size.heads), Module::CoreAttention});
     return;
   }
   const Bytes kept = times(scores_of(size), habit.kept);
-  if (is_kept) memory.kept += kept;
+  if (is_kept) keep(memory, {"scores", kept, Module::CoreAttention});
   memory.backward_temporary += times(scores_of(size), habit.gradients) + (is_kept ? Bytes{} : kept);
 }
 
@@ -147,14 +151,24 @@ bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPl
          size.key_value / plan.mesh.context > 2 * config.head_dim;
 }
 
+constexpr double kEverySecond = 0.5;
+
+void keep_normalized(SegmentMemory& memory, const Sizes& size) {
+  keep(memory, {"normalized", size.normalized, Module::LayerNorm | Module::Op});
+}
+
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const bool is_grouped = config.kv_heads < config.heads && habits_of(plan.cluster).repeats_keys;
   const std::int64_t joint = size.query + size.key_value;
-  memory.kept = size.normalized + size.elements(joint + (repeats_keys(size, config, plan) ? 2 * size.query : 0) + size.output);
+  keep_normalized(memory, size);
+  keep(memory, {"queries, keys, values", size.elements(joint), Module::Op, kEverySecond});
+  if (repeats_keys(size, config, plan)) keep(memory, {"keys and values of all heads", size.elements(2 * size.query), Module::Op});
+  keep(memory, {"attention's output", size.elements(size.output)});
   memory.backward_temporary = size.elements(size.output + (is_grouped ? 3 * size.query : joint));
   memory.weight_inputs = size.normalized + size.elements(size.output);
   memory.output_gradients = size.elements(joint + config.hidden);
-  if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated) memory.kept += size.elements(joint) / std::int64_t{2};
+  if (config.position == Position::Rotary && habits_of(plan.cluster).keeps_unrotated)
+    keep(memory, {"what rotary read", size.elements(joint) / std::int64_t{2}, Module::Op});
   add_scores(memory, size, plan);
 }
 
@@ -165,8 +179,12 @@ void add_latent_attention(SegmentMemory& memory, const Sizes& size, const Parall
   const bool copies = head.value > form.v_dim && size.heads > 1;  // of one head the narrow part is a view
   const std::int64_t operands = size.heads * (2 * head.key + head.value), output = size.heads * head.value,
                      narrow = form.q_lora + form.kv_lora;
-  memory.kept = size.normalized + size.elements(2 * narrow + operands + output + (copies ? size.output : 0));
-  memory.kept += size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1));
+  keep_normalized(memory, size);
+  keep(memory, {"narrow vectors", size.elements(narrow), Module::Op, kEverySecond});
+  keep(memory, {"narrow vectors, normalized", size.elements(narrow) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
+                Module::MlaUpProjection | Module::Op});
+  keep(memory, {"queries, keys, values", size.elements(operands), Module::MlaUpProjection | Module::Op, kEverySecond});
+  keep(memory, {"attention's output", size.elements(output + (copies ? size.output : 0))});
   const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));
   add_scores(memory, size, plan);
@@ -174,6 +192,9 @@ void add_latent_attention(SegmentMemory& memory, const Sizes& size, const Parall
   memory.output_gradients =
       size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }
+
+// Of gate and up one is a second product.
+double gated_share(const ModelConfig& config) { return config.gated_mlp ? kEverySecond : 0; }
 
 void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const ExpertForm& form = *config.experts;
@@ -185,8 +206,13 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   };
   const Bytes choices = (Bytes(4 * 8) + size.statistic) * (size.tokens * form.topk);
   const std::int64_t ways = habits_of(plan.cluster).weights_activation ? 1 : 2;  // out, and back
-  memory.kept = size.normalized + size.statistic * (size.tokens * form.experts) + choices +
-                rows(ways * config.hidden + (gates + 1) * width) + size.elements((gates + 1) * shared);
+  keep_normalized(memory, size);
+  keep(memory, {"router's scores and choices", size.statistic * (size.tokens * form.experts) + choices});
+  keep(memory, {"rows of experts", rows(config.hidden)});
+  keep(memory, {"first products of experts", rows(gates * width), Module::Op, gated_share(config)});
+  keep(memory, {"activations of experts", rows(width), Module::MoeActivation | Module::Op});
+  if (ways > 1) keep(memory, {"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond});
+  keep(memory, {"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});
   memory.output_gradient = rows(config.hidden);
   memory.input_gradients = rows((plan.splits_backward() ? config.hidden : 0) + gates * width);
   memory.weight_inputs = size.normalized + rows(config.hidden + width) + size.elements(shared);
@@ -196,7 +222,9 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
 // `input_stays`: a split backward leaves the second product's input for the weight's gradient.
 void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool input_stays) {
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
-  memory.kept = size.normalized + size.elements((gates + 1) * size.ffn);
+  keep_normalized(memory, size);
+  keep(memory, {"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
+  keep(memory, {"activations", size.elements(size.ffn), Module::Op});
   memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (input_stays ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
@@ -229,7 +257,7 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
       memory.exchanged_back = block * (2 * ranks);
       break;
     case ContextAlgorithm::AllToAll:
-      memory.kept += size.elements(size.output);
+      keep(memory, {"attention's output of heads", size.elements(size.output)});
       memory.output_gradient = {};
       if (config.kv_heads < config.heads) memory.input_gradients = size.elements(3 * size.query);
       return;
@@ -248,8 +276,10 @@ Bytes largest_weight(const Sizes& size, const SegmentGraph& segment, std::int64_
 // What operators that a program does not fuse leave, and masks.
 void add_unfused(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan, bool is_mlp) {
   const SoftwareStack& habits = habits_of(plan.cluster);
-  if (config.norm == Norm::RmsNorm && !habits.fused_norm && !habits.compiled) memory.kept += memory.stream * 2;
-  if (is_mlp && config.gated_mlp && !habits.fused_activation && !habits.compiled) memory.kept += size.elements(size.ffn);
+  if (config.norm == Norm::RmsNorm && !habits.fused_norm && !habits.compiled)
+    keep(memory, {"products of the norm", memory.stream * 2, Module::LayerNorm | Module::Op});
+  if (is_mlp && config.gated_mlp && !habits.fused_activation && !habits.compiled)
+    keep(memory, {"product of the activation", size.elements(size.ffn), Module::Op});
 }
 Bytes mask_bytes(const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   return habits_of(plan.cluster).keeps_masks && is_dropping(plan) ? Bytes(size.local_tokens * config.hidden) : Bytes{};
@@ -266,7 +296,8 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
                                                    : kGatheredLogit;
   const std::int64_t parts = habits.vocabulary_parallel ? 1 : plan.mesh.tensor, logits = size.tokens * size.vocabulary * parts;
   const double element = static_cast<double>(size.element.value()), kept = std::max(element, std::min(peak, 4.0));
-  memory.kept = size.normalized + times(logits, kept) + size.statistic * (3 * size.tokens);
+  keep_normalized(memory, size);
+  keep(memory, {"logits", times(logits, kept) + size.statistic * (3 * size.tokens)});
   memory.backward_temporary = times(logits, std::max(0.0, peak - kept));
   memory.weight_inputs = size.normalized;
   memory.output_gradients = size.elements(size.vocabulary);
@@ -274,10 +305,23 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
 
 // Those of a segment's output and of heads keep what they read.
 void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, bool is_attention) {
-  if (config.norm_place != NormPlace::Before) memory.kept += memory.stream + memory.statistics;
+  if (config.norm_place != NormPlace::Before) keep(memory, {"what the norm behind read", memory.stream + memory.statistics});
   if (!is_attention || config.qk_norm == QkNorm::None) return;
   const std::int64_t width = size.query + size.key_value / 2, norms = config.qk_norm == QkNorm::Joint ? 2 : width / config.head_dim;
-  memory.kept += size.elements(width) + size.statistic * (size.tokens * norms);
+  keep(memory, {"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
+}
+
+// What is kept, and what is made again.
+SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
+  for (const Kept& tensor : memory.tensors) {
+    const bool by_name = (tensor.modules.without(Module::Op)).meets(recomputed),
+               by_op = tensor.modules.has(Module::Op) && recomputed.has(Module::Op);
+    const Bytes dropped = by_name ? tensor.bytes : by_op ? times(tensor.bytes.value(), tensor.by_op) : Bytes{};
+    memory.dropped += dropped;
+    memory.kept += tensor.bytes - dropped;
+    if (tensor.modules.has(Module::LayerNorm)) memory.entering += tensor.bytes - dropped;
+  }
+  return memory;
 }
 
 }  // namespace
@@ -289,9 +333,9 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   memory.stream = size.element * (size.local_tokens * config.hidden);
   if (!segment.starts_with_side()) {  // the embedding
     if (plan.mesh.tensor > 1) memory.backward_temporary = size.elements(config.hidden);
-    memory.kept = mask_bytes(size, config, plan);
-    if (config.embedding_norm) memory.kept += memory.stream;
-    return memory;
+    keep(memory, {"masks", mask_bytes(size, config, plan)});
+    if (config.embedding_norm) keep(memory, {"what the norm read", memory.stream});
+    return settled(std::move(memory), {});
   }
   const bool is_head = !segment.leaves_tensor(), is_attention = segment.has(OperatorKind::Attention),
              is_expert = segment.has(OperatorKind::Routing), is_mlp = !is_head && !is_attention && !is_expert;
@@ -313,13 +357,13 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     add_norms(memory, size, config, is_attention);
     if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
-    memory.kept += mask_bytes(size, config, plan);
+    keep(memory, {"masks", mask_bytes(size, config, plan)});
   }
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
   if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights))
     memory.weight_product = largest_weight(size, segment, plan.mesh.tensor);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);
-  return memory;
+  return settled(std::move(memory), is_head ? Modules() : plan.recomputed_modules());
 }
 
 }  // namespace sim

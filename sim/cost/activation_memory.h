@@ -2,14 +2,28 @@
 // It follows the worker, which drives autograd unit by unit; other programs keep what their software profile says. Used by memory_model.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "sim/plan/parallel_plan.h"
 
 namespace sim {
 
+// A tensor, or several of one maker, that backward reads.
+struct Kept {
+  std::string_view tensor;  // "normalized"
+  Bytes bytes{};
+  Modules modules{};  // that make it again instead
+  double by_op = 1;   // share of it that `op` makes again: of products every second one
+};
+
 struct SegmentMemory {
   Bytes stream{};              // its output: the next segment's input, kept by whoever reads it
   Bytes statistics{};          // of its norm: kept until the norm's backward
-  Bytes kept{};                // else, from forward to backward, without input and output
+  std::vector<Kept> tensors;   // else, from forward to backward, without input and output
+  Bytes kept{};                // of them, what is not made again
+  Bytes dropped{};             // made again by the backward of the same part, and there while it runs
+  Bytes entering{};            // of what is kept: what the norm put out, which a core that is recomputed as a module starts from
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
   Bytes regathered{};          // of its input, while its core computes: gathered by sequence parallelism, and again in backward
   Bytes backward_temporary{};  // most that its backward has alive beyond what it found

@@ -68,8 +68,8 @@ SimTime StageTimes::time(const std::vector<Piece>& pieces, LayerIndex layer, Pha
 
 LayerTimes StageTimes::times(LayerIndex layer) {
   SimTime again{};
-  const bool is_block = layer != LayerIndex(0) && layer != model_.head();
-  if (is_block && plan_.recompute == Recompute::Full) again = time(recompute_pieces(model_, plan_, layer), layer, Phase::Recompute);
+  const bool is_everywhere = plan_.recompute != Recompute::Full || plan_.recompute_scope == RecomputeScope{};
+  if (is_everywhere) again = time(recompute_pieces(model_, plan_, layer), layer, Phase::Recompute);
   recompute_ = std::max(recompute_, again);
   return {time(forward_pieces(model_, plan_, layer), layer, Phase::Forward),
           again + time(backward_pieces(model_, plan_, layer), layer, Phase::Backward),

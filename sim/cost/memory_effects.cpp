@@ -36,12 +36,14 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan)
       splits_(plan.splits_backward()),
       segments_(model.firsts.size()),
       forward_(model.firsts.size()),
-      backward_(model.firsts.size()) {
+      backward_(model.firsts.size()),
+      recompute_(model.firsts.size()) {
   for (const LayerIndex layer : model.firsts) {
     const LayerKind kind = model.kind(layer);
     for (const SegmentGraph& segment : model.layer(layer).segments) segments_[kind].push_back(segment_memory(model, plan, segment));
     forward_[kind] = forward_pieces(model, plan, layer);
     backward_[kind] = backward_pieces(model, plan, layer);
+    recompute_[kind] = recompute_pieces(model, plan, layer);
   }
 }
 
@@ -50,7 +52,8 @@ Bytes MemoryEffects::stream() const { return plan_.sequence_parallel ? hidden() 
 MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const LayerKind kind = model_.kind(key.layer);
   const std::vector<SegmentGraph>& segments = model_.layer(key.layer).segments;
-  const Parts parts = parts_of(key.phase == Phase::Backward ? backward_[kind] : forward_[kind], key.operation);
+  const auto& pieces = key.phase == Phase::Backward ? backward_ : key.phase == Phase::Recompute ? recompute_ : forward_;
+  const Parts parts = parts_of(pieces[kind], key.operation);
   const SegmentGraph& segment = segments[static_cast<std::size_t>(parts.segment)];
   const bool is_last = static_cast<std::size_t>(parts.segment) + 1 == segments.size();
   return {.segment = segment,
@@ -60,7 +63,8 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .has_begin = parts.has(segment.first_core()),
           .has_end = parts.has(segment.last_core()),
           .ends_layer = is_last && static_cast<std::size_t>(parts.last) == segment.parts.size(),
-          .is_in_last_segment = is_last};
+          .is_in_last_segment = is_last,
+          .is_again = segment.modules.meets(plan_.recomputed_modules())};
 }
 
 MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
@@ -96,11 +100,14 @@ void MemoryEffects::move_input(Writer& effect, const Task& task) const {
 
 // A block that is recomputed keeps its input alone: what the forward makes besides is gone when it ends.
 void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
-  const bool again = key.phase == Phase::Recompute, forgets = recomputes_blocks() && !again && is_block(key.layer);
+  const bool again = key.phase == Phase::Recompute, is_forgotten = forgets(key);
   const Role role = role_of(key);
-  if (role.is_norm) norm_forward(effect, role, forgets);
-  if (role.has_begin || role.has_end) core_forward(effect, role, forgets, again);
-  if (forgets && role.ends_layer) effect.free_at_end(kActivations, stream());
+  if (role.is_norm) norm_forward(effect, role, is_forgotten);
+  if ((role.has_begin || role.has_end) && role.is_again)
+    module_forward(effect, role, again);
+  else if (role.has_begin || role.has_end)
+    core_forward(effect, role, is_forgotten, again);
+  if (is_forgotten && role.ends_layer) effect.free_at_end(kActivations, stream());
 }
 
 // Sequence parallel: its output is there until it is gathered.
@@ -113,7 +120,7 @@ void MemoryEffects::norm_forward(Writer& effect, const Role& role, bool forgets)
 void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets, bool again) const {
   const SegmentMemory& memory = role.memory;
   const Bytes inside = memory.kept + memory.statistics - before_core(role);
-  if (role.has_begin) effect.hold(kActivations, memory.regathered);
+  if (role.has_begin) effect.hold(kActivations, memory.regathered + memory.dropped);
   if (forgets && role.is_whole())
     effect.hold(kActivations, inside);
   else if (role.has_begin)
@@ -129,6 +136,28 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
     effect.hold(kTemporaries, hidden_or_stream());
   else
     effect.take(kActivations, hidden_or_stream());
+}
+
+// A core that is recomputed as a module: it keeps what its norm put out, and what it makes besides is gone when it ends; again it is made for backward.
+void MemoryEffects::module_forward(Writer& effect, const Role& role, bool again) const {
+  const SegmentMemory& memory = role.memory;
+  const Bytes made = memory.kept - memory.entering;
+  if (role.has_begin) effect.hold(kActivations, memory.regathered + memory.dropped);
+  if (again) {
+    if (role.has_begin) effect.take(kActivations, made);
+    if (role.has_begin && cuts_sequence())
+      effect.take(kActivations, stream() - hidden());  // the gather has taken all tokens, and freed its part
+    if (role.has_end) effect.hold(kTemporaries, hidden_or_stream());
+  } else {
+    if (role.has_begin) effect.take(kActivations, memory.entering + memory.statistics - before_core(role));
+    if (role.is_whole())
+      effect.hold(kActivations, made);
+    else
+      role.has_begin ? effect.take(kActivations, made) : effect.free_at_end(kActivations, made);
+    if (role.has_end && role.segment.leaves_tensor()) effect.take(kActivations, hidden_or_stream());
+  }
+  if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged);
+  if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged);
 }
 
 // What a segment hands to the sum over tensor ranks: of all tokens, though each rank keeps a part of the sum.
@@ -155,7 +184,7 @@ void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
   if (!role.is_whole()) part_back(effect, role);
   if (!role.has_begin) return;
   if (role.is_whole()) effect.hold(kTemporaries, memory.backward_temporary);
-  effect.hold(kActivations, memory.regathered);
+  effect.hold(kActivations, memory.regathered + memory.dropped);
   effect.free_at_end(kActivations, memory.kept);
   if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
   if (cuts_sequence() && !ends_model) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
@@ -268,12 +297,13 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
 }
 
 Bytes MemoryEffects::layer_keeps(LayerIndex layer) const {
-  if (is_block(layer) && recomputes_blocks()) return plan_.offload_activations ? Bytes{} : stream();
+  if (is_block(layer) && plan_.recompute == Recompute::Full) return plan_.offload_activations ? Bytes{} : stream();
   Bytes all{};
   const std::vector<SegmentGraph>& segments = model_.layer(layer).segments;
   for (std::size_t at = 0; at < segments.size(); ++at) {
     const SegmentMemory& memory = memory_of(layer, static_cast<std::int32_t>(at));
-    all += memory.kept + memory.statistics + (segments[at].starts_with_side() ? stream() : Bytes{});
+    const bool is_again = segments[at].modules.meets(plan_.recomputed_modules());
+    all += (is_again ? memory.entering : memory.kept) + memory.statistics + (segments[at].starts_with_side() ? stream() : Bytes{});
   }
   return all;
 }

@@ -29,9 +29,12 @@ class MemoryEffects {
   MemoryEffects(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
 
   MemoryEffect of(const Task& task, const TaskGraph& graph) const;
+  bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone
+    return key.phase == Phase::Forward && plan_.recomputes(key.layer, key.microbatch);
+  }
   Bytes stream() const;  // what goes from segment to segment, of one rank and microbatch
   const GradientLifetime& gradients() const { return gradients_; }
-  // What one microbatch keeps in a layer from forward to backward, its outputs included; in a chunk of them.
+  // The least that a microbatch keeps in a layer from forward to backward, its outputs included; in a chunk of them.
   Bytes layer_keeps(LayerIndex layer) const;
   Bytes chunk_keeps(StageIndex stage, ChunkIndex chunk) const;
 
@@ -45,6 +48,7 @@ class MemoryEffects {
     bool has_begin = false, has_end = false;  // of the core, in the order of a forward
     bool ends_layer = false;                  // in the order of a forward
     bool is_in_last_segment = false;
+    bool is_again = false;  // its core is recomputed as a module, from what its norm put out
     bool is_whole() const { return has_begin && has_end; }
   };
   Role role_of(const TaskKey& key) const;
@@ -57,6 +61,7 @@ class MemoryEffects {
   void backward(Writer& effect, const TaskKey& key) const;
   void norm_forward(Writer& effect, const Role& role, bool forgets) const;
   void core_forward(Writer& effect, const Role& role, bool forgets, bool again) const;
+  void module_forward(Writer& effect, const Role& role, bool again) const;
   void norm_backward(Writer& effect, const Role& role) const;
   void core_backward(Writer& effect, const Role& role) const;
   void part_back(Writer& effect, const Role& role) const;
@@ -67,7 +72,6 @@ class MemoryEffects {
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
-  bool recomputes_blocks() const { return plan_.recompute == Recompute::Full; }
   bool cuts_segments() const { return plan_.mesh.tensor > 1; }
   bool cuts_sequence() const { return plan_.sequence_parallel; }
   Bytes before_core(const Role& role) const;
@@ -83,7 +87,7 @@ class MemoryEffects {
   GradientLifetime gradients_;
   bool splits_;
   ByLayerKind<std::vector<SegmentMemory>> segments_;
-  ByLayerKind<std::vector<Piece>> forward_, backward_;
+  ByLayerKind<std::vector<Piece>> forward_, backward_, recompute_;
 };
 
 }  // namespace sim

@@ -11,7 +11,7 @@ namespace sim {
 struct EffectKey {
   StageIndex stage;
   LayerIndex layer;  // where it matters; else the first of its kind
-  bool first_backward = false;
+  bool first_backward = false, forgets = false;
   BucketIndex bucket;
   Phase phase{};
   Operation operation{};
@@ -29,7 +29,8 @@ struct EffectKeyHash {
     };
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
-        static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u));
+        static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
+        (key.forgets ? 2u : 0u));
     return static_cast<std::size_t>(hash);
   }
 };

@@ -26,6 +26,7 @@ class Writer {
       : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()) {}
 
   void forward(const Operator& op, const Parts& parts);
+  void again(const Operator& op);            // where its output was not kept
   void backward(const Operator& op);         // without weight gradients where the schedule splits them off
   void weight_gradient(const Operator& op);  // of a linear layer
   void add(Kernel kernel, std::array<std::int64_t, 4> shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
@@ -122,7 +123,7 @@ void Writer::attention_forward(const Operator& op) {
 
 void Writer::attention_backward(const Operator& op) {
   const bool drops = model_.config.attention_dropout > 0;
-  if (drops && plan_.recompute == Recompute::Selective) attention_forward(op);
+  if (drops && plan_.recompute == Recompute::Selective && plan_.recomputed_modules().none()) attention_forward(op);
   attention(Kernel::AttentionBackward, op);
   if (drops) score_dropout(Kernel::DropoutBackward);
 }
@@ -163,6 +164,16 @@ void Writer::forward(const Operator& op, const Parts& parts) {
     cut_loss(op, parts);
 }
 
+// Of products `op` makes every second one again.
+void Writer::again(const Operator& op) {
+  const Modules recomputed = plan_.recomputed_modules();
+  if (!op.modules.meets(recomputed)) return;
+  const std::size_t begin = calls_.size();
+  whole_forward(op);
+  const bool by_name = op.modules.without(Module::Op).meets(recomputed);
+  for (std::size_t at = begin; at < calls_.size() && op.kind == OperatorKind::Linear && !by_name; ++at) calls_[at].share *= 0.5;
+}
+
 void Writer::backward(const Operator& op) {
   const LocalShape at = local(op);
   switch (op.kind) {
@@ -201,10 +212,12 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
       if (!parts.has(op->part)) continue;
-      if (task.phase == Phase::Weight)
+      if (task.phase == Phase::Weight) {
         writer.weight_gradient(*op);
-      else
-        writer.backward(*op);
+        continue;
+      }
+      writer.again(*op);
+      writer.backward(*op);
     }
     return {std::move(writer).take(), CallKind::Backward};
   }

@@ -153,6 +153,12 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
+// What of it programs recompute by name; all but attention by torchtitan's `op`.
+Operator within(Operator op, Modules modules = {}) {
+  op.modules = modules | Module::Op;
+  return op;
+}
+
 // Parts of a block's segments: in front of what tensor ranks cut, and behind it; between them one part, or three.
 constexpr std::int32_t kNorm = 0, kCore = 1, kAttention = 2, kProducts = 2, kThirdCore = 3;
 
@@ -165,7 +171,7 @@ Meets over_tensor(Meeting meeting, std::int64_t width) { return {SplitAxis::Tens
 // What stands in front of a segment's first product, if anything does.
 std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& config, bool has_norm) {
   if (!has_norm) return std::nullopt;
-  return segment.add(kNorm, same_width(OperatorKind::Norm, "norm", config.hidden));
+  return segment.add(kNorm, within(same_width(OperatorKind::Norm, "norm", config.hidden), Module::LayerNorm));
 }
 
 // Behind what tensor ranks sum: nothing of it is read again, but by a norm of the output.
@@ -195,16 +201,19 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   add_tail(segment, config, Operation::AttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   std::size_t qkv = 0;
-  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)}) qkv = segment.add(kCore, op);
+  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)})
+    qkv = segment.add(kCore, within(op, op.name.ends_with("_down") || !is_latent ? Modules() : Module::MlaUpProjection));
   const bool is_rotary = config.position == Position::Rotary, norms_heads = config.qk_norm != QkNorm::None;
   const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
-  if (norms_heads) segment.add(kCore, split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key));
-  if (is_rotary) segment.add(kCore, split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)));
+  if (norms_heads) segment.add(kCore, within(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key)));
+  if (is_rotary)
+    segment.add(kCore, within(split_width(OperatorKind::Rotary, "rotary", heads * rotary_width(config)), Module::MlaUpProjection));
   Operator scores{OperatorKind::Attention, "attention", widths.joint(), widths.output, TensorSplit::Rows, false};
   scores.window = window;
+  scores.modules = Module::CoreAttention;
   const std::size_t attention = segment.add(kAttention, scores);
   if (is_rotary || norms_heads) segment.connect({qkv, attention});  // the values are not turned
-  segment.add(kThirdCore, projection_of(config));
+  segment.add(kThirdCore, within(projection_of(config)));
   add_residual(segment, config, kThirdCore + 1, norm);
   return std::move(segment).finish();
 }
@@ -214,9 +223,10 @@ SegmentGraph mlp_segment(const ModelConfig& config) {
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Mlp});
   add_tail(segment, config, Operation::MlpResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
-  segment.add(kCore, up_of(config));
-  segment.add(kCore, {OperatorKind::Activation, "activation", up_of(config).outputs, config.ffn, TensorSplit::Rows, false});
-  segment.add(kCore, down_of(config));
+  segment.recomputed_as(Module::Mlp);
+  segment.add(kCore, within(up_of(config)));
+  segment.add(kCore, within({OperatorKind::Activation, "activation", up_of(config).outputs, config.ffn, TensorSplit::Rows, false}));
+  segment.add(kCore, within(down_of(config)));
   add_residual(segment, config, kCore + 1, norm);
   return std::move(segment).finish();
 }
@@ -231,20 +241,26 @@ SegmentGraph expert_segment(const ModelConfig& config) {
   segment.then({SplitAxis::Expert, Meeting::Leave, hidden}, {.name = Operation::ExpertOutput, .feeds_backward = false});
   add_tail(segment, config, Operation::MlpResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
-  segment.add(kCore, router_of(config));
-  segment.add(kCore, gathered(same_width(OperatorKind::Routing, "routing", form.experts)));
+  segment.recomputed_as(Module::Moe);
+  segment.add(kCore, within(router_of(config)));
+  segment.add(kCore, within(gathered(same_width(OperatorKind::Routing, "routing", form.experts))));
   if (form.shared_ffn > 0) {
-    segment.add(kCore, shared_up(config));
-    segment.add(kCore,
-                {OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows, false});
-    segment.add(kCore, shared_down(config));
-    if (form.shared_gate) segment.add(kCore, shared_gate(config));
+    const Operator activation{OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows};
+    for (const Operator& op : {shared_up(config), activation, shared_down(config)}) segment.add(kCore, within(op, Module::SharedExperts));
+    if (form.shared_gate) segment.add(kCore, within(shared_gate(config)));
   }
   segment.add(kCore, {OperatorKind::Permutation, "to_experts", hidden, hidden, TensorSplit::None, false, form.experts, form.topk});
-  segment.add(kProducts, expert_up(config));
-  segment.add(kProducts, {OperatorKind::Activation, "expert_activation", expert_up(config).outputs, form.expert_ffn, TensorSplit::Rows,
-                          false, form.experts, form.topk});
-  segment.add(kProducts, expert_down(config));
+  const Operator activation{OperatorKind::Activation,
+                            "expert_activation",
+                            expert_up(config).outputs,
+                            form.expert_ffn,
+                            TensorSplit::Rows,
+                            false,
+                            form.experts,
+                            form.topk};
+  segment.add(kProducts, within(expert_up(config)));
+  segment.add(kProducts, within(activation, Module::MoeActivation));
+  segment.add(kProducts, within(expert_down(config)));
   segment.add(kThirdCore, {OperatorKind::Permutation, "from_experts", hidden, hidden, TensorSplit::None, false, form.experts, form.topk});
   add_residual(segment, config, kThirdCore + 1, norm);
   return std::move(segment).finish();

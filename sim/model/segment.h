@@ -12,6 +12,7 @@
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/model/operation.h"
@@ -35,6 +36,36 @@ enum class OperatorKind : std::uint8_t {
   Permutation
 };
 
+// Parts of a block that programs recompute by name: Megatron-Core's --recompute-modules, and `op`, torchtitan's choice of operators (all but
+// attention and the outputs of every second product).
+enum class Module : std::uint8_t { CoreAttention, MlaUpProjection, Mlp, Moe, MoeActivation, LayerNorm, SharedExperts, Op };
+inline constexpr std::string_view kModuleNames[] = {"core_attn", "mla_up_proj",    "mlp", "moe", "moe_act",
+                                                    "layernorm", "shared_experts", "op"};
+inline constexpr std::size_t kNumModules = 8;
+class Modules {
+ public:
+  constexpr Modules() = default;
+  constexpr Modules(Module one) : bits_(1u << static_cast<unsigned>(one)) {}  // NOLINT: one is a set, too
+  constexpr bool has(Module one) const { return (bits_ >> static_cast<unsigned>(one) & 1u) != 0; }
+  constexpr bool meets(Modules others) const { return (bits_ & others.bits_) != 0; }
+  constexpr bool none() const { return bits_ == 0; }
+  constexpr Modules without(Module one) const {
+    Modules rest;
+    rest.bits_ = bits_ & ~Modules(one).bits_;
+    return rest;
+  }
+  constexpr Modules operator|(Modules others) const {
+    Modules all;
+    all.bits_ = bits_ | others.bits_;
+    return all;
+  }
+  bool operator==(const Modules&) const = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+constexpr Modules operator|(Module a, Module b) { return Modules(a) | Modules(b); }
+
 // One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
 // tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
 struct Operator {
@@ -50,6 +81,7 @@ struct Operator {
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int32_t part = 0;     // of its segment
   std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
+  Modules modules = {};      // whose output is not kept where they are recomputed
   bool operator==(const Operator&) const = default;
 };
 
@@ -77,6 +109,7 @@ struct Meets {
 
 struct SegmentGraph {
   Operation name{};
+  Modules modules = {};             // recomputed as a whole, its core from its norm's output
   std::vector<SegmentPart> parts;   // in the order of a forward
   std::vector<Meets> meets;         // i: between parts i and i + 1
   std::vector<Operator> operators;  // in topological order

@@ -18,6 +18,7 @@ class SegmentBuilder {
     graph_.meets.push_back(meets);
     graph_.parts.push_back(part);
   }
+  void recomputed_as(Modules modules) { graph_.modules = modules; }
   // An edge leads to it from the operator before; further edges are named.
   std::size_t add(std::int32_t part, Operator op);
   void connect(const std::pair<std::size_t, std::size_t>& edge) { edges_.push_back(edge); }  // from, to

@@ -80,4 +80,13 @@ StageCut even_cut(std::int64_t num_blocks, PipelineShape shape) {
   return cut;
 }
 
+bool ParallelPlan::recomputes(LayerIndex layer, MicrobatchIndex microbatch) const {
+  const bool is_block = layer != LayerIndex(0) && layer.value() <= model.layers;
+  if (!is_block || recompute != Recompute::Full) return false;
+  if (recompute_scope.but_last && microbatch.value() == num_microbatches() - 1) return false;
+  const auto behind = std::upper_bound(cut.first.begin(), cut.first.end(), layer);
+  const std::int32_t first = behind == cut.first.begin() ? 1 : std::max(1, std::prev(behind)->value());
+  return recompute_scope.holds_for_block(layer.value() - first);
+}
+
 }  // namespace sim

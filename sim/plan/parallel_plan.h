@@ -13,6 +13,7 @@
 #include "sim/model/model_graph.h"
 #include "sim/plan/device_mesh.h"
 #include "sim/plan/precision_policy.h"
+#include "sim/plan/recompute_scope.h"
 #include "sim/schedule/order_table.h"
 #include "sim/schedule/schedule.h"
 #include "sim/units/input_error.h"
@@ -97,6 +98,7 @@ struct ParallelPlan {
   Accumulation accumulation = Accumulation::ReduceLast;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
+  RecomputeScope recompute_scope{};
   bool offload_optimizer = false;  // states on the host, which steps them (ZeRO-Offload, Ren et al. 2021)
   bool offload_activations =
       false;  // inputs of recomputed blocks wait on the host for their backward (FairScale's checkpoint_wrapper, offload_to_cpu)
@@ -115,6 +117,8 @@ struct ParallelPlan {
   std::int32_t virtual_stage(ChunkSite site) const;  // its place in the model's order
   ChunkSite site(std::int32_t virtual_stage) const;
   ShardShape shard_shape() const;
+  bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone
+  Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }  // of an element
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   bool owns(StageIndex stage, LayerIndex layer) const;

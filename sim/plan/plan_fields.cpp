@@ -60,6 +60,12 @@ Faults set_precision(Plan& plan, const FieldValue& value) {
   return faults;
 }
 
+Faults set_recompute_scope(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.recompute_scope = parse_recompute_scope(std::get<std::string>(value), faults);
+  return faults;
+}
+
 // As a switch beside the precision, which said no more than this.
 PrecisionPolicy without_fp32_gradients(const Plan& plan) {
   const PrecisionPolicy policy = plan.workload.precision, usual(policy.compute());
@@ -77,6 +83,11 @@ constexpr FieldAccess kPrecision{
     .get = get_precision,
     .set = set_precision,
     .grammar = "fp64, fp32, tf32, bf16 or fp16, and behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16"};
+constexpr FieldAccess kRecomputeScope{
+    .kind = FieldKind::Text,
+    .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
+    .set = set_recompute_scope,
+    .grammar = "modules moe_act,layernorm; first 4 (blocks of each part), every 2, but_last (microbatch)"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
@@ -147,6 +158,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::sequence_parallel>(), {}, always},
     {"recompute", "/recompute", "recompute", "what backward computes again",
      Layout, named<kRecomputeNames, &Plan::recompute>(), {}, always},
+    {"recompute_scope", "/recompute_scope", "recomputed", "with selective: which parts of blocks; with full: which blocks, in which microbatches",
+     Layout, kRecomputeScope},
     {"offload_optimizer", "/offload_optimizer", "optimizer on the host", "ZeRO-Offload: masters and moments lie on the host, which steps them",
      Layout, at<&Plan::offload_optimizer>()},
     {"offload_activations", "/offload_activations", "inputs of blocks on the host", "with recompute full: inputs of blocks wait on the host for their backward",

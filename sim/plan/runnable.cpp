@@ -28,6 +28,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
     {"/workload/precision", keeps_apart, "the worker keeps and sends gradients in the weights' type or in fp32, and all else as it follows",
      "state gradients=fp32, or nothing"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope != RecomputeScope{}; },
+     "the worker recomputes all blocks in all microbatches, or attention's scores", "leave it out"},
 });
 
 }  // namespace

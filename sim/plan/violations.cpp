@@ -175,6 +175,19 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
              "must start with layer 0 (the embedding), ascend, and leave a block to the last part", "use ascending first layers: 0 .. L");
 }
 
+void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
+  const RecomputeScope& scope = plan.recompute_scope;
+  const std::string problem =
+      fmt::format("is \"{}\" with recompute {}", to_text(scope), kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
+  rules.must(scope.modules.none() || plan.recompute == Recompute::Selective, "/recompute_scope", problem,
+             "parts of blocks need recompute selective");
+  const RecomputeScope of_parts{.modules = scope.modules};
+  rules.must(scope == of_parts || plan.recompute == Recompute::Full, "/recompute_scope", problem,
+             "some blocks, or microbatches, need recompute full");
+  rules.must(scope == RecomputeScope{} || !plan.offload_activations, "/recompute_scope", problem + " and their inputs on the host",
+             "recompute all blocks, or leave inputs on the device");
+}
+
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.zero_stage >= 0 && plan.zero_stage <= 3, "/zero_stage", fmt::format("{} is no ZeRO stage", plan.zero_stage),
              "use 0, 1, 2 or 3");
@@ -188,6 +201,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that",
                          kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
              "use recompute full, or leave it out");
+  check_recompute_scope(plan, rules);
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   const std::size_t precision = static_cast<std::size_t>(plan.workload.precision.compute());
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",

@@ -7,6 +7,14 @@ namespace {
 
 using Pieces = std::vector<Piece>;
 
+// Among equal ones.
+Pieces numbered(Pieces pieces) {
+  for (auto piece = pieces.begin(); piece != pieces.end(); ++piece)
+    piece->sequence = static_cast<std::int32_t>(std::count_if(
+        pieces.begin(), piece, [&](const Piece& one) { return one.operation == piece->operation && one.group == piece->group; }));
+  return pieces;
+}
+
 // Walks a layer's segments in one direction and cuts them into pieces.
 class Pass {
  public:
@@ -15,8 +23,7 @@ class Pass {
   Pieces pieces() && {
     const auto count = static_cast<std::int32_t>(layer_.segments.size());
     for (std::int32_t at = 0; at < count; ++at) add_segment(is_backward() ? count - 1 - at : at);
-    number();
-    return std::move(pieces_);
+    return numbered(std::move(pieces_));
   }
 
  private:
@@ -58,19 +65,46 @@ class Pass {
     return core == all.end() ? all.front().name : core->name;
   }
 
-  void number() {
-    for (std::size_t at = 0; at < pieces_.size(); ++at)
-      pieces_[at].sequence = static_cast<std::int32_t>(
-          std::count_if(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(at),
-                        [&](const Piece& one) { return one.operation == pieces_[at].operation && one.group == pieces_[at].group; }));
-  }
-
   const Layer& layer_;
   const ParallelPlan& plan_;
   Direction direction_;
   std::int32_t at_ = 0;
   Pieces pieces_;
 };
+
+const SegmentGraph& segment_of(const Layer& layer, const Piece& piece) {
+  return layer.segments[static_cast<std::size_t>(piece.parts.segment)];
+}
+
+Pieces up_to_backward(Pieces pieces, const Layer& layer) {
+  const auto feeds_backward = [&](const Piece& piece) {
+    if (piece.group != MeshAxis::None) return piece.group == MeshAxis::Expert;  // rows that come back are read again
+    const std::vector<SegmentPart>& parts = segment_of(layer, piece).parts;
+    return std::any_of(parts.begin() + piece.parts.first, parts.begin() + piece.parts.last,
+                       [](const SegmentPart& part) { return part.feeds_backward; });
+  };
+  while (!pieces.empty() && !feeds_backward(pieces.back())) pieces.pop_back();
+  return pieces;
+}
+
+// Cores alone: what their norms put out is kept.
+Pieces of_modules(const Pieces& pieces, const Layer& layer, Modules modules) {
+  Pieces found;
+  for (std::int32_t at = 0; at < static_cast<std::int32_t>(layer.segments.size()); ++at) {
+    const SegmentGraph& segment = layer.segments[static_cast<std::size_t>(at)];
+    if (!segment.modules.meets(modules)) continue;
+    Pieces core;
+    for (Piece piece : pieces) {
+      if (piece.parts.segment != at) continue;
+      const bool is_exchange = piece.group != MeshAxis::None;
+      if (!is_exchange)
+        piece.parts = {at, std::max(piece.parts.first, segment.first_core()), std::min(piece.parts.last, segment.last_core() + 1)};
+      if (is_exchange || piece.parts.first < piece.parts.last) core.push_back(piece);
+    }
+    for (const Piece& piece : up_to_backward(std::move(core), layer)) found.push_back(piece);
+  }
+  return numbered(std::move(found));
+}
 
 }  // namespace
 
@@ -94,21 +128,18 @@ std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {
 }
 
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
+  const bool is_block = layer != LayerIndex(0) && layer != model.head();
+  if (!is_block || (plan.recompute != Recompute::Full && plan.recomputed_modules().none())) return {};
   Pieces pieces = forward_pieces(model, plan, layer);
-  const auto feeds_backward = [&](const Piece& piece) {
-    if (piece.group != MeshAxis::None) return piece.group == MeshAxis::Expert;  // rows that come back are read again
-    const std::vector<SegmentPart>& parts = model.layer(layer).segments[static_cast<std::size_t>(piece.parts.segment)].parts;
-    return std::any_of(parts.begin() + piece.parts.first, parts.begin() + piece.parts.last,
-                       [](const SegmentPart& part) { return part.feeds_backward; });
-  };
-  while (!pieces.empty() && !feeds_backward(pieces.back())) pieces.pop_back();
-  return pieces;
+  return plan.recompute == Recompute::Full ? up_to_backward(std::move(pieces), model.layer(layer))
+                                           : of_modules(pieces, model.layer(layer), plan.recomputed_modules());
 }
 
 std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {
   switch (phase) {
     case Phase::Backward: return backward_pieces(model, plan, layer);
     case Phase::Weight: return weight_pieces(model, layer);
+    case Phase::Recompute: return recompute_pieces(model, plan, layer);
     default: return forward_pieces(model, plan, layer);
   }
 }

@@ -40,7 +40,8 @@ std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& p
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 // The linear layers' weight gradients, of schedules that split the backward pass: all else is in Backward. None of the embedding.
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer);
-// A block's forward again, up to what its backward needs: the sum after the last product is left out; of experts the rows that come back are in.
+// What the plan computes again of a block, before its backward: its forward up to what backward reads, where the sum after the last product is left
+// out and of experts the rows that come back are in; or the cores of the segments that are recomputed as modules. Of other layers nothing.
 std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 
 std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase);

@@ -69,6 +69,10 @@ class Writer {
   void receive(const Visit& visit);
   void send(const Visit& visit);
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
+  bool runs_again(const Visit& visit) const {
+    return !pieces_of(visit.layer).recompute.empty() &&
+           (plan_.recompute == Recompute::Selective || plan_.recomputes(visit.layer, visit.action.microbatch));
+  }
   bool has_input_on_host(const Visit& visit) const { return plan_.offload_activations && !pieces_of(visit.layer).recompute.empty(); }
   void keep_on_host(const Visit& visit);
   void fetch(const Visit& visit, std::int32_t after);
@@ -105,9 +109,8 @@ class Writer {
 
 void Writer::cache_pieces() {
   for (const LayerIndex layer : model_.firsts) {
-    const bool is_block = layer != LayerIndex(0) && layer != model_.head();
     pieces_[model_.kind(layer)] = {forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
-                                   is_block ? recompute_pieces(model_, plan_, layer) : std::vector<Piece>{}, weight_pieces(model_, layer)};
+                                   recompute_pieces(model_, plan_, layer), weight_pieces(model_, layer)};
   }
 }
 
@@ -363,7 +366,7 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   else if (visit.action.kind == ActionKind::Weight)
     run(visit, Phase::Weight, pieces.weight);
   else {
-    if (plan_.recompute == Recompute::Full && !pieces.recompute.empty()) {
+    if (runs_again(visit)) {
       const std::int32_t gradient = std::exchange(chain_, kNobody);  // recomputing need not wait for it
       run(visit, Phase::Recompute, pieces.recompute);
       if (gradient != kNobody && program_.tasks[static_cast<std::size_t>(gradient)].stream != Stream::Compute)

@@ -105,7 +105,18 @@ class PlanGenerator {
       if (one_of({0, 0, 1}) == 1) plan.workload.precision = kept_apart();
     }
     if (plan.schedule == "interleaved" && coin()) plan.microbatch_group = static_cast<std::int32_t>(plan.num_microbatches());
+    if (one_of({0, 0, 1}) == 1 && !plan.offload_activations) draw_scope(plan);
     return plan;
+  }
+
+  void draw_scope(ParallelPlan& plan) {
+    if (plan.recompute == Recompute::Full) {
+      plan.recompute_scope = {.first = one_of({0, 1, 2}), .every = one_of({1, 2}), .but_last = coin()};
+      return;
+    }
+    plan.recompute = Recompute::Selective;
+    for (std::size_t module = 0; module < kNumModules; ++module)
+      if (one_of({0, 0, 1}) == 1) plan.recompute_scope.modules = plan.recompute_scope.modules | static_cast<Module>(module);
   }
 
   // Every kind of number in a type that does not follow from another's.

@@ -1,0 +1,76 @@
+#include "sim/plan/recompute_scope.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <sstream>
+
+namespace sim {
+namespace {
+
+constexpr std::int32_t kMostBlocks = 1'000'000;
+
+std::vector<std::string_view> names_in(Modules modules) {
+  std::vector<std::string_view> names;
+  for (std::size_t at = 0; at < kNumModules; ++at)
+    if (modules.has(static_cast<Module>(at))) names.push_back(kModuleNames[at]);
+  return names;
+}
+
+Modules read_modules(const std::string& text, std::vector<Violation>& violations) {
+  Modules modules;
+  std::istringstream names(text);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto* const found = std::find(std::begin(kModuleNames), std::end(kModuleNames), name);
+    if (found == std::end(kModuleNames))
+      violations.push_back({name, "is no part of a block", fmt::format("use {}", fmt::join(kModuleNames, ", "))});
+    else
+      modules = modules | static_cast<Module>(found - std::begin(kModuleNames));
+  }
+  return modules;
+}
+
+std::int32_t read_count(const std::string& word, const std::string& text, std::vector<Violation>& violations) {
+  std::int32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc{} && end == text.data() + text.size() && count >= 1 && count <= kMostBlocks) return count;
+  violations.push_back({word, fmt::format("needs a number of blocks, not \"{}\"", text), fmt::format("write {} 2", word)});
+  return 1;
+}
+
+}  // namespace
+
+std::string to_text(const RecomputeScope& scope) {
+  std::vector<std::string> words;
+  if (!scope.modules.none()) words.push_back(fmt::format("modules {}", fmt::join(names_in(scope.modules), ",")));
+  if (scope.first > 0) words.push_back(fmt::format("first {}", scope.first));
+  if (scope.every > 1) words.push_back(fmt::format("every {}", scope.every));
+  if (scope.but_last) words.emplace_back("but_last");
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+RecomputeScope parse_recompute_scope(std::string_view text, std::vector<Violation>& violations) {
+  RecomputeScope scope;
+  std::istringstream words{std::string(text)};
+  for (std::string word, value; words >> word; value.clear()) {
+    if (word == "but_last") {
+      scope.but_last = true;
+      continue;
+    }
+    words >> value;
+    if (word == "modules")
+      scope.modules = read_modules(value, violations);
+    else if (word == "first")
+      scope.first = read_count(word, value, violations);
+    else if (word == "every")
+      scope.every = read_count(word, value, violations);
+    else
+      violations.push_back({word, "says nothing of where recomputation holds", "use modules, first, every, but_last"});
+  }
+  return scope;
+}
+
+}  // namespace sim

@@ -1,0 +1,35 @@
+// What of `recompute` holds where: one value with one text, which plan file, command line and tables share.
+//
+//   ""                             all blocks, in all microbatches; with selective: the scores of an unfused attention
+//   "modules moe_act,layernorm"    with selective: these parts of every block (Megatron-Core's --recompute-modules; "op": torchtitan's choice)
+//   "first 4"                      with full: the first four blocks of each pipeline part (Megatron-LM's --recompute-method block)
+//   "every 2"                      with full: every second block of a part (torchtitan's selective with a number)
+//   "but_last"                     with full: not in the last microbatch, whose backward follows at once (torchgpipe's except_last)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/model/segment.h"
+#include "sim/units/input_error.h"
+
+namespace sim {
+
+struct RecomputeScope {
+  Modules modules{};
+  std::int32_t first = 0;  // 0: all
+  std::int32_t every = 1;
+  bool but_last = false;
+  bool operator==(const RecomputeScope&) const = default;
+  bool holds_for_block(std::int32_t position) const {  // in its part, from 0
+    return (first == 0 || position < first) && (position + 1) % every == 0;
+  }
+};
+
+std::string to_text(const RecomputeScope& scope);
+// What is wrong is told in `violations`, by word.
+RecomputeScope parse_recompute_scope(std::string_view text, std::vector<Violation>& violations);
+
+}  // namespace sim

@@ -1,0 +1,67 @@
+#include "sim/plan/recompute_scope.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+RecomputeScope parsed(std::string_view text) {
+  std::vector<Violation> violations;
+  RecomputeScope scope = parse_recompute_scope(text, violations);
+  EXPECT_TRUE(violations.empty()) << text;
+  return scope;
+}
+
+TEST(RecomputeScope, IsOneText) {
+  for (const char* text : {"", "modules moe_act,layernorm", "modules op", "first 4", "every 2 but_last", "first 4 every 2", "but_last"}) {
+    const RecomputeScope scope = parsed(text);
+    EXPECT_EQ(parsed(to_text(scope)), scope) << text;
+  }
+  EXPECT_EQ(to_text(parsed("modules layernorm,moe_act")), "modules moe_act,layernorm");
+  EXPECT_EQ(to_text(RecomputeScope{}), "");
+}
+
+TEST(RecomputeScope, SaysWhatItCannotRead) {
+  for (const char* text : {"modules attention", "first", "first 0", "every two", "some"}) {
+    std::vector<Violation> violations;
+    parse_recompute_scope(text, violations);
+    EXPECT_EQ(violations.size(), 1u) << text;
+  }
+}
+
+TEST(RecomputeScope, CountsTheBlocksOfAPart) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.recompute = Recompute::Full;
+  plan.recompute_scope.first = 1;
+  const auto recomputed = [&](std::int32_t microbatch) {
+    std::vector<std::int32_t> blocks;
+    for (LayerIndex layer{0}; layer.value() <= plan.model.layers + 1; ++layer)
+      if (plan.recomputes(layer, MicrobatchIndex(microbatch))) blocks.push_back(layer.value());
+    return blocks;
+  };
+  EXPECT_THAT(recomputed(0), ::testing::ElementsAre(1, 3));  // four blocks in two parts
+  plan.recompute_scope = {.every = 2};
+  EXPECT_THAT(recomputed(0), ::testing::ElementsAre(2, 4));
+  plan.recompute_scope = {.but_last = true};
+  EXPECT_THAT(recomputed(0), ::testing::ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(recomputed(static_cast<std::int32_t>(plan.num_microbatches()) - 1), ::testing::IsEmpty());
+}
+
+TEST(RecomputeScope, NeedsWhatItIsOf) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.recompute_scope.modules = Module::LayerNorm;
+  EXPECT_EQ(violations(plan).size(), 1u);
+  plan.recompute = Recompute::Selective;
+  EXPECT_TRUE(violations(plan).empty());
+  plan.recompute_scope.first = 2;
+  EXPECT_EQ(violations(plan).size(), 1u);
+  plan.recompute = Recompute::Full;
+  EXPECT_EQ(violations(plan).size(), 1u);
+  plan.recompute_scope.modules = {};
+  EXPECT_TRUE(violations(plan).empty());
+}
+
+}  // namespace
+}  // namespace sim
