@@ -46,6 +46,7 @@ struct MemoryModel::State {
         .stage = task.key.stage,
         .layer = begins || is_embedding || !task.key.layer.exists() ? task.key.layer : model.firsts[model.kind(task.key.layer).position()],
         .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
+        .forgets = effects.forgets(task.key),
         .bucket = task.bucket,
         .phase = task.key.phase,
         .operation = task.key.operation,

@@ -175,6 +175,9 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   note_reshard(plan, judgement);
   judgement.note(plan.workload.precision.compute() == Precision::Tf32, "/workload/precision", "tf32 is of the program",
                  "set torch.backends.cuda.matmul.allow_tf32");
+  judgement.refuse(plan.recompute_scope != RecomputeScope{}, "/recompute_scope",
+                   fmt::format("\"{}\" is of the program's code, and no file says it", to_text(plan.recompute_scope)),
+                   "leave it out of the plan, or export to Megatron-LM");
   judgement.note(plan.recompute == Recompute::Selective || (plan.recompute == Recompute::Full && !by_fsdp), "/recompute",
                  fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
                  plan.recompute == Recompute::Full ? "use gradient_checkpointing=True"

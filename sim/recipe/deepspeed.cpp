@@ -220,6 +220,9 @@ void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
                  "simulate the plan imported again");
   judgement.note(true, "/workload/sequence", fmt::format("sequence {} is of the program", plan.workload.sequence),
                  fmt::format("feed samples of {} tokens; give --sequence on import", plan.workload.sequence));
+  judgement.refuse(plan.recompute_scope != RecomputeScope{}, "/recompute_scope",
+                   fmt::format("\"{}\" is of the program's code, and no file says it", to_text(plan.recompute_scope)),
+                   "leave it out of the plan, or export to Megatron-LM");
   judgement.note(plan.recompute != Recompute::None, "/recompute",
                  fmt::format("recompute {} is of the program", kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
                  "call model.gradient_checkpointing_enable()");

@@ -79,6 +79,9 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
                                            : "gradients are reduced with the last microbatch there, in the plan with each",
                  "simulate the plan imported again");
   refuse_networks(plan.model, judgement);
+  const RecomputeScope& scope = plan.recompute_scope;
+  judgement.refuse(scope.every > 1 || scope.but_last || scope.modules.has(Module::Op), "/recompute_scope",
+                   fmt::format("\"{}\" has no setting there", to_text(scope)), "name modules, or the first blocks of each part");
   judgement.note(plan.zero_stage != 3 && !plan.prefetch, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
   judgement.note(plan.training.checkpoint_interval > 0 || plan.training.loss_scale_rule != LossScaleRule::PyTorch, "/training",
                  "how often is saved, and how the loss scale follows overflows, is left to the program", "add --save and --save-interval");
@@ -205,6 +208,8 @@ void settle_megatron(Draft& draft) {
   if (!draft.microbatch) draft.wrong.push_back({"micro-batch-size", "is missing", "give the command that starts the training"});
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
+  if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
+  if (plan.recompute != Recompute::Full) plan.recompute_scope.first = 0;
   plan.vocabulary_multiple *= plan.mesh.tensor;
   draft.reduces_each = plan.zero_stage >= 2;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/program.h"
@@ -120,18 +121,36 @@ void read_deepspeed_document(const Value& v, Draft& d) {
   d.strategy = d.plan.zero_stage;
 }
 
-void read_recomputed_modules(const Value& v, Draft&) {
-  if (v.text() != "core_attn")
-    v.lost(fmt::format("'{}': a plan recomputes attention's core alone", v.text()), "mind their time and memory");
+// Attention's core alone is the program's default, and the plan's.
+void read_recomputed_modules(const Value& v, Draft& d) {
+  Modules modules;
+  std::string unread;
+  std::istringstream names(v.text());
+  for (std::string name; names >> name;) {
+    std::erase_if(name, [](char letter) { return std::string_view("[],'\"").find(letter) != std::string_view::npos; });
+    const auto* const found = std::find(std::begin(kModuleNames), std::end(kModuleNames), name);
+    if (found == std::end(kModuleNames) || static_cast<Module>(found - std::begin(kModuleNames)) == Module::Op)
+      unread += " " + name;
+    else
+      modules = modules | static_cast<Module>(found - std::begin(kModuleNames));
+  }
+  if (!unread.empty()) v.lost(fmt::format("holds{}, which a plan has no word for", unread), "mind their time and memory");
+  if (modules != Modules(Module::CoreAttention)) d.plan.recompute_scope.modules = modules;
+}
+std::string recomputed_modules(const ParallelPlan& plan) {
+  std::string text;
+  for (std::size_t at = 0; at < kNumModules; ++at)
+    if (plan.recomputed_modules().has(static_cast<Module>(at))) text += fmt::format("{}{}", text.empty() ? "" : " ", kModuleNames[at]);
+  return text.empty() ? "core_attn" : text;
 }
 void read_recomputed_layers(const Value& v, Draft& d) {
   const std::int64_t layers = v.count();
   const std::string* const method = said(d, "recompute-method");
-  const bool is_block = method != nullptr && *method == "block";
-  if (d.plan.recompute != Recompute::Full || (!is_block && layers == 1)) return;
-  if (is_block)
-    v.lost(fmt::format("is {} of a stage's blocks by method block: the plan recomputes all of them", layers), "mind time and memory");
-  else
+  if (method != nullptr && *method == "block") {
+    d.plan.recompute_scope.first = static_cast<std::int32_t>(std::min<std::int64_t>(layers, d.plan.model.layers));
+    return;
+  }
+  if (d.plan.recompute == Recompute::Full && layers > 1)
     v.lost(fmt::format("is {}: {} blocks are recomputed together, in the plan each by itself", layers, layers), "mind memory");
 }
 void read_granularity(const Value& v, Draft& d) { d.plan.recompute = static_cast<Recompute>(v.choice(kRecomputeNames)); }
@@ -366,15 +385,15 @@ constexpr Field kFields[] = {
        if (v.boolean()) d.plan.recompute = Recompute::Selective;
      }},
     {"checkpoint-activations", "", nullptr, read_old_recompute},
-    {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, "core_attn"); },
+    {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, recomputed_modules(p)); },
      read_recomputed_modules},
     {"recompute-method", "activations-checkpoint-method",
-     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "uniform"); },
+     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, p.recompute_scope.first > 0 ? "block" : "uniform"); },
      [](const Value& v, Draft& d) {
        if (is_on(v.text()) && said(d, "recompute-granularity") == nullptr) d.plan.recompute = Recompute::Full;
      }},
     {"recompute-num-layers", "checkpoint-num-layers activations-checkpoint-num-layers",
-     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "1"); },
+     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, std::to_string(std::max(1, p.recompute_scope.first))); },
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) read_recomputed_layers(v, d);
      }},

@@ -40,10 +40,20 @@ void network_count(const Value& v, Draft&) { v.count(); }  // torchtitan_network
 void read_recomputation(const Value& v, Draft& d) {
   const std::string& text = v.text();
   const bool is_full = text == "full" || text.starts_with("FullAC"), is_none = !is_on(text);
+  const bool is_selective = text == "selective" || text.starts_with("SelectiveAC");
+  if (!is_full && !is_none && !is_selective) v.lost(fmt::format("{}: is taken as a choice of operators", text), "mind time and memory");
   d.plan.recompute = is_full ? Recompute::Full : is_none ? Recompute::None : Recompute::Selective;
-  if (!is_full && !is_none)
-    v.lost(fmt::format("{}: a choice of operators is kept, another than the plan's, which recomputes attention's scores alone", text),
-           "mind time and memory");
+  d.plan.recompute_scope = {.modules = d.plan.recompute == Recompute::Selective ? Modules(Module::Op) : Modules()};
+}
+// "op", or every how many blocks.
+void read_selective_option(const Value& v, Draft& d) {
+  if (v.text() == "op" || d.plan.recompute != Recompute::Selective) return;
+  d.plan.recompute = Recompute::Full;
+  d.plan.recompute_scope = {.every = v.degree()};
+}
+Written written_recomputation(const ParallelPlan& plan) {
+  if (plan.recompute == Recompute::Full) return "FullAC.Config()";
+  return plan.recomputed_modules().has(Module::Op) ? "SelectiveAC.Config()" : "None";
 }
 // Modules of each virtual stage, in the model's order.
 std::string modules_text(const ParallelPlan& plan) {
@@ -177,8 +187,8 @@ constexpr Field kTorchtitanFields[] = {
        d.plan.offload_optimizer = v.boolean();
        if (v.boolean()) v.lost("offloads parameters, too, which a plan does not", "mind memory and time");
      }},
-    {"activation_checkpoint", "activation_checkpoint.mode",
-     [](const ParallelPlan& p) { return Written(p.recompute == Recompute::Full ? "FullAC.Config()" : "None"); }, read_recomputation},
+    {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
+    {"activation_checkpoint.selective_ac_option", "selective_ac_option", nullptr, read_selective_option},
     {"debug.seed", "seed", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
      [](const Value& v, Draft& d) {
        d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
@@ -255,8 +265,12 @@ void judge_torchtitan(const ParallelPlan& plan, Judgement& judgement) {
   judgement.note(true, "", "rates and data are those of llama3_8b", "set them in the recipe");
   judgement.note(precision == Precision::Bf16 && !reduces_in_fp32(plan), "/workload/precision", "gradients are reduced in fp32 there",
                  "plan with --fp32-gradients");
-  judgement.note(plan.recompute == Recompute::Selective, "/recompute", "selective is another choice of operators there",
+  const Modules modules = plan.recomputed_modules();
+  judgement.note(plan.recompute == Recompute::Selective && modules.none(), "/recompute", "selective is another choice of operators there",
                  "a fused attention kernel needs none; otherwise use recompute=full");
+  judgement.refuse(plan.recompute_scope != RecomputeScope{.modules = modules} || !(modules.none() || modules == Modules(Module::Op)),
+                   "/recompute_scope", fmt::format("\"{}\" has no setting there", to_text(plan.recompute_scope)),
+                   "recompute all blocks, or modules op");
   judgement.note(plan.vocabulary_multiple != 128, "/vocabulary_multiple", "the vocabulary is the model's",
                  fmt::format("pad it to a multiple of {}", plan.vocabulary_multiple));
   judgement.note(plan.zero_stage == 3 && plan.mesh.copies() == 1, "/zero_stage", "one rank has nothing to share", "nothing to do");
@@ -307,7 +321,8 @@ std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSet
       comment_lines(head) + fmt::format("#\n#   torchrun --nnodes {} --nproc-per-node {} -m torchtitan.train --module plan --config plan\n",
                                         plan.cluster.nodes(), plan.cluster.devices_per_node());
   text += "from dataclasses import replace\nfrom functools import partial\n\nimport torch.nn as nn\n";
-  if (plan.recompute == Recompute::Full) text += "from torchtitan.distributed.activation_checkpoint import FullAC\n";
+  if (const std::string policy = *written_recomputation(plan); policy != "None")
+    text += fmt::format("from torchtitan.distributed.activation_checkpoint import {}\n", policy.substr(0, policy.find('.')));
   text +=
       "from torchtitan.models.common import ComplexRoPE, Embedding, Linear, RMSNorm\n"
       "from torchtitan.models.common.config_utils import get_attention_config, make_ffn_config, make_gqa_config\n"
@@ -377,10 +392,7 @@ void settle_function(Draft& draft) {
   if (!draft.sequence) draft.sequence = 2048;
   if (draft.said.contains("activation_checkpoint")) return;
   draft.plan.recompute = Recompute::Selective;
-  draft.lost.push_back(
-      {"activation_checkpoint",
-       "is not said: the program recomputes a choice of operators, another than the plan's, which is attention's scores alone",
-       "mind time and memory"});
+  draft.plan.recompute_scope.modules = Module::Op;
 }
 
 std::int64_t less_layers(const Draft& draft, const std::string& end) {

@@ -83,8 +83,20 @@ ContextAlgorithm context_of(const Layout& layout) {
                                    : ContextAlgorithm::AllGather;
 }
 
-Recompute recompute_of(RecomputeKind kind) {
-  return kind == RecomputeKind::Full ? Recompute::Full : kind == RecomputeKind::AttentionCore ? Recompute::Selective : Recompute::None;
+struct Recomputation {
+  Recompute what = Recompute::None;
+  RecomputeScope scope{};
+};
+Recomputation recompute_of(RecomputeKind kind) {
+  switch (kind) {
+    case RecomputeKind::Full: return {Recompute::Full, {}};
+    case RecomputeKind::EverySecondLayer: return {Recompute::Full, {.every = 2}};
+    case RecomputeKind::AttentionCore: return {Recompute::Selective, {}};
+    case RecomputeKind::CheapOperators: return {Recompute::Selective, {.modules = Module::Op}};
+    case RecomputeKind::SaveProjections: return {Recompute::Selective, {.modules = Module::Mlp | Module::LayerNorm}};
+    case RecomputeKind::None: break;
+  }
+  return {};
 }
 
 StageCut cut_of(const RunDescription& run) {
@@ -96,10 +108,6 @@ StageCut cut_of(const RunDescription& run) {
   for (const StageBlocks& stage : cut_stages(run.network, layout))
     cut.first.push_back(LayerIndex(stage.embedding ? 0 : small(stage.first + 1)));
   return cut;
-}
-
-bool keeps_or_repeats_whole_parts(RecomputeKind kind) {
-  return kind == RecomputeKind::None || kind == RecomputeKind::AttentionCore || kind == RecomputeKind::Full;
 }
 
 }  // namespace
@@ -116,7 +124,6 @@ std::string why_not_lowered(const RunDescription& run) {
       {net.attention.kind == AttentionKind::Sliding, "has windowed attention"},
       {net.effective_sequence != real(net.sequence), "pads its samples"},
       {net.experts && !layout.expert_tensor && layout.tensor > 1, "keeps experts whole on tensor ranks"},
-      {!keeps_or_repeats_whole_parts(run.execution.recompute), "recomputes single operators"},
       {run.execution.place != OptimizerPlace::Device, "keeps its optimizer on the host"},
       {run.execution.optimizer != StepOptimizer::Adam, "has another optimizer than Adam"},
       {layout.zero_stage > 0 && layout.zero_group != layout.data * layout.context, "shards over a part of the data ranks"},
@@ -157,7 +164,9 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   plan.reshard_after_forward = layout.reshard;
   if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;  // shards of each microbatch are added
   plan.sequence_parallel = layout.sequence_parallel;
-  plan.recompute = recompute_of(run.execution.recompute);
+  const auto [what, scope] = recompute_of(run.execution.recompute);
+  plan.recompute = what;
+  plan.recompute_scope = scope;
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError("plan", std::move(found));
   return plan;
 }

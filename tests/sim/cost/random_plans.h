@@ -141,8 +141,9 @@ inline std::string describe(const ParallelPlan& plan) {
   return std::string(kDeviceKindNames[static_cast<std::size_t>(plan.cluster.hardware.kind)]) + " D" + std::to_string(plan.mesh.data) +
          " P" + std::to_string(plan.mesh.pipeline) + " T" + std::to_string(plan.mesh.tensor) + context_text(plan) + " " + plan.schedule +
          " zero" + std::to_string(plan.zero_stage) + (plan.sequence_parallel ? " sp" : "") +
-         (plan.recompute == Recompute::Full ? " recompute" : "") + (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") +
-         (plan.prefetch ? " prefetch" : "") + (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
+         (plan.recompute == Recompute::None ? "" : " recompute (" + to_text(plan.recompute_scope) + ")") +
+         (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + (plan.prefetch ? " prefetch" : "") +
+         (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
          (plan.offload_activations ? " inputs" : "") + " unit" + std::to_string(plan.layers_per_unit) + " near" +
          std::to_string(plan.mesh.reshard) + " m" + std::to_string(plan.num_microbatches()) + " " + plan.model.model_type +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");

@@ -265,5 +265,36 @@ TEST(Simulate, AnOrderWrittenOutIsTheSchedule) {
   }
 }
 
+// What is recomputed in fewer places takes less time, and more memory.
+TEST(Simulate, RecomputationHoldsWhereItsScopeSays) {
+  for (const std::int32_t tensor : {1, 2}) {
+    ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = tensor});
+    plan.cluster.hardware = testing::small_gpu();
+    plan.workload.precision = Precision::Bf16;
+    plan.sequence_parallel = tensor > 1;
+    plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 256, .forced_balance = true};
+    const auto run = [&](Recompute recompute, const RecomputeScope& scope) {
+      plan.recompute = recompute;
+      plan.recompute_scope = scope;
+      const auto result = simulate(make_model_graph(plan), plan);
+      return std::pair(result.step_time, result.devices[0].peak_memory);
+    };
+    const auto none = run(Recompute::None, {}), full = run(Recompute::Full, {});
+    const auto is_between = [&](const auto& some) {
+      return none.first < some.first && some.first < full.first && none.second >= some.second && some.second >= full.second;
+    };
+    EXPECT_TRUE(is_between(run(Recompute::Full, {.first = 1})));
+    EXPECT_TRUE(is_between(run(Recompute::Full, {.every = 2})));
+    EXPECT_TRUE(is_between(run(Recompute::Full, {.but_last = true})));
+    const auto activation = run(Recompute::Selective, {.modules = Module::MoeActivation}),
+               experts = run(Recompute::Selective, {.modules = Module::Moe}), op = run(Recompute::Selective, {.modules = Module::Op});
+    EXPECT_TRUE(is_between(activation));
+    EXPECT_TRUE(is_between(experts));
+    EXPECT_TRUE(is_between(op));
+    EXPECT_LT(activation.first, experts.first);
+    EXPECT_GT(activation.second, experts.second);
+  }
+}
+
 }  // namespace
 }  // namespace sim

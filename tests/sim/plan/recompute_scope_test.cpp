@@ -7,7 +7,7 @@
 namespace sim {
 namespace {
 
-RecomputeScope parsed(std::string_view text) {
+RecomputeScope scope_of(std::string_view text) {
   std::vector<Violation> violations;
   RecomputeScope scope = parse_recompute_scope(text, violations);
   EXPECT_TRUE(violations.empty()) << text;
@@ -16,10 +16,10 @@ RecomputeScope parsed(std::string_view text) {
 
 TEST(RecomputeScope, IsOneText) {
   for (const char* text : {"", "modules moe_act,layernorm", "modules op", "first 4", "every 2 but_last", "first 4 every 2", "but_last"}) {
-    const RecomputeScope scope = parsed(text);
-    EXPECT_EQ(parsed(to_text(scope)), scope) << text;
+    const RecomputeScope scope = scope_of(text);
+    EXPECT_EQ(scope_of(to_text(scope)), scope) << text;
   }
-  EXPECT_EQ(to_text(parsed("modules layernorm,moe_act")), "modules moe_act,layernorm");
+  EXPECT_EQ(to_text(scope_of("modules layernorm,moe_act")), "modules moe_act,layernorm");
   EXPECT_EQ(to_text(RecomputeScope{}), "");
 }
 

@@ -53,15 +53,28 @@ TEST(MegatronFields, EmbeddingAndLossCountAsBlocks) {
   EXPECT_THAT(blocks_of(plan.plan), ElementsAre(1, 2, 1));
 }
 
-TEST(MegatronFields, BlocksOfAMethodAreTold) {
-  EXPECT_THAT(
-      testing::text_of(
-          testing::imported(
-              "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-num-layers 2 --recompute-method block "
-              "--recompute-granularity full",
-              llamas(1))
-              .lost),
-      HasSubstr("recompute-num-layers: is 2 of a stage's blocks"));
+TEST(MegatronFields, BlocksOfAMethodAreThoseOfAPart) {
+  const ParallelPlan plan =
+      testing::imported(
+          "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-num-layers 2 --recompute-method block "
+          "--recompute-granularity full",
+          llamas(1))
+          .plan;
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_EQ(to_text(plan.recompute_scope), "first 2");
+}
+
+// Modules belong to selective: with full they are without effect there.
+TEST(MegatronFields, ModulesAreReadWithTheirGranularity) {
+  const auto scope_of = [](const std::string& granularity) {
+    return to_text(testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --recompute-modules moe_act "
+                                     "layernorm --recompute-granularity " +
+                                         granularity,
+                                     llamas(1))
+                       .plan.recompute_scope);
+  };
+  EXPECT_EQ(scope_of("selective"), "modules moe_act,layernorm");
+  EXPECT_EQ(scope_of("full"), "");
 }
 
 }  // namespace

@@ -41,9 +41,27 @@ TEST(LayerTasks, SequenceParallelGathersBeforeAndScattersAfter) {
 }
 
 TEST(LayerTasks, RecomputeLeavesOutTheLastSum) {
-  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.recompute = Recompute::Full;
   EXPECT_THAT(operations(recompute_pieces(make_model_graph(plan), plan, LayerIndex(1))),
               ElementsAre(Operation::Attention, Operation::AllReduce, Operation::AttentionResidual, Operation::Mlp));
+}
+
+// The core alone, from what its norm put out.
+TEST(LayerTasks, AModuleIsRecomputedFromItsNorm) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  const auto again = [&](LayerIndex layer) { return recompute_pieces(make_model_graph(plan), plan, layer); };
+  EXPECT_TRUE(again(LayerIndex(1)).empty());
+  plan.recompute = Recompute::Selective;
+  EXPECT_TRUE(again(LayerIndex(1)).empty());
+  plan.recompute_scope.modules = Module::Mlp;
+  EXPECT_THAT(operations(again(LayerIndex(1))), ElementsAre(Operation::Mlp));
+  EXPECT_EQ(again(LayerIndex(1)).front().parts.first, 1);
+  EXPECT_TRUE(again(LayerIndex(0)).empty());
+  plan.sequence_parallel = true;
+  EXPECT_THAT(operations(again(LayerIndex(1))), ElementsAre(Operation::AllGather, Operation::Mlp));
+  plan.recompute_scope.modules = Module::LayerNorm;  // within its part's backward
+  EXPECT_TRUE(again(LayerIndex(1)).empty());
 }
 
 }  // namespace
