@@ -28,7 +28,7 @@ std::string sentence(const std::string& file, const sim::Violation& violation) {
 
 // Told on stderr in any case; stdout itself may be what failed.
 int report(const Console& console, const std::string& file, const Failure& failure) {
-  for (const sim::Violation& violation : failure.violations) console.say(sentence(file, violation));
+  for (const sim::Violation& violation : sim::grouped(failure.violations)) console.say(sentence(file, violation));
   try {
     if (console.form() == Form::Json) console.result("", [&] { return error_document(file, failure.violations, failure.exit_code); });
   } catch (const sim::InputError&) {

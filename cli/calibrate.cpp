@@ -26,7 +26,9 @@ std::string corrections_table(const sim::HardwareProfile& profile) {
 }  // namespace
 
 int run(const CalibrateOptions& options, const Console& console) {
-  require_output(options.output, {});  // a profile may be calibrated where it is
+  std::vector<std::string> read = {options.cluster};
+  for (const std::string& run : options.runs) read.push_back(run + "/plan.json");
+  require_outputs({{options.output}}, read);
   const sim::Cluster cluster = sim::load_cluster(options.cluster, sim::DeviceCount{1});
   std::vector<sim::CalibrationRun> runs;
   for (const std::string& folder : options.runs) runs.push_back(load_run(folder));

@@ -49,7 +49,7 @@ void write_both(const CompareOptions& options, const sim::ModelGraph& model, con
 
 // What is read, so that nothing of it is written over.
 std::vector<std::string> files_of(const CompareOptions& options, const sim::ParallelPlan& plan) {
-  std::vector<std::string> files = {options.run + "/plan.json"};
+  std::vector<std::string> files = {options.run + "/plan.json", options.cluster};
   for (sim::Rank rank(0); rank.value() < plan.mesh.ranks(); ++rank) files.push_back(options.run + "/" + sim::trace_file_name(rank));
   return files;
 }
@@ -58,7 +58,7 @@ std::vector<std::string> files_of(const CompareOptions& options, const sim::Para
 
 int run(const CompareOptions& options, const Console& console) {
   sim::ParallelPlan plan = sim::load_plan(options.run + "/plan.json");
-  require_output(options.timeline, files_of(options, plan));
+  require_outputs({{options.timeline, sim::OwnFile::Trace}}, files_of(options, plan));
   const std::vector<sim::RankTrace> traces = sim::read_run_traces(options.run);
   sim::require_traces_of(plan, traces, options.run);
   price_by(plan, options.cluster);

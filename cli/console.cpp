@@ -37,6 +37,10 @@ void Console::result(std::string_view text, const std::function<std::string()>& 
 
 void Console::say(std::string_view line) const { write(stderr, line); }
 
+void Console::note(const std::vector<sim::Violation>& notes) const {
+  for (const sim::Violation& one : sim::grouped(notes)) say("note: " + sim::located(one) + "; " + one.remedy);
+}
+
 std::string Console::heading(std::string_view text) const { return bold_ ? "\033[1m" + std::string(text) + "\033[0m" : std::string(text); }
 
 }  // namespace cli

@@ -143,7 +143,7 @@ std::string error_document(const std::string& file, const std::vector<sim::Viola
   return printed("error", {{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", violations_json(violations)}}}});
 }
 
-std::string search_document(const PlanOptions& options, const planner::SearchResult& result) {
+std::string search_document(const PlanOptions& options, const planner::SearchResult& result, const std::vector<sim::Violation>& notes) {
   Json excluded = Json::array();
   for (const planner::Exclusion& exclusion : result.excluded)
     excluded.push_back({{"family", exclusion.family},
@@ -162,12 +162,13 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
                             {"pruned_risk", result.pruned_risk},
                             {"pruned_bound", result.pruned_bound},
                             {"simulated", result.simulated},
+                            {"notes", violations_json(notes)},
                             {"proof", result.proof}});
 }
 
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
                                 const std::optional<sim::Goodput>& goodput) {
-  Json document = {{"plan", shape_json(plan)}, {"result", result_json(plan, result)}};
+  Json document = {{"plan", shape_json(plan)}, {"result", result_json(plan, result)}, {"notes", violations_json(sim::notes(plan))}};
   if (goodput) document["training"] = goodput_json(*goodput);
   return printed("simulation", document);
 }
@@ -191,9 +192,12 @@ std::string comparison_document(const sim::Comparison& comparison, const sim::Cl
                                 {"noise_ratio", comparison.noise}});
 }
 
-std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens) {
-  return printed("tokens",
-                 {{"output", options.output}, {"texts", options.texts}, {"tokens", tokens}, {"vocabulary", 256}, {"type", "uint16"}});
+std::string tokenize_document(const TokenizeOptions& options, const TokenizedText& text) {
+  return printed("tokens", {{"output", options.output},
+                            {"texts", options.texts},
+                            {"tokens", text.tokens},
+                            {"vocabulary", text.vocabulary},
+                            {"type", text.is_wide ? "uint32" : "uint16"}});
 }
 
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics) {

@@ -18,11 +18,15 @@
 namespace cli {
 
 std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code);
-std::string search_document(const PlanOptions& options, const planner::SearchResult& result);
+std::string search_document(const PlanOptions& options, const planner::SearchResult& result, const std::vector<sim::Violation>& notes = {});
 std::string simulation_document(const sim::ParallelPlan& plan, const sim::SimulationResult& result,
                                 const std::optional<sim::Goodput>& goodput = {});
 std::string comparison_document(const sim::Comparison& comparison, const sim::Cluster& priced_by);
-std::string tokenize_document(const TokenizeOptions& options, std::int64_t tokens);
+struct TokenizedText {
+  std::int64_t tokens = 0, vocabulary = 256;
+  bool is_wide = false;  // 32 bits a token
+};
+std::string tokenize_document(const TokenizeOptions& options, const TokenizedText& text);
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
 std::string export_document(const ExportOptions& options);
 std::string recipe_document(const sim::Program& program, const sim::Recipe& recipe, const std::string& folder);

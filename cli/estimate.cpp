@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/table.h"
 #include "sim/estimate/network_config.h"
+#include "sim/model/config_notes.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {

@@ -8,11 +8,21 @@
 #include "cli/launch.h"
 #include "cli/recipe_text.h"
 #include "sim/units/input_error.h"
+#include "sim/units/own_file.h"
 
 namespace cli {
 namespace {
 
 int export_weights(const ExportOptions& options, const Console& console) {
+  if (!std::filesystem::is_directory(options.source)) {
+    const bool is_there = std::filesystem::exists(options.source);
+    throw sim::InputError(options.source,
+                          {{"", is_there ? "is no run folder" : "is not there",
+                            is_there ? "name the folder of a run; a plan file leaves with --to PROGRAM" : "check the path"}});
+  }
+  const std::string weights = options.output + "/model.safetensors", config = options.output + "/config.json";
+  sim::require_own(weights, sim::OwnFile::Weights);
+  if (std::filesystem::exists(config) && !std::filesystem::exists(weights)) sim::require_own(config, sim::OwnFile::Weights);
   const int status = run_worker({"export", "--out", options.source, "--weights", options.output});
   if (status != kSuccess) return refused_by_worker(options.source, status, console);
   console.result("Weights: " + options.output + "/model.safetensors, config.json", [&] { return export_document(options); });

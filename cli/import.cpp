@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
 #include "cli/recipe_text.h"
+#include "sim/model/config_notes.h"
 
 namespace cli {
 namespace {
@@ -29,7 +30,7 @@ sim::Recompute recompute_of(const std::string& name) {
 }  // namespace
 
 int run(const ImportOptions& options, const Console& console) {
-  require_output(options.output, {options.recipe, options.model, options.cluster});
+  require_outputs({{options.output}}, {options.recipe, options.model, options.cluster, options.software});
   sim::RecipeContext context{.model = std::nullopt,
                              .cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices}),
                              .sequence = options.sequence,
@@ -42,6 +43,8 @@ int run(const ImportOptions& options, const Console& console) {
   if (!options.model.empty()) context.model = sim::load_model_config(options.model);
   if (!options.software.empty()) context.cluster.software = sim::load_software(options.software);
   const sim::ImportedPlan imported = sim::import_recipe(options.recipe, context);
+  if (!options.model.empty()) console.note(sim::config_notes(options.model));
+  console.note(sim::notes(imported.plan));
   sim::save_plan(imported.plan, options.output);
   console.result(import_text(imported, options.output), [&] { return import_document(imported, options.output); });
   return kSuccess;

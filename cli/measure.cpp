@@ -84,7 +84,7 @@ std::string profile_text(const sim::HardwareProfile& profile, const std::string&
 }  // namespace
 
 int run(const MeasureOptions& options, const Console& console) {
-  require_output(options.output, {});
+  require_outputs({{options.output}}, {});
   const ScratchFolder scratch;
   Progress progress("measure: pass");
   sim::HardwareProfile profile;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <iostream>
 #include <span>
 
@@ -16,7 +17,40 @@ namespace {
 
 constexpr const char* kVersion = "meshwright 0.1";
 
-CLI::Range up_to(std::int64_t most) { return CLI::Range(std::int64_t{1}, most); }  // what is written can be read again
+// "1,000,000".
+std::string readable(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+constexpr std::int64_t kAny = INT32_MAX;
+
+// A whole number; CLI11 judges by doubles, and tells them all.
+CLI::Validator between(std::int64_t least, std::int64_t most) {
+  const bool has_end = most < kAny;
+  const std::string range = has_end ? "from " + readable(least) + " to " + readable(most) : "of at least " + readable(least);
+  const auto judge = [=](std::string& text) -> std::string {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_whole = error == std::errc{} && end == text.data() + text.size();
+    if (is_whole && number >= least && number <= most) return "";
+    return is_whole && number > most ? "'" + text + "' is above " + readable(most) : "'" + text + "' is no whole number " + range;
+  };
+  return CLI::Validator(judge, "", "").description(has_end ? readable(least) + " to " + readable(most) : "");
+}
+CLI::Validator up_to(std::int64_t most) { return between(1, most); }  // what is written can be read again
+
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  const auto judge = [=](std::string& text) -> std::string {
+    if (std::find(names.begin(), names.end(), text) != names.end()) return "";
+    const std::string near = sim::near_name_remedy(text, names, "");
+    return "'" + text + "' is none of " + all + (near.empty() ? "" : "; " + near);
+  };
+  return CLI::Validator(judge, "", "").description("{" + all + "}");
+}
 
 // CLI11 leaves a subcommand's values where its options point: one place for all of them, of which one is used.
 struct Values {
@@ -54,13 +88,13 @@ void declare_measure(CLI::App& app, Values& values) {
       ->capture_default_str();
   command->add_option("--ranks", values.measure.ranks, "How many ranks measure at once, one run each")
       ->delimiter(',')
-      ->check(CLI::Range(1, 256));
+      ->check(between(1, 256));
 }
 
 void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--model", plan.model, "Hugging Face config.json")->required();
   command->add_option("--cluster", plan.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
-  command->add_option("--devices,--gpus", plan.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--devices,--gpus", plan.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
@@ -80,10 +114,10 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
 void declare_training(CLI::App* command, PlanOptions& plan) {
   command->add_option("--learning-rate", plan.learning_rate, "Stands in the plan's training block")->capture_default_str();
   command->add_option("--checkpoint-interval", plan.checkpoint_interval, "Steps between checkpoints; 0: at the end only")
-      ->check(CLI::Range(std::int64_t{0}, sim::kMostSteps))
+      ->check(between(0, sim::kMostSteps))
       ->capture_default_str();
   command->add_option("--seed", plan.seed, "Of initial weights, sample order and dropout")
-      ->check(CLI::Range(std::int64_t{0}, sim::kLargestSeed))
+      ->check(between(0, sim::kLargestSeed))
       ->capture_default_str();
 }
 
@@ -101,12 +135,12 @@ void declare_plan(CLI::App& app, Values& values) {
   declare_plan_request(command, values.plan);
   command->add_option("--fix", values.fixed, "axis=value, repeated: " + planner::axis_names())->expected(1)->take_all();
   command->add_option("--risk", values.plan.risk, "Chance to run out of memory up to which a plan competes")->capture_default_str();
-  command->add_option("--top", values.plan.top, "How many plans to show")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--top", values.plan.top, "How many plans to show")->check(between(1, kAny))->capture_default_str();
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
-      ->check(CLI::PositiveNumber);
+      ->check(between(1, kAny));
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
   command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
-      ->check(CLI::IsMember(program_names()));
+      ->check(one_of(program_names()));
   command->add_flag(
       "--offload", values.plan.offload,
       "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
@@ -135,7 +169,7 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
         command->add_option("--stragglers", training.stragglers_per_day, "How often a day a device becomes slow")->capture_default_str(),
         command->add_option("--straggler-time", training.straggler_time, "How long it stays so, on average")->capture_default_str(),
         command->add_option("--straggler-factor", training.straggler_factor, "How many times as long it computes")->capture_default_str(),
-        command->add_option("--draws", training.draws, "How many trainings are drawn")->check(CLI::Range(1, 100000))->capture_default_str(),
+        command->add_option("--draws", training.draws, "How many trainings are drawn")->check(between(1, 100000))->capture_default_str(),
         command->add_option("--seed", training.seed, "Of the draws")->capture_default_str()})
     option->needs(steps);
 }
@@ -148,13 +182,13 @@ void declare_estimate(CLI::App& app, Values& values) {
   command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")
       ->required();
   command->add_option("--cluster", estimate.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
-  command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));
   command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
   command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")
       ->capture_default_str();
   command->add_option("--precision", estimate.precision, "fp32, tf32, fp16, bf16 or fp8")->capture_default_str();
-  command->add_option("--top", estimate.top, "How many layouts to show")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--top", estimate.top, "How many layouts to show")->check(between(1, kAny))->capture_default_str();
 }
 
 void declare_simulate(CLI::App& app, Values& values) {
@@ -166,7 +200,7 @@ void declare_simulate(CLI::App& app, Values& values) {
   command->add_option("--memory-snapshot", values.simulate.memory_snapshot,
                       "The planned memory as a PyTorch memory snapshot (.pickle) to write; opens in pytorch.org/memory_viz");
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
-  command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(CLI::Range(20, 1000))->capture_default_str();
+  command->add_option("--columns", values.simulate.columns, "Width of the drawing")->check(between(20, 1000))->capture_default_str();
   command->add_flag("--check", values.simulate.check, "Let the independent checkers judge the graph and the timeline");
   command->add_option("--order", values.simulate.order,
                       "Take the pipeline's order from this CSV (one row a rank, cells like 0F0, 1I2, 1W2)");
@@ -183,10 +217,14 @@ void declare_simulate(CLI::App& app, Values& values) {
 }
 
 void declare_tokenize(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "tokenize", "Text files -> byte-level tokens (uint16, little-endian, no header)",
-                                  "meshwright tokenize README.md LICENSE -o tokens.bin");
+  CLI::App* command = add_command(
+      app, values, "tokenize", "Text files -> tokens, by a tokenizer.json or a byte each",
+      "meshwright tokenize README.md LICENSE -o tokens.bin\n  meshwright tokenize text.txt --tokenizer model/tokenizer.json -o tokens.bin");
   command->add_option("text", values.tokenize.texts, "Text files, joined in this order")->required();
-  add_output(command, values.tokenize.output, "Token file to write");
+  command->add_option("--tokenizer", values.tokenize.tokenizer,
+                      "tokenizer.json of Hugging Face (byte-pair or unigram); default: a token a byte. Special tokens are not added");
+  add_output(command, values.tokenize.output,
+             "Token file to write: uint16 without a header, or uint32 behind one where 16 bits are too few");
 }
 
 void declare_run(CLI::App& app, Values& values) {
@@ -194,7 +232,7 @@ void declare_run(CLI::App& app, Values& values) {
                                   "meshwright run plan.json --data tokens.bin --steps 20 -o run/");
   command->add_option("plan", values.run.plan, "Plan file")->required();
   command->add_option("--data", values.run.data, "Token file (see tokenize)")->required();
-  command->add_option("--steps", values.run.steps, "Train up to this step")->required()->check(CLI::PositiveNumber);
+  command->add_option("--steps", values.run.steps, "Train up to this step")->required()->check(between(1, kAny));
   CLI::Option* resume = command->add_flag("--resume", values.run.resume,
                                           "Go on from the last checkpoint of the run folder, also under a plan of another layout");
   command
@@ -203,18 +241,18 @@ void declare_run(CLI::App& app, Values& values) {
                    "minimum_learning_rate, warmup_steps, decay_steps, weight_decay, gradient_clip, global_batch")
       ->needs(resume);
   command->add_option("--token-type", values.run.token_type, "What the token file holds, where it does not say so itself: uint16, uint32")
-      ->check(CLI::IsMember({"auto", "uint16", "uint32"}))
+      ->check(one_of({"auto", "uint16", "uint32"}))
       ->capture_default_str();
   command
       ->add_option(
           "--hang-limit", values.run.hang_limit,
           "Seconds without any progress of any rank after which the run is ended; 0: never; default: 60, or 20 steps if that is more")
-      ->check(CLI::NonNegativeNumber);
+      ->check(between(0, kAny));
   command->add_option("--weights", values.run.weights, "Hugging Face safetensors (file or folder) to start from")->excludes(resume);
   CLI::Option* restarts = command
                               ->add_option("--max-restarts", values.run.max_restarts,
                                            "After a rank failed, start again from the last checkpoint, so many times")
-                              ->check(CLI::NonNegativeNumber)
+                              ->check(between(0, kAny))
                               ->capture_default_str();
   command->add_option("--fallback", values.run.fallback, "Plan of the same training for the ranks that are left, used by a restart")
       ->needs(restarts);
@@ -238,10 +276,8 @@ void declare_compare(CLI::App& app, Values& values) {
   command->add_flag("--text", values.compare.text, "Draw both timelines");
   command->add_option("--timeline", values.compare.timeline,
                       "Trace to write with both, rank by rank, the measured step the median one: .perfetto-trace, else Chrome JSON");
-  command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(CLI::Range(20, 1000))->capture_default_str();
-  command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  command->add_option("--columns", values.compare.columns, "Width of the drawings")->check(between(20, 1000))->capture_default_str();
+  command->add_option("--warm-up", values.compare.warm_up, "First steps that are left out")->check(between(0, kAny))->capture_default_str();
 }
 
 void declare_calibrate(CLI::App& app, Values& values) {
@@ -283,7 +319,7 @@ void declare_export(CLI::App& app, Values& values) {
   command->add_option("source", values.exported.source, "Plan file with --to, or run folder")->required();
   command
       ->add_option("--to", values.exported.to, "Program that the plan is for; what it cannot say is an error, what is left to it is told")
-      ->check(CLI::IsMember(program_names()));
+      ->check(one_of(program_names()));
   add_output(command, values.exported.output, "Folder to write");
 }
 
@@ -296,11 +332,11 @@ void declare_import(CLI::App& app, Values& values) {
   command->add_option("--model", import.model,
                       "Hugging Face config.json of the network, where the file does not say it; compared where it does");
   command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
-  command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(CLI::PositiveNumber);
+  command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));
   command->add_option("--software", import.software,
                       "What runs on the GPUs: a profile in profiles/software, or a file; default: the cluster's, else the program's own");
   command->add_option("--recompute", import.recompute, "What the program's code recomputes, where the file does not say")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(sim::kRecomputeNames), std::end(sim::kRecomputeNames))));
+      ->check(one_of(std::vector<std::string>(std::begin(sim::kRecomputeNames), std::end(sim::kRecomputeNames))));
   command->add_option("--global-batch", import.global_batch, "Samples a step, where the file does not say")
       ->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", import.sequence, "Tokens a sample, where the file does not say")->check(up_to(sim::kMostTokens));

@@ -54,7 +54,7 @@ struct SimulateOptions {
 
 struct TokenizeOptions {
   std::vector<std::string> texts;
-  std::string output;
+  std::string output, tokenizer{};  // tokenizer: empty: a token a byte
 };
 
 struct RunOptions {

@@ -1,13 +1,19 @@
-// Said before the work, which may take minutes: that a result can be written where it is asked for, and over nothing that is read.
-// Used by the subcommands that write files.
+// Said before the work, which may take minutes: that results can be written where they are asked for, over nothing that is read, over nothing that
+// somebody else wrote, and each to a place of its own. Used by the subcommands that write files.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "sim/units/own_file.h"
+
 namespace cli {
 
-// `output` empty: nothing is written, nothing to say. Throws sim::InputError.
-void require_output(const std::string& output, const std::vector<std::string>& inputs);
+struct Output {
+  std::string path;  // empty: nothing is written
+  sim::OwnFile kind = sim::OwnFile::Document;
+};
+
+void require_outputs(const std::vector<Output>& outputs, const std::vector<std::string>& inputs);  // throws sim::InputError
 
 }  // namespace cli

@@ -1,5 +1,7 @@
 #include "cli/plan_request.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -11,6 +13,7 @@
 #include "planner/constraints.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/input_error.h"
+#include "sim/units/near_name.h"
 
 namespace cli {
 namespace {
@@ -28,7 +31,8 @@ std::size_t position_of(const std::string& option, const std::string& value, std
                         Violations& violations) {
   const auto found = std::find(names.begin(), names.end(), value);
   if (found == names.end()) {
-    violations.push_back({option, "'" + value + "' is none of " + join(names), "use one of these"});
+    violations.push_back({option, "'" + value + "' is none of " + join(names),
+                          sim::near_name_remedy(value, std::vector<std::string>(names.begin(), names.end()), "use one of these")});
     return 0;
   }
   return static_cast<std::size_t>(std::distance(names.begin(), found));
@@ -53,6 +57,9 @@ Violations why_not(const sim::ParallelPlan& plan, bool by_worker, const sim::Pro
     for (sim::Violation& refused : sim::why_not_for(*program, plan)) found.push_back(std::move(refused));
   return found;
 }
+
+// In as many digits as it has: of 3e-4 it is 3e-05, not 2.9999999999999997e-05.
+double a_tenth(double number) { return std::stod(fmt::format("{:.15g}", number / 10)); }
 
 // "5 %", "5%".
 double risk_of(const std::string& text, Violations& violations) {
@@ -79,7 +86,9 @@ planner::SearchRequest search_request(const PlanOptions& options) {
       .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
   request.risk = risk_of(options.risk, violations);
   request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
-  if (!(options.learning_rate > 0) || options.learning_rate > 1e6) violations.push_back({"--learning-rate", "must be above 0", "try 3e-4"});
+  if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
+    violations.push_back(
+        {"--learning-rate", fmt::format("is {}, which is no number above 0 and up to 1e6", options.learning_rate), "try 3e-4"});
   if (!violations.empty()) throw sim::InputError("", violations);
   request.vocabulary_multiple = options.vocabulary_multiple;
   if (const Violations found = planner::workload_violations(request); !found.empty()) throw sim::InputError(options.model, found);
@@ -94,7 +103,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   }
   request.offload = options.offload;
   request.training.learning_rate = options.learning_rate;
-  request.training.minimum_learning_rate = options.learning_rate / 10;
+  request.training.minimum_learning_rate = a_tenth(options.learning_rate);
   request.training.checkpoint_interval = options.checkpoint_interval;
   request.training.seed = options.seed;
   return request;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cli/table.h"
 #include "sim/cluster/whose_speed.h"
@@ -166,11 +167,27 @@ std::string aside(const planner::RankedPlan& risky, bool has_best) {
                      risky.why_not_best);
 }
 
+// Families that are out for one reason but for its numbers are one line: "tensor=3 and 8 more".
 std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
+  struct Like {
+    const planner::Exclusion* first;
+    std::int64_t candidates = 0;
+    std::size_t more = 0;
+  };
+  std::map<std::string, std::size_t> lines;
+  std::vector<Like> all;
+  for (const planner::Exclusion& one : excluded) {
+    const auto [line, is_new] = lines.try_emplace(sim::without_numbers(one.family + '\n' + one.code + '\n' + one.reason), all.size());
+    if (is_new) all.push_back({&one});
+    if (!is_new) ++all[line->second].more;
+    all[line->second].candidates += one.candidates;
+  }
   std::vector<Row> rows{{"family", "candidates", "because", "reason"}};
-  for (const planner::Exclusion& exclusion : excluded)
-    rows.push_back({exclusion.family, std::to_string(exclusion.candidates), exclusion.code,
-                    exclusion.reason + (exclusion.nearest_fix.empty() ? "" : "; nearest fix: " + exclusion.nearest_fix)});
+  for (const Like& like : all) {
+    const planner::Exclusion& one = *like.first;
+    rows.push_back({one.family + (like.more == 0 ? "" : fmt::format(" and {} more", like.more)), std::to_string(like.candidates), one.code,
+                    one.reason + (one.nearest_fix.empty() ? "" : "; nearest fix: " + one.nearest_fix)});
+  }
   return table_text(rows);
 }
 

@@ -73,55 +73,52 @@ LaunchRequest launch_request(const RunOptions& options, const sim::ParallelPlan&
   return request;
 }
 
-// Reads what the ranks wrote since the last look.
-class MetricsFollower {
+// The whole lines that a file got since the last look; what stood in it before is not new.
+class NewLines {
  public:
-  explicit MetricsFollower(const RunOptions& options)
-      : path_(options.output + "/metrics.ndjson"), steps_(options.steps), progress_("run: step") {
+  explicit NewLines(std::string path) : path_(std::move(path)) {
     std::error_code error;
     const std::uintmax_t size = std::filesystem::file_size(path_, error);
     if (!error) read_ = static_cast<std::streamoff>(size);
   }
-  void look() {
+  std::vector<std::string> look() {
+    std::vector<std::string> lines;
     std::ifstream file(path_);
     file.seekg(read_);
-    for (std::string line; std::getline(file, line) && !file.eof(); read_ = file.tellg())
-      if (const std::optional<StepMetrics> step = parse_metrics(line)) last_ = *step;
-    if (last_)
-      progress_.update({.done = last_->step,
-                        .all = steps_,
-                        .details = fmt::format("loss {:.4f}, {:.0f} tokens/s", last_->loss, last_->tokens_per_second)});
-    else
-      progress_.update({.done = 0, .all = steps_, .details = "starting"});
+    for (std::string line; std::getline(file, line) && !file.eof(); read_ = file.tellg()) lines.push_back(line);
+    return lines;
   }
 
  private:
   std::string path_;
-  std::int64_t steps_;
-  Progress progress_;
   std::streamoff read_ = 0;
-  std::optional<StepMetrics> last_;
 };
 
-// What rank 0 notes for the person who started it, as soon as it stands in its file.
-class NotesFollower {
+// Told while the ranks train: the newest step, and what rank 0 notes for the person who started it.
+class Follower {
  public:
-  NotesFollower(const std::string& folder, const Console& console) : path_(folder + "/stderr.0.txt"), console_(console) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path_, error);
-    if (!error) read_ = static_cast<std::streamoff>(size);
-  }
+  Follower(const RunOptions& options, const Console& console)
+      : metrics_(options.output + "/metrics.ndjson"),
+        notes_(options.output + "/stderr.0.txt"),
+        steps_(options.steps),
+        progress_("run: step"),
+        console_(console) {}
   void look() {
-    std::ifstream file(path_);
-    file.seekg(read_);
-    for (std::string line; std::getline(file, line) && !file.eof(); read_ = file.tellg())
+    for (const std::string& line : metrics_.look())
+      if (const std::optional<StepMetrics> step = parse_metrics(line)) last_ = *step;
+    const std::string details =
+        last_ ? fmt::format("loss {:.4f}, {:.0f} tokens/s", last_->loss, last_->tokens_per_second) : std::string("starting");
+    progress_.update({.done = last_ ? last_->step : 0, .all = steps_, .details = details});
+    for (const std::string& line : notes_.look())
       if (line.starts_with("note: ")) console_.say(line);
   }
 
  private:
-  std::string path_;
+  NewLines metrics_, notes_;
+  std::int64_t steps_;
+  Progress progress_;
   const Console& console_;
-  std::streamoff read_ = 0;
+  std::optional<StepMetrics> last_;
 };
 
 int failed(const FailedRun& run, const Console& console) {
@@ -205,13 +202,11 @@ void forget_heartbeats(const std::string& folder) {
 int launch_once(const RunOptions& options, const sim::ParallelPlan& plan, const Console& console) {
   if (interrupted()) return kInterrupted;
   forget_heartbeats(options.output);
-  MetricsFollower follower(options);
-  NotesFollower notes(options.output, console);
+  Follower follower(options, console);
   Watchdog watchdog({.folder = options.output, .plan = plan, .limit = options.hang_limit});
   bool hangs = false;
   const int status = launch(launch_request(options, plan), [&] {
     follower.look();
-    notes.look();
     if (hangs) return false;  // told once
     const Watchdog::Finding finding = watchdog.look();
     for (const std::string& word : finding.words) console.say(word);

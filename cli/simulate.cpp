@@ -67,11 +67,14 @@ void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const 
 }  // namespace
 
 int run(const SimulateOptions& options, const Console& console) {
-  for (const std::string& output : {options.timeline, options.memory_snapshot, options.write_order})
-    require_output(output, {options.plan, options.order});
-  require_output(options.write_plan, {options.order});  // the plan itself may be rewritten
+  require_outputs({{options.timeline, sim::OwnFile::Trace},
+                   {options.memory_snapshot, sim::OwnFile::Snapshot},
+                   {options.write_order, sim::OwnFile::Order},
+                   {options.write_plan}},
+                  {options.plan, options.order});
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   if (!options.order.empty()) take_order(plan, options.order);
+  console.note(sim::notes(plan));
   const sim::ModelGraph model = sim::make_model_graph(plan);
   const bool wants_timeline = options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty();
   const sim::Disturbances disturbances = disturbances_of(options, plan);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <map>
+
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
@@ -24,17 +27,32 @@ sim::ValidationRows validated(const ValidateOptions& options) {
   return sim::predict_file(options.rows);
 }
 
+// Rows of one kind fail alike: one line, under the name of the first.
+void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& console) {
+  std::vector<sim::Violation> errors;
+  std::map<std::string, std::string> first;
+  for (const sim::PredictedRow& row : rows) {
+    if (row.error.empty()) continue;
+    const bool is_named = row.error.starts_with(row.id + ": ");
+    errors.push_back({"", is_named ? row.error.substr(row.id.size() + 2) : row.error, ""});
+    first.emplace(errors.back().problem, row.id);
+  }
+  for (const sim::Violation& error : sim::grouped(errors)) {
+    const auto same = std::ranges::find_if(first, [&](const auto& one) { return error.problem.starts_with(one.first); });
+    console.say("error: " + (same == first.end() ? "" : same->second + ": ") + error.problem);
+  }
+}
+
 }  // namespace
 
 int run(const ValidateOptions& options, const Console& console) {
-  require_output(options.output, {options.rows});
+  require_outputs({{options.output}}, {options.rows});
   const sim::ValidationRows rows = validated(options);
   if (!options.output.empty()) sim::save_text_file(sim::predictions_document(rows.predictions), options.output);
   if (rows.predictions.empty())
     throw sim::InputError(options.rows, {{"", "holds no rows", "give a file like profiles/published/rows.json"}});
   const sim::Score score = sim::score(rows);
-  for (const sim::PredictedRow& row : rows.predictions)
-    if (!row.error.empty()) console.say("error: " + row.error);
+  say_errors(rows.predictions, console);
   console.result(sim::score_text(score), [&] { return sim::score_document(score); });
   // The engine says of rows that it has no words for them yet; any other error is the row's.
   const bool broken = !options.by_engine && score.errors > 0;

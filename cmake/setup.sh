@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 planner_packages=(ca-certificates clang cmake g++ ninja-build python3 libboost-graph-dev libcli11-dev libfmt-dev
-                  libgmock-dev libgtest-dev libtbb-dev libyaml-cpp-dev nlohmann-json3-dev)
+                  libgmock-dev libgtest-dev libicu-dev libtbb-dev libyaml-cpp-dev nlohmann-json3-dev)
 executor_packages=(libbenchmark-dev libopenmpi-dev openmpi-bin python3-venv)
 gui_packages=(fonts-dejavu-core fonts-wqy-microhei qt6-base-dev qt6-svg-dev qt6-qpa-plugins qt6-wayland libclang-rt-dev libgl-dev zlib1g-dev xvfb openbox weston)
 test_packages=(clang-format)

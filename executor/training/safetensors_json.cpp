@@ -42,7 +42,7 @@ SafetensorsFile::Entry read_entry(const sim::JsonReader& reader) {
 
 std::string safetensors_header(std::span<const NamedTensor> tensors) {
   sim::Json header = sim::Json::object();
-  header["__metadata__"] = {{"format", "pt"}};  // Hugging Face's reader asks for it
+  header["__metadata__"] = {{"format", "pt"}, {"producer", "meshwright"}};  // Hugging Face's reader asks for it
   std::size_t begin = 0;
   for (const NamedTensor& tensor : tensors) {
     const std::size_t end = begin + tensor.values.nbytes();

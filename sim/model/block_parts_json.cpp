@@ -1,6 +1,7 @@
 #include "sim/model/block_parts_json.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/model/attention_form_json.h"
 #include "sim/units/json_reader.h"
@@ -97,6 +98,17 @@ void write_falcon_block(Json& json, const ModelConfig& model) {
   if (model.parallel_blocks) json["num_ln_in_parallel_attn"] = model.shared_norm ? 1 : 2;
   json["multi_query"] = model.kv_heads == 1;
   json["alibi"] = model.position == Position::Alibi;
+}
+
+void read_score_factor(const JsonReader& config, ModelConfig& model) {
+  if (!config.has("attn_output_multiplier")) return;
+  const double factor = config.number("attn_output_multiplier", {}, {1e-6, 1e6}), divided = 1 / (factor * factor);
+  const auto usual = static_cast<double>(model.head_dim);
+  model.score_scale = std::abs(divided - usual) < 1e-6 * usual ? 0 : divided;
+}
+
+void write_score_factor(Json& json, const ModelConfig& model) {
+  if (model.score_scale > 0) json["attn_output_multiplier"] = 1 / std::sqrt(model.score_scale);
 }
 
 void read_position_rows(const JsonReader& config, ModelConfig& model) {

@@ -17,6 +17,9 @@ void write_latent_block(Json& json, const ModelConfig& model);
 void read_falcon_block(const JsonReader& config, ModelConfig& model);
 void write_falcon_block(Json& json, const ModelConfig& model);
 
+void read_score_factor(const JsonReader& config, ModelConfig& model);
+void write_score_factor(Json& json, const ModelConfig& model);
+
 void read_position_rows(const JsonReader& config, ModelConfig& model);
 
 }  // namespace sim

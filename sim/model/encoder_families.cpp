@@ -18,7 +18,9 @@ constexpr Key kBert[] = {
     share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
-constexpr Switch kEncoder[] = {{"is_decoder", false, "a decoder"}, {"add_cross_attention", false, "cross-attention"}};
+constexpr Switch kEncoder[] = {{"is_decoder", "false", "a decoder"},
+                               {"add_cross_attention", "false", "cross-attention"},
+                               {"position_embedding_type", "\"absolute\"", "positions relative to each other"}};
 
 // With the head of masked language modelling: a product and a norm in front of the tied projection, which has a bias. No pooler.
 void describe_bert(ModelConfig& config) {

@@ -21,10 +21,12 @@ constexpr Key kGptOss[] = {flag_key("attention_bias", &ModelConfig::attention_bi
                            {"", Part::Experts}};
 constexpr Key kGrok1[] = {{"max_attn_value", &ModelConfig::score_cap, kUnlessUsual},
                           {"embedding_multiplier_scale", &ModelConfig::embedding_factor, kUnlessUsual},
+                          {"attn_output_multiplier", Part::ScoreFactor},
                           {"output_multiplier_scale", &ModelConfig::logit_factor, kUnlessUsual},
                           {"", Part::Experts}};
-constexpr Switch kLatentSwitches[] = {{"rope_interleave", true, "turning halves of a head instead of neighbours"},
-                                      {"attention_bias", false, "a bias of latent attention"}};
+constexpr Switch kOlmoeSwitches[] = {{"clip_qkv", "null", "clamping queries, keys and values"}};
+constexpr Switch kLatentSwitches[] = {{"rope_interleave", "true", "turning halves of a head instead of neighbours"},
+                                      {"attention_bias", "false", "a bias of latent attention"}};
 
 void describe_v3(ModelConfig& config) {
   describe_llama(config);
@@ -70,6 +72,7 @@ const Family kExpertFamilies[] = {
            describe_llama(config);
            config.qk_norm = QkNorm::Joint;
          },
+     .switches = kOlmoeSwitches,
      .complete = projection_follows},
     {.name = "qwen2_moe",
      .keys = llama_keys(),

@@ -13,7 +13,8 @@
 namespace sim {
 
 // What takes more than one key. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
-enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock };
+// ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
+enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock, ScoreFactor };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
 
@@ -35,9 +36,8 @@ enum class WindowPattern : std::uint8_t { Never, All, Odd, AllButEveryNth, Switc
 
 // A switch that would turn the network into one that is not described here.
 struct Switch {
-  std::string_view key;
-  bool accepted;
-  std::string_view meaning;  // of the other value
+  std::string_view key, accepted;  // as JSON
+  std::string_view meaning;        // of another value
 };
 
 struct Family {

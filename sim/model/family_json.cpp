@@ -42,7 +42,7 @@ class Reader {
       : config_(config),
         model_(model),
         key_(key),
-        name_(!key.also.empty() && config.has(std::string(key.also)) && !config.has(std::string(key.name)) ? key.also : key.name) {}
+        name_(!key.also.empty() && !config.has(std::string(key.name)) && config.has(std::string(key.also)) ? key.also : key.name) {}
 
   void operator()(std::int64_t ModelConfig::*field) const {
     if (config_.has(name_)) {
@@ -80,6 +80,7 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
       return;
     case Part::PositionRows: return read_position_rows(config, model);
     case Part::FalconBlock: return read_falcon_block(config, model);
+    case Part::ScoreFactor: return read_score_factor(config, model);
   }
 }
 
@@ -93,6 +94,7 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
       return;
     case Part::PositionRows: json["max_position_embeddings"] = model.max_positions + model.position_offset; return;
     case Part::FalconBlock: return write_falcon_block(json, model);
+    case Part::ScoreFactor: return write_score_factor(json, model);
   }
 }
 
@@ -124,6 +126,13 @@ ModelConfig described(const Family& family) {
   return model;
 }
 
+void judge_switch(const JsonReader& config, const Switch& one) {
+  const std::string key(one.key);
+  if (!config.has(key) || config.json()[key] == Json::parse(one.accepted)) return;
+  config.violate(key, fmt::format("is {}: {} is not supported", config.json()[key].dump(), one.meaning),
+                 "plan another network: with another value it would be one, too");
+}
+
 }  // namespace
 
 ModelConfig read_by_family(const JsonReader& config, const Family& family) {
@@ -137,10 +146,7 @@ ModelConfig read_by_family(const JsonReader& config, const Family& family) {
   each_key(family, [&](const Key& key) {
     if (const Part* part = std::get_if<Part>(&key.field)) read_part(config, family, *part, model);
   });
-  for (const Switch& one : family.switches)
-    if (config.boolean(std::string(one.key), one.accepted) != one.accepted)
-      config.violate(std::string(one.key), fmt::format("is {}: {} is not supported", !one.accepted, one.meaning),
-                     "plan another network: with another value it would be one, too");
+  for (const Switch& one : family.switches) judge_switch(config, one);
   family.complete(model);
   return model;
 }

@@ -21,9 +21,9 @@ constexpr Key kGpt2[] = {
     share_key("attn_pdrop", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
-constexpr Switch kGpt2Switches[] = {{"scale_attn_weights", true, "unscaled attention"},
-                                    {"scale_attn_by_inverse_layer_idx", false, "attention scaled by the layer"},
-                                    {"add_cross_attention", false, "cross-attention"}};
+constexpr Switch kGpt2Switches[] = {{"scale_attn_weights", "true", "unscaled attention"},
+                                    {"scale_attn_by_inverse_layer_idx", "false", "attention scaled by the layer"},
+                                    {"add_cross_attention", "false", "cross-attention"}};
 
 constexpr Key kGptNeox[] = {
     size_key("num_hidden_layers", &ModelConfig::layers),
@@ -60,8 +60,8 @@ constexpr Key kOpt[] = {
     flag_key("enable_bias", &ModelConfig::attention_bias),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
-constexpr Switch kOptSwitches[] = {{"layer_norm_elementwise_affine", true, "norms without weights"},
-                                   {"_remove_final_layer_norm", false, "no norm in front of the head"}};
+constexpr Switch kOptSwitches[] = {{"layer_norm_elementwise_affine", "true", "norms without weights"},
+                                   {"_remove_final_layer_norm", "false", "no norm in front of the head"}};
 
 constexpr Key kBloom[] = {
     size_key("n_layer", &ModelConfig::layers, KeyUse::Needed, "num_hidden_layers"),
@@ -74,7 +74,7 @@ constexpr Key kBloom[] = {
     share_key("attention_dropout", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
-constexpr Switch kBloomSwitches[] = {{"apply_residual_connection_post_layernorm", false, "a residual behind the norm"}};
+constexpr Switch kBloomSwitches[] = {{"apply_residual_connection_post_layernorm", "false", "a residual behind the norm"}};
 
 constexpr Key kFalcon[] = {
     size_key("num_hidden_layers", &ModelConfig::layers, KeyUse::Needed, "n_layer"),

@@ -33,7 +33,7 @@ constexpr Key kGemma[] = {
     size_key("intermediate_size", &ModelConfig::ffn),
     size_key("max_position_embeddings", &ModelConfig::max_positions, KeyUse::Written),
     size_key("vocab_size", &ModelConfig::vocabulary),
-    {"hidden_activation", &ModelConfig::activation},
+    {"hidden_activation", &ModelConfig::activation, KeyUse::Written, "hidden_act"},
     positive_key("rms_norm_eps", &ModelConfig::norm_epsilon),
     {"rope_theta", Part::Rotary},
     deviation_key("initializer_range"),
@@ -53,7 +53,7 @@ constexpr Key kGemmaCaps[] = {{"query_pre_attn_scalar", &ModelConfig::score_scal
                               {"attn_logit_softcapping", &ModelConfig::score_cap, KeyUse::Written},
                               {"final_logit_softcapping", &ModelConfig::logit_cap, KeyUse::Written},
                               {"sliding_window", Part::Windows}};
-constexpr Switch kOneWay[] = {{"use_bidirectional_attention", false, "attention to what follows"}};
+constexpr Switch kOneWay[] = {{"use_bidirectional_attention", "false", "attention to what follows"}};
 
 // Weights of norms count from 1, tokens enter times the root of their width.
 void describe_gemma(ModelConfig& config) {

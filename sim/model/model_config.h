@@ -99,7 +99,7 @@ std::int64_t window_of(const ModelConfig& config, std::int64_t block);  // 0: al
 std::vector<Violation> violations(const ModelConfig& config);
 
 // Reads config.json as it is. Throws InputError with all violations (unknown model_type, sizes that are not positive,
-// heads that do not divide hidden, ...). Keys that mean nothing here are ignored.
+// heads that do not divide hidden, ...). Keys that are not read: config_notes().
 ModelConfig load_model_config(const std::string& path);
 
 // The same keys that Hugging Face uses, so that the plan file holds a readable config.

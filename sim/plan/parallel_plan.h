@@ -131,6 +131,8 @@ StageCut even_cut(std::int64_t num_blocks, PipelineShape shape);  // blocks as e
 
 // Every rule a plan must keep, all violations at once (empty: the plan can be lowered). Memory is not judged here.
 std::vector<Violation> violations(const ParallelPlan& plan);
+// What a person should know of a plan that keeps every rule: a sequence beyond the positions that the network was made for.
+std::vector<Violation> notes(const ParallelPlan& plan);
 // Fields that the worker cannot perform yet, from one table (kRunnable in runnable.cpp); empty: runnable. Exit code 30.
 std::vector<Violation> why_not_runnable(const ParallelPlan& plan);
 

@@ -52,6 +52,7 @@ struct PlanField {
   // stays what it was; `hashed`: what then stands for the field that has it.
   bool is_older_spelling = false;
   FieldValue (*hashed)(const ParallelPlan&) = nullptr;
+  bool may_change = false;  // where a run goes on from a checkpoint, if it is asked for: how it trains from there, not what
 };
 
 std::span<const PlanField> plan_fields();

@@ -22,6 +22,11 @@ bool keeps_apart(const ParallelPlan& plan) {
   return plan.workload.precision != usual && !sums_in_fp32;
 }
 
+// Its gradient begins on a stage that has nothing to send it through; not tried with real ranks.
+bool ends_with_the_head_alone(const ParallelPlan& plan) {
+  return !plan.cut.first.empty() && plan.cut.first.back().value() > plan.model.layers;
+}
+
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
      [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
@@ -30,6 +35,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "state gradients=fp32, or nothing"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope != RecomputeScope{}; },
      "the worker recomputes all blocks in all microbatches, or attention's scores", "leave it out"},
+    {"/cut", ends_with_the_head_alone, "the last part is the head alone, which the worker does not perform", "leave it a block"},
 });
 
 }  // namespace

@@ -152,9 +152,9 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
     return;
   }
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
-  rules.must(parts <= plan.model.layers, "/mesh/pipeline",
-             fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks", plan.mesh.pipeline, plan.chunks, parts,
-                         plan.model.layers),
+  rules.must(parts <= plan.model.layers + 2, "/mesh/pipeline",
+             fmt::format("{} stages x {} chunks = {} parts, but the model has {} blocks, an embedding and a head", plan.mesh.pipeline,
+                         plan.chunks, parts, plan.model.layers),
              "use fewer stages or chunks");
   rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks",
              fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
@@ -171,8 +171,9 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
              "give the first layer of each part");
   if (!right_size || first.empty()) return;
   const bool ascending = std::adjacent_find(first.begin(), first.end(), [](LayerIndex a, LayerIndex b) { return a >= b; }) == first.end();
-  rules.must(first.front() == LayerIndex(0) && ascending && first.back().value() <= plan.model.layers, "/cut",
-             "must start with layer 0 (the embedding), ascend, and leave a block to the last part", "use ascending first layers: 0 .. L");
+  rules.must(first.front() == LayerIndex(0) && ascending && first.back().value() <= plan.model.layers + 1, "/cut",
+             "must start with layer 0 (the embedding), ascend, and leave the head to the last part",
+             "use ascending first layers: 0 .. L + 1");
 }
 
 void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
@@ -224,6 +225,13 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
   return std::move(rules).take();
+}
+
+std::vector<Violation> notes(const ParallelPlan& plan) {
+  const std::int64_t positions = plan.model.max_positions, sequence = plan.workload.sequence;
+  if (plan.model.position != Position::Rotary || positions == 0 || sequence <= positions) return {};
+  return {{"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
+           "rotary positions go on, but weights trained on fewer have never seen them: stretch them (rope_scaling), or use a shorter one"}};
 }
 
 }  // namespace sim

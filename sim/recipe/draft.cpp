@@ -90,7 +90,7 @@ void settle_batch(Draft& draft, const RecipeContext& context) {
 void settle_cut(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
-  if (parts > plan.model.layers)
+  if (parts > plan.model.layers + (draft.blocks.empty() ? 0 : 2))
     return draft.wrong.push_back(
         {"", fmt::format("{} stages x {} chunks are more than the model's {} blocks", plan.mesh.pipeline, plan.chunks, plan.model.layers),
          "use fewer"});

@@ -30,6 +30,9 @@ struct Draft {
   std::optional<std::int64_t> sequence, global_batch, microbatch, accumulation_steps, processes, bucket_elements;
   std::optional<std::int64_t> replicate, shard;  // data degrees of FSDP: copies of the weights, ranks that share one; -1: the rest
   std::optional<std::int64_t> blocks_of_chunk, first_blocks, last_blocks;
+  struct Ends {
+    std::int64_t first = 1, last = 1;
+  } less_layers{};  // torchtitan: what embedding and head weigh where layers are dealt out
   std::optional<Precision> precision;
   std::optional<std::int64_t> local_batch;  // of a data rank: all its microbatches
   std::optional<bool> fp32_gradients, reduces_each, sequence_parallel;

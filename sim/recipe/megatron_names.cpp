@@ -143,6 +143,6 @@ const std::string_view kMegatronWithoutEffect =
     "use-contiguous-buffers-in-ddp no-contiguous-buffers-in-local-ddp no-scatter-gather-tensors-in-pipeline "
     "scatter-gather-tensors-in-pipeline use-te te-* attention-output-gate-* num-channels patch-dim num-classes dist-url "
     "deepspeed-activation-checkpointing "
-    "ENV_VARS.* TEST_TYPE BEFORE_SCRIPT AFTER_SCRIPT MODE METRICS METRICS_* ";
+    "ENV_VARS.* TEST-TYPE BEFORE-SCRIPT AFTER-SCRIPT TEST_TYPE BEFORE_SCRIPT AFTER_SCRIPT MODE METRICS METRICS_* ";
 
 }  // namespace sim

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/units/own_file.h"
 #include "sim/units/text_file.h"
 
 namespace sim {
@@ -104,12 +105,24 @@ Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
   return recipe;
 }
 
+namespace {
+
+// JSON has no place for a word of ours: the same text is written over, another is not.
+void require_replaceable(const RecipeFile& file, const std::string& path) {
+  const bool is_order = file.name.ends_with(".csv");
+  if (std::filesystem::is_regular_file(path) && load_text_file(path) == file.text) return;
+  require_own(path, is_order ? OwnFile::Order : OwnFile::Recipe);
+}
+
+}  // namespace
+
 Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder) {
   Recipe recipe = make_recipe(program, plan);
   if (!recipe.refused.empty()) throw InputError(fmt::format("{} cannot say this plan", program.title), recipe.refused);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw InputError(folder, {{"", error.message(), "give a folder that can be made"}});
+  for (const RecipeFile& file : recipe.files) require_replaceable(file, folder + "/" + file.name);
   for (const RecipeFile& file : recipe.files) save_text_file(file.text, folder + "/" + file.name);
   return recipe;
 }

@@ -88,6 +88,11 @@ void read_schedule(const Value& value, Draft& draft) {
     value.wrong(fmt::format("is '{}'", value.text()), "use GPipe, 1F1B, Interleaved1F1B or ZBVZeroBubble, or give the order as CSV");
 }
 
+std::int64_t few(const Value& layers) {
+  constexpr std::int64_t kMost = 1'000'000;
+  return std::clamp<std::int64_t>(layers.integer(), 0, kMost);
+}
+
 constexpr Field kTorchtitanFields[] = {
     {"network.n_layers", "n_layers", network_size<&ModelConfig::layers>, network_count, true},
     {"network.dim", "dim", network_size<&ModelConfig::hidden>, network_count},
@@ -174,6 +179,10 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) {
        if (v.text() != "None") d.blocks_of_chunk = v.degree();
      }},
+    {"parallelism.pipeline_parallel_first_stage_less_layers", "pipeline_parallel_first_stage_less_layers", nullptr,
+     [](const Value& v, Draft& d) { d.less_layers.first = few(v); }},
+    {"parallelism.pipeline_parallel_last_stage_less_layers", "pipeline_parallel_last_stage_less_layers", nullptr,
+     [](const Value& v, Draft& d) { d.less_layers.last = few(v); }},
     {"parallelism.module_fqns_per_model_part", "module_fqns_per_model_part pipeline_parallel_module_fqns_per_model_part",
      [](const ParallelPlan& p) { return of_stages(p, modules_text(p)); }, read_modules},
     {"parallelism.context_parallel_degree", "context_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.context); },
@@ -395,18 +404,11 @@ void settle_function(Draft& draft) {
   draft.plan.recompute_scope.modules = Module::Op;
 }
 
-std::int64_t less_layers(const Draft& draft, const std::string& end) {
-  for (const char* section : {"parallelism.", "experimental.", ""})
-    if (const auto text = draft.said.find(section + ("pipeline_parallel_" + end + "_stage_less_layers")); text != draft.said.end())
-      return std::atoll(text->second.c_str());
-  return 1;
-}
-
 // Layers and a weight for each end are dealt out evenly, the first parts get one more (distributed/pipeline_parallel.py, release 0.3.0):
 // 32 layers in 4 parts are 8, 9, 8 and 7.
 void settle_parts(Draft& draft) {
   ParallelPlan& plan = draft.plan;
-  const std::int64_t stages = plan.mesh.pipeline, first = less_layers(draft, "first"), last = less_layers(draft, "last");
+  const std::int64_t stages = plan.mesh.pipeline, first = draft.less_layers.first, last = draft.less_layers.last;
   const bool looped = plan.schedule == "interleaved" || plan.schedule == "zbv";
   const std::int64_t all = plan.model.layers + first + last, each = draft.blocks_of_chunk.value_or(0);
   const bool is_named = !draft.blocks.empty();

@@ -69,8 +69,7 @@ const std::string_view kTorchtitanWithoutEffect =
     "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method experimental.context_parallel_rotate_method "
     "context_parallel_rotate_method parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "
     "SIZES training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base model "
-    "checkpoint_folder save_tb_folder folder async_mode export_dtype keep_latest_k "
-    "parallelism.pipeline_parallel_first_stage_less_layers parallelism.pipeline_parallel_last_stage_less_layers ";
+    "checkpoint_folder save_tb_folder folder async_mode export_dtype keep_latest_k ";
 
 const TorchtitanFunction* torchtitan_function(std::string_view module, std::string_view name) {
   const auto row = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const TorchtitanFunction& one) {

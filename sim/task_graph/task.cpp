@@ -44,7 +44,7 @@ bool read_name(std::string_view text, std::span<const std::string_view> names, E
 
 template <class Enum, std::size_t N>
 std::string_view name_of(Enum value, const std::string_view (&names)[N]) {
-  return names[static_cast<std::size_t>(value)];
+  return static_cast<std::size_t>(value) < N ? names[static_cast<std::size_t>(value)] : "?";  // of a file that is damaged
 }
 
 }  // namespace

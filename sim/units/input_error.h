@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sim {
@@ -15,6 +16,12 @@ struct Violation {
 
 // "where: problem"; the problem alone where no place is known.
 std::string located(const Violation& violation);
+
+// A text in which every number is a #: what two lines have in common that differ in numbers alone.
+std::string without_numbers(std::string_view text);
+
+// Those that differ in numbers alone, and stand for four or more, as one with their count: 40 rows without a batch are one line.
+std::vector<Violation> grouped(const std::vector<Violation>& violations);
 
 class InputError : public std::runtime_error {
  public:

@@ -47,14 +47,17 @@ std::string why_not_json(const std::string& message) {
 }
 
 // Told by the parser as it goes; a later value would silently replace the earlier one.
+template <class Document>
 class KeysOnce {
  public:
-  bool operator()(int, Json::parse_event_t event, const Json& parsed) {
+  using Event = typename Document::parse_event_t;
+  bool operator()(int, Event event, const Document& parsed) {
     switch (event) {
-      case Json::parse_event_t::object_start: open_.emplace_back(); break;
-      case Json::parse_event_t::object_end: open_.pop_back(); break;
-      case Json::parse_event_t::key:
-        if (const auto& key = parsed.get_ref<const std::string&>(); !open_.back().insert(key).second && twice_.empty()) twice_ = key;
+      case Event::object_start: open_.emplace_back(); break;
+      case Event::object_end: open_.pop_back(); break;
+      case Event::key:
+        if (const auto& key = parsed.template get_ref<const std::string&>(); !open_.back().insert(key).second && twice_.empty())
+          twice_ = key;
         break;
       default: break;
     }
@@ -67,16 +70,15 @@ class KeysOnce {
   std::string twice_;
 };
 
-}  // namespace
-
-Json parse_json(std::string_view text, const std::string& name) {
+template <class Document>
+Document parsed(std::string_view text, const std::string& name) {
   const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
   if (std::all_of(text.begin(), text.end(), is_space)) throw InputError(name, {{"", "is empty", "check that it was written completely"}});
   if (nests_too_deep(text))
     throw InputError(name, {{"", fmt::format("nests deeper than {} levels", kDeepest), "check that this is the right file"}});
   try {
-    KeysOnce keys;
-    Json document = Json::parse(text.begin(), text.end(), std::ref(keys));
+    KeysOnce<Document> keys;
+    Document document = Document::parse(text.begin(), text.end(), std::ref(keys));
     if (!keys.twice().empty())
       throw InputError(name, {{"", fmt::format("has the key \"{}\" twice in one object", keys.twice()), "keep one of them"}});
     return document;
@@ -84,6 +86,11 @@ Json parse_json(std::string_view text, const std::string& name) {
     throw InputError(name, {{"", fmt::format("is not JSON: {}", why_not_json(error.what())), "check that it was written completely"}});
   }
 }
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& name) { return parsed<Json>(text, name); }
+nlohmann::json parse_sorted_json(std::string_view text, const std::string& name) { return parsed<nlohmann::json>(text, name); }
 
 Json load_json_file(const std::string& path) { return parse_json(load_text_file(path), path); }
 

@@ -220,6 +220,17 @@ void JsonReader::refuse_unknown() const {
   }
 }
 
+std::vector<std::string> JsonReader::unasked() const {
+  std::vector<std::string> keys;
+  for (const auto& [pointer, asked] : found_->asked) {
+    if (pointer != pointer_ && !pointer.starts_with(pointer_ + "/")) continue;
+    for (const auto& item : asked.object->items())
+      if (!asked.keys.contains(item.key()) && !item.value().is_null())
+        keys.push_back((pointer + "/" + escaped(item.key())).substr(pointer_.size() + 1));
+  }
+  return keys;
+}
+
 void JsonReader::finish() const {
   if (!found_->violations.empty()) throw InputError(file_, found_->violations);
 }

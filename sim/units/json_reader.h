@@ -24,6 +24,8 @@ namespace sim {
 // Throws InputError for a file that cannot be read, is no JSON, holds a key twice in one object, or nests deeper than 200 levels.
 Json load_json_file(const std::string& path);
 Json parse_json(std::string_view text, const std::string& name);
+// For objects of very many keys, which an ordered document would search one by one.
+nlohmann::json parse_sorted_json(std::string_view text, const std::string& name);
 // Written aside, flushed, then renamed: a reader sees the old file or the new one. Throws InputError naming the disk's reason.
 void save_json_file(const Json& document, const std::string& path);
 
@@ -57,6 +59,8 @@ class JsonReader {
   std::vector<std::int64_t> integers(const std::string& key) const;  // missing: empty
 
   void violate(const std::string& key, std::string problem, std::string remedy) const;
+  // Keys that nothing has asked for, here or in objects inside that were read, as pointers from here: "rope_scaling/kind". A null is no key.
+  std::vector<std::string> unasked() const;
   // Of formats that are ours: a key that nothing has asked for, here or in objects inside that were read, is a violation. Call it last.
   void refuse_unknown() const;
   void finish() const;  // throws InputError when anything was violated

@@ -7,6 +7,7 @@ import house
 # What a room may see, below: the direction of the house. `executor` stops at the vocabulary; it never prices or simulates.
 _SIM = {
     "sim_units": [],
+    "sim_tokenizer": ["sim_units"],
     "sim_model": ["sim_units"],
     "sim_cluster": ["sim_units"],
     "sim_schedule": ["sim_units"],
@@ -48,6 +49,7 @@ def may_see(room):
 _KEPT = [
     (r"torch/|ATen/|c10/|mpi\.h", r"executor/", "the simulator builds on a machine without LibTorch and MPI"),
     (r"cuda\w*\.h|nccl\.h", r"executor/", "only the worker sees CUDA"),
+    (r"unicode/", r"sim/tokenizer/", "characters are judged where text is cut"),
     (r"yaml-cpp/", r"sim/recipe/yaml_form\.cpp", "YAML has one reader"),
     (r"CLI/", r"cli/options\.cpp", "CLI11 costs 7 s a translation unit"),
     (r"Q[A-Z]\w+", r"gui/(?!core/)", "only the pictures and the window see Qt"),

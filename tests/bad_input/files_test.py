@@ -118,6 +118,49 @@ class Request(refusal.RefusalTest):
         self.refused(["plan", *program.SMALL[:-1], "4096", "-o", self.folder / "plan.json"], "/workload/sequence", "4096", "256")
 
 
+class Notes(refusal.RefusalTest):
+    """What no plan takes is told before the result, unknown keys first; typos get the nearest name."""
+
+    def said(self, model, *more):
+        path = self.write("config.json", json.dumps(model))
+        words = ["plan", "--model", path, "--cluster", "h100-80gb-sxm", "--devices", 2, "--global-batch", 4, *more, "-o", self.folder / "plan.json"]
+        document = self.document(*words)
+        return self.run_program(*words).stderr, [note["where"] for note in document["notes"]]
+
+    def test_keys_and_positions(self):
+        model = json.loads((program.ROOT / "profiles/models/tiny-llama.json").read_text())
+        stderr, notes = self.said({**model, "num_nextn_predict_layers": 1, "hyper_blocks": 2}, "--sequence", 2 * model["max_position_embeddings"])
+        self.assertEqual(notes, ["hyper_blocks", "num_nextn_predict_layers", "/workload/sequence"])
+        self.assertRegex(stderr, r"note: hyper_blocks: is 2, which nobody here knows")
+        self.assertRegex(stderr, r"MTP\): their weights, time and memory are not counted")
+        self.assertRegex(stderr, r"beyond the \d+ positions")
+        self.assertEqual(self.said(model, "--sequence", 64), ("", []))
+
+    def test_the_nearest_name(self):
+        plan, small = self.folder / "plan.json", [*program.SMALL, "-o", self.folder / "plan.json"]
+        for words, code, near in ((["plna"], 2, "did you mean plan"), (["plan", *small, "--fix", "tensr=2"], 30, "did you mean tensor"),
+                                  (["plan", *small, "--fix", "schedule=1f1"], 30, "did you mean 1f1b"), (["plan", *small, "--optimizer", "adam"], 30, "did you mean adamw"),
+                                  (["plan", *small, "--for", "megatorn"], 2, "did you mean megatron"), (["export", plan, "--to", "acelerate", "-o", "x"], 2, "did you mean accelerate"),
+                                  (["plan", *small, "--software", "megatron-cor"], 30, "did you mean megatron-core"),
+                                  (["estimate", *program.SMALL[:2], "--cluster", "h100", *program.SMALL[4:]], 30, "did you mean h100-80gb-sxm")):
+            with self.subTest(near):
+                self.assertRegex(self.run_program(*words, expect=code).stderr, near)
+
+    def test_ranges_and_numbers_are_readable(self):
+        small = [*program.SMALL, "-o", self.folder / "plan.json"]
+        for more, words in ((["--top", 0], "'0' is no whole number of at least 1"), (["--seed", -1], "'-1' is no whole number of at least 0"),
+                            (["--vocabulary-multiple", 10**12], "'1000000000000' is above 1,000,000")):
+            self.assertIn(words, self.run_program("plan", *small, *more, expect=2).stderr)
+        for wrong in ("inf", "nan", "0", "-1"):
+            self.assertIn("which is no number above 0 and up to 1e6", self.run_program("plan", *small, "--learning-rate", wrong, expect=30).stderr)
+        self.run_program("plan", *small)
+        self.assertIn('"minimum_learning_rate": 3e-05', (self.folder / "plan.json").read_text())
+
+    def test_refusals_that_differ_in_numbers_are_one_line(self):
+        done = self.run_program("plan", "--model", program.MODEL, "--cluster", "h100-80gb-sxm", "--devices", 64, "--global-batch", 64, "--sequence", 128, "-o", self.folder / "plan.json")
+        self.assertRegex(done.stdout, r"and \d+ more")
+
+
 class PlanFile(refusal.RefusalTest):
     def plan(self, change, *parts):
         path = self.make_plan()
@@ -175,13 +218,13 @@ class Output(refusal.RefusalTest):
         self.refused(["plan", *program.SMALL, "-o", "/dev/full"], "/dev/full", "No space left")
 
     def test_an_older_file_survives(self):
-        text, output = self.write("text.txt", "x" * 4096), self.write("out.bin", "precious")
+        text, output = self.write("text.txt", "x" * 4096), self.write("out.bin", "p\0r\0e\0")
         os.chmod(self.folder, 0o555)
         self.addCleanup(os.chmod, self.folder, 0o755)
         if os.geteuid() != 0:
             self.refused(["tokenize", text, "-o", output], "out.bin")
         self.refused(["tokenize", self.folder / "none.txt", "-o", output], "none.txt")
-        self.assertEqual(output.read_text(), "precious")
+        self.assertEqual(output.read_text(), "p\0r\0e\0")
 
     def test_missing_folder(self):
         self.refused(["tokenize", program.MODEL, "-o", self.folder / "no" / "such" / "x.bin"], "No such file", "folder")

@@ -93,7 +93,7 @@ class Styles(program.ProgramTest):
 
 SCRIPTS = os.environ.get("MESHWRIGHT_SCRIPTS")
 # What no plan says, by the words of the refusal. Everything else must be read.
-BEYOND_A_PLAN = ("are not divisible by expert degree", "not cut over replicas", "more than the model's", "do not cut")
+BEYOND_A_PLAN = ("are not divisible by expert degree", "not cut over replicas", "do not cut")
 
 
 @unittest.skipUnless(SCRIPTS, "MESHWRIGHT_SCRIPTS names no folder of real scripts")
@@ -105,7 +105,7 @@ class RealScripts(program.ProgramTest):
             with self.subTest(row["id"]):
                 counted[self.judge(folder, row)] += 1
         print(f"{counted['read']} scripts read right, {counted['refused']} beyond a plan and refused")
-        self.assertGreaterEqual(counted["read"], 0.8 * sum(counted.values()))
+        self.assertGreaterEqual(counted["read"], 0.89 * sum(counted.values()))
 
     def judge(self, folder, row):
         given = ["--model", folder / row["config"]] if row["config"] else []

@@ -11,7 +11,8 @@ TEST(SafetensorsHeader, RoundTrip) {
   const std::vector<NamedTensor> tensors{{.name = "w", .values = at::arange(6, at::kDouble).view({2, 3})}};
   const std::string header = safetensors_header(tensors);
   EXPECT_EQ(header.size() % 8, 0U);
-  EXPECT_TRUE(header.starts_with(R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F64","shape":[2,3],"data_offsets":[0,48]}})"));
+  EXPECT_TRUE(header.starts_with(
+      R"({"__metadata__":{"format":"pt","producer":"meshwright"},"w":{"dtype":"F64","shape":[2,3],"data_offsets":[0,48]}})"));
   const auto entries = parse_safetensors_header(header, "x");
   EXPECT_EQ(entries.at("w").shape, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(entries.at("w").end, 48U);

@@ -27,6 +27,12 @@ TEST(Runnable, NamesTheFieldThatTheWorkerLacks) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, TheLastPartHasABlock) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.cut.first = {LayerIndex(0), LayerIndex(5)};
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/cut")));
+}
+
 TEST(Runnable, NumbersKeptApartAreRefusedButForGradientsInFp32) {
   ParallelPlan plan = testing::tiny_plan();
   plan.cluster.hardware.kind = DeviceKind::Gpu;

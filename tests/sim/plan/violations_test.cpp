@@ -117,6 +117,25 @@ TEST(Violations, CutMustCoverTheLayers) {
   EXPECT_THAT(violations(plan), broken("/cut", "must start with layer 0"));
 }
 
+TEST(Violations, APartMayBeTheEmbeddingOrTheHeadAlone) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.cut.first = {LayerIndex(0), LayerIndex(1)};
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.cut.first = {LayerIndex(0), LayerIndex(5)};
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.cut.first = {LayerIndex(0), LayerIndex(6)};
+  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last part"));
+}
+
+TEST(Violations, ASequenceBeyondRotaryPositionsIsTold) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.workload.sequence = plan.model.max_positions;
+  EXPECT_THAT(notes(plan), ::testing::IsEmpty());
+  plan.workload.sequence *= 2;
+  EXPECT_THAT(notes(plan), broken("/workload/sequence", "beyond the 64 positions"));
+}
+
 TEST(Violations, UnknownScheduleNamesTheKnownOnes) {
   ParallelPlan plan = testing::tiny_plan();
   plan.schedule = "dualpipe";

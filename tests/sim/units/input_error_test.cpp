@@ -17,5 +17,15 @@ TEST(InputError, NeedsNoFile) {
   EXPECT_STREQ(error.what(), "--devices: is 0\nnothing to do");
 }
 
+TEST(InputError, WhatDiffersInNumbersAloneIsOneFromFourOn) {
+  std::vector<Violation> many = {{"/a", "is missing", "add it"}, {"/b", "is missing", "add it"}};
+  for (const char* row : {"/rows/1", "/rows/2", "/rows/30", "/rows/31"}) many.push_back({row, "has no batch", "add it"});
+  const std::vector<Violation> groups = grouped(many);
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_EQ(located(groups[2]), "/rows/1: has no batch (and 3 more like it, to /rows/31)");
+  many.pop_back();
+  EXPECT_EQ(grouped(many).size(), 5u);
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,0 +1,17 @@
+// The keys of a config.json that no plan takes: every key is read, without effect on what is trained and on its time and memory (a list), or told here with
+// what it might change. Used by plan, estimate, import and the window, before a result.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/units/input_error.h"
+#include "sim/units/json_fwd.h"
+
+namespace sim {
+
+// For a file that load_model_config() takes; of another one nothing is told, its reader refuses it.
+std::vector<Violation> config_notes(const std::string& path);
+std::vector<Violation> config_notes_of(const Json& config);
+
+}  // namespace sim

@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sim/model/config_notes.h"
+#include "sim/model/family_json.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+// Names of files and tokens, what generation, heads of other tasks and the library itself read, and older names beside those that are read.
+constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implementation",
+                                                                 "n_group",
+                                                                 "topk_group",
+                                                                 "parallel_attn",
+                                                                 "multi_query",
+                                                                 "num_ln_in_parallel_attn",
+                                                                 "sliding_window_size",
+                                                                 "_attn_implementation_autoset",
+                                                                 "_name_or_path",
+                                                                 "_sliding_window_pattern",
+                                                                 "architectures",
+                                                                 "attn_implementation",
+                                                                 "auto_map",
+                                                                 "bad_words_ids",
+                                                                 "begin_suppress_tokens",
+                                                                 "bos_token_id",
+                                                                 "cache_implementation",
+                                                                 "chunk_size_feed_forward",
+                                                                 "classifier_dropout",
+                                                                 "cls_token_id",
+                                                                 "cross_attention_hidden_size",
+                                                                 "decoder_start_token_id",
+                                                                 "directionality",
+                                                                 "diversity_penalty",
+                                                                 "do_sample",
+                                                                 "dtype",
+                                                                 "early_stopping",
+                                                                 "encoder_no_repeat_ngram_size",
+                                                                 "eos_token_id",
+                                                                 "ep_size",
+                                                                 "exponential_decay_length_penalty",
+                                                                 "experts_per_token",
+                                                                 "finetuning_task",
+                                                                 "forced_bos_token_id",
+                                                                 "forced_eos_token_id",
+                                                                 "gradient_checkpointing",
+                                                                 "id2label",
+                                                                 "initial_context_length",
+                                                                 "is_decoder",
+                                                                 "is_encoder_decoder",
+                                                                 "label2id",
+                                                                 "language_model_type",
+                                                                 "length_penalty",
+                                                                 "mask_token_id",
+                                                                 "max_length",
+                                                                 "max_window_layers",
+                                                                 "min_length",
+                                                                 "n_ctx",
+                                                                 "no_repeat_ngram_size",
+                                                                 "num_beam_groups",
+                                                                 "num_beams",
+                                                                 "num_labels",
+                                                                 "num_return_sequences",
+                                                                 "original_max_position_embeddings",
+                                                                 "output_attentions",
+                                                                 "output_hidden_states",
+                                                                 "output_scores",
+                                                                 "pad_token_id",
+                                                                 "pooler_fc_size",
+                                                                 "pooler_num_attention_heads",
+                                                                 "pooler_num_fc_layers",
+                                                                 "pooler_size_per_head",
+                                                                 "pooler_type",
+                                                                 "prefix",
+                                                                 "pretraining_tp",
+                                                                 "problem_type",
+                                                                 "pruned_heads",
+                                                                 "qk_head_dim",
+                                                                 "remove_invalid_values",
+                                                                 "reorder_and_upcast_attn",
+                                                                 "repetition_penalty",
+                                                                 "return_dict",
+                                                                 "return_dict_in_generate",
+                                                                 "sep_token_id",
+                                                                 "seq_aux",
+                                                                 "seq_length",
+                                                                 "sliding_window_pattern",
+                                                                 "slow_but_exact",
+                                                                 "suppress_tokens",
+                                                                 "task_specific_params",
+                                                                 "temperature",
+                                                                 "tf_legacy_loss",
+                                                                 "tie_encoder_decoder",
+                                                                 "tokenizer_class",
+                                                                 "top_k",
+                                                                 "top_p",
+                                                                 "torch_dtype",
+                                                                 "torchscript",
+                                                                 "transformers_version",
+                                                                 "typical_p",
+                                                                 "unk_token_id",
+                                                                 "unsloth_fixed",
+                                                                 "unsloth_version",
+                                                                 "use_bfloat16",
+                                                                 "use_cache",
+                                                                 "use_sliding_window",
+                                                                 "summary_activation",
+                                                                 "summary_first_dropout",
+                                                                 "summary_proj_to_labels",
+                                                                 "summary_type",
+                                                                 "summary_use_proj"});
+
+// `neutral`, as JSON: with it nothing changes.
+struct Meaning {
+  std::string_view key, neutral, changes;
+};
+constexpr Meaning kMeanings[] = {
+    {"num_nextn_predict_layers", "0", "layers that predict further tokens (MTP): their weights, time and memory are not counted"},
+    {"quantization_config", "null", "weights that are stored quantised; a plan trains in its own precision"},
+    {"aux_loss_alpha", "0", "a loss that balances experts, which is not computed"},
+    {"router_jitter_noise", "0", "noise on what the router reads, which is not drawn"},
+    {"activation_dropout", "0", "dropout between the products of a feed-forward, which is not drawn"},
+    {"use_mrope", "false", "positions in three parts"},
+    {"layerdrop", "0", "layers that are left out at random, which are all computed"},
+    {"clip_qkv", "null", "clamped queries, keys and values"},
+    {"position_embedding_type", "\"absolute\"", "positions of another kind"},
+    {"alibi", "false", "positions of another kind"},
+    {"rotary", "true", "positions of another kind"},
+    {"hidden_act", "\"gelu_pytorch_tanh\"", "the activation"},
+    {"swiglu_alpha", "1.702", "the gate"},
+    {"embedding_multiplier", "1", "the scale of the embedding"},
+    {"residual_multiplier", "1", "the scale of what blocks add"},
+    {"attention_multiplier", "null", "the scale of attention's scores"},
+    {"attn_output_multiplier", "1", "the scale of attention's scores"},
+    {"logits_scaling", "1", "the scale of the logits"},
+    {"logit_scale", "1", "the scale of the logits"},
+    {"use_qk_norm", "false", "norms of queries and keys"},
+    {"qk_layernorm", "false", "norms of queries and keys"},
+    {"attention_bias", "false", "biases of projections"},
+    {"qkv_bias", "false", "biases of projections"},
+    {"mlp_bias", "false", "biases of projections"},
+    {"use_bias", "false", "biases of projections"},
+    {"sliding_window", "0", "how far attention sees"},
+    {"attention_chunk_size", "0", "how far attention sees"},
+    {"mamba_d_state", "null", "layers of another kind"},
+};
+
+bool is_all_full(const Json& types) {
+  return types.is_array() && std::ranges::all_of(types, [](const Json& type) { return type == "full_attention"; });
+}
+
+bool is_without_effect(const std::string& key, const Json& value, const Json& config) {
+  if (key == "layer_types") return is_all_full(value);
+  if (key == "sliding_window" && config.contains("use_sliding_window")) return config["use_sliding_window"] == false;
+  // Beside the method of positions, under either name of it, what other methods read.
+  if (key.starts_with("rope_"))
+    return key.ends_with("/type") || key.ends_with("/rope_type") || key.ends_with("/original_max_position_embeddings");
+  return std::ranges::find(kWithoutEffect, key) != kWithoutEffect.end();
+}
+
+// An older name that says what the newer one beside it says.
+bool is_said_twice(const Json& config, const Family& family, const std::string& key) {
+  for (const auto keys : {family.keys, family.more})
+    for (const Key& one : keys)
+      if (one.also == key && config.contains(one.name)) return config[std::string(one.name)] == config[key];
+  return false;
+}
+
+Violation told(const std::string& key, const Json& value, const Meaning* meaning) {
+  std::string shown = value.is_primitive() ? value.dump(-1, ' ', true, Json::error_handler_t::replace)
+                      : value.is_array()   ? "a list"
+                                           : "an object";
+  constexpr std::size_t kLongest = 60;
+  if (shown.size() > kLongest) shown = shown.substr(0, kLongest) + " ...";
+  if (meaning == nullptr)
+    return {key, fmt::format("is {}, which nobody here knows: it might change the network, its time and its memory", shown),
+            "if it does, plan this network elsewhere"};
+  return {key, fmt::format("is {}, which is not taken: {}", shown, meaning->changes), "mind the difference"};
+}
+
+}  // namespace
+
+std::vector<Violation> config_notes_of(const Json& config) {
+  const JsonReader reader(config, "");
+  const Family* family = find_family(reader.text("model_type", ""));
+  if (family == nullptr) return {};
+  read_by_family(reader, *family);
+  std::vector<Violation> unknown, known;
+  for (const std::string& key : reader.unasked()) {
+    const Json& value = config.at(Json::json_pointer("/" + key));
+    const auto* const meaning = std::ranges::find(kMeanings, key, &Meaning::key);
+    const bool is_known = meaning != std::end(kMeanings);
+    if (is_without_effect(key, value, config) || is_said_twice(config, *family, key)) continue;
+    if (is_known && value == Json::parse(meaning->neutral)) continue;
+    (is_known ? known : unknown).push_back(told(key, value, is_known ? meaning : nullptr));
+  }
+  unknown.insert(unknown.end(), known.begin(), known.end());
+  return unknown;
+}
+
+std::vector<Violation> config_notes(const std::string& path) { return config_notes_of(load_json_file(path)); }
+
+}  // namespace sim

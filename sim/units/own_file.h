@@ -1,0 +1,16 @@
+// Whether a file that is about to be written over is one that Meshwright wrote: nothing else is, however its name was given. Used by the command line
+// and by exports, before the work.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sim {
+
+enum class OwnFile : std::uint8_t { Document, Trace, Snapshot, Tokens, Order, Recipe, Weights };
+
+// Nothing there, an empty file and what is no regular file (a device, a pipe) may be written.
+bool may_be_written_over(const std::string& path, OwnFile kind);
+void require_own(const std::string& path, OwnFile kind);  // throws InputError where it may not
+
+}  // namespace sim

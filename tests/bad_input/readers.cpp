@@ -1,0 +1,201 @@
+#include "tests/bad_input/readers.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include "cli/application.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/run_folder.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/software_stack.h"
+#include "sim/estimate/network_config.h"
+#include "sim/model/model_config.h"
+#include "sim/plan/parallel_plan.h"
+#include "sim/recipe/recipe.h"
+#include "sim/schedule/order_table.h"
+#include "sim/task_graph/heartbeat_file.h"
+#include "sim/timeline/trace.h"
+#include "sim/tokenizer/tokenizer.h"
+#include "sim/units/text_file.h"
+#include "sim/units/token_layout.h"
+#include "sim/validation/predict_rows.h"
+
+namespace bad_input {
+namespace {
+
+sim::ParallelPlan example_plan() {
+  sim::ParallelPlan plan;
+  plan.model = sim::load_model_config("profiles/models/tiny-gpt2.json");
+  plan.cluster = sim::load_cluster("a100-80gb-sxm", sim::DeviceCount{1});
+  plan.workload = {.sequence = 64, .global_batch = 8, .precision = sim::Precision::Bf16, .optimizer = sim::OptimizerKind::AdamW};
+  plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  return plan;
+}
+std::string plan_example() {
+  return written([](const std::string& path) { sim::save_plan(example_plan(), path); });
+}
+std::string rank_trace_example() {
+  return written([](const std::string& path) {
+    sim::Span span;
+    span.end = sim::SimTime(5000);
+    sim::RankTrace trace{
+        .rank = sim::Rank(0), .plan_hash = "0123456789abcdef", .steps = {{.step = 1, .spans = {span}, .ledger = {{}}}}, .mesh = {}};
+    sim::write_rank_trace(trace, path);
+  });
+}
+std::string recipe_example(const char* program) {
+  if (program == std::string("torchtitan"))  // whose recipe builds no GPT-2: an older file of its
+    return "[training]\nseq_len = 64\nlocal_batch_size = 8\n[parallelism]\ndata_parallel_shard_degree = -1\n[activation_checkpoint]\nmode "
+           "= \"full\"\n";
+  sim::ParallelPlan plan = example_plan();
+  plan.zero_stage = program == std::string("accelerate") ? 3 : 0;
+  return sim::make_recipe(*sim::find_program(program), plan).files.front().text;
+}
+std::string script_example() {
+  return "#!/bin/bash\nTP=${TP:-1}\nSIZE=small\nARGS=\"--num-layers 2 --hidden-size $((64 * 2)) --num-attention-heads "
+         "4\"\nMORE=(--seq-length 64 "
+         "--max-position-embeddings 64)\ncase $SIZE in big) TP=2 ;; *) TP=1 ;; esac\n"
+         "torchrun --nproc_per_node 1 pretrain_gpt.py $ARGS ${MORE[@]} --micro-batch-size 1 --global-batch-size 8 --vocab-size 256 "
+         "--tensor-model-parallel-size $TP --bf16\n";
+}
+std::string rows_example() {
+  std::string rows = bytes_of("profiles/published/rows.json");
+  return rows.substr(0, rows.find("},\n") + 1) + "]";
+}
+std::string index_example() {
+  std::string index("MMIDIDX\0\0", 9);
+  for (const char byte : {1, 0, 0, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0}) index += byte;
+  return index;
+}
+
+void read_recipe(const std::string& path) {
+  static const sim::ParallelPlan plan = example_plan();
+  sim::import_recipe(path, {.model = plan.model, .cluster = plan.cluster, .sequence = 64, .global_batch = 8, .microbatch = 1});
+}
+void read_script(const std::string& path) {  // which says its network itself
+  static const sim::ParallelPlan plan = example_plan();
+  sim::import_recipe(path, {.model = std::nullopt, .cluster = plan.cluster});
+}
+void read_order(const std::string& path) {
+  std::vector<std::string> lines;
+  std::istringstream text(sim::load_text_file(path));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  std::vector<sim::Violation> found;
+  sim::OrderTable order = sim::parse_order(lines, found);
+  sim::ParallelPlan plan = example_plan();
+  plan.take_order(std::move(order));
+  sim::violations(plan);
+}
+void read_tokens(const std::string& path) {
+  for (const sim::TokenType type : {sim::TokenType::Unstated, sim::TokenType::Uint32}) sim::token_layout(path, type);
+}
+// A name that is one of the folder's, beside which other files lie.
+std::string placed(const std::string& path, const std::string& name) {
+  const std::string folder = scratch() + "/folder";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(path, folder + "/" + name, std::filesystem::copy_options::overwrite_existing);
+  return folder;
+}
+void read_token_index(const std::string& path) {
+  const std::string folder = placed(path, "data.idx");
+  if (!std::filesystem::exists(folder + "/data.bin")) std::ofstream(folder + "/data.bin", std::ios::binary) << "abcd";
+  sim::token_layout(folder + "/data.bin", sim::TokenType::Unstated);
+}
+
+// Says nothing while it lives: a program speaks to its person.
+class Muted {
+ public:
+  Muted() { ::dup2(nowhere_, 1), ::dup2(nowhere_, 2); }
+  ~Muted() {
+    std::fflush(stdout);
+    ::dup2(out_, 1), ::dup2(err_, 2);
+    for (const int file : {out_, err_, nowhere_}) ::close(file);
+  }
+  Muted(const Muted&) = delete;
+  Muted& operator=(const Muted&) = delete;
+
+ private:
+  int out_ = ::dup(1), err_ = ::dup(2), nowhere_ = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+};
+
+std::vector<const char*> arguments_of(const std::vector<std::string>& words) {
+  std::vector<const char*> arguments = {"meshwright"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  return arguments;
+}
+
+std::string tokenizer_example() {
+  return R"({"added_tokens": [{"id": 4, "content": "<s>", "lstrip": true}], "normalizer": {"type": "NFC"}, "pre_tokenizer": {"type": "Sequence", )"
+         R"("pretokenizers": [{"type": "Split", "pattern": {"Regex": "\\s+"}, "behavior": "Isolated"}, {"type": "ByteLevel"}]}, )"
+         R"("model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "\u0120": 3}, "merges": ["a b"]}})";
+}
+void read_tokenizer(const std::string& path) { sim::load_tokenizer(path).encode("ab <s> \u00e9\n  b"); }
+
+// The whole program: a defect of ours leaves it as exit code 40, which libFuzzer must see.
+void run_program(const std::vector<std::string>& words) {
+  const std::vector<const char*> arguments = arguments_of(words);
+  const Muted muted;
+  if (cli::run_application(static_cast<int>(arguments.size()), arguments.data()) == cli::kInternal)
+    throw std::logic_error("exit code 40: run the command on this input to see why");
+}
+// A line a word. Nothing is run: what it would write is not ours to fuzz.
+void read_arguments(const std::string& path) {
+  std::vector<std::string> words;
+  std::istringstream text(sim::load_text_file(path));
+  for (std::string line; std::getline(text, line);) words.push_back(line);
+  const std::vector<const char*> arguments = arguments_of(words);
+  const Muted muted;
+  cli::parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+void plan_model(const std::string& path) {
+  run_program({"plan",       "--model", path,       "--cluster",  "a100-80gb-sxm", "--devices", "2",     "--global-batch", "4",
+               "--sequence", "8",       "--fix",    "pipeline=1", "--fix",         "zero=0",    "--fix", "recompute=none", "--threads",
+               "1",          "-o",      "/dev/null"});
+}
+
+constexpr Reader kReaders[] = {
+    {"megatron", [] { return recipe_example("megatron"); }, read_recipe},
+    {"deepspeed", [] { return recipe_example("deepspeed"); }, read_recipe},
+    {"accelerate", [] { return recipe_example("accelerate"); }, read_recipe},
+    {"torchtitan", [] { return recipe_example("torchtitan"); }, read_recipe},
+    {"script", script_example, read_script},
+    {"plan", plan_example, [](const std::string& path) { sim::load_plan(path); }},
+    {"order", [] { return sim::order_csv(example_plan()); }, read_order},
+    {"rank_trace", rank_trace_example, [](const std::string& path) { sim::read_rank_trace(path); }},
+    {"run_folder", [] { return std::string("{\"step\": 1, \"loss\": 2.5, \"tokens_per_second\": 10}\n"); },
+     [](const std::string& path) { cli::read_metrics(placed(path, "metrics.ndjson")); }},
+    {"heartbeat", [] { return std::string(sizeof(sim::HeartbeatFile), '\1'); },
+     [](const std::string& path) { sim::read_heartbeat(placed(path, "heartbeat.0"), sim::Rank(0)); }},
+    {"model", [] { return bytes_of("profiles/models/tiny-gpt2.json"); }, [](const std::string& path) { sim::load_model_config(path); }},
+    {"network", [] { return bytes_of("profiles/models/mixtral-8x7b.json"); }, [](const std::string& path) { sim::load_network(path); }},
+    {"cluster", [] { return bytes_of("profiles/clusters/dgx-a100-64.json"); },
+     [](const std::string& path) { sim::load_cluster(path, sim::DeviceCount{0}); }},
+    {"hardware", [] { return bytes_of("profiles/hardware/a100-80gb-sxm.json"); },
+     [](const std::string& path) { sim::load_cluster(path, sim::DeviceCount{2}); }},
+    {"software", [] { return bytes_of("profiles/software/megatron-core.json"); },
+     [](const std::string& path) { sim::load_software(path); }},
+    {"tokens", [] { return sim::token_header(sim::Bytes(4)) + std::string("\1\0\0\0", 4); }, read_tokens},
+    {"token_index", index_example, read_token_index},
+    {"tokenizer", tokenizer_example, read_tokenizer},
+    {"rows", rows_example, [](const std::string& path) { sim::predict_file(path); }},
+    {"arguments", [] { return std::string("plan\n--model\nx\n--cluster\nh100\n--global-batch\n4\n--sequence\n8\n--fix\ntensor=2\n-o\ny"); },
+     read_arguments},
+    {"simulate", plan_example,
+     [](const std::string& path) {
+       run_program({"simulate", path, "--check"});
+     }},
+    {"plan_model", [] { return bytes_of("profiles/models/tiny-llama.json"); }, plan_model},
+};
+
+}  // namespace
+
+std::span<const Reader> all_readers() { return kReaders; }
+
+}  // namespace bad_input

@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "sim/model/config_notes.h"
+#include "sim/model/model_config.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string kNoted = "tests/sim/model/configs/";
+Json noted_json(const std::string& name) { return load_json_file(kNoted + name + ".json"); }
+auto told_at(const std::string& where, const std::string& words) {
+  return AllOf(Field(&Violation::where, where), Field(&Violation::problem, HasSubstr(words)));
+}
+
+TEST(ConfigNotes, WhatNobodyReadsIsToldTheUnknownFirst) {
+  Json json = noted_json("llama-3.1-8b");
+  EXPECT_THAT(config_notes_of(json), IsEmpty());
+  json["residual_multiplier"] = 0.22;
+  json["hyper_blocks"] = 3;
+  json["logits_scaling"] = 1.0;
+  json["architectures"] = {"LlamaForCausalLM"};
+  json["unheard_of"] = nullptr;
+  EXPECT_THAT(config_notes_of(json),
+              ElementsAre(told_at("hyper_blocks", "is 3, which nobody here knows"),
+                          told_at("residual_multiplier", "is 0.22, which is not taken: the scale of what blocks add")));
+}
+
+TEST(ConfigNotes, LayersThatPredictFurtherTokensAreNotFree) {
+  EXPECT_THAT(config_notes(kNoted + "deepseek-v3.json"), ::testing::Contains(told_at("num_nextn_predict_layers", "are not counted")));
+}
+
+TEST(ConfigNotes, ANameSaidTwiceIsToldWhereTheTwoDiffer) {
+  Json json = noted_json("gpt2");
+  json["num_hidden_layers"] = json["n_layer"];
+  EXPECT_THAT(config_notes_of(json), IsEmpty());
+  json["num_hidden_layers"] = 99;
+  EXPECT_THAT(config_notes_of(json), ElementsAre(told_at("num_hidden_layers", "is 99")));
+}
+
+TEST(ConfigNotes, KeysOfPositionsAreReadToo) {
+  Json json = noted_json("llama-3.1-8b");
+  json["rope_scaling"]["swing"] = 2;
+  EXPECT_THAT(config_notes_of(json), ElementsAre(told_at("rope_scaling/swing", "is 2")));
+}
+
+// Words that a class of Transformers reads are refused where they change the network, and so are others of ours that it would not be trained with.
+TEST(ConfigNotes, KeysThatTheClassReadsAreRefused) {
+  Json olmoe = noted_json("olmoe-1b-7b"), bert = noted_json("bert-base-uncased");
+  olmoe["clip_qkv"] = 8;
+  bert["position_embedding_type"] = "relative_key";
+  EXPECT_THROW(model_config_from_json(olmoe, ""), InputError);
+  EXPECT_THROW(model_config_from_json(bert, ""), InputError);
+}
+
+TEST(ConfigNotes, TheFactorOfScoresIsRead) {
+  Json grok = noted_json("grok-1");
+  grok["attn_output_multiplier"] = 0.08838834764831845;  // one over the root of 128: as everywhere
+  EXPECT_EQ(model_config_from_json(grok, "").score_scale, 0);
+  grok["attn_output_multiplier"] = 0.5;
+  const ModelConfig other = model_config_from_json(grok, "");
+  EXPECT_EQ(other.score_scale, 4);
+  EXPECT_EQ(model_config_from_json(to_json(other), ""), other);
+}
+
+TEST(ConfigNotes, PublishedFilesSayLittle) {
+  for (const auto& file : std::filesystem::directory_iterator(kNoted)) {
+    if (file.path().stem() == "parameters") continue;
+    for (const Violation& one : config_notes(file.path()))
+      EXPECT_THAT(one.where, ::testing::AnyOf("num_nextn_predict_layers", "quantization_config", "aux_loss_alpha"))
+          << file.path() << located(one);
+  }
+}
+
+}  // namespace
+}  // namespace sim
