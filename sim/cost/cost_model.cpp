@@ -1,5 +1,6 @@
 #include "sim/cost/cost_model.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <unordered_map>
@@ -63,6 +64,7 @@ struct CostModel::State {
   TaskCost price(const Task& task, const TaskGraph& graph);
   TaskCost compute(const Task& task, const TaskGraph& graph);
   TaskCost communicate(const Task& task, const TaskGraph& graph);
+  void share_device(TaskCost& cost, const Task& task, Rank rank) const;
   Elements elements(const Task& task, const TaskGraph& graph) const;
 
   const ModelGraph& model;
@@ -122,11 +124,20 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
   return cost;
 }
 
+// Each takes of the device what slows the other by as much.
+void CostModel::State::share_device(TaskCost& cost, const Task& task, Rank rank) const {
+  const double slowdown = prices.overlap_slowdown();
+  const bool is_beside = task.stream == Stream::Gather || task.stream == Stream::Reduce;
+  if (slowdown > 0 && (is_beside || task.stream == Stream::Compute))
+    use(cost, prices.placement().device(rank), is_beside ? std::min(1.0, slowdown) : 1, 1);
+}
+
 TaskCost CostModel::State::price(const Task& task, const TaskGraph& graph) {
   TaskCost cost = is_communication(task.key.operation) ? communicate(task, graph) : compute(task, graph);
   const GraphDevice& device = graph.devices()[task.device.position()];
-  if (cost.duration.count() > 0)
-    use(cost, prices.placement().cores(device.representative), prices.core_share(), prices.placement().alike_on_node(device, graph.fold()));
+  if (cost.duration.count() <= 0) return cost;
+  use(cost, prices.placement().cores(device.representative), prices.core_share(), prices.placement().alike_on_node(device, graph.fold()));
+  share_device(cost, task, device.representative);
   return cost;
 }
 
@@ -139,6 +150,9 @@ const TaskCost& CostModel::cost(const Task& task, const TaskGraph& graph) const 
   return entry->second;
 }
 
-std::int32_t CostModel::num_links() const { return state_->prices.placement().num_links(); }
+std::int32_t CostModel::num_links() const {
+  const Placement& placement = state_->prices.placement();
+  return placement.num_links() + (state_->prices.overlap_slowdown() > 0 ? state_->plan.cluster.devices : 0);
+}
 
 }  // namespace sim

@@ -25,7 +25,7 @@ struct LinkUse {
 };
 struct TaskCost {
   SimTime duration{};  // when it has its links for itself
-  std::array<LinkUse, 3> uses{};
+  std::array<LinkUse, 4> uses{};
   std::uint8_t num_uses = 0;
 };
 

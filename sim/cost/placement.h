@@ -42,6 +42,8 @@ class Placement {
   LinkId uplink(Rank rank) const { return LinkId(devices_ + node(rank)); }
   LinkId cores(Rank rank) const { return LinkId(devices_ + nodes_ + node(rank)); }
   std::int32_t num_links() const { return devices_ + 2 * nodes_; }
+  // What kernels and the collectives beside them share: memory and multiprocessors. Behind the other links, where a program is slowed by it.
+  LinkId device(Rank rank) const { return LinkId(num_links() + rank.value()); }
 
  private:
   std::int32_t node(Rank rank) const { return rank.value() / devices_per_node_; }

@@ -73,8 +73,22 @@ Seconds TaskPrices::sum_of(const TaskKernels& kernels) const {
   return time;
 }
 
+// Where the loss sees the whole vocabulary on each tensor rank.
+Seconds TaskPrices::gathered_logits(const TaskKernels& kernels) {
+  const std::int32_t ranks = plan_.mesh.tensor;
+  if (!modelled_ || ranks == 1 || plan_.cluster.software.vocabulary_parallel) return Seconds(0);
+  Seconds time{};
+  for (const KernelCall& call : kernels.calls)
+    if (call.kernel == Kernel::CrossEntropyForward) {
+      const Bytes logits = plan_.bytes(Numbers::Activations) * (call.shape[0] * call.shape[1] * ranks);
+      time += call.share * collectives_.price({CollectiveKind::AllGather, ranks, logits}, placement_.group(Rank(0), MeshAxis::Tensor)).time;
+    }
+  return time;
+}
+
 SimTime TaskPrices::layer_task(const LayerTask& task) {
-  return corrected({.phase = task.phase, .operation = task.operation}, sum_of(kernels_of(model_, plan_, task)));
+  const TaskKernels kernels = kernels_of(model_, plan_, task);
+  return corrected({.phase = task.phase, .operation = task.operation}, sum_of(kernels) + gathered_logits(kernels));
 }
 
 // Through the host's memory; a CPU rank steps as it would without.
@@ -97,6 +111,8 @@ SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
   if (key.operation == Operation::HostUpdate) return corrected(key, host_update(elements));
   return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
+
+double TaskPrices::overlap_slowdown() const { return modelled_ && plan_.mesh.copies() > 1 ? plan_.cluster.software.overlap_slowdown : 0; }
 
 Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_)}; }
 
@@ -125,9 +141,22 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
 
 SimTime TaskPrices::post(const TaskKey& key, const GroupPlacement& pair) const { return corrected(key, collectives_.post(pair)); }
 
+// The host of the receiver waits until the message is there, and only then issues what reads it; schedules that split the backward pass are run by
+// programs whose exchanges it does not wait for.
+Seconds TaskPrices::host_wait() const {
+  const bool waits = modelled_ && plan_.completes_gradients() != ActionKind::Weight;
+  return waits ? plan_.cluster.software.pipeline_sync : Seconds(0);
+}
+
+// Each tensor rank sends its part of what all of them hold (scatter and gather: Narayanan et al., SC 2021). Parts of a sequence are parts already.
+Bytes TaskPrices::message(Bytes payload) const {
+  const bool is_cut = modelled_ && plan_.cluster.software.scatter_gather && !plan_.sequence_parallel;
+  return is_cut ? Bytes(payload.value() / plan_.mesh.tensor) : payload;
+}
+
 TaskPrices::Collective TaskPrices::receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair) {
-  const CollectivePrice price = collectives_.price({CollectiveKind::SendReceive, 2, payload}, pair);
-  const Seconds left = price.time - collectives_.post(pair);
+  const CollectivePrice price = collectives_.price({CollectiveKind::SendReceive, 2, message(payload)}, pair);
+  const Seconds left = price.time - collectives_.post(pair) + host_wait();
   if (left.count() <= 0) return {};
   return {corrected(key, left), std::min(1.0, price.port_time / left), std::min(1.0, price.uplink_time / left)};
 }

@@ -35,6 +35,7 @@ class TaskPrices {
   const Placement& placement() const { return placement_; }
   // Share of a node's cores that one rank takes; 0: cores are not shared, or the prices hold the contention already.
   double core_share() const;
+  double overlap_slowdown() const;  // of kernels while a collective runs beside them; 0: none
   // Elements that a data rank updates and accumulates of a bucket; that it takes into the norm.
   Elements updated(const Bucket& bucket) const;
 
@@ -47,6 +48,9 @@ class TaskPrices {
   Seconds sum_of(const TaskKernels& kernels) const;
   Seconds casts(const TaskKey& key, Bytes payload) const;
   Seconds host_update(Elements elements) const;
+  Seconds host_wait() const;
+  Bytes message(Bytes payload) const;
+  Seconds gathered_logits(const TaskKernels& kernels);
   SimTime corrected(const TaskKey& key, Seconds time) const;
 
   const ModelGraph& model_;

@@ -91,6 +91,14 @@ EngineRun played(const TaskGraph& graph, const CostModel& costs, StreamOrder ord
   return Engine(graph, std::move(priced), LinkSharing({costs.num_links()}), order, memory).run();
 }
 
+// Up to the slowdown itself that is what stretched it.
+void count(PathPrice& price, double stretch, const SoftwareStack& software) {
+  const double beyond = stretch - 1, slowdown = software.overlap_slowdown;
+  const bool is_slowed = beyond > 0 && beyond <= slowdown * (1 + 1e-6);
+  price.times += is_slowed ? 1 : stretch;
+  price.beside += is_slowed ? beyond / slowdown : 0;
+}
+
 }  // namespace
 
 StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph) {
@@ -107,7 +115,7 @@ StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const
     const auto [entry, is_new] = known.try_emplace(cost, path.prices.size());
     if (is_new) path.prices.push_back({.task = TaskId(longest)});
     const TaskTimes& times = run.tasks[static_cast<std::size_t>(longest)];
-    path.prices[entry->second].times += to_seconds(times.ended - times.started) / to_seconds(cost->duration);
+    count(path.prices[entry->second], to_seconds(times.ended - times.started) / to_seconds(cost->duration), plan.cluster.software);
   });
   return path;
 }
@@ -115,7 +123,9 @@ StepPath simulated_path(const ModelGraph& model, const ParallelPlan& plan, const
 Seconds time_along(const StepPath& path, const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph) {
   const CostModel costs(model, plan);
   Seconds sum{};
-  for (const PathPrice& price : path.prices) sum += price.times * to_seconds(costs.cost(graph.task(price.task), graph).duration);
+  for (const PathPrice& price : path.prices)
+    sum += (price.times + price.beside * plan.cluster.software.overlap_slowdown) *
+           to_seconds(costs.cost(graph.task(price.task), graph).duration);
   return sum;
 }
 

@@ -17,8 +17,9 @@
 namespace sim {
 
 struct PathPrice {
-  TaskId task;       // one of those with this price
-  double times = 0;  // how often it stands on the path; more where a shared link stretched it
+  TaskId task;        // one of those with this price
+  double times = 0;   // how often it stands on the path; more where a shared link stretched it
+  double beside = 0;  // of them: how often a collective and kernels ran beside each other, and slowed each other
 };
 struct StepPath {
   SimTime step_time{};

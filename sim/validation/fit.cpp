@@ -69,7 +69,8 @@ class Fit {
   void move_profiles();
   void pool();
   void fit_each();
-  void inherit(SoftwareStack& stack) const;
+  void inherit();
+  const SoftwareStack* nearest_fitted(const SoftwareStack& stack) const;
 
   FittedProfiles profiles_;
   std::vector<KnownStep>& known_;
@@ -257,8 +258,18 @@ void Fit::fit_each() {
   coordinates_ = std::move(best_coordinates);
 }
 
-// A stack without rows takes the constants of the same program in the nearest year that has some.
-void Fit::inherit(SoftwareStack& stack) const {
+// Stacks without rows take the constants of the same program in the nearest year that has some.
+void Fit::inherit() {
+  std::map<std::string, const SoftwareStack*> heirs;
+  for (const auto& [name, stack] : profiles_.stacks)
+    if (const SoftwareStack* nearest = profiles_.sources.contains(name) ? nullptr : nearest_fitted(stack)) heirs[name] = nearest;
+  for (const auto& [name, nearest] : heirs) {
+    for (const auto& constant : stack_constants()) constant.set(profiles_.stacks.at(name), constant.get(*nearest));
+    profiles_.sources[name] = profiles_.sources.at(nearest->name);
+  }
+}
+
+const SoftwareStack* Fit::nearest_fitted(const SoftwareStack& stack) const {
   const SoftwareStack* nearest = nullptr;
   for (const auto& [name, other] : profiles_.stacks) {
     const bool same = std::find_first_of(stack.frameworks.begin(), stack.frameworks.end(), other.frameworks.begin(),
@@ -266,8 +277,7 @@ void Fit::inherit(SoftwareStack& stack) const {
     if (!same || !profiles_.sources.contains(name)) continue;
     if (!nearest || std::abs(other.from_year - stack.from_year) < std::abs(nearest->from_year - stack.from_year)) nearest = &other;
   }
-  if (nearest)
-    for (const auto& constant : stack_constants()) constant.set(stack, constant.get(*nearest));
+  return nearest;
 }
 
 FittedProfiles Fit::run() {
@@ -275,8 +285,7 @@ FittedProfiles Fit::run() {
   fit_each();
   move_profiles();
   profiles_.error = weighted(all_);
-  for (auto& [name, stack] : profiles_.stacks)
-    if (!profiles_.sources.contains(name)) inherit(stack);
+  inherit();
   for (const auto& [name, sources] : profiles_.sources) {
     if (name == kPooled) continue;  // of an unknown stack: as wide as its file says
     if (profiles_.stacks.contains(name))

@@ -102,5 +102,50 @@ TEST(TaskPrices, ATransferIsItsPostAndTheRest) {
       SimTime(8'000'000));
 }
 
+TEST(TaskPrices, TheHostOfAReceiverWaitsForItsMessage) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, false);
+  const auto receive = [&] {
+    const TaskKey key{.phase = Phase::Forward, .operation = Operation::Receive, .group = MeshAxis::Pipeline};
+    return TaskPrices(make_model_graph(plan), plan).receive(key, Bytes(8000), {2, 2}).duration;
+  };
+  const SimTime before = receive();
+  plan.cluster.software.pipeline_sync = Seconds(1e-3);
+  EXPECT_EQ(receive(), before + SimTime(1'000'000'000));
+  plan.schedule = "zb-1p";
+  EXPECT_EQ(receive(), before);
+}
+
+TEST(TaskPrices, MessagesAreCutOverTensorRanksWhereTheProgramDoesThat) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, false);
+  const auto receive = [&](Bytes payload) {
+    const TaskKey key{.phase = Phase::Forward, .operation = Operation::Receive, .group = MeshAxis::Pipeline};
+    return TaskPrices(make_model_graph(plan), plan).receive(key, payload, {2, 2}).duration;
+  };
+  const SimTime half = receive(Bytes(1 << 23));
+  plan.cluster.software.scatter_gather = true;
+  EXPECT_EQ(receive(Bytes(1 << 24)), half);
+  plan.sequence_parallel = true;
+  EXPECT_GT(receive(Bytes(1 << 24)), half);
+}
+
+TEST(TaskPrices, ALossOverTheWholeVocabularyGathersTheLogits) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, false);
+  const auto loss = [&] {
+    const ModelGraph model = make_model_graph(plan);
+    TaskPrices prices(model, plan);
+    return prices.layer_task({model.head(), Phase::Forward, Operation::HeadExponentials}) +
+           prices.layer_task({model.head(), Phase::Forward, Operation::Head});
+  };
+  const SimTime cut = loss();
+  plan.cluster.software.vocabulary_parallel = false;
+  EXPECT_GT(loss(), cut);
+}
+
 }  // namespace
 }  // namespace sim

@@ -35,6 +35,23 @@ TEST(Simulate, AProgramThatDoesNotOverlapShowsItsReduction) {
   EXPECT_EQ(shown.devices[0].busy, hidden.devices[0].busy);
 }
 
+TEST(Simulate, KernelsAreSlowerBesideCollectives) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, true);
+  plan.zero_stage = 3;
+  const SimTime before = simulated(plan).step_time;
+  plan.cluster.software.overlap_slowdown = 0.2;
+  EXPECT_GT(simulated(plan).step_time, before);
+  EXPECT_LT(simulated(plan).step_time, before * 12 / 10);
+  EXPECT_EQ(simulated(plan, Detail::Summary, Fold::None).step_time, simulated(plan).step_time);
+  plan.mesh = {};
+  plan.cluster.devices = 1;
+  const SimTime alone = simulated(plan).step_time;
+  plan.cluster.software.overlap_slowdown = 0;
+  EXPECT_EQ(simulated(plan).step_time, alone);
+}
+
 TEST(Simulate, AnOffloadedOptimizerTakesMemoryFromTheDeviceAndTimeOfTheStep) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});
   plan.cluster.hardware = testing::small_gpu();

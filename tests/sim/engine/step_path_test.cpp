@@ -21,6 +21,7 @@ const Constant kConstants[] = {
     {"links of a node",
      [](ParallelPlan& plan, double by) { plan.cluster.hardware.intra_node.bandwidth = by * plan.cluster.hardware.intra_node.bandwidth; }},
     {"host_per_kernel", [](ParallelPlan& plan, double by) { plan.cluster.software.host_per_kernel *= by; }},
+    {"overlap_slowdown", [](ParallelPlan& plan, double by) { plan.cluster.software.overlap_slowdown *= by; }},
     {"step_overhead", [](ParallelPlan& plan, double by) { plan.cluster.software.step_overhead *= by; }},
 };
 
@@ -46,12 +47,16 @@ std::vector<Named> varied_plans() {
   std::vector<Named> plans{{"pipelined", described_plan({.data = 2, .pipeline = 4})},
                            {"zero bubble", described_plan({.pipeline = 4})},
                            {"ZeRO-3", described_plan({.data = 8})},
+                           {"ZeRO-3 that slows its kernels", described_plan({.data = 4})},
                            {"tensor", described_plan({.data = 2, .tensor = 4})}};
   plans[1].plan.schedule = "zb-1p";
   plans[2].plan.zero_stage = 3;
   plans[2].tolerance = 0.1;  // gathers and reductions share their links
   plans[2].plan.reshard_after_forward = true;
-  plans[3].plan.sequence_parallel = true;
+  plans[3].plan.zero_stage = 3;
+  plans[3].plan.cluster.software.overlap_slowdown = 0.2;
+  plans[3].tolerance = 0.1;
+  plans[4].plan.sequence_parallel = true;
   return plans;
 }
 
