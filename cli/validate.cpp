@@ -20,8 +20,7 @@ sim::ValidationRows left_out(const ValidateOptions& options) {
 
 sim::ValidationRows validated(const ValidateOptions& options) {
   if (options.leave_out_each) return left_out(options);
-  if (options.fit.empty())
-    return sim::predict_file(options.rows, options.by_engine ? sim::PredictedBy::Engine : sim::PredictedBy::Estimate);
+  if (options.fit.empty()) return sim::predict_file(options.rows, options.by_engine ? sim::PredictedBy::Engine : sim::PredictedBy::Either);
   const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
   sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
   return sim::predict_file(options.rows);

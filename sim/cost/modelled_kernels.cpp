@@ -139,11 +139,18 @@ double ModelledKernels::optimizer_bytes() const {
   return operators_.optimizer_bytes() + 2 * real(states.value());
 }
 
+// ZeRO-1 and 2 of programs whose ranks send their new weights one after another: what starting all of them takes.
+Seconds ModelledKernels::broadcasts() const {
+  const SoftwareStack& software = plan_.cluster.software;
+  if (plan_.zero_stage == 0 || plan_.zero_stage == 3 || plan_.mesh.shards() == 1) return Seconds(0);
+  return software.broadcast_start * plan_.mesh.shards() * (software.overlap_gather ? device_.behavior.bucket_tail : 1);
+}
+
 // The optimizer's bytes hold the norm's: what NormPart reads is taken out of Update.
 Seconds ModelledKernels::flat(Operation operation, Elements elements) const {
   const double count = real(elements.value), gradient = real(plan_.bytes(Numbers::Gradients).value());
   switch (operation) {
-    case Operation::NormPart: return time(clock_.bytes(count * gradient)) + plan_.cluster.software.step_overhead;
+    case Operation::NormPart: return time(clock_.bytes(count * gradient)) + plan_.cluster.software.step_overhead + broadcasts();
     case Operation::Accumulate: return time(operators_.accumulation(count));
     default: return time(clock_.bytes(count * (optimizer_bytes() - gradient)));
   }

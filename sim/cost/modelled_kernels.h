@@ -29,6 +29,7 @@ class ModelledKernels {
   Work grouped(const KernelCall& call) const;
   Work attention(const KernelCall& call) const;
   Work elementwise(const KernelCall& call) const;
+  Seconds broadcasts() const;
 
   const ParallelPlan& plan_;
   Device device_;

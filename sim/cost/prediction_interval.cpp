@@ -12,7 +12,7 @@ namespace {
 constexpr double kFourOfFive = 1.6;
 constexpr double kMeasured = kFourOfFive * 0.08;     // after `measure`
 constexpr double kCalibrated = kFourOfFive * 0.045;  // after `calibrate` by two other plans
-constexpr double kDataSheet = 0.4;                   // a roofline: 15.9 to 26 % mean error on published runs (sim/README.md)
+constexpr double kDataSheet = 0.4;                   // a roofline: 15.9 to 26 % mean error on published runs
 
 }  // namespace
 

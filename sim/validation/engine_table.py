@@ -1,12 +1,16 @@
-"""What simulating costs: every rank of a large plan by itself, the same folded, a hundred thousand GPUs, a slow rank. Rows for sim/README.md,
-written by score_table.py. Wall time and memory of the whole program, one thread, best of three.
+"""What simulating costs: every rank of a large plan by itself, the same folded, a hundred thousand GPUs, a slow rank. Writes its table into sim/README.md. Wall time and memory of the whole program, one thread, best of three.
+
+usage: engine_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
+
+import score_table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "profiles" / "models"
@@ -62,3 +66,7 @@ def rows(program):
     yield (f"| the same with rank 300 computing 1.5 times as long | {slow['tasks']:,} | {slow_s:.3f} | {slow_mib:.0f} | step "
            f"{slow['undisturbed_step_time_seconds']:.3f} s -> {slow['step_time_seconds']:.3f} s |")
     yield f"| 100,352 GPUs (1T parameters, D196 T8 P64, 256 microbatches), folded | {large['tasks']:,} | {large_s:.2f} | {large_mib:.0f} | |"
+
+
+if __name__ == "__main__":
+    score_table.write(ROOT / "sim" / "README.md", "engine", "\n".join(rows(*sys.argv[1:])))

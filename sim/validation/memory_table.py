@@ -1,4 +1,4 @@
-"""Writes docs/figures/memory.md: simulated memory of published runs, by source and counter, beside that of the closed form.
+"""Writes docs/figures/memory.md: simulated memory of published runs, by source and counter.
 
 usage: memory_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
@@ -13,7 +13,7 @@ FILES = sorted((ROOT / "profiles" / "published").glob("*.json"))
 HEAD = """# Memory of published runs
 
 Made by `sim/validation/memory_table.py`: mean of |simulated / measured - 1| and mean of the same with its sign, over the rows that can be lowered, of the rank
-and the counter that a row asks for (`docs/decisions/021-memory-counters.md`). Closed form: `validate` without `--engine`, over all rows.
+and the counter that a row asks for (`docs/decisions/021-memory-counters.md`).
 
 What is missing, by its cause: recomputation of single operators and a last part without blocks have no words in a plan (rows of `torchtitan-h100`,
 `torchtitan-h200`, a part of `zero-bubble` and `ultrascale` are not lowered); `zero-bubble` with zb-2p ran an order that was searched for, ours is written by hand,
@@ -21,8 +21,8 @@ and deferred weight gradients leave holes that no share of the activations descr
 `ultrascale` reads what the allocator reserved in its third step, whose holes grow with the microbatch; `torchtitan-nd` grows with context ranks by more than
 keys and values do.
 
-| rows of | source | counter | closed form: rows, error % | simulated: rows, error % | bias % |
-|---|---|---|---|---|---|
+| rows of | source | counter | simulated: rows, error % | bias % |
+|---|---|---|---|---|
 """
 
 
@@ -33,11 +33,8 @@ def scores(program, path, *arguments):
 
 def rows(program):
     for path in FILES:
-        closed, simulated = scores(program, path), scores(program, path, "--engine")
-        for key in sorted(closed):
-            one, other = closed[key], simulated.get(key)
-            figures = f"{other['rows']}, {100 * other['mape']:.1f} | {100 * other['bias']:+.1f}" if other else "0 | "
-            yield f"| `{path.name}` | {key[0]} | {key[1]} | {one['rows']}, {100 * one['mape']:.1f} | {figures} |"
+        for key, one in sorted(scores(program, path, "--engine").items()):
+            yield f"| `{path.name}` | {key[0]} | {key[1]} | {one['rows']}, {100 * one['mape']:.1f} | {100 * one['bias']:+.1f} |"
 
 
 def main(program):

@@ -23,11 +23,11 @@ struct ValidationRows {
   std::vector<RowTarget> targets;  // same order
 };
 
-// Engine: by lower() and the event engine, as the planner does; rows that it cannot take yet are errors that say why.
-enum class PredictedBy : std::uint8_t { Estimate, Engine };
+// Engine: by lower() and the event engine, as the planner does; rows that it cannot take yet are errors that say why. Either: those by the closed form.
+enum class PredictedBy : std::uint8_t { Either, Engine };
 ValidationRows predict_file(const std::string& path,
-                            PredictedBy by = PredictedBy::Estimate);  // throws InputError where the file itself is none
-std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file, PredictedBy by = PredictedBy::Estimate);
+                            PredictedBy by = PredictedBy::Either);  // throws InputError where the file itself is none
+std::vector<PredictedRow> predict_rows(const Json& rows, const std::string& file, PredictedBy by = PredictedBy::Either);
 const Json& rows_of(const Json& document, const std::string& file);  // the array itself, or "rows" of an object; throws InputError
 std::string predictions_document(const std::vector<PredictedRow>& rows);
 

@@ -63,6 +63,14 @@ void take_simulated(PredictedRow& predicted, const DescribedRow& described, cons
   take_memory(settled_memory(row, described, setting), setting.device.behavior, estimate);
 }
 
+void simulate_if_possible(PredictedRow& predicted, const DescribedRow& described, const Setting& setting) {
+  if (!why_not_priced(described.run).empty()) return;
+  try {
+    take_simulated(predicted, described, setting);
+  } catch (const InputError&) {  // its plan breaks a rule
+  }
+}
+
 PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatalog& catalog, Devices& devices, PredictedBy by) {
   PredictedRow predicted{.id = id, .error = {}, .estimate = {}, .assumed = {}};
   try {
@@ -72,7 +80,7 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
     predicted.assumed = std::move(described.assumed);
     predicted.estimate = estimate_step(described.run, setting);
     settle_memory(described, setting, predicted.estimate);
-    if (by == PredictedBy::Engine) take_simulated(predicted, described, setting);
+    by == PredictedBy::Engine ? take_simulated(predicted, described, setting) : simulate_if_possible(predicted, described, setting);
   } catch (const InputError& error) {
     predicted.error = error.what();
   }

@@ -115,5 +115,18 @@ TEST(ModelledKernels, TheStepsOverheadIsPaidOnce) {
             ModelledKernels(plan).flat(Operation::Accumulate, {1'000'000'000}));
 }
 
+TEST(ModelledKernels, BroadcastsOfNewWeightsAreStartedOneByOne) {
+  ParallelPlan plan = a100_plan();
+  plan.mesh = {.data = 8};
+  plan.cluster.devices = 8;
+  plan.zero_stage = 1;
+  const Seconds before = ModelledKernels(plan).flat(Operation::NormPart, {1000});
+  plan.cluster.software.broadcast_start = Seconds(0.5);
+  plan.cluster.software.overlap_gather = false;
+  EXPECT_DOUBLE_EQ((ModelledKernels(plan).flat(Operation::NormPart, {1000}) - before).count(), 4);
+  plan.zero_stage = 3;
+  EXPECT_EQ(ModelledKernels(plan).flat(Operation::NormPart, {1000}), before);
+}
+
 }  // namespace
 }  // namespace sim

@@ -172,8 +172,7 @@ TEST(LoweredRow, OfFp8TheMemoryAlone) {
   EXPECT_THAT(why_not_priced(run), HasSubstr("fp8"));
 }
 
-// What sim/README.md records of the planner's own prices and memory. 637 of the 756 rows can be lowered. Those of FSDP with 34B and 70B on A100, which
-// recompute by parts, are 9 % too fast.
+// What docs/figures/accuracy.md records of the planner's own prices and memory. 637 of the 756 rows can be lowered.
 TEST(LoweredRow, TheEngineIsAsTrueToTheRecordAsTheEstimate) {
   const Score result = score(predict_file("profiles/published/rows.json", PredictedBy::Engine));
   EXPECT_EQ(result.predicted, 637);
