@@ -175,7 +175,7 @@ void MainWindow::linkSession() {
     memory_page_->setPlan(now);
     cluster_page_->setPlan(now);
     answers_page_->setPlan(now);
-    run_page_->setPlan(now->plan);
+    run_page_->setPlan(withPredictions(*now));
     compare_page_->setPlan(now);
     knobs_->showEffect(now, before);
     if (std::exchange(refused_, false)) message_->hide();

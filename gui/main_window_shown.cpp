@@ -88,7 +88,7 @@ void MainWindow::exportTable(const QString& path) {
 void MainWindow::saveShownPlan(const QString& path) {
   attempt([&] {
     if (!session_.plan()) return tell({tr("There is no plan to save."), tr("choose one on the Plan page first")});
-    sim::save_plan(session_.plan()->plan, path.toStdString());
+    sim::save_plan(withPredictions(*session_.plan()), path.toStdString());
     tellWritten(path);
   });
 }

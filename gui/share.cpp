@@ -10,10 +10,9 @@
 #include <algorithm>
 #include <deque>
 
+#include "gui/core/alive.h"
 #include "gui/views/theme.h"
 #include "gui/views/view.h"
-#include "sim/cost/planned_blocks.h"
-#include "sim/timeline/dependencies.h"
 #include "sim/timeline/memory_snapshot.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
@@ -128,9 +127,6 @@ void saveTimelines(const std::vector<ComparedSide>& steps, const QString& path) 
   sim::write_timelines(timelines, path.toStdString());
 }
 
-void saveMemory(const SimulatedPlan& plan, const QString& path) {
-  const sim::Dependencies explained = sim::dependencies_of(plan.graph, plan.result.timeline, sim::stream_order(plan.plan));
-  sim::write_memory_snapshot(sim::planned_blocks({plan.model, plan.plan, plan.graph, plan.result.timeline, explained}), path.toStdString());
-}
+void saveMemory(const SimulatedPlan& plan, const QString& path) { sim::write_memory_snapshot(blocksOf(plan), path.toStdString()); }
 
 }  // namespace gui

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "gui/core/device_part.h"
 #include "sim/cost/memory_model.h"
+#include "sim/cost/planned_blocks.h"
 
 namespace gui {
 namespace {
@@ -71,6 +73,26 @@ std::vector<AliveItem> aliveAt(const SimulatedPlan& simulated, const Moment& mom
     if (amount != sim::Bytes(0)) items.push_back({owner.first, owner.second, amount});
   std::stable_sort(items.begin(), items.end(), [](const AliveItem& a, const AliveItem& b) { return a.amount > b.amount; });
   return items;
+}
+
+std::vector<sim::RankMemory> blocksOf(const SimulatedPlan& plan) {
+  const sim::Dependencies explained = sim::dependencies_of(plan.graph, plan.result.timeline, sim::stream_order(plan.plan));
+  return sim::planned_blocks({plan.model, plan.plan, plan.graph, plan.result.timeline, explained});
+}
+
+std::vector<AliveTensors> tensorsAt(const std::vector<sim::MemoryBlock>& blocks, sim::SimTime time) {
+  std::map<std::tuple<sim::LayerIndex, sim::MemoryCategory, std::optional<sim::Operation>>, AliveTensors> sums;
+  for (const sim::MemoryBlock& block : blocks) {
+    if (block.taken > time || block.freed <= time) continue;
+    const sim::LayerIndex layer = block.owner ? block.owner->layer : sim::LayerIndex::none();
+    const std::optional<sim::Operation> taken_by = block.owner ? std::optional(block.owner->operation) : std::nullopt;
+    AliveTensors& sum = sums[{layer, block.category, taken_by}];
+    sum = {layer, block.category, taken_by, sum.blocks + 1, sum.amount + block.size};
+  }
+  std::vector<AliveTensors> tensors;
+  for (const auto& [key, sum] : sums) tensors.push_back(sum);
+  std::stable_sort(tensors.begin(), tensors.end(), [](const AliveTensors& a, const AliveTensors& b) { return a.amount > b.amount; });
+  return tensors;
 }
 
 std::vector<LayerMemory> aliveByLayer(const SimulatedPlan& simulated, const Moment& moment, sim::MemoryCategory category) {

@@ -2,9 +2,11 @@
 // Used by the Memory page and by answers.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "gui/core/simulated_plan.h"
+#include "sim/timeline/memory_snapshot.h"
 
 namespace gui {
 
@@ -19,6 +21,17 @@ struct Moment {
   sim::SimTime time{};
 };
 std::vector<AliveItem> aliveAt(const SimulatedPlan& simulated, const Moment& moment);  // largest first
+
+// By layer and kind of tensor, as a memory snapshot of the plan has it.
+struct AliveTensors {
+  sim::LayerIndex layer = sim::LayerIndex::none();  // none: no layer's
+  sim::MemoryCategory category{};
+  std::optional<sim::Operation> taken_by{};  // none: there before the step
+  std::int64_t blocks = 0;
+  sim::Bytes amount{};
+};
+std::vector<AliveTensors> tensorsAt(const std::vector<sim::MemoryBlock>& blocks, sim::SimTime time);  // of a device; largest first
+std::vector<sim::RankMemory> blocksOf(const SimulatedPlan& simulated);                                // by device of the simulation
 
 struct LayerMemory {
   sim::LayerIndex layer = sim::LayerIndex::none();  // none: no layer's

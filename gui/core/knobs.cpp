@@ -38,6 +38,7 @@ constexpr std::array kConditions = std::to_array<Condition>({
     {"bucket_size", [](const Plan& plan) { return !isSharded(plan) && hasCopies(plan); }},
     {"accumulation", [](const Plan& plan) { return plan.num_microbatches() > 1 && hasCopies(plan); }},
     {"sequence_parallel", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
+    {"recompute_scope", [](const Plan& plan) { return plan.recompute != sim::Recompute::None; }},
     {"offload_activations", [](const Plan& plan) { return plan.recompute == sim::Recompute::Full; }},
 });
 

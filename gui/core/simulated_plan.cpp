@@ -43,6 +43,14 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks, const std::a
   return goes_on() ? simulated : nullptr;
 }
 
+sim::ParallelPlan withPredictions(const SimulatedPlan& simulated) {
+  sim::ParallelPlan plan = simulated.plan;
+  plan.predictions = {.step_time = sim::to_seconds(simulated.result.step_time),
+                      .peak_memory = simulated.result.peak_memory,
+                      .hash = sim::plan_hash(simulated.plan)};
+  return plan;
+}
+
 std::string summaryOf(const sim::ParallelPlan& plan) {
   const std::string_view recompute = sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)];
   if (plan.mesh.context > 1 || plan.mesh.expert > 1)

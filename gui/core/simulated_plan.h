@@ -43,6 +43,7 @@ SharedPlan simulatePlan(const sim::ParallelPlan& plan, Ranks ranks = Ranks::Fold
 bool foldsExactly(const sim::ParallelPlan& plan);  // ranks of a class do the same at the same time: they fill the nodes evenly
 
 // "data 4 x tensor 2 x pipeline 2, 1f1b, 8 microbatches of 1, zero 0, recompute none"
+sim::ParallelPlan withPredictions(const SimulatedPlan& simulated);  // as its file is written
 std::string summaryOf(const sim::ParallelPlan& plan);
 
 }  // namespace gui

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "gui/core/timeline_core.h"
@@ -12,9 +13,21 @@ struct SliceStatistics {
   std::uint32_t name = 0;  // as the caller numbers them
   std::int64_t slices = 0;
   sim::SimTime total{}, shortest{}, p99{}, longest{};  // p99: the shortest that 99 of 100 do not exceed
+  sim::SimTime self{};                                 // of the total, without the slices right below in rows of the same stream
 };
 // Largest total first; names without a slice are left out. Rows that repeat others do not count.
 std::vector<SliceStatistics> statisticsOf(const TimelineCore& core, TimeRange range, const std::vector<std::uint32_t>& name_of_span);
+
+// How long slices are, of one name or of all: bins as wide as each other on a logarithmic scale, from the shortest to the longest.
+struct DurationBin {
+  sim::SimTime least{}, most{};
+  std::int64_t slices = 0;
+};
+struct NamedSlices {
+  const std::vector<std::uint32_t>& name_of_span;
+  std::optional<std::uint32_t> name;  // none: all
+};
+std::vector<DurationBin> histogramOf(const TimelineCore& core, TimeRange range, const NamedSlices& slices);
 
 // Kinds of task, numbered, for a simulated or measured timeline.
 struct KindNumbers {

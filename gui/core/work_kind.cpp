@@ -18,6 +18,9 @@ constexpr std::array kLooks = std::to_array<WorkKindLook>({
     {WorkKind::Pipeline, "pipeline exchange", {0xffaa4499}, Pattern::Lines},
     {WorkKind::World, "step summary", {0xff882255}, Pattern::Dots},
     {WorkKind::Kernel, "other kernel", {0xff555555}, Pattern::None},
+    {WorkKind::Product, "product", {0xff0077bb}, Pattern::None},
+    {WorkKind::Attention, "attention", {0xffee7733}, Pattern::None},
+    {WorkKind::Norm, "norm", {0xff009988}, Pattern::None},
     {WorkKind::Copy, "copy", {0xffbbbbbb}, Pattern::Rising},
     {WorkKind::Host, "host", {0xffdddddd}, Pattern::None},
     {WorkKind::LessThanHalf, "less than half", {0xff364b9a}, Pattern::Falling},
@@ -53,6 +56,14 @@ std::span<const WorkKindLook> allWorkKinds() { return kLooks; }
 const WorkKindLook& lookOf(WorkKind kind) { return kLooks[static_cast<std::size_t>(kind)]; }
 std::vector<WorkKind> planWorkKinds() { return kindsFrom(WorkKind::Forward, WorkKind::World); }
 std::vector<WorkKind> differenceWorkKinds() { return kindsFrom(WorkKind::LessThanHalf, WorkKind::Unmatched); }
+std::vector<WorkKind> traceWorkKinds() {
+  return {WorkKind::Product, WorkKind::Attention, WorkKind::Norm,     WorkKind::Kernel,
+          WorkKind::Copy,    WorkKind::Data,      WorkKind::Pipeline, WorkKind::Host};
+}
+
+bool isCommunication(WorkKind kind) { return kind >= WorkKind::Tensor && kind <= WorkKind::World; }
+bool isCompute(WorkKind kind) { return kind < WorkKind::Tensor || (kind >= WorkKind::Kernel && kind <= WorkKind::Norm); }
+
 Rgb memoryColor(sim::MemoryCategory category) { return kMemory[static_cast<std::size_t>(category)]; }
 
 // Contrast against white is 1.05 / (l + 0.05), against black (l + 0.05) / 0.05.

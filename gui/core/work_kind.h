@@ -25,6 +25,9 @@ enum class WorkKind : std::uint8_t {
   Pipeline,
   World,
   Kernel,
+  Product,
+  Attention,
+  Norm,
   Copy,
   Host,
   LessThanHalf,
@@ -51,6 +54,10 @@ std::vector<WorkKind> planWorkKinds();
 std::vector<WorkKind> differenceWorkKinds();
 const WorkKindLook& lookOf(WorkKind kind);
 Rgb readableOn(Rgb background);  // black or white, whichever contrasts more
+
+bool isCompute(WorkKind kind);        // of a device
+bool isCommunication(WorkKind kind);  // between devices
+std::vector<WorkKind> traceWorkKinds();
 
 WorkKind kindOf(const sim::TaskKey& key);
 WorkKind kindOfRatio(double ratio);              // of a partner's duration to a task's; alike: within 5 %

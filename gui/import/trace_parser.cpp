@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gui/import/json_cursor.h"
+#include "gui/import/kernel_kind.h"
 
 namespace gui {
 namespace {
@@ -17,8 +18,6 @@ struct RawEvent {
   std::string_view phase, category, name, begin, length, process, thread, arguments, id;
 };
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 // Names of Meshwright's own tasks begin with their phase.
 constexpr std::pair<std::string_view, WorkKind> kPhases[] = {{"forward.", WorkKind::Forward},
                                                              {"backward.", WorkKind::Backward},
@@ -29,10 +28,6 @@ constexpr std::pair<std::string_view, WorkKind> kPhases[] = {{"forward.", WorkKi
 WorkKind kindOfEvent(const RawEvent& event) {
   for (const auto& [prefix, kind] : kPhases)
     if (event.name.substr(0, prefix.size()) == prefix) return kind;
-  if (event.category == "kernel") {
-    if (!contains(event.name, "nccl") && !contains(event.name, "rccl")) return WorkKind::Kernel;
-    return contains(event.name, "SendRecv") ? WorkKind::Pipeline : WorkKind::Data;
-  }
   if (event.category.substr(0, 7) == "gpu_mem") return WorkKind::Copy;
   return WorkKind::Host;
 }
@@ -131,8 +126,9 @@ class PartParser {
                                                : phase == 'B' ? std::optional(kOpened)
                                                               : std::optional(kCloses);
     if (!begin || !length || (phase == 'X' && *length < 0)) return false;
-    part_.events.push_back({*begin, *length, offset, number(names_, part_.names, event.name),
-                            number(tracks_, part_.tracks, TraceTrack{event.process, event.thread}), kindOfEvent(event)});
+    const std::uint32_t name = number(names_, part_.names, event.name);
+    part_.events.push_back({*begin, *length, offset, name, number(tracks_, part_.tracks, TraceTrack{event.process, event.thread}),
+                            event.category == "kernel" ? kindOfName(name) : kindOfEvent(event)});
     return true;
   }
 
@@ -158,7 +154,14 @@ class PartParser {
   LoadProgress& progress_;
   std::size_t reported_;
   TracePart part_;
+  // Of a kernel: its words are looked for once.
+  WorkKind kindOfName(std::uint32_t name) {
+    while (kinds_.size() < part_.names.size()) kinds_.push_back(kindOfKernel(part_.names[kinds_.size()]));
+    return kinds_[name];
+  }
+
   std::unordered_map<std::string_view, std::uint32_t> names_;
+  std::vector<WorkKind> kinds_;  // by name, were it a kernel's
   std::unordered_map<TraceTrack, std::uint32_t, TrackHash> tracks_;
 };
 

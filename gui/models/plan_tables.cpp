@@ -107,4 +107,22 @@ Table aliveTable(const std::vector<AliveItem>& items) {
   return table;
 }
 
+Table tensorsTable(const std::vector<AliveTensors>& tensors, sim::LayerIndex head) {
+  const auto layer_name = [head](sim::LayerIndex layer) {
+    if (!layer.exists()) return words("no layer");
+    return layer == sim::LayerIndex(0) ? words("embedding") : layer == head ? words("head") : words("layer %1").arg(layer.value());
+  };
+  Table table;
+  table.headers = {words("Layer"), words("Tensors"), words("Blocks"), words("Size")};
+  for (const AliveTensors& one : tensors) {
+    const QString taken_by =
+        one.taken_by ? nameText(sim::kOperationNames[static_cast<std::size_t>(*one.taken_by)]) + QStringLiteral(" ") : QString();
+    table.rows.push_back({{layer_name(one.layer), one.layer.exists() ? QVariant(one.layer.value()) : QVariant(-1)},
+                          {taken_by + categoryName(one.category), {}},
+                          countCell(one.blocks),
+                          bytesCell(one.amount)});
+  }
+  return table;
+}
+
 }  // namespace gui

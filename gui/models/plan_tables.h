@@ -10,6 +10,7 @@ namespace gui {
 Table figuresTable(const SimulatedPlan& simulated);
 Table sliceTable(const SimulatedPlan& simulated, std::uint32_t position);  // of a span of its timeline
 Table aliveTable(const std::vector<AliveItem>& items);
+Table tensorsTable(const std::vector<AliveTensors>& tensors, sim::LayerIndex head);  // head: its layer
 QString categoryName(sim::MemoryCategory category);
 
 }  // namespace gui

@@ -2,14 +2,19 @@
 // memory. Used by the Trace and Memory pages.
 #pragma once
 
+#include "gui/core/busy_time.h"
 #include "gui/core/slice_statistics.h"
 #include "gui/import/memory_snapshot.h"
 #include "gui/models/table_item_model.h"
 
 namespace gui {
 
-Table statisticsTable(const std::vector<SliceStatistics>& statistics, const std::vector<std::string>& names);
+enum class Nesting : std::uint8_t { Flat, Nested };  // Nested: slices lie in others, and have a time of their own
+Table statisticsTable(const std::vector<SliceStatistics>& statistics, const std::vector<std::string>& names,
+                      Nesting nesting = Nesting::Flat);
+Table busyTable(const std::vector<BusyTime>& times);
 Table ownedTable(const std::vector<OwnedMemory>& owned, const std::vector<std::string>& owners, sim::Bytes before);
+// Times and amounts with their unit, also where the file has none.
 Table membersTable(const std::vector<std::pair<std::string, std::string>>& members);
 
 }  // namespace gui

@@ -95,6 +95,7 @@ void ClusterPage::refresh() {
   mesh_->setPicture(
       {[picture](const QRectF& area) { return meshBoxes(picture, area); }, tr("Mesh: a row a stage"), name + ' ' + least, most});
   rank_->setText(tr("Click a rank; double click or Enter shows its timeline"));
+  rank_->setToolTip(rank_->text());  // all of it, on a small screen
 }
 
 void ClusterPage::showNoMap() {

@@ -162,7 +162,10 @@ void ComparePage::link() {
   }
   connect(pictures_, &QTabWidget::currentChanged, this,
           [this](int tab) { legend_->setKinds(tab == kDifferences ? differenceWorkKinds() : planWorkKinds()); });
-  for (QComboBox* box : {left_side_, right_side_}) connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::refresh);
+  for (QComboBox* box : {left_side_, right_side_}) {
+    connect(box, &QComboBox::currentIndexChanged, this, &ComparePage::refresh);
+    connect(box, &QComboBox::currentTextChanged, box, &QWidget::setToolTip);  // a name may be longer than its place
+  }
   connect(largest_, &TablePanel::rowChosen, this,
           [this](int row) { right_->select(right_->core().find(largest_pairs_[static_cast<std::size_t>(row)].right)); });
   connect(histogram_, &HistogramView::binChosen, this, &ComparePage::fadeOthers);
@@ -187,6 +190,7 @@ void ComparePage::setPlan(const SharedPlan& plan) {
     const QSignalBlocker quiet(box);
     const QString name = tr("the plan shown: %1").arg(sentenceText(side.name));
     has_plan_ ? box->setItemText(0, name) : box->insertItem(0, name);
+    box->setToolTip(box->currentText());
   }
   has_plan_ = true;
   if (steps_ && (left_side_->currentIndex() == 0 || right_side_->currentIndex() == 0)) refresh();

@@ -14,6 +14,7 @@
 #include "gui/models/reason_text.h"
 #include "gui/views/cut_view.h"
 #include "gui/views/theme.h"
+#include "sim/units/input_error.h"
 
 namespace gui {
 namespace {
@@ -113,7 +114,13 @@ QWidget* KnobsPanel::makeEditor(const Knob& knob) {
 }
 
 void KnobsPanel::turn(const Knob& knob, sim::FieldValue value) {
-  if (plan_ && knob.field->access.get(*plan_) != value) Q_EMIT edited(turned(*plan_, {knob.field->name, std::move(value)}));
+  if (!plan_ || knob.field->access.get(*plan_) == value) return;
+  try {
+    Q_EMIT edited(turned(*plan_, {knob.field->name, std::move(value)}));
+  } catch (const sim::InputError&) {  // of a text with a grammar
+    Q_EMIT failed(messageOf(std::current_exception()));
+    setPlan(*plan_);
+  }
 }
 
 void KnobsPanel::turnTo(const Knob& knob, const QString& typed) {

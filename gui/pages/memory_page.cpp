@@ -19,11 +19,15 @@ MemoryPage::MemoryPage(QWidget* parent)
       alive_(new TablePanel(tr("Alive at the moment, largest first"), TablePanel::Filter::Hidden, this)),
       sources_(new QComboBox(this)),
       devices_(new QComboBox(this)),
+      order_(new QComboBox(this)),
       moment_(new QLabel(this)) {
   build();
   connect(sources_, &QComboBox::currentIndexChanged, this, &MemoryPage::refresh);
   connect(devices_, &QComboBox::currentIndexChanged, this, &MemoryPage::chooseDevice);
   connect(view_, &MemoryView::momentChosen, this, &MemoryPage::showMoment);
+  connect(order_, &QComboBox::currentIndexChanged, this, [this] {
+    if (view_->moment()) showMoment(*view_->moment());
+  });
 }
 
 void MemoryPage::build() {
@@ -32,6 +36,8 @@ void MemoryPage::build() {
   sources_->addItems({tr("Planned"), tr("Recorded"), tr("Planned and measured")});
   sources_->setAccessibleName(tr("What is shown"));
   devices_->setMinimumWidth(180);
+  order_->addItems({tr("by microbatch"), tr("by layer and tensor")});
+  order_->setAccessibleName(tr("Order of what is alive"));
   auto* head = new QHBoxLayout;
   head->setContentsMargins(10, 6, 10, 6);
   head->setSpacing(8);
@@ -40,8 +46,9 @@ void MemoryPage::build() {
   head->addWidget(sources_);
   head->addWidget(label);
   head->addWidget(devices_);
+  head->addWidget(order_);
   head->addStretch(1);
-  moment_->setToolTip(tr("Click a moment in the picture; P: the peak"));
+  view_->setToolTip(tr("Click a moment in the picture; P: the peak"));
   moment_->setMinimumWidth(1);  // on a small screen the window does not grow for it
   head->addWidget(moment_);
   auto* body = new QSplitter(Qt::Horizontal, this);
@@ -101,6 +108,7 @@ void MemoryPage::show(MemorySource source) {
 
 void MemoryPage::chooseDevice(int device) {
   if (device < 0 || device >= source_.devices.size()) return;
+  devices_->setToolTip(source_.devices[device]);  // all of it, on a small screen
   drawing_.start([this, picture_of = source_.picture, device](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const auto picture = std::make_shared<MemoryPicture>(picture_of(device));
     return [this, picture] { show(std::move(*picture)); };
@@ -115,12 +123,16 @@ void MemoryPage::show(MemoryPicture picture) {
 }
 
 void MemoryPage::showMoment(sim::SimTime time) {
-  listing_.start([this, alive = source_.alive, device = devices_->currentIndex(), time](const std::atomic<bool>&) -> BackgroundJob::Finish {
+  order_->setEnabled(source_.by_layer != nullptr);
+  const bool by_layer = source_.by_layer && order_->currentIndex() == 1;
+  listing_.start([this, alive = by_layer ? source_.by_layer : source_.alive, device = devices_->currentIndex(),
+                  time](const std::atomic<bool>&) -> BackgroundJob::Finish {
     const Table table = alive(device, time);
     return [this, table] { alive_->setTable(table); };
   });
   const QString moment = tr("at %1 of %2").arg(timeCell(time).text, timeCell(length_).text);
   moment_->setText(source_.note.isEmpty() ? moment : source_.note + QStringLiteral("   ") + moment);
+  moment_->setToolTip(moment_->text());  // all of it, on a small screen
 }
 
 }  // namespace gui

@@ -29,6 +29,7 @@ class MemoryPage : public QWidget {
   TablePanel* alive() const { return alive_; }
   QComboBox* sources() const { return sources_; }
   QComboBox* devices() const { return devices_; }
+  QComboBox* order() const { return order_; }  // of what is alive: by microbatch, by layer
 
  private:
   void build();
@@ -46,7 +47,7 @@ class MemoryPage : public QWidget {
   sim::SimTime length_{};
   MemoryView* view_;
   TablePanel* alive_;
-  QComboBox *sources_, *devices_;
+  QComboBox *sources_, *devices_, *order_;
   QLabel* moment_;
 };
 

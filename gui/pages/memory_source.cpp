@@ -82,6 +82,12 @@ MemorySource memoryOfPlan(const SharedPlan& plan, const MeasuredMemory& measured
   source.alive = [plan](int device, sim::SimTime time) {
     return aliveTable(aliveAt(*plan, {plan->shown().devices.devices()[static_cast<std::size_t>(device)].source, time}));
   };
+  const auto blocks = std::make_shared<std::vector<sim::RankMemory>>();  // made when they are first asked for, on one thread
+  source.by_layer = [plan, blocks](int device, sim::SimTime time) {
+    if (blocks->empty()) *blocks = blocksOf(*plan);
+    const sim::DeviceId shown = plan->shown().devices.devices()[static_cast<std::size_t>(device)].source;
+    return tensorsTable(tensorsAt((*blocks)[shown.position()].blocks, time), plan->model.head());
+  };
   return source;
 }
 

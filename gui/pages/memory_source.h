@@ -15,7 +15,8 @@ struct MemorySource {
   QStringList devices;
   std::function<MemoryPicture(int device)> picture;
   std::function<Table(int device, sim::SimTime time)> alive;
-  QString note{};  // what was left out
+  std::function<Table(int device, sim::SimTime time)> by_layer{};  // and kind of tensor; empty: not known
+  QString note{};                                                  // what was left out
 };
 struct MeasuredMemory {  // to hold a plan against
   QString name{};

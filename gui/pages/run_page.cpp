@@ -35,6 +35,14 @@ QString freeFolder(const QString& folder) {
   return free;
 }
 
+std::optional<sim::ParallelPlan> planIn(const QString& folder) {
+  try {
+    return sim::load_plan((folder + QStringLiteral("/plan.json")).toStdString());
+  } catch (const sim::InputError&) {
+    return std::nullopt;  // nothing is expected of a run without one
+  }
+}
+
 }  // namespace
 
 RunPage::RunPage(QWidget* parent)
@@ -99,7 +107,7 @@ QWidget* RunPage::form() {
   form->setContentsMargins(12, 10, 12, 8);
   steps_->setRange(1, 1000000000);
   steps_->setValue(20);
-  data_->setPlaceholderText(tr("what to train on: a token file, or any text, which becomes one"));
+  data_->setPlaceholderText(tr("a token file, or any text"));
   command_->setReadOnly(true);
   command_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   command_->setAccessibleName(tr("Command to paste into a terminal"));
@@ -225,9 +233,20 @@ void RunPage::setRequest(const RunRequest& request) {
 
 RunRequest RunPage::request() const { return {.data = data_->text(), .folder = folder_->text(), .steps = steps_->value()}; }
 
+void RunPage::expect(const std::optional<sim::ParallelPlan>& plan) {
+  constexpr double kMebibyte = 1 << 20;
+  const bool is_known = plan && plan->predictions && plan->predictions->step_time.count() > 0;
+  const sim::Workload work = plan ? plan->workload : sim::Workload();
+  speed_->setExpected(is_known
+                          ? std::optional(static_cast<double>(work.global_batch * work.sequence) / plan->predictions->step_time.count())
+                          : std::nullopt);
+  memory_->setExpected(is_known ? std::optional(static_cast<double>(plan->predictions->peak_memory.value()) / kMebibyte) : std::nullopt);
+}
+
 void RunPage::start() {
   script_.clear();
   folder_->setText(freeFolder(folder_->text()));
+  expect(plan_);
   if (plan_) process_.start(*plan_, request());
 }
 
@@ -253,6 +272,7 @@ void RunPage::showScript(int launcher) {
 void RunPage::follow(const QString& folder) {
   folder_->setText(folder);
   process_.follow(folder);
+  expect(planIn(folder));
   if (process_.asked() > 0) steps_->setValue(static_cast<int>(process_.asked()));
   refresh();
 }
@@ -297,6 +317,7 @@ void RunPage::refresh() {
   launcher_->setEnabled(plan_.has_value());
   command_->setCursorPosition(0);
   state_->setText(stateText());
+  state_->setToolTip(state_->text());  // all of it, on a small screen
   constexpr double kMebibyte = 1 << 20;
   std::vector<QPointF> loss, speed, memory;
   for (const StepMetrics& step : process_.steps()) {

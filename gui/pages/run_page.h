@@ -35,6 +35,8 @@ class RunPage : public QWidget {
   void start();
   void resume();  // up to the number of steps that the form says
   void follow(const QString& folder);
+  LineView* speed() const { return speed_; }
+  LineView* memory() const { return memory_; }
   void keepHistory(const QString& path);    // of runs: read from there, written there from now on
   void noteRun(const QString& folder);      // in the history, as it is now
   void setMachine(const Machine& machine);  // that shall run the plan; default: this one
@@ -71,6 +73,7 @@ class RunPage : public QWidget {
   void refreshButtons();
   void drawTimeline();
   void showHistory();
+  void expect(const std::optional<sim::ParallelPlan>& plan);  // what its predictions say, on the charts
 
   std::optional<sim::ParallelPlan> plan_;
   RunProcess process_;

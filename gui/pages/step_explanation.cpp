@@ -3,7 +3,7 @@
 #include <QSplitter>
 
 #include "gui/models/explanation_tables.h"
-#include "gui/models/trace_tables.h"
+#include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
 
 namespace gui {
@@ -11,11 +11,10 @@ namespace gui {
 StepExplanation::StepExplanation(QWidget* parent)
     : QTabWidget(parent),
       explaining_(this),
-      adding_(this),
       bubble_(new TablePanel(tr("Share of the step, by cause"), TablePanel::Filter::Hidden, this)),
       kinds_(new TablePanel(tr("By kind of task"), TablePanel::Filter::Hidden, this)),
       links_(new TablePanel(tr("Task by task"), TablePanel::Filter::Shown, this)),
-      range_(new TablePanel(tr("By kind of task, in the measured range"), TablePanel::Filter::Shown, this)),
+      range_(new RangePanel(tr("By kind of task, in the measured range"), Nesting::Flat, this)),
       found_(new TablePanel(tr("What the search found"), TablePanel::Filter::Shown, this)) {
   setDocumentMode(true);
   auto* path = new QSplitter(Qt::Horizontal, this);
@@ -28,7 +27,6 @@ StepExplanation::StepExplanation(QWidget* parent)
   addTab(bubble_, tr("Bubble"));
   addTab(path, tr("Critical path"));
   addTab(range_, tr("Range"));
-  range_->setStretchedColumn(0);
   addTab(found_, tr("Found"));
   found_->setStretchedColumn(1);
   connect(found_, &TablePanel::rowChosen, this,
@@ -62,11 +60,14 @@ void StepExplanation::showFound(const std::vector<std::uint32_t>& spans, Table t
 void StepExplanation::addUp(TimeRange range) {
   if (!plan_) return;
   if (range != plan_->shown().core->range()) setCurrentWidget(range_);  // what was measured is what a person wants to read
-  adding_.start([this, plan = plan_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const KindNumbers kinds = kindNumbers(plan->result.timeline);
-    const Table table = statisticsTable(statisticsOf(*plan->shown().core, range, kinds.of_span), kinds.names);
-    return [this, table] { range_->setTable(table); };
-  });
+  range_->addUp(
+      [plan = plan_] {
+        const auto kinds = std::make_shared<const KindNumbers>(kindNumbers(plan->result.timeline));
+        return RangeSource{plan->shown().core, {kinds, &kinds->names}, {kinds, &kinds->of_span}};
+      },
+      range);
 }
+
+TablePanel* StepExplanation::range() const { return range_->table(); }
 
 }  // namespace gui

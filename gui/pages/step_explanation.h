@@ -10,6 +10,7 @@
 
 namespace gui {
 
+class RangePanel;
 class TablePanel;
 
 class StepExplanation : public QTabWidget {
@@ -21,7 +22,8 @@ class StepExplanation : public QTabWidget {
   TablePanel* bubble() const { return bubble_; }
   TablePanel* kinds() const { return kinds_; }
   TablePanel* links() const { return links_; }
-  TablePanel* range() const { return range_; }
+  TablePanel* range() const;
+  RangePanel* rangePanel() const { return range_; }
   void showFound(const std::vector<std::uint32_t>& spans, Table table);  // by the search; none: nothing was looked for
   TablePanel* found() const { return found_; }
 
@@ -30,8 +32,10 @@ class StepExplanation : public QTabWidget {
 
  private:
   SharedPlan plan_;
-  BackgroundJob explaining_, adding_;
-  TablePanel *bubble_, *kinds_, *links_, *range_, *found_;
+  BackgroundJob explaining_;
+  TablePanel *bubble_, *kinds_, *links_;
+  RangePanel* range_;
+  TablePanel* found_;
   std::vector<std::uint32_t> spans_;  // of the rows that were found
 };
 

@@ -51,9 +51,11 @@ TablePanel::TablePanel(const QString& title, Filter filter, QWidget* parent)
   auto* all = new QAction(tr("Copy the table"), view_);
   connect(all, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(csvOf(visibleTable())); });
   view_->addActions({copy, all});
-  filter_->setPlaceholderText(tr("Filter: words, or column:word"));
+  filter_->setPlaceholderText(tr("Filter"));
+  filter_->setToolTip(tr("Words that a row must hold, or column:word"));
   filter_->setAccessibleName(tr("Filter: %1").arg(title));
   filter_->setClearButtonEnabled(true);
+  filter_->setMinimumWidth(64);
   filter_->setMaximumWidth(280);
   filter_->setVisible(filter == Filter::Shown);
   auto* name = new QLabel(QStringLiteral("<b>%1</b>").arg(title), this);

@@ -64,7 +64,8 @@ TimelinePage::TimelinePage(QWidget* parent)
 }
 
 void TimelinePage::build() {
-  search_->setPlaceholderText(tr("Search tasks: backward.*l3 (Enter: next)"));
+  search_->setPlaceholderText(tr("Search: backward.*l3"));
+  search_->setToolTip(tr("A pattern that names of tasks match; Enter leads to the next"));
   search_->setAccessibleName(tr("Search"));
   search_->setClearButtonEnabled(true);
   search_->setMinimumWidth(180);

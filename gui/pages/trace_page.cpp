@@ -6,10 +6,12 @@
 #include <QLineEdit>
 #include <QRegularExpression>
 #include <QSplitter>
+#include <QTabWidget>
 #include <algorithm>
 
 #include "gui/models/cells.h"
 #include "gui/models/trace_tables.h"
+#include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/legend_view.h"
 #include "gui/views/overview_view.h"
@@ -22,8 +24,9 @@ TracePage::TracePage(QWidget* parent)
       adding_(this),
       view_(new TimelineView(this)),
       legend_(new LegendView(this)),
+      range_(new RangePanel(tr("In the measured range"), Nesting::Nested, this)),
       event_(new TablePanel(tr("Selected event"), TablePanel::Filter::Hidden, this)),
-      statistics_(new TablePanel(tr("By name, in the measured range"), TablePanel::Filter::Shown, this)),
+      busy_(new TablePanel(tr("Of the measured range"), TablePanel::Filter::Hidden, this)),
       search_(new QLineEdit(this)),
       summary_(new QLabel(tr("Open or drop traces of torch.profiler (.json, .json.gz), one a rank."), this)),
       found_(new QLabel(this)) {
@@ -43,8 +46,9 @@ void TracePage::build() {
   view_->setEmptyText(tr("Open traces of torch.profiler (Ctrl+O), or drop them on the window, one a rank"));
   view_->setAccessibleName(tr("Timeline of the traces"));
   search_->setAccessibleName(tr("Search"));
-  legend_->setKinds({WorkKind::Host, WorkKind::Kernel, WorkKind::Copy, WorkKind::Data, WorkKind::Pipeline});
-  search_->setPlaceholderText(tr("Search names: nccl.*Reduce (Enter: next)"));
+  legend_->setKinds(traceWorkKinds());
+  search_->setPlaceholderText(tr("Search: nccl.*Reduce"));
+  search_->setToolTip(tr("A pattern that names match; Enter leads to the next"));
   search_->setClearButtonEnabled(true);
   search_->setMinimumWidth(180);
   search_->setMaximumWidth(280);
@@ -56,9 +60,13 @@ void TracePage::build() {
   head->addWidget(found_);
   head->addWidget(search_);
   auto* lower = new QSplitter(Qt::Horizontal, this);
-  lower->addWidget(statistics_);
+  auto* sums = new QTabWidget(this);
+  sums->setDocumentMode(true);
+  sums->addTab(range_, tr("By name"));
+  sums->addTab(busy_, tr("By device"));
+  lower->addWidget(sums);
   lower->addWidget(event_);
-  lower->setSizes({640, 400});
+  lower->setSizes({720, 320});
   auto* body = new QSplitter(Qt::Vertical, this);
   auto* upper = new QWidget(this);
   auto* lines = new QVBoxLayout(upper);
@@ -70,7 +78,7 @@ void TracePage::build() {
   body->addWidget(lower);
   body->setSizes({520, 260});
   body->setStretchFactor(0, 1);
-  statistics_->setStretchedColumn(0);
+  busy_->setStretchedColumn(0);
   event_->setStretchedColumn(1);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -129,10 +137,17 @@ void TracePage::showEvent(int span) {
 void TracePage::addUp(TimeRange range) {
   if (!trace_) return;
   adding_.start([this, trace = trace_, range](const std::atomic<bool>&) -> BackgroundJob::Finish {
-    const Table table = statisticsTable(statisticsOf(trace->core, range, trace->name), trace->names);
-    return [this, table] { statistics_->setTable(table); };
+    const Table table = busyTable(busyTimes(trace->core, range));
+    return [this, table] { busy_->setTable(table); };
   });
+  range_->addUp(
+      [trace = trace_] {
+        return RangeSource{SharedCore(trace, &trace->core), {trace, &trace->names}, {trace, &trace->name}};
+      },
+      range);
 }
+
+TablePanel* TracePage::statistics() const { return range_->table(); }
 
 void TracePage::search(const QString& pattern) {
   matches_.clear();

@@ -15,6 +15,7 @@ namespace gui {
 
 class LegendView;
 class OverviewView;
+class RangePanel;
 class TablePanel;
 class TimelineView;
 
@@ -29,7 +30,9 @@ class TracePage : public QWidget {
   void showMatching(bool only);  // processes without what is looked for hide
   TimelineView* view() const { return view_; }
   TablePanel* event() const { return event_; }
-  TablePanel* statistics() const { return statistics_; }
+  RangePanel* range() const { return range_; }
+  TablePanel* statistics() const;
+  TablePanel* busy() const { return busy_; }
   QLineEdit* searchLine() const { return search_; }
   QLabel* summary() const { return summary_; }
   std::size_t numMatches() const { return matches_.size(); }
@@ -51,7 +54,8 @@ class TracePage : public QWidget {
   BackgroundJob adding_;
   TimelineView* view_;
   LegendView* legend_;
-  TablePanel *event_, *statistics_;
+  RangePanel* range_;
+  TablePanel *event_, *busy_;
   QLineEdit* search_;
   QLabel *summary_, *found_;
 };

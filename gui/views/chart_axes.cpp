@@ -33,13 +33,35 @@ std::vector<double> roundTicks(Extent extent, int about) {
   return ticks.size() < kFewest && about < 2 * static_cast<int>(kFewest) ? roundTicks(extent, about + 1) : ticks;
 }
 
+namespace {
+
+std::vector<double> ticksOf(const Axis& axis, int about) { return axis.ticks.empty() ? roundTicks(axis.extent, about) : axis.ticks; }
+
+}  // namespace
+
+// 1, 2 and 5 times a power of ten; where these are few, the values between round ones.
+Axis logarithmic(Axis axis) {
+  constexpr std::size_t kFewest = 3;
+  const Extent values{std::pow(10, axis.extent.least), std::pow(10, axis.extent.most)};
+  for (double power = std::floor(axis.extent.least); power <= axis.extent.most; ++power)
+    for (const double factor : {1.0, 2.0, 5.0})
+      if (const double tick = power + std::log10(factor); tick >= axis.extent.least && tick <= axis.extent.most) axis.ticks.push_back(tick);
+  if (axis.ticks.size() < kFewest) {
+    axis.ticks.clear();
+    for (const double value : roundTicks(values, 5))
+      if (value > 0) axis.ticks.push_back(std::log10(value));
+  }
+  axis.label = [label = std::move(axis.label)](double power) { return label(std::pow(10, power)); };
+  return axis;
+}
+
 QPointF ChartArea::at(const QPointF& value) const {
   return {plot.left() + (value.x() - x.least) / x.length() * plot.width(),
           plot.bottom() - (value.y() - y.least) / y.length() * plot.height()};
 }
 
 void paintVerticalScale(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme) {
-  for (const double tick : roundTicks(axis.extent, static_cast<int>(plot.height() / 48))) {
+  for (const double tick : ticksOf(axis, static_cast<int>(plot.height() / 48))) {
     const double y = plot.bottom() - (tick - axis.extent.least) / axis.extent.length() * plot.height();
     painter.setPen(theme.grid);
     painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
@@ -53,7 +75,7 @@ ChartArea paintAxes(QPainter& painter, const QRectF& area, const Axes& axes, con
   const ChartArea chart{area.adjusted(kLeft, kTop, -kRight, -kBottom), axes.x.extent, axes.y.extent};
   paintVerticalScale(painter, chart.plot, axes.y, theme);
   double free = area.left();  // where the label before ends
-  for (const double tick : roundTicks(axes.x.extent, static_cast<int>(chart.plot.width() / 90))) {
+  for (const double tick : ticksOf(axes.x, static_cast<int>(chart.plot.width() / 90))) {
     const double x = chart.at({tick, 0}).x(), half = painter.fontMetrics().horizontalAdvance(axes.x.label(tick)) / 2.0;
     painter.setPen(theme.grid);
     painter.drawLine(QPointF(x, chart.plot.top()), QPointF(x, chart.plot.bottom()));

@@ -21,6 +21,7 @@ struct Axis {
   QString title;
   Extent extent;
   std::function<QString(double)> label;
+  std::vector<double> ticks{};  // empty: round ones
 };
 
 struct ChartArea {
@@ -32,6 +33,7 @@ struct ChartArea {
 struct Axes {
   Axis x, y;
 };
+Axis logarithmic(Axis axis);  // of powers of ten: values in place of their logarithms are for `label` alone
 ChartArea paintAxes(QPainter& painter, const QRectF& area, const Axes& axes, const Theme& theme);
 void paintVerticalScale(QPainter& painter, const QRectF& plot, const Axis& axis, const Theme& theme);
 

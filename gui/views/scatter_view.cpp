@@ -1,5 +1,6 @@
 #include "gui/views/scatter_view.h"
 
+#include <QAction>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QToolTip>
@@ -22,6 +23,55 @@ QString mibLabel(double mib) { return QStringLiteral("%1 MiB").arg(mib, 0, 'g', 
 
 }  // namespace
 
+ScatterView::ScatterView(QWidget* parent) : View(parent) { addOwnActions(); }
+
+// What its keys do, for the context menu.
+void ScatterView::addOwnActions() {
+  const auto add = [this](const QString& text, Qt::Key key, const auto& then) {
+    auto* action = new QAction(text, this);
+    action->setShortcut(key);
+    action->setShortcutContext(Qt::WidgetShortcut);
+    connect(action, &QAction::triggered, this, then);
+    addAction(action);
+    return action;
+  };
+  add(tr("Zoom in"), Qt::Key_Plus, [this] { zoom(0.7, chart_.plot.center()); });
+  add(tr("Zoom out"), Qt::Key_Minus, [this] { zoom(1 / 0.7, chart_.plot.center()); });
+  add(tr("All plans"), Qt::Key_0, [this] { fit(); });
+  add(tr("Logarithmic axes"), Qt::Key_L, [this] { setLogarithmic(!logarithmic_); });
+  setContextMenuPolicy(Qt::ActionsContextMenu);
+}
+
+void ScatterView::setLogarithmic(bool logarithmic) {
+  logarithmic_ = logarithmic;
+  fit();
+}
+
+void ScatterView::fit() {
+  zoom_.reset();
+  update();
+}
+
+void ScatterView::zoom(double factor, const QPointF& around) {
+  if (points_.empty() || chart_.plot.isEmpty()) return;
+  const Axes now = axes();
+  const auto part = [factor](Extent extent, double share) {
+    const double fixed = extent.least + share * extent.length();
+    return Extent{fixed - factor * share * extent.length(), fixed + factor * (1 - share) * extent.length()};
+  };
+  const QPointF share((around.x() - chart_.plot.left()) / chart_.plot.width(), (chart_.plot.bottom() - around.y()) / chart_.plot.height());
+  const Zoom wanted{part(now.x.extent, share.x()), part(now.y.extent, share.y())};
+  const Axes whole = wholeAxes();
+  const bool shows_all = wanted.x.length() >= whole.x.extent.length() && wanted.y.length() >= whole.y.extent.length();
+  zoom_ = shows_all ? std::nullopt : std::optional(wanted);
+  update();
+}
+
+QPointF ScatterView::scaled(const QPointF& value) const {
+  constexpr double kLeast = 1e-12;
+  return logarithmic_ ? QPointF(std::log10(std::max(kLeast, value.x())), std::log10(std::max(kLeast, value.y()))) : value;
+}
+
 void ScatterView::setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit) {
   std::vector<ScatterPoint> points;
   for (const Candidate& candidate : candidates)
@@ -42,7 +92,7 @@ void ScatterView::setPoints(const std::vector<ScatterPoint>& points, sim::Bytes 
                        point.interval,
                        {point.memory_interval.least / unit_, point.memory_interval.most / unit_}});
   chosen_ = hovered_ = -1;
-  update();
+  fit();
 }
 
 void ScatterView::setVisible(const std::vector<bool>& visible) {
@@ -63,6 +113,15 @@ QString ScatterView::current() const {
 }
 
 Axes ScatterView::axes() const {
+  Axes all = wholeAxes();
+  if (zoom_) {
+    all.x.extent = zoom_->x;
+    all.y.extent = zoom_->y;
+  }
+  return logarithmic_ ? Axes{logarithmic(all.x), logarithmic(all.y)} : all;
+}
+
+Axes ScatterView::wholeAxes() const {
   Extent x{1e300, -1e300}, y{1e300, -1e300};
   for (const Point& point : points_) {
     const Extent reach = point.on_front && point.interval.length() > 0 ? point.interval : Extent{point.value.x(), point.value.x()};
@@ -71,15 +130,24 @@ Axes ScatterView::axes() const {
   }
   if (points_.empty()) x = y = {0, 1};
   if (limit_ > 0 && limit_ < 1.6 * y.most) y.most = std::max(y.most, limit_);
-  return {{tr("Step time"), padded(x), timeLabel}, {tr("Peak memory"), padded(y), unit_ == kMebi ? mibLabel : gibLabel}};
+  if (logarithmic_) {
+    constexpr double kRoom = 0.04;  // a tenth more
+    const QPointF least = scaled({x.least, y.least}), most = scaled({x.most, y.most});
+    x = {least.x() - kRoom, most.x() + kRoom};
+    y = {least.y() - kRoom, most.y() + kRoom};
+  } else {
+    x = padded(x);
+    y = padded(y);
+  }
+  return {{tr("Step time"), x, timeLabel}, {tr("Peak memory"), y, unit_ == kMebi ? mibLabel : gibLabel}};
 }
 
-QPointF ScatterView::pointOf(int position) const { return chart_.at(points_[static_cast<std::size_t>(position)].value); }
+QPointF ScatterView::pointOf(int position) const { return place(points_[static_cast<std::size_t>(position)].value); }
 
 void ScatterView::paintFront(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
   std::vector<QPointF> front;
   for (const Point& point : points_)
-    if (point.on_front) front.push_back(chart.at(point.value));
+    if (point.on_front) front.push_back(chart.at(scaled(point.value)));
   std::sort(front.begin(), front.end(), [](const QPointF& a, const QPointF& b) { return a.x() < b.x(); });
   painter.setPen(QPen(theme.accent, 1.5));
   for (std::size_t at = 1; at < front.size(); ++at) {  // a step: nothing feasible lies below it
@@ -94,17 +162,16 @@ void ScatterView::paintInterval(QPainter& painter, const ChartArea& chart, const
   if (chosen_ < 0 || points_[static_cast<std::size_t>(chosen_)].interval.length() <= 0) return;
   constexpr double kFoot = 5;
   const Point& point = points_[static_cast<std::size_t>(chosen_)];
-  const QPointF from = chart.at({point.interval.least, point.value.y()}), to = chart.at({point.interval.most, point.value.y()});
+  const QPointF from = chart.at(scaled({point.interval.least, point.value.y()})),
+                to = chart.at(scaled({point.interval.most, point.value.y()}));
   painter.setPen(QPen(theme.text, 1.5));
   painter.drawLine(from, to);
   for (const QPointF& end : {from, to}) painter.drawLine(end - QPointF(0, kFoot), end + QPointF(0, kFoot));
   if (point.memory_interval.length() <= 0) return;
-  const QPointF low = chart.at({point.value.x(), point.memory_interval.least}),
-                high = chart.at({point.value.x(), point.memory_interval.most});
-  painter.setClipRect(chart.plot);
+  const QPointF low = chart.at(scaled({point.value.x(), point.memory_interval.least})),
+                high = chart.at(scaled({point.value.x(), point.memory_interval.most}));
   painter.drawLine(low, high);
   for (const QPointF& end : {low, high}) painter.drawLine(end - QPointF(kFoot, 0), end + QPointF(kFoot, 0));
-  painter.setClipping(false);
 }
 
 void ScatterView::paintPoints(QPainter& painter, const ChartArea& chart, const Theme& theme) const {
@@ -117,7 +184,7 @@ void ScatterView::paintPoints(QPainter& painter, const ChartArea& chart, const T
     painter.setPen(special ? QPen(theme.text, 2) : QPen(theme.background, 1));
     painter.setBrush(static_cast<int>(at) == chosen_ ? QColor(0xee, 0x66, 0x77) : fill);
     const double radius = special ? 7 : point.on_front ? 5 : 4;
-    painter.drawEllipse(chart.at(point.value), radius, radius);
+    painter.drawEllipse(chart.at(scaled(point.value)), radius, radius);
   }
 }
 
@@ -132,15 +199,17 @@ void ScatterView::paintPicture(QPainter& painter, const QSize& size) {
   const ChartArea chart = paintAxes(painter, QRectF(QPointF(0, 0), size), axes(), theme);
   chart_ = chart;
   painter.setRenderHint(QPainter::Antialiasing);
-  const double limit = chart.at({0, limit_}).y();
-  if (limit > chart.plot.top()) {
+  const double limit = chart.at(scaled({1, limit_})).y();
+  if (limit > chart.plot.top() && limit < chart.plot.bottom()) {
     painter.setPen(QPen(theme.warning, 1.5, Qt::DashLine));
     painter.drawLine(QPointF(chart.plot.left(), limit), QPointF(chart.plot.right(), limit));
     painter.drawText(QRectF(chart.plot.left(), limit - 19, chart.plot.width() - 4, 18), Qt::AlignRight, tr("memory limit"));
   }
+  painter.setClipRect(chart.plot.adjusted(-8, -8, 8, 8));
   paintFront(painter, chart, theme);
   paintInterval(painter, chart, theme);
   paintPoints(painter, chart, theme);
+  painter.setClipping(false);
   painter.setRenderHint(QPainter::Antialiasing, false);
   const double behind_title = 24 + painter.fontMetrics().horizontalAdvance(axes().y.title),
                left = std::max(behind_title, chart.plot.right() - 240);
@@ -153,7 +222,7 @@ int ScatterView::nearest(const QPointF& pixel) const {
   int best = -1;
   double least = 14;
   for (std::size_t at = 0; at < points_.size(); ++at) {
-    const QPointF away = chart_.at(points_[at].value) - pixel;
+    const QPointF away = place(points_[at].value) - pixel;
     const double distance = std::hypot(away.x(), away.y());
     if (points_[at].shown && distance < least) {
       least = distance;
@@ -176,6 +245,16 @@ void ScatterView::mouseMoveEvent(QMouseEvent* event) {
   hovered_ = position;
   if (position >= 0 && tip_of_) QToolTip::showText(event->globalPosition().toPoint(), tip_of_(position), this);
   update();
+}
+
+void ScatterView::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (nearest(event->position()) < 0) fit();
+}
+
+void ScatterView::wheelEvent(QWheelEvent* event) {
+  constexpr double kNotch = 120;
+  zoom(std::pow(0.8, event->angleDelta().y() / kNotch), event->position());
+  event->accept();
 }
 
 void ScatterView::keyPressEvent(QKeyEvent* event) {

@@ -1,5 +1,5 @@
-// Step time against memory, a point a candidate, with the Pareto front as a line and the memory limit. Used by the Plan page; linked to the
-// table by position.
+// Step time against memory, a point a candidate, with the Pareto front as a line and the memory limit. The wheel, + and - zoom, 0 or a double
+// click fits, L makes the axes logarithmic. Used by the Plan page; linked to the table by position.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct ScatterPoint {
 class ScatterView : public View {
   Q_OBJECT
  public:
-  using View::View;
+  explicit ScatterView(QWidget* parent = nullptr);
   void setCandidates(const std::vector<Candidate>& candidates, sim::Bytes limit);
   void setPoints(const std::vector<ScatterPoint>& points, sim::Bytes limit);
   void setTips(std::function<QString(int position)> tip_of) { tip_of_ = std::move(tip_of); }
@@ -31,6 +31,10 @@ class ScatterView : public View {
   using View::setVisible;
   void choose(int position);  // -1: none
   int chosen() const { return chosen_; }
+  void setLogarithmic(bool logarithmic);  // both axes
+  bool isLogarithmic() const { return logarithmic_; }
+  bool isZoomed() const { return zoom_.has_value(); }
+  void fit();  // all plans
   QPointF pointOf(int position) const;
   QString current() const override;
   void paintPicture(QPainter& painter, const QSize& size) override;
@@ -41,6 +45,8 @@ class ScatterView : public View {
  protected:
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;  // fits
+  void wheelEvent(QWheelEvent* event) override;             // zooms where the mouse is
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
@@ -50,6 +56,11 @@ class ScatterView : public View {
     Extent interval{0, 0}, memory_interval{0, 0};  // as value
   };
   Axes axes() const;
+  Axes wholeAxes() const;
+  QPointF scaled(const QPointF& value) const;  // as it lies on the axes
+  QPointF place(const QPointF& value) const { return chart_.at(scaled(value)); }
+  void zoom(double factor, const QPointF& around);  // of the picture
+  void addOwnActions();
   int nearest(const QPointF& pixel) const;
   void paintInterval(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
   void paintFront(QPainter& painter, const ChartArea& chart, const Theme& theme) const;
@@ -59,6 +70,11 @@ class ScatterView : public View {
   std::function<QString(int position)> tip_of_;
   double unit_ = 1, limit_ = 0;  // bytes: MiB, or GiB where there are any
   int chosen_ = -1, hovered_ = -1;
+  struct Zoom {
+    Extent x, y;
+  };
+  std::optional<Zoom> zoom_;  // none: all plans
+  bool logarithmic_ = false;
   ChartArea chart_;
 };
 

@@ -37,7 +37,7 @@ TABLES = [
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
 # Arrays of names: every literal, with spaces for its underscores.
-NAMES = [("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/task_graph/task.h", "kOperationNames"),
+NAMES = [("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/model/operation.h", "kOperationNames"),
          ("sim/plan/device_mesh.h", "kMeshAxisNames"), ("sim/plan/parallel_plan.h", "kRecomputeNames"), ("sim/plan/parallel_plan.h", "kAccumulationNames"),
          ("sim/plan/parallel_plan.h", "kContextAlgorithmNames"),
          ("sim/estimate/run_description.h", "kRecomputeKindNames")]

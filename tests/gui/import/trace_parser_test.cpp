@@ -27,7 +27,7 @@ TEST(TraceParser, TakesSlicesNamesAndCountsTheRest) {
   EXPECT_EQ(part.events[0].begin, 1000500);
   EXPECT_EQ(part.events[0].length, 10250);
   EXPECT_EQ(part.names[part.events[0].name], "outer");
-  EXPECT_EQ(part.events[2].kind, WorkKind::Kernel);
+  EXPECT_EQ(part.events[2].kind, WorkKind::Product);
   EXPECT_EQ(part.events[3].kind, WorkKind::Data);
   EXPECT_EQ(text.substr(part.events[2].offset, 6), "{\"ph\":");
 }

@@ -13,14 +13,48 @@
 namespace gui::test {
 namespace {
 
-// What does not fit where it stands: buttons, and labels that neither wrap nor scroll.
+// What does not fit where it stands: buttons, labels that neither wrap nor scroll, choices, what empty lines say, headers of columns.
 QStringList clippedIn(const QWidget& window) {
+  constexpr int kArrow = 24, kMargins = 8;  // of a choice, of a line
   QStringList found;
   for (const QAbstractButton* button : window.findChildren<QAbstractButton*>())
     if (button->isVisible() && !button->text().isEmpty() && button->minimumSizeHint().width() > button->width()) found << button->text();
   for (const QLabel* label : window.findChildren<QLabel*>())
     if (label->isVisible() && !label->wordWrap() && label->sizeHint().width() > label->width() + 1) found << label->text();
+  for (const QComboBox* box : window.findChildren<QComboBox*>())
+    if (box->isVisible() && !box->isEditable() && box->fontMetrics().horizontalAdvance(box->currentText()) > box->width() - kArrow)
+      found << box->currentText();
+  for (const QLineEdit* line : window.findChildren<QLineEdit*>())
+    if (line->isVisible() && line->text().isEmpty() &&
+        line->fontMetrics().horizontalAdvance(line->placeholderText()) > line->width() - kMargins)
+      found << line->placeholderText();
+  for (const QHeaderView* header : window.findChildren<QHeaderView*>())
+    for (int column = 0; header->isVisible() && header->orientation() == Qt::Horizontal && column < header->count(); ++column)
+      if (const QString text = header->model()->headerData(column, Qt::Horizontal).toString();
+          header->fontMetrics().horizontalAdvance(text) > header->sectionSize(column))
+        found << text;
   return found;
+}
+
+// A name of any length is cut where there is no room for it, and its tool tip has all of it.
+QStringList lostIn(const QWidget& window) {
+  QStringList lost = clippedIn(window);
+  for (const QWidget* widget : window.findChildren<QWidget*>())
+    if (widget->isVisible()) lost.removeAll(widget->toolTip());
+  return lost;
+}
+
+// All pages, on the screens that people have: 1366 x 768 and 1280 x 720 at 150 %, too.
+void expectNothingCutOff(MainWindow& window) {
+  for (const QSize size : {QSize(1440, 900), QSize(1366, 740), QSize(853, 480)}) {
+    window.resize(size);
+    for (int page = 0; page < window.pages()->count(); ++page) {
+      window.pages()->setCurrentIndex(page);
+      QTest::qWait(5);
+      EXPECT_EQ(lostIn(window).join('|').toStdString(), "") << size.width() << " x " << size.height() << ", page " << page;
+    }
+  }
+  window.resize(1440, 900);
 }
 
 struct InChinese {  // before the window is made
@@ -39,7 +73,7 @@ const QRegularExpression& names() {
       "|\\b(Meshwright|Hugging "
       "Face|PyTorch|Chrome|JSON|CSV|PNG|SVG|PDF|ZeRO|Pareto|MFU|GPU|CPU|token|tokens|rank|config|meshwright|run|a100-80gb-sxm)\\b"
       "|\\b(gpipe|interleaved|zb-\\dp|zbv|v-half|v-min|csv|mpirun|srun|torchrun|Megatron-LM|DeepSpeed|Accelerate|torchtitan|AZERTY|Dvorak|"
-      "gpt2|adam|flash\\d|logits|HSDP|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
+      "gpt2|selective|full|modules|op|adam|flash\\d|logits|HSDP|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
   return known;
 }
 
@@ -69,19 +103,14 @@ using EnglishJourney = Journey;
 
 TEST_F(EnglishJourney, NothingIsCutOffOnAnyPage) {
   planGpt2();
-  for (int page = 0; page < window_.pages()->count(); ++page) {
-    window_.pages()->setCurrentIndex(page);
-    QTest::qWait(5);
-    EXPECT_EQ(clippedIn(window_).join('|').toStdString(), "") << page;
-  }
+  expectNothingCutOff(window_);
 }
 
 TEST_F(ChineseJourney, NothingIsCutOffOnAnyPage) {
   planGpt2();
+  expectNothingCutOff(window_);
   for (int page = 0; page < window_.pages()->count(); ++page) {
     window_.pages()->setCurrentIndex(page);
-    QTest::qWait(5);
-    EXPECT_EQ(clippedIn(window_).join('|').toStdString(), "") << page;
     if (qEnvironmentVariableIsSet("MESHWRIGHT_TOUR")) picture(QStringLiteral("tour_zh_CN_%1").arg(page + 1));
   }
   window_.pages()->setCurrentIndex(1);

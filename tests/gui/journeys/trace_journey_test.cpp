@@ -57,6 +57,14 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
   EXPECT_EQ(page->numMatches(), 8u);
   Q_EMIT page->searchLine()->returnPressed();
   EXPECT_GT(page->event()->table().rows.size(), 6u);
+  ASSERT_EQ(page->busy()->table().rows.size(), 2u);  // a GPU a rank: computing, communicating, both, idle
+  EXPECT_EQ(page->busy()->table().rows[1][0].text, "1: GPU");
+  EXPECT_GT(page->busy()->table().rows[1][3].sort.toDouble(), 0);
+  const Table& names = page->statistics()->table();
+  EXPECT_EQ(names.headers[3], "Self");
+  const auto linear = std::find_if(names.rows.begin(), names.rows.end(), [](const auto& row) { return row[0].text == "aten::linear"; });
+  ASSERT_NE(linear, names.rows.end());
+  EXPECT_LT((*linear)[3].sort.toLongLong(), (*linear)[2].sort.toLongLong());  // its addmm lies in it
   picture("trace");
   page->searchLine()->clear();
 }

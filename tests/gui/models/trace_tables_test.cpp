@@ -19,6 +19,13 @@ TEST(TraceTables, StatisticsHaveTheirMean) {
   EXPECT_EQ(table.rows[0][5].sort.toLongLong(), 30);
 }
 
+TEST(TraceTables, MembersHaveTheirUnits) {
+  const Table table = membersTable({{"dur", "38"}, {"bytes", "1048576"}, {"grid", "[1, 2, 3]"}});
+  EXPECT_EQ(table.rows[0][1].text, "38.0 us");
+  EXPECT_EQ(table.rows[1][1].text, "1.00 MiB");
+  EXPECT_EQ(table.rows[2][1].text, "[1, 2, 3]");
+}
+
 TEST(TraceTables, MembersKeepTheirOrder) { EXPECT_EQ(membersTable({{"ph", "X"}, {"ts", "1"}}).rows[1][0].text, "ts"); }
 
 }  // namespace

@@ -64,6 +64,21 @@ TEST(KnobsPanel, AnAmountIsTypedAndWhatIsNoneIsSaid) {
   EXPECT_EQ(line->text(), "25 MiB");
 }
 
+TEST(KnobsPanel, ATextThatItsGrammarDoesNotKnowIsSaid) {
+  KnobsPanel panel;
+  sim::ParallelPlan plan = test::examplePlan();
+  plan.recompute = sim::Recompute::Full;
+  panel.setPlan(plan);
+  auto* line = qobject_cast<QLineEdit*>(panel.knob("recompute_scope"));
+  ASSERT_NE(line, nullptr);
+  QString problem;
+  QObject::connect(&panel, &KnobsPanel::failed, [&](const Message& message) { problem = message.problem; });
+  line->setText("everything, twice");
+  QTest::keyClick(line, Qt::Key_Return);
+  EXPECT_FALSE(problem.isEmpty());
+  EXPECT_EQ(line->text().toStdString(), sim::to_text(plan.recompute_scope));
+}
+
 // The panel scrolls under the wheel: the plan stays.
 TEST(KnobsPanel, TheWheelTurnsNoKnobThatNobodyChose) {
   KnobsPanel panel;

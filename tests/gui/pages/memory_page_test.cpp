@@ -23,6 +23,21 @@ TEST(MemoryPage, BeginsAtThePeakOfTheFirstDevice) {
   EXPECT_EQ(sum, simulated->result.devices[0].peak_memory);
 }
 
+// The same memory, by layer and kind of tensor: at the peak it is the peak.
+TEST(MemoryPage, ByLayerItIsTheSameMemory) {
+  MemoryPage page;
+  const SharedPlan simulated = test::exampleSimulation();
+  page.setPlan(simulated);
+  page.order()->setCurrentIndex(1);
+  ASSERT_TRUE(test::waitUntilIdle(page));
+  sim::Bytes sum{};
+  for (const auto& row : page.alive()->table().rows) sum += sim::Bytes(row[3].sort.toLongLong());
+  EXPECT_EQ(sum, simulated->result.devices[0].peak_memory);
+  QStringList layers;
+  for (const auto& row : page.alive()->table().rows) layers << row[0].text;
+  EXPECT_TRUE(layers.contains("layer 1")) << layers.join('|').toStdString();
+}
+
 TEST(MemoryPage, ARunOfThePlanStandsBesideIt) {
   const SharedRun run = loadRun(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_memory"));
   MemoryPage page;

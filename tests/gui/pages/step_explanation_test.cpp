@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "gui/pages/range_panel.h"
 #include "gui/pages/table_panel.h"
 #include "tests/gui/example_plans.h"
 #include "tests/gui/idle.h"
@@ -37,7 +38,7 @@ TEST(StepExplanation, ARangeAddsUpByKind) {
   EXPECT_EQ(sum, spans);
   explanation.addUp({sim::SimTime(0), plan->result.step_time / 50});
   EXPECT_TRUE(QTest::qWaitFor([&] { return explanation.range()->table().rows.size() < all; }, 5000));
-  EXPECT_EQ(explanation.currentWidget(), explanation.range());  // what was asked for stands in front
+  EXPECT_EQ(explanation.currentWidget(), explanation.rangePanel());  // what was asked for stands in front
 }
 
 }  // namespace

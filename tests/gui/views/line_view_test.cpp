@@ -17,5 +17,15 @@ TEST(LineView, PaintsNoneOneAndManyPoints) {
   EXPECT_EQ(view.numPoints(), 3u);
 }
 
+TEST(LineView, WhatIsPredictedStandsInIt) {
+  LineView view("Tokens/s");
+  view.resize(400, 300);
+  view.setPoints({{1, 100}, {2, 110}});
+  const QImage without = view.grab().toImage();
+  view.setExpected(500);
+  EXPECT_NE(without, view.grab().toImage());
+  EXPECT_TRUE(view.current().endsWith("predicted 500")) << view.current().toStdString();
+}
+
 }  // namespace
 }  // namespace gui

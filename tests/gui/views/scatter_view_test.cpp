@@ -59,6 +59,30 @@ TEST_F(Scatter, IntervalsOfTheFrontAreInsideThePicture) {
   EXPECT_LT(view_.pointOf(0).x() + 2 * a_second, 600);
 }
 
+TEST_F(Scatter, ZoomsWhereTheMouseIsAndFitsAgain) {
+  const QPointF before = view_.pointOf(1), other = view_.pointOf(2);
+  QWheelEvent wheel(before, view_.mapToGlobal(before), {}, {0, 240}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QApplication::sendEvent(&view_, &wheel);
+  view_.grab();
+  EXPECT_TRUE(view_.isZoomed());
+  EXPECT_NEAR(view_.pointOf(1).x(), before.x(), 0.5);
+  EXPECT_GT(view_.pointOf(2).x(), other.x() + 20);
+  QTest::mouseDClick(&view_, Qt::LeftButton, {}, {590, 390});
+  view_.grab();
+  EXPECT_FALSE(view_.isZoomed());
+  EXPECT_NEAR(view_.pointOf(2).x(), other.x(), 0.5);
+}
+
+// 10, 20 and 30 ms: on a logarithmic axis the first two are farther apart than the others.
+TEST_F(Scatter, LogarithmicAxes) {
+  view_.setLogarithmic(true);
+  view_.grab();
+  const double first = view_.pointOf(1).x() - view_.pointOf(0).x(), second = view_.pointOf(2).x() - view_.pointOf(1).x();
+  EXPECT_NEAR(first / second, std::log(2) / std::log(1.5), 0.01);
+  QTest::mouseClick(&view_, Qt::LeftButton, {}, view_.pointOf(2).toPoint());
+  EXPECT_EQ(view_.chosen(), 2);
+}
+
 TEST_F(Scatter, WhatIsFilteredAwayCannotBeHit) {
   view_.setVisible({true, true, false});
   QTest::mouseClick(&view_, Qt::LeftButton, {}, view_.pointOf(2).toPoint());

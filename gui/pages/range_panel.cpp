@@ -1,0 +1,55 @@
+#include "gui/pages/range_panel.h"
+
+#include <QHBoxLayout>
+#include <QSplitter>
+
+#include "gui/models/cells.h"
+#include "gui/pages/table_panel.h"
+#include "gui/views/duration_view.h"
+
+namespace gui {
+
+RangePanel::RangePanel(const QString& title, Nesting nesting, QWidget* parent)
+    : QWidget(parent),
+      nesting_(nesting),
+      adding_(this),
+      drawing_(this),
+      table_(new TablePanel(title, TablePanel::Filter::Shown, this)),
+      durations_(new DurationView(this)) {
+  auto* both = new QSplitter(Qt::Horizontal, this);
+  both->addWidget(table_);
+  both->addWidget(durations_);
+  both->setSizes({640, 260});
+  both->setStretchFactor(0, 1);
+  auto* all = new QHBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->addWidget(both);
+  table_->setStretchedColumn(0);
+  connect(table_, &TablePanel::rowChosen, this, &RangePanel::drawDurations);
+}
+
+void RangePanel::addUp(std::function<RangeSource()> source, TimeRange range) {
+  adding_.start([this, source = std::move(source), range, nesting = nesting_](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    RangeSource read = source();
+    const std::vector<SliceStatistics> sums = statisticsOf(*read.core, range, *read.name_of_span);
+    const Table table = statisticsTable(sums, *read.names, nesting);
+    return [this, read, range, sums, table] {
+      source_ = read;
+      range_ = range;
+      name_of_row_.clear();
+      for (const SliceStatistics& one : sums) name_of_row_.push_back(one.name);
+      table_->setTable(table);
+      drawDurations(-1);
+    };
+  });
+}
+
+void RangePanel::drawDurations(int row) {
+  const std::optional<std::uint32_t> name = row < 0 ? std::nullopt : std::optional(name_of_row_[static_cast<std::size_t>(row)]);
+  drawing_.start([this, source = source_, range = range_, name](const std::atomic<bool>&) -> BackgroundJob::Finish {
+    const std::vector<DurationBin> bins = histogramOf(*source.core, range, {*source.name_of_span, name});
+    return [this, bins, of = name ? textOf((*source.names)[*name]) : tr("all")] { durations_->setBins(bins, of); };
+  });
+}
+
+}  // namespace gui
