@@ -21,6 +21,7 @@ std::vector<std::string> names(const ParallelPlan& plan, LayerTask task) {
 
 TEST(TaskKernels, AloneABlockIsTwoTasksOfAllItsOperators) {
   ParallelPlan plan = testing::tiny_plan();
+  plan.recompute = Recompute::Full;
   plan.model.residual_dropout = 0.1;
   const LayerIndex block(2);
   EXPECT_THAT(names(plan, {block, Phase::Forward, Operation::Attention}),
