@@ -131,12 +131,12 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
     for (const sim::Bucket& bucket : stage) {
       if (bucket.expert && bucket.shards == 1) continue;  // resident, whatever the ZeRO stage
       const std::size_t unit = sim::unit_of(plan, bucket.ready_after).begin.position();
-      if (!bucket.expert) weights.of_all_shards[unit] += plan.bytes(sim::Numbers::Weights) * bucket.elements;
+      if (!bucket.expert) weights.of_all_shards[unit] += sim::gathered_bytes(plan, bucket);
       Bytes& first = weights.first_bucket[unit];
       const bool is_first = first == Bytes{} && !bucket.tied;
       std::int64_t elements = 0;  // without padding
       for (const sim::BucketSlot& slot : bucket.slots) {
-        const Bytes bytes = plan.bytes(sim::Numbers::Weights) * slot.elements;
+        const Bytes bytes = sim::gathered_bytes(plan, slot);
         elements += slot.elements;
         weights.by_layer[slot.layer.position()] += bytes;
         if (is_first) first += bytes;

@@ -122,11 +122,22 @@ void Space::add_stages(RunDescription run) {
 
 }  // namespace
 
+namespace {
+
+sim::ScaleRecipe usual_scales(const LayoutRequest& request) {
+  return request.format == sim::NumberFormat::Fp4 ? sim::ScaleRecipe::Nvfp4 : sim::ScaleRecipe::Delayed;
+}
+
+}  // namespace
+
 std::vector<sim::Violation> layout_violations(const LayoutRequest& request) {
   std::vector<sim::Violation> found;
   if (!request.cluster.hardware.kernels)
     found.push_back({"/cluster/hardware", request.cluster.hardware.name + " has no block \"kernels\": nothing says how its kernels behave",
                      "take a profile of profiles/hardware, or add the block"});
+  if (sim::is_scaled(request.format))
+    if (const std::string why = sim::why_not_scaled(request.cluster.hardware, usual_scales(request)); !why.empty())
+      found.push_back({"--precision", why, "use bf16, or a part that has them"});
   if (request.cluster.devices < 1) found.push_back({"/cluster/devices", "is below 1", "correct it"});
   if (request.global_batch < 1) found.push_back({"--global-batch", fmt::format("is {}", request.global_batch), "give at least 1"});
   if (request.network.sequence < 1) found.push_back({"--sequence", fmt::format("is {}", request.network.sequence), "give at least 1"});

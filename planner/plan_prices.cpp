@@ -135,7 +135,8 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   const MeshAxis axis = sim::axis_of(bucket);
   const auto task = [&](Phase phase, Operation operation, MeshAxis group) {
     const bool communicates = group != MeshAxis::None;
-    const sim::Bytes element = plan_.bytes(phase == Phase::Gradients ? sim::Numbers::Wire : sim::Numbers::Weights);
+    const sim::Bytes element = plan_.bytes(sim::Numbers::Wire);
+    const std::int64_t reduced = group == MeshAxis::Replica && sim::scatters_gradients(plan_) ? bucket.shard_elements : bucket.elements;
     return exchange({.key = {.stage = stage,
                              .chunk = bucket.chunk,
                              .layer = bucket.ready_after,
@@ -144,9 +145,9 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                              .group = group,
                              .sequence = index.value()},
                      .bucket = index,
-                     .payload = communicates ? element * (group == MeshAxis::Replica && strategy.shards_optimizer ? bucket.shard_elements
-                                                                                                                  : bucket.elements)
-                                             : sim::Bytes{}});
+                     .payload = !communicates                       ? sim::Bytes{}
+                                : operation == Operation::AllGather ? sim::gathered_bytes(plan_, bucket)
+                                                                    : element * reduced});
   };
   BucketPrice prices{.ready_after = bucket.ready_after,
                      .chunk = bucket.chunk,
@@ -165,12 +166,12 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
   if (bucket.shards == 1) return prices;
   prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
-  prices.reduce = task(Phase::Gradients, strategy.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce, axis);
+  prices.reduce = task(Phase::Gradients, sim::scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce, axis);
   if (plan_.mesh.replicas > 1 && !bucket.expert) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {
     prices.forward_gather = task(Phase::Forward, Operation::AllGather, axis);
     prices.backward_gather = task(Phase::Backward, Operation::AllGather, axis);
-    prices.stays_near = sim::elements_after_forward(plan_, bucket) > 0;
+    prices.stays_near = sim::kept_after_forward(plan_, bucket).value() > 0;
     if (prices.stays_near) prices.near_forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Reshard);
     if (prices.stays_near) prices.near_backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Reshard);
   } else if (strategy.shards_optimizer) {

@@ -16,7 +16,7 @@ std::vector<StatePart> state_parts(ParameterStore& parameters, const sim::Parall
       };
       add("weight", bucket.master(range));
       add("moment1", bucket.moment(0, range));
-      if (plan.workload.optimizer == sim::OptimizerKind::AdamW) add("moment2", bucket.moment(1, range));
+      if (sim::moments_of(plan.workload.optimizer) == 2) add("moment2", bucket.moment(1, range));
     }
   return parts;
 }

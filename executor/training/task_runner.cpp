@@ -358,7 +358,7 @@ void TaskRunner::reshard(const sim::Task& task) {
   if (options_.mutation == Mutation::StaleWeights) return;
   FlatBucket& bucket = parameters_.bucket(task.bucket);
   const std::int64_t data = plan_.mesh.coordinate(communicators_.rank()).data + (options_.mutation == Mutation::OtherPart ? 1 : 0);
-  if (task.key.phase == sim::Phase::Forward && sim::elements_after_forward(plan_, bucket.layout()) > 0)
+  if (task.key.phase == sim::Phase::Forward && sim::kept_after_forward(plan_, bucket.layout()).value() > 0)
     bucket.keep_weights({.rank = data % plan_.mesh.reshard, .ranks = plan_.mesh.reshard});
   bucket.release_weights();
 }

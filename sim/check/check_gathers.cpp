@@ -55,7 +55,7 @@ class GatherWatch {
       return;
     }
     if (gathered.exists()) tell(task, "gathers what is there already");
-    const Bytes whole = checked_.plan.bytes(Numbers::Weights) * buckets_[task.bucket.position()].elements;
+    const Bytes whole = gathered_bytes(checked_.plan, buckets_[task.bucket.position()]);
     if (task.payload != whole) tell(task, fmt::format("carries {} B instead of {} B", task.payload.value(), whole.value()));
     if ((task.key.group == MeshAxis::Reshard) != near_[task.bucket.position()])
       tell(task,

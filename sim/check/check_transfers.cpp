@@ -9,32 +9,28 @@
 namespace sim {
 namespace {
 
-// The receive that a send must reach: where the next (backward: the previous) layer is, of the same data and tensor rank.
+// The receive that a send must reach: on the next (backward: the previous) virtual stage, of the same data and tensor rank.
 struct Partner {
   Rank rank;
   TaskKey key;
   auto operator<=>(const Partner&) const = default;
 };
 
-std::optional<ChunkSite> owner_of(const ParallelPlan& plan, LayerIndex layer) {
-  for (StageIndex stage(0); stage.value() < plan.mesh.pipeline; ++stage)
-    for (ChunkIndex chunk(0); chunk.value() < plan.chunks; ++chunk)
-      if (const LayerRange range = plan.layers(stage, chunk); range.begin <= layer && layer < range.end) return ChunkSite{stage, chunk};
-  return std::nullopt;
-}
-
 std::optional<Partner> partner_of(const CheckedGraph& checked, const Task& send) {
   const ParallelPlan& plan = checked.plan;
-  const LayerIndex layer(send.key.layer.value() + (send.key.phase == Phase::Forward ? 1 : -1));
-  const auto owner = owner_of(plan, layer);
-  if (!owner || owner->stage == send.key.stage) return std::nullopt;
+  const bool forward = send.key.phase == Phase::Forward;
+  const std::int32_t next = plan.virtual_stage({send.key.stage, send.key.chunk}) + (forward ? 1 : -1);
+  if (next < 0 || next >= plan.num_virtual_stages()) return std::nullopt;
+  const ChunkSite owner = plan.site(next);
+  if (owner.stage == send.key.stage) return std::nullopt;
+  const LayerRange range = plan.layers(owner.stage, owner.chunk);
   Partner partner{.rank = {}, .key = send.key};
   partner.key.operation = Operation::Receive;
-  partner.key.stage = owner->stage;
-  partner.key.chunk = owner->chunk;
-  partner.key.layer = layer;
+  partner.key.stage = owner.stage;
+  partner.key.chunk = owner.chunk;
+  partner.key.layer = range.begin == range.end ? LayerIndex::none() : forward ? range.begin : LayerIndex(range.end.value() - 1);
   MeshCoordinate at = plan.mesh.coordinate(checked.graph.devices()[send.device.position()].representative);
-  at.stage = owner->stage;
+  at.stage = owner.stage;
   partner.rank = plan.mesh.rank_of(at);
   return partner;
 }

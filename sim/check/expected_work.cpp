@@ -106,6 +106,7 @@ class StageWork {
   Bytes stream() const { return plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_; }
   bool waits_on_host(LayerIndex layer) const { return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head(); }
   std::size_t copy_input(TaskKey key, Operation operation, Positions after);
+  void hand_on(const TaskKey& key);
   void arrive(MicrobatchIndex m, TaskKey key, LayerIndex from);
   void forward(MicrobatchIndex m, ChunkIndex c);
   void backward(MicrobatchIndex m, ChunkIndex c);
@@ -250,6 +251,7 @@ void StageWork::forward(MicrobatchIndex m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   const LayerIndex last(range.end.value() - 1);
   last_.clear();
+  if (range.begin == range.end) return hand_on(at(m, c, LayerIndex::none(), Phase::Forward));
   if (range.begin != LayerIndex(0)) arrive(m, at(m, c, range.begin, Phase::Forward), LayerIndex(range.begin.value() - 1));
   for (LayerIndex layer = range.begin; layer < range.end; ++layer) {
     say(forward_words(layer), at(m, c, layer, Phase::Forward));
@@ -263,6 +265,7 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
   const LayerRange range = plan_.layers(stage_, c);
   const LayerIndex last(range.end.value() - 1);
   last_.clear();
+  if (range.begin == range.end) return hand_on(at(m, c, LayerIndex::none(), Phase::Backward));
   if (last != model_.head()) arrive(m, at(m, c, last, Phase::Backward), LayerIndex(last.value() + 1));
   for (LayerIndex layer = last; layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
     last_.push_back(forwards_.at({m, layer}));
@@ -280,6 +283,12 @@ void StageWork::backward(MicrobatchIndex m, ChunkIndex c) {
   gradients_done_.push_back(last_.front());
   if (range.begin != LayerIndex(0) && !is_mine(LayerIndex(range.begin.value() - 1)))
     transfer(at(m, c, range.begin, Phase::Backward), Operation::Send);
+}
+
+// A chunk without a layer, whose neighbours are on other stages.
+void StageWork::hand_on(const TaskKey& key) {
+  transfer(key, Operation::Receive);
+  transfer(key, Operation::Send);
 }
 
 // What a chunk reads: from another stage, or what this stage's own chunk left.
@@ -323,19 +332,20 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
     final_[number].insert(final_[number].end(), after.begin(), after.end());
     return;
   }
+  const bool whole = plan_.zero_stage == 0 || plan_.gradient_sync == GradientSync::AllReduce;
   TaskKey key{.stage = stage_,
               .chunk = bucket.chunk,
               .microbatch = m,
               .layer = bucket.ready_after,
               .phase = Phase::Gradients,
-              .operation = plan_.zero_stage == 0 ? Operation::AllReduce : Operation::ReduceScatter,
+              .operation = whole ? Operation::AllReduce : Operation::ReduceScatter,
               .group = bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
   std::size_t done = add(key, sent_ * bucket.elements, std::move(after));
   if (plan_.mesh.replicas > 1 && !bucket.expert) {
     key.operation = Operation::AllReduce;
     key.group = MeshAxis::Replica;
-    done = add(key, sent_ * (plan_.zero_stage == 0 ? bucket.elements : bucket.shard_elements), {done});
+    done = add(key, sent_ * (whole ? bucket.elements : bucket.shard_elements), {done});
   }
   if (m.exists() && plan_.num_microbatches() > 1) {
     key.operation = Operation::Accumulate;
@@ -423,7 +433,7 @@ void StageWork::step() {
     if (plan_.mesh.copies() == (expert ? plan_.mesh.expert : 1) || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
     update.operation = Operation::AllGather;
     update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
-    add(update, weight_ * buckets_[number].elements, {updated});
+    add(update, gathered_bytes(plan_, buckets_[number]), {updated});
   }
 }
 

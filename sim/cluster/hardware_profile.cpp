@@ -1,6 +1,18 @@
 #include "sim/cluster/hardware_profile.h"
 
+#include <fmt/format.h>
+
 namespace sim {
+
+std::string why_not_scaled(const HardwareProfile& profile, ScaleRecipe recipe) {
+  if (!profile.measured.empty()) return fmt::format("{} has measured kernels, none of which is in 8 bit", profile.name);
+  const KernelTraits traits = profile.kernels.value_or(KernelTraits{});
+  const bool in_four = is_four_bit(recipe), has_rate = (in_four ? traits.fp4_peak : traits.fp8_peak).value() > 0;
+  if (!has_rate) return fmt::format("{} has no {} rate", profile.name, in_four ? "fp4" : "fp8");
+  if (scales_in_unit(recipe) && traits.fp4_peak.value() <= 0)
+    return fmt::format("{} has no matrix unit that takes {} scales", profile.name, kScaleRecipeNames[static_cast<std::size_t>(recipe)]);
+  return {};
+}
 
 Bytes bytes_per_element(Precision precision) {
   switch (precision) {

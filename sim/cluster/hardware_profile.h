@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/cluster/kernel_traits.h"
+#include "sim/cluster/scale_recipe.h"
 #include "sim/units/json_fwd.h"
 #include "sim/units/quantity.h"
 #include "sim/units/sim_time.h"
@@ -148,6 +149,9 @@ struct HardwareProfile {
   std::vector<Correction> corrections;
   std::vector<std::string> traces;  // calibrate: the trace files it came from
 };
+
+// Of products with such scales; empty: the part has them.
+std::string why_not_scaled(const HardwareProfile& profile, ScaleRecipe recipe);
 
 // Accepts a path or a name in profiles/hardware ("a100-80gb-sxm"). Throws InputError: missing unit, missing source, ...
 HardwareProfile load_hardware_profile(const std::string& path_or_name);

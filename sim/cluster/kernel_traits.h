@@ -16,6 +16,7 @@ struct KernelTraits {
   std::string source;
   std::int32_t multiprocessors = 108;
   FlopsPerSecond fp8_peak{};   // zero: no such unit
+  FlopsPerSecond fp4_peak{};   // zero: none, and none that takes scales of blocks
   double matrix_share = 0.72;  // of the peak, in the inner loop of a large training product
   double fp8_share = 0.62;
   double single_share = 0.8;                        // of the fp32 peak

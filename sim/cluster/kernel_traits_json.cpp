@@ -11,6 +11,7 @@ template <class Traits, class Field>
 void each_matrix_trait(Traits& traits, const Field& field) {
   field("multiprocessors", traits.multiprocessors, {1, 1e5});
   field("fp8_peak", traits.fp8_peak);
+  field("fp4_peak", traits.fp4_peak);
   field("matrix_share", traits.matrix_share, kPositiveShare);
   field("fp8_share", traits.fp8_share, kPositiveShare);
   field("single_share", traits.single_share, kPositiveShare);

@@ -58,6 +58,7 @@
 #include <cmath>
 
 #include "sim/cost/head_widths.h"
+#include "sim/cost/loss_tokens.h"
 #include "sim/estimate/expert_load.h"
 
 namespace sim {
@@ -294,7 +295,7 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
                       : plan.mesh.tensor == 1      ? habits.loss_bytes
                       : habits.vocabulary_parallel ? habits.cut_loss_bytes
                                                    : kGatheredLogit;
-  const std::int64_t parts = habits.vocabulary_parallel ? 1 : plan.mesh.tensor, logits = size.tokens * size.vocabulary * parts;
+  const std::int64_t parts = habits.vocabulary_parallel ? 1 : plan.mesh.tensor, logits = tokens_with_loss(plan) * size.vocabulary * parts;
   const double element = static_cast<double>(size.element.value()), kept = std::max(element, std::min(peak, 4.0));
   keep_normalized(memory, size);
   keep(memory, {"logits", times(logits, kept) + size.statistic * (3 * size.tokens)});

@@ -16,6 +16,8 @@ struct KernelCall {
   Kernel kernel{};
   std::array<std::int64_t, 4> shape{};  // as Kernel says; unused entries are 0
   double share = 1.0;
+  // Of products: stays out of 8 bit, as heads and routers do; reads rows that tensor ranks have gathered, each of which may have cast its part.
+  bool unscaled = false, gathered_rows = false;
 };
 
 struct KernelWork {

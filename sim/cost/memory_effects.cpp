@@ -245,9 +245,8 @@ void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const Ta
 
 // After forward neighbours may keep a part each, until they gather it again.
 void MemoryEffects::reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const {
-  if (key.phase == Phase::Forward)
-    effect.take(MemoryCategory::GatheredUnits, plan_.bytes(Numbers::Weights) * elements_after_forward(plan_, bucket));
-  effect.free_at_end(MemoryCategory::GatheredUnits, plan_.bytes(Numbers::Weights) * bucket.elements);
+  if (key.phase == Phase::Forward) effect.take(MemoryCategory::GatheredUnits, kept_after_forward(plan_, bucket));
+  effect.free_at_end(MemoryCategory::GatheredUnits, gathered_bytes(plan_, bucket));
 }
 
 // A direct exchange receives the other ranks' parts beside its own. Other devices reduce in the place of the buffer.

@@ -11,13 +11,31 @@
 namespace sim {
 namespace {
 
-NumberFormat format_of(Precision precision) {
-  switch (precision) {
+NumberFormat format_of(const PrecisionPolicy& policy) {
+  if (const auto scales = policy.scales()) return is_four_bit(*scales) ? NumberFormat::Fp4 : NumberFormat::Fp8;
+  switch (policy.compute()) {
     case Precision::Tf32: return NumberFormat::Tf32;
     case Precision::Bf16: return NumberFormat::Bf16;
     case Precision::Fp16: return NumberFormat::Fp16;
     default: return NumberFormat::Fp32;
   }
+}
+
+StepOptimizer step_optimizer(OptimizerKind optimizer) {
+  switch (optimizer) {
+    case OptimizerKind::AdamW: return StepOptimizer::Adam;
+    case OptimizerKind::Lamb: return StepOptimizer::Lamb;
+    case OptimizerKind::Lars: return StepOptimizer::Lars;
+    case OptimizerKind::RmsProp: return StepOptimizer::RmsPropEma;
+    case OptimizerKind::Sgd: break;
+  }
+  return StepOptimizer::SgdMomentum;
+}
+
+// Weights that stay whole are cast once a step by programs that keep what they cast; those gathered in 8 bit were cast as shards.
+double weight_casts(const ParallelPlan& plan) {
+  if (plan.workload.precision.gathers_scaled()) return 0;
+  return plan.cluster.software.cached_fp8_weights && plan.zero_stage < 3 ? 1 / real(plan.num_microbatches()) : 1;
 }
 
 Pass pass_of(Kernel kernel) {
@@ -35,15 +53,21 @@ Pass pass_of(Kernel kernel) {
 
 }  // namespace
 
+bool gathers_scaled(const ParallelPlan& plan) {
+  const auto scales = plan.workload.precision.scales();
+  return scales && *scales != ScaleRecipe::Rowwise && plan.sequence_parallel && plan.cluster.software.gathers_fp8;
+}
+
 Execution execution_of(const ParallelPlan& plan) {
   const SoftwareStack& stack = plan.cluster.software;
   const double gradient = real(plan.bytes(Numbers::Gradients).value());
   const bool half = is_sixteen_bit(plan.workload.precision.compute());
   Execution execution = usual_execution(stack);
-  execution.format = format_of(plan.workload.precision.compute());
+  execution.format = format_of(plan.workload.precision);
+  execution.scales = plan.workload.precision.scales().value_or(execution.scales);
   execution.reduce_bytes = real(plan.bytes(Numbers::Wire).value());
   execution.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
-  execution.optimizer = plan.workload.optimizer == OptimizerKind::AdamW ? StepOptimizer::Adam : StepOptimizer::SgdMomentum;
+  execution.optimizer = step_optimizer(plan.workload.optimizer);
   return execution;
 }
 
@@ -53,6 +77,8 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       execution_(execution_of(plan)),
       clock_(device_, plan.cluster.software, execution_),
       operators_(clock_, plan.cluster.software, execution_),
+      launch_share_(plan.cuda_graphs == CudaGraphs::None ? 1 : device_.behavior.graph_launch_share),
+      weight_casts_(weight_casts(plan)),
       slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
       accumulates_(plan.num_microbatches() > 1 && !reduces_each(plan)),
       accumulates_experts_(accumulates_ || (plan.num_microbatches() > 1 && plan.mesh.expert_copies() == 1)) {}
@@ -68,10 +94,11 @@ Work ModelledKernels::work(const KernelCall& call) const {
 Work ModelledKernels::product(const KernelCall& call) const {
   const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
   if (call.shape[3] > 0) return grouped(call);
-  const double tokens = real(call.shape[0]);
-  if (call.kernel == Kernel::LinearForward) return clock_.product({tokens, outputs, inputs});
-  if (call.kernel == Kernel::LinearInputGradient) return clock_.product({tokens, inputs, outputs});
-  const Work gradient = clock_.product({outputs, inputs, tokens});
+  const double tokens = real(call.shape[0]), rows = call.gathered_rows && gathers_scaled(plan_) ? 1 / real(plan_.mesh.tensor) : 1;
+  const auto product = [&](const MatrixShape& shape) { return call.unscaled ? clock_.half_product(shape) : clock_.product(shape); };
+  if (call.kernel == Kernel::LinearForward) return product({tokens, outputs, inputs, 1, weight_casts_, rows});
+  if (call.kernel == Kernel::LinearInputGradient) return product({tokens, inputs, outputs, 1, weight_casts_, rows});
+  const Work gradient = product({outputs, inputs, tokens});
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
 }
 
@@ -79,8 +106,8 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
   const double rows = expert_rows(real(call.shape[0]), device_.behavior), held = real(call.shape[3]);
   const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
   const ExpertDispatch dispatch = plan_.model.experts->dispatch;
-  if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held}, dispatch);
-  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held}, dispatch);
+  if (call.kernel == Kernel::LinearForward) return clock_.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch);
+  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch);
   const Work gradient = clock_.grouped({outputs, inputs, rows, held}, dispatch);
   return accumulates_experts_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
@@ -89,14 +116,16 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
 Work ModelledKernels::attention(const KernelCall& call) const {
   const bool is_fused = execution_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
   const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.mesh.context);
+  const bool sees_all = plan_.model.bidirectional;                                      // calls are described by causal samples
   const bool is_ring = ranks > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;  // a call is one of its blocks
   const AttentionShape shape{.batch = real(call.shape[0]),
                              .heads = real(call.shape[1]),
                              .kv_heads = real(call.shape[1]),
-                             .queries = length * call.share,
-                             .keys = is_fused ? length / 2 : length,
+                             .queries = length * (sees_all ? call.share * (length + 1) / (2 * length) : call.share),
+                             .keys = is_fused && !sees_all ? length / 2 : length,
                              .key_dim = dim,
                              .value_dim = dim,
+                             .causal = !sees_all,
                              .merged = is_ring ? length / ranks * (1 - 1 / ranks) : 0};
   if (is_fused) return (is_ring ? ring_slowdown(plan_.cluster.software, ranks) : 1) * clock_.flash(shape, backward);
   const bool again = backward && plan_.recompute == Recompute::Selective && plan_.recomputed_modules().none();

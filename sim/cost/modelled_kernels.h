@@ -11,6 +11,8 @@
 namespace sim {
 
 inline bool is_modelled(const HardwareProfile& profile) { return profile.kernels && profile.measured.empty(); }
+// Whether tensor ranks cast their parts of a product's operand before they gather it: half the bytes travel.
+bool gathers_scaled(const ParallelPlan& plan);
 Execution execution_of(const ParallelPlan& plan);  // what the plan and its software say of kernels
 
 class ModelledKernels {
@@ -20,7 +22,7 @@ class ModelledKernels {
 
   Work work(const KernelCall& call) const;
   // Of a task: the device computes while the host issues; the slower of the two.
-  Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work))); }
+  Seconds time(const Work& work) const { return Seconds(std::max(work.device, clock_.host_time(work) * launch_share_)); }
   Seconds flat(Operation operation, Elements elements) const;  // NormPart, Accumulate, Update
   double optimizer_bytes() const;                              // of a parameter, read and written
 
@@ -36,6 +38,8 @@ class ModelledKernels {
   Execution execution_;
   KernelClock clock_;
   OperatorClock operators_;
+  double launch_share_;                     // of the host's time for each kernel
+  double weight_casts_;                     // of a scaled weight for one use of it
   double slowest_;                          // device of the mesh, in units of the mean one
   bool accumulates_, accumulates_experts_;  // into gradients of microbatches before; experts may have nobody to reduce with
 };

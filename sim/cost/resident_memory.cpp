@@ -42,7 +42,7 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
 }  // namespace
 
 Bytes optimizer_bytes_per_element(const Workload& workload) {
-  const std::int64_t moments = workload.optimizer == OptimizerKind::AdamW ? 2 : 1;
+  const std::int64_t moments = moments_of(workload.optimizer);
   const Bytes masters = workload.precision.has_masters() ? workload.precision.bytes(Numbers::Masters) : Bytes(0);
   return masters + workload.precision.bytes(Numbers::Moments) * moments;
 }

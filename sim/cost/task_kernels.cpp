@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/cost/head_widths.h"
+#include "sim/cost/loss_tokens.h"
 #include "sim/estimate/expert_load.h"
 #include "sim/task_graph/layer_tasks.h"
 
@@ -22,21 +23,22 @@ struct LocalShape {
 
 class Writer {
  public:
-  Writer(const ModelGraph& model, const ParallelPlan& plan)
-      : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()) {}
+  Writer(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer)
+      : model_(model), plan_(plan), shape_(plan.shard_shape()), splits_(plan.splits_backward()), in_head_(layer == model.head()) {}
 
   void forward(const Operator& op, const Parts& parts);
   void again(const Operator& op);            // where its output was not kept
   void backward(const Operator& op);         // without weight gradients where the schedule splits them off
   void weight_gradient(const Operator& op);  // of a linear layer
   void add(Kernel kernel, std::array<std::int64_t, 4> shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
-  std::int64_t tokens() const { return shape_.tokens(); }
+  std::int64_t tokens() const { return in_head_ ? tokens_with_loss(plan_) : shape_.tokens(); }
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
  private:
   void whole_forward(const Operator& op);
   void cut_loss(const Operator& op, const Parts& parts);
   LocalShape local(const Operator& op) const;
+  void product(Kernel kernel, const Operator& op);
   LocalShape of_experts(const Operator& op, LocalShape shape) const;
   void join_latent();
   void attention_forward(const Operator& op);
@@ -56,7 +58,7 @@ class Writer {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   ShardShape shape_;
-  bool splits_;
+  bool splits_, in_head_;
   std::vector<KernelCall> calls_;
 };
 
@@ -70,20 +72,28 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 
 LocalShape Writer::local(const Operator& op) const {
   const std::int64_t t = shape_.tensor;
-  if (op.kind == OperatorKind::Permutation) return of_experts(op, {shape_.tokens(), op.inputs, op.outputs});
-  if (op.split == TensorSplit::None)
-    return {shape_.sequence_parallel && !op.gathered ? shape_.tokens() / t : shape_.tokens(), op.inputs, op.outputs};
-  const LocalShape whole{shape_.tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs,
+  if (op.kind == OperatorKind::Permutation) return of_experts(op, {tokens(), op.inputs, op.outputs});
+  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !op.gathered ? tokens() / t : tokens(), op.inputs, op.outputs};
+  const LocalShape whole{tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs,
                          op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
   if (op.experts > 0) return of_experts(op, whole);
   switch (op.kind) {
-    case OperatorKind::EmbeddingLookup: return {shape_.tokens(), op.inputs / t, op.outputs};
-    case OperatorKind::CrossEntropy: return {shape_.tokens(), op.inputs / t, op.outputs};
+    case OperatorKind::EmbeddingLookup: return {tokens(), op.inputs / t, op.outputs};
+    case OperatorKind::CrossEntropy: return {tokens(), op.inputs / t, op.outputs};
     case OperatorKind::Linear:
-      return op.split == TensorSplit::Rows ? LocalShape{shape_.tokens(), op.inputs, op.outputs / t}
-                                           : LocalShape{shape_.tokens(), op.inputs / t, op.outputs};
-    default: return {shape_.tokens(), op.inputs / t, op.outputs / t};
+      return op.split == TensorSplit::Rows ? LocalShape{tokens(), op.inputs, op.outputs / t}
+                                           : LocalShape{tokens(), op.inputs / t, op.outputs};
+    default: return {tokens(), op.inputs / t, op.outputs / t};
   }
+}
+
+void Writer::product(Kernel kernel, const Operator& op) {
+  const LocalShape at = local(op);
+  const TensorSplit behind_gather = kernel == Kernel::LinearForward ? TensorSplit::Rows : TensorSplit::Columns;
+  calls_.push_back({.kernel = kernel,
+                    .shape = {at.tokens, at.outputs, at.inputs, at.products},
+                    .unscaled = in_head_ || op.name == "router",
+                    .gathered_rows = kernel != Kernel::LinearWeightGradient && op.experts == 0 && op.split == behind_gather});
 }
 
 // The turned part of a key goes beside the rest of it, for every head: queries, keys and values are copied.
@@ -133,7 +143,7 @@ void Writer::whole_forward(const Operator& op) {
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs});
-    case OperatorKind::Linear: return add(Kernel::LinearForward, {at.tokens, at.outputs, at.inputs, at.products});
+    case OperatorKind::Linear: return product(Kernel::LinearForward, op);
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs});
@@ -180,7 +190,7 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
-      add(Kernel::LinearInputGradient, {at.tokens, at.outputs, at.inputs, at.products});
+      product(Kernel::LinearInputGradient, op);
       if (!splits_) weight_gradient(op);
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
@@ -198,7 +208,7 @@ void Writer::backward(const Operator& op) {
 void Writer::weight_gradient(const Operator& op) {
   if (op.kind != OperatorKind::Linear) return;
   const LocalShape at = local(op);
-  add(Kernel::LinearWeightGradient, {at.tokens, at.outputs, at.inputs, at.products});
+  product(Kernel::LinearWeightGradient, op);
   // The bias gradient reads the output gradient once: half of what a copy of it moves.
   if (op.bias) add(Kernel::Copy, {at.tokens * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});
 }
@@ -206,9 +216,9 @@ void Writer::weight_gradient(const Operator& op) {
 }  // namespace
 
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
-  Writer writer(model, plan);
   const Parts parts = parts_of(pieces_of(model, plan, task.layer, task.phase), task.operation);
   const std::vector<Operator>& operators = model.layer(task.layer).segments[static_cast<std::size_t>(parts.segment)].operators;
+  Writer writer(model, plan, task.layer);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
       if (!parts.has(op->part)) continue;
@@ -226,7 +236,7 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
 }
 
 TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements elements) {
-  const bool is_adam = plan.workload.optimizer == OptimizerKind::AdamW;
+  const bool is_adam = moments_of(plan.workload.optimizer) == 2;  // as many bytes
   KernelCall call{.shape = {elements.value}};
   switch (operation) {
     case Operation::Accumulate: call = {Kernel::ResidualForward, {elements.value, 1}}; break;

@@ -131,7 +131,9 @@ Seconds TaskPrices::casts(const TaskKey& key, Bytes payload) const {
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
   const ExpertExchange exchange = key.group == MeshAxis::Expert ? expert_exchange() : ExpertExchange{};
-  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, exchange.load)}, group, exchange.copies);
+  const bool in_eight = key.group == MeshAxis::Tensor && key.operation == Operation::AllGather && gathers_scaled(plan_);
+  const double sent = exchange.load * (in_eight ? 0.5 : 1);
+  CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent)}, group, exchange.copies);
   if (price.time.count() <= 0) return {};
   const double exposed = modelled_ ? exposed_share(key, plan_) : 1;
   price = {exposed * price.time + casts(key, payload), exposed * price.port_time, exposed * price.uplink_time};

@@ -15,13 +15,14 @@ FlopsPerSecond Device::matrix_peak(NumberFormat format) const {
   switch (format) {
     case NumberFormat::Fp32: return single;
     case NumberFormat::Tf32: return std::max(peak_of(profile, Precision::Tf32), single);
-    case NumberFormat::Fp8: return std::max(kernels.fp8_peak, half);
+    case NumberFormat::Fp8: return kernels.fp8_peak;  // zero: the part has none, and why_not_scaled() says so before it is priced
+    case NumberFormat::Fp4: return kernels.fp4_peak;
     default: return half;
   }
 }
 
 double Device::matrix_share(NumberFormat format) const {
-  if (format == NumberFormat::Fp8) return kernels.fp8_share;
+  if (is_scaled(format)) return kernels.fp8_share;
   return format == NumberFormat::Fp32 ? kernels.single_share : kernels.matrix_share;
 }
 

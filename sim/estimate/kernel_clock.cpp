@@ -32,7 +32,9 @@ double cast_bytes(const Behavior& behavior, ScaleRecipe recipe) {
     case ScaleRecipe::Delayed: return behavior.delayed_cast_bytes;
     case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes;
     case ScaleRecipe::Rowwise: return behavior.rowwise_cast_bytes;
-    case ScaleRecipe::Blocks: return behavior.block_cast_bytes;
+    case ScaleRecipe::Mx:
+    case ScaleRecipe::Blockwise:
+    case ScaleRecipe::Nvfp4: return behavior.block_cast_bytes;
   }
   return 0;
 }
@@ -69,25 +71,25 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
     compute /= std::min(alignment(device_.behavior, shape.inner), alignment(device_.behavior, shape.columns));
   else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))
     compute /= device_.behavior.misaligned_share;
-  const double size = format == NumberFormat::Fp8 ? 1 : element();
+  const double size = format == NumberFormat::Fp4 ? 0.5 : format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = format == NumberFormat::Fp8 ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner *
-                                                         shape.batch * cast_bytes(device_.behavior, execution_.scales) / stream_rate()
-                                                   : 0;
+  const double casts = is_scaled(format) ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
+                                               cast_bytes(device_.behavior, execution_.scales) / stream_rate()
+                                         : 0;
   return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
               casts * (execution_.compiled ? device_.behavior.compiled_cast_share : 1),
-          format == NumberFormat::Fp8 ? 3.0 : 1.0};
+          is_scaled(format) ? 3.0 : 1.0};
 }
 
 Work KernelClock::half_product(const MatrixShape& shape) const {
-  return product(shape, execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format);
+  return product(shape, is_scaled(execution_.format) ? NumberFormat::Bf16 : execution_.format);
 }
 
 // Together they reach the rate of a single product. The host issues them when it knows the counts of tokens: nothing hides its time.
 Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch) const {
   Work work = product(shape);
   if (dispatch != ExpertDispatch::Dropless) return work;
-  const double casts = execution_.format == NumberFormat::Fp8 ? device_.behavior.cast_launches : 1;
+  const double casts = is_scaled(execution_.format) ? device_.behavior.cast_launches : 1;
   work.device += host_time({0, shape.batch * stack_.launches_per_expert * casts});
   return work;
 }
@@ -110,7 +112,7 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   const bool first = execution_.attention == AttentionKernel::Flash1;  // faster with narrow heads, and full sooner
   const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
   const double dim = shape.key_dim < 96 ? (first ? device_.behavior.flash1_narrow_gain : device_.behavior.flash_narrow_gain) : 1.0;
-  const NumberFormat format = execution_.format == NumberFormat::Fp8 ? NumberFormat::Bf16 : execution_.format;
+  const NumberFormat format = is_scaled(execution_.format) ? NumberFormat::Bf16 : execution_.format;
   const double rate =
       device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
   const double time = backward ? flops * kFlashBackwardWork / (rate * device_.behavior.flash_backward_gain)

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/cluster/scale_recipe.h"
 #include "sim/cluster/software_stack.h"
 #include "sim/model/attention_form.h"
 #include "sim/model/expert_form.h"
@@ -21,15 +22,14 @@ constexpr double real(std::int64_t count) { return static_cast<double>(count); }
 
 enum class NetworkKind : std::uint8_t { Decoder, Encoder, Convolutional, DecoderLayer };
 inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "cnn", "decoder_layer"};
-enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8 };
-inline constexpr std::string_view kNumberFormatNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
+inline constexpr std::string_view kNumberFormatNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"};
+constexpr bool is_scaled(NumberFormat format) { return format >= NumberFormat::Fp8; }
 constexpr std::optional<NumberFormat> find_number_format(std::string_view name) {
   for (std::size_t at = 0; at < std::size(kNumberFormatNames); ++at)
     if (kNumberFormatNames[at] == name) return static_cast<NumberFormat>(at);
   return std::nullopt;
 }
-enum class ScaleRecipe : std::uint8_t { Delayed, Tensorwise, Rowwise, Blocks };  // where the scales of fp8 come from
-inline constexpr std::string_view kScaleRecipeNames[] = {"delayed", "tensorwise", "rowwise", "mx"};
 // SaveProjections: outputs of the linear layers are kept, but for the widest, into the feed-forward; CheapOperators: those of every second
 // one, and attention's.
 enum class RecomputeKind : std::uint8_t { None, AttentionCore, SaveProjections, CheapOperators, EverySecondLayer, Full };
@@ -106,7 +106,7 @@ struct Execution {
 
 // Where fp8 operands are cast before the tensor group gathers them: each rank casts its part, and half the bytes travel.
 inline bool gathers_fp8(const Layout& layout, const Execution& execution, const SoftwareStack& stack) {
-  return stack.gathers_fp8 && layout.sequence_parallel && execution.format == NumberFormat::Fp8 && execution.scales != ScaleRecipe::Rowwise;
+  return stack.gathers_fp8 && layout.sequence_parallel && is_scaled(execution.format) && execution.scales != ScaleRecipe::Rowwise;
 }
 
 struct RunDescription {

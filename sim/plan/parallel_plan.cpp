@@ -73,8 +73,9 @@ ModelGraph make_model_graph(const ParallelPlan& plan) { return make_model_graph(
 StageCut even_cut(std::int64_t num_blocks, PipelineShape shape) {
   const std::int64_t parts = std::int64_t{shape.stages} * shape.chunks;
   StageCut cut;
+  const std::int64_t ends = std::max<std::int64_t>(0, parts - num_blocks);  // that stand alone: first the head, then the embedding, too
   for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t blocks_before = num_blocks * part / parts;
+    const std::int64_t blocks_before = ends == 0 ? num_blocks * part / parts : ends == 1 ? part : part - 1;
     cut.first.push_back(LayerIndex(part == 0 ? 0 : static_cast<std::int32_t>(1 + blocks_before)));
   }
   return cut;

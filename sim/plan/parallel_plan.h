@@ -25,6 +25,12 @@ inline constexpr std::string_view kRecomputeNames[] = {"none", "selective", "ful
 // When gradients of several microbatches meet those of other ranks. ReduceEach: ranks first, microbatches second.
 enum class Accumulation : std::uint8_t { ReduceLast, ReduceEach };
 inline constexpr std::string_view kAccumulationNames[] = {"reduce_last", "reduce_each"};
+// Stage 1: each rank gets the sum of its shard, or the whole sum, of which it keeps its shard (DeepSpeed before 0.3.14, nanotron).
+enum class GradientSync : std::uint8_t { Scatter, AllReduce };
+inline constexpr std::string_view kGradientSyncNames[] = {"reduce_scatter", "all_reduce"};
+// Kernels that are issued at once: a block's, or a whole step's. The host then takes a part of the time that it takes for each.
+enum class CudaGraphs : std::uint8_t { None, PerLayer, FullIteration };
+inline constexpr std::string_view kCudaGraphsNames[] = {"none", "per_layer", "full_iteration"};
 // fp16: how the factor of the loss follows overflows. PyTorch's GradScaler halves at each; DeepSpeed's forgives the first of a window.
 enum class LossScaleRule : std::uint8_t { PyTorch, DeepSpeed };
 inline constexpr std::string_view kLossScaleRuleNames[] = {"pytorch", "deepspeed"};
@@ -33,8 +39,12 @@ inline constexpr std::string_view kLossScaleRuleNames[] = {"pytorch", "deepspeed
 // in 2 C pieces, the i-th with the i-th last, so that a causal mask leaves each rank the same work.
 enum class ContextAlgorithm : std::uint8_t { Ring, AllGather, AllToAll };
 inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gather", "all_to_all"};
-enum class OptimizerKind : std::uint8_t { AdamW, Sgd };
-inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd"};
+// Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
+enum class OptimizerKind : std::uint8_t { AdamW, Sgd, Lamb, Lars, RmsProp };
+inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd", "lamb", "lars", "rmsprop"};
+constexpr std::int64_t moments_of(OptimizerKind optimizer) {  // numbers that it keeps of each parameter
+  return optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::Lars ? 1 : 2;
+}
 
 // Most that a plan file may say.
 inline constexpr std::int64_t kMostSamples = 1'000'000'000, kMostTokens = 1'000'000'000, kMostVocabularyMultiple = 1'000'000;
@@ -96,6 +106,8 @@ struct ParallelPlan {
   std::int32_t layers_per_unit = 1;  // stage 3: consecutive blocks that are gathered, freed and reduced together (FSDP's unit; see unit_of)
   Bytes bucket_size{25 << 20};       // of gradients, stages 0-2
   Accumulation accumulation = Accumulation::ReduceLast;
+  GradientSync gradient_sync = GradientSync::Scatter;
+  CudaGraphs cuda_graphs = CudaGraphs::None;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
   RecomputeScope recompute_scope{};
@@ -127,7 +139,8 @@ struct ParallelPlan {
 };
 
 ModelGraph make_model_graph(const ParallelPlan& plan);
-StageCut even_cut(std::int64_t num_blocks, PipelineShape shape);  // blocks as even as whole layers allow; embedding first, head last
+StageCut even_cut(std::int64_t num_blocks,
+                  PipelineShape shape);  // blocks as even as whole layers allow, ends with them while there are enough; parts <= blocks + 2
 
 // Every rule a plan must keep, all violations at once (empty: the plan can be lowered). Memory is not judged here.
 std::vector<Violation> violations(const ParallelPlan& plan);

@@ -68,7 +68,7 @@ Faults set_recompute_scope(Plan& plan, const FieldValue& value) {
 
 // As a switch beside the precision, which said no more than this.
 PrecisionPolicy without_fp32_gradients(const Plan& plan) {
-  const PrecisionPolicy policy = plan.workload.precision, usual(policy.compute());
+  const PrecisionPolicy policy = plan.workload.precision, usual = policy.as_it_follows();
   return policy == usual.with(Numbers::Gradients, Precision::Fp32) ? usual : policy;
 }
 FieldValue get_fp32_gradients(const Plan& plan) { return without_fp32_gradients(plan) != plan.workload.precision; }
@@ -78,11 +78,12 @@ Faults set_fp32_gradients(Plan& plan, const FieldValue& value) {
 }
 FieldValue hashed_precision(const Plan& plan) { return to_text(without_fp32_gradients(plan)); }
 
-constexpr FieldAccess kPrecision{
-    .kind = FieldKind::Text,
-    .get = get_precision,
-    .set = set_precision,
-    .grammar = "fp64, fp32, tf32, bf16 or fp16, and behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16"};
+constexpr FieldAccess kPrecision{.kind = FieldKind::Text,
+                                 .get = get_precision,
+                                 .set = set_precision,
+                                 .grammar =
+                                     "fp64, fp32, tf32, bf16, fp16, fp8:delayed (or tensorwise, rowwise, mx, blockwise) or fp4:nvfp4, and "
+                                     "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16"};
 constexpr FieldAccess kRecomputeScope{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
@@ -154,6 +155,10 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::bucket_size>(), {}, always},
     {"accumulation", "/accumulation", "accumulation", "whether microbatches are summed before ranks (reduce_last) or after them (reduce_each)",
      Layout, named<kAccumulationNames, &Plan::accumulation>(), {}, always},
+    {"gradient_sync", "/gradient_sync", "gradient sync", "stage 1: whether a rank gets the sum of its shard (reduce_scatter) or the whole sum (all_reduce)",
+     Layout, named<kGradientSyncNames, &Plan::gradient_sync>()},
+    {"cuda_graphs", "/cuda_graphs", "CUDA graphs", "kernels that the host issues at once: of a block, or of a whole step",
+     Layout, named<kCudaGraphsNames, &Plan::cuda_graphs>()},
     {"sequence_parallel", "/sequence_parallel", "sequence parallel", "between products tensor ranks share the tokens",
      Layout, at<&Plan::sequence_parallel>(), {}, always},
     {"recompute", "/recompute", "recompute", "what backward computes again",

@@ -21,6 +21,25 @@ std::optional<Enum> position_named(std::string_view name, const std::string_view
   return found == std::end(names) ? std::nullopt : std::optional(static_cast<Enum>(found - std::begin(names)));
 }
 
+constexpr std::string_view kGathersScaled = "gathers=fp8", kEight = "fp8", kFour = "fp4";
+
+std::string_view format_of(ScaleRecipe recipe) { return is_four_bit(recipe) ? kFour : kEight; }
+
+// "fp8:delayed"; nothing: no recipe of that format.
+std::optional<ScaleRecipe> recipe_in(std::string_view word) {
+  const std::size_t colon = word.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto recipe = position_named<ScaleRecipe>(word.substr(colon + 1), kScaleRecipeNames);
+  return recipe && format_of(*recipe) == word.substr(0, colon) ? recipe : std::nullopt;
+}
+
+std::string all_recipes() {
+  std::string names;
+  for (std::size_t at = 0; at < std::size(kScaleRecipeNames); ++at)
+    names += fmt::format("{}{}:{}", at == 0 ? "" : ", ", format_of(static_cast<ScaleRecipe>(at)), kScaleRecipeNames[at]);
+  return names;
+}
+
 using Stated = std::array<std::optional<Precision>, kNumNumbers>;
 
 void read_stated(const std::string& word, Stated& stated, std::vector<Violation>& violations) {
@@ -59,8 +78,24 @@ PrecisionPolicy PrecisionPolicy::with(Numbers what, Precision precision) const {
   return changed;
 }
 
+PrecisionPolicy PrecisionPolicy::as_it_follows() const {
+  PrecisionPolicy usual = *this;
+  usual.stated_ = {};
+  return usual;
+}
+
+PrecisionPolicy PrecisionPolicy::with(ScaleRecipe scales, bool gathers_scaled) const {
+  PrecisionPolicy changed = *this;
+  changed.scales_ = scales;
+  changed.gathers_scaled_ = gathers_scaled;
+  return changed;
+}
+
 std::string to_text(const PrecisionPolicy& policy) {
   std::string text(name_of(policy.compute()));
+  if (const auto scales = policy.scales())
+    text = fmt::format("{}:{}", format_of(*scales), kScaleRecipeNames[static_cast<std::size_t>(*scales)]);
+  if (policy.gathers_scaled()) text += fmt::format(" {}", kGathersScaled);
   for (std::size_t what = 0; what < kNumNumbers; ++what)
     if (policy.states(static_cast<Numbers>(what)))
       text += fmt::format(" {}={}", kNumbersNames[what], name_of(policy.of(static_cast<Numbers>(what))));
@@ -71,12 +106,24 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   std::istringstream words{std::string(text)};
   std::string word;
   words >> word;
-  const std::optional<Precision> compute = position_named<Precision>(word, kPrecisionNames);
-  if (!compute)
-    violations.push_back({word, fmt::format("is none of {}", fmt::join(kPrecisionNames, ", ")), "begin with what products compute in"});
+  const std::optional<ScaleRecipe> scales = recipe_in(word);
+  const auto compute = scales ? std::optional(Precision::Bf16) : position_named<Precision>(word, kPrecisionNames);
+  if (!compute) {
+    const bool lacks_recipe = word.starts_with(kEight) || word.starts_with(kFour);
+    violations.push_back(
+        {word, lacks_recipe ? "does not say where its scales come from" : "is no precision of products",
+         fmt::format("use one of {}",
+                     lacks_recipe ? all_recipes() : fmt::format("{}, {}", fmt::join(kPrecisionNames, ", "), all_recipes()))});
+  }
   PrecisionPolicy policy(compute.value_or(Precision::Fp32));
   Stated stated;
-  while (words >> word) read_stated(word, stated, violations);
+  bool gathers_scaled = false;
+  while (words >> word)
+    if (word == kGathersScaled && scales)
+      gathers_scaled = true;
+    else
+      read_stated(word, stated, violations);
+  if (scales) policy = policy.with(*scales, gathers_scaled);
   for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
   return policy;

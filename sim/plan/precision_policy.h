@@ -4,6 +4,8 @@
 //   "bf16 gradients=fp32"             gradients are summed in fp32, and so sent
 //   "bf16 gradients=fp32 wire=bf16"   summed in fp32, sent in bf16
 //   "bf16 masters=bf16 moments=bf16"  no masters beside the weights
+//   "fp8:delayed"                     products of the blocks in 8 bit with scales from steps before, all else as "bf16" says (scale_recipe.h)
+//   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
 // What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
 // others the weights themselves; moments the masters.
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "sim/cluster/hardware_profile.h"
+#include "sim/cluster/scale_recipe.h"
 #include "sim/units/input_error.h"
 #include "sim/units/quantity.h"
 
@@ -32,17 +35,24 @@ class PrecisionPolicy {
  public:
   PrecisionPolicy(Precision compute = Precision::Fp32) : compute_(compute) {}  // NOLINT: "bf16" is a whole policy
 
-  Precision compute() const { return compute_; }
+  Precision compute() const { return compute_; }  // of all that is not scaled
+  std::optional<ScaleRecipe> scales() const { return scales_; }
+  bool gathers_scaled() const { return gathers_scaled_; }
+  PrecisionPolicy with(ScaleRecipe scales, bool gathers_scaled) const;                           // of products; compute() stays
+  Bytes gathered_bytes() const { return gathers_scaled_ ? Bytes(1) : bytes(Numbers::Weights); }  // of a scaled product's weight
   Precision of(Numbers what) const;
   Bytes bytes(Numbers what) const { return bytes_per_element(of(what)); }
   bool has_masters() const { return of(Numbers::Masters) != of(Numbers::Weights); }  // beside the weights
   PrecisionPolicy with(Numbers what, Precision precision) const;                     // what follows anyway is not stated
+  PrecisionPolicy as_it_follows() const;                                             // with nothing stated of what is kept
   bool states(Numbers what) const { return stated_[static_cast<std::size_t>(what)].has_value(); }
   bool operator==(const PrecisionPolicy&) const = default;
   bool operator==(Precision) const = delete;  // compute(), or all of it?
 
  private:
   Precision compute_;
+  std::optional<ScaleRecipe> scales_;
+  bool gathers_scaled_ = false;
   std::array<std::optional<Precision>, kNumNumbers> stated_{};
 };
 

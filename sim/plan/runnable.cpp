@@ -1,6 +1,7 @@
 // What the worker performs today, as one table. A row says when a plan is outside it; the executor grows by deleting rows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sim/model/model_words.h"
@@ -17,7 +18,7 @@ struct Limit {
 };
 
 bool keeps_apart(const ParallelPlan& plan) {
-  const PrecisionPolicy usual(plan.workload.precision.compute());
+  const PrecisionPolicy usual = plan.workload.precision.as_it_follows();
   const bool sums_in_fp32 = is_sixteen_bit(usual.compute()) && plan.workload.precision == usual.with(Numbers::Gradients, Precision::Fp32);
   return plan.workload.precision != usual && !sums_in_fp32;
 }
@@ -25,6 +26,10 @@ bool keeps_apart(const ParallelPlan& plan) {
 // Its gradient begins on a stage that has nothing to send it through; not tried with real ranks.
 bool ends_with_the_head_alone(const ParallelPlan& plan) {
   return !plan.cut.first.empty() && plan.cut.first.back().value() > plan.model.layers;
+}
+
+bool has_empty_part(const ParallelPlan& plan) {
+  return std::adjacent_find(plan.cut.first.begin(), plan.cut.first.end()) != plan.cut.first.end();
 }
 
 constexpr std::array kRunnable = std::to_array<Limit>({
@@ -36,6 +41,15 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope != RecomputeScope{}; },
      "the worker recomputes all blocks in all microbatches, or attention's scores", "leave it out"},
     {"/cut", ends_with_the_head_alone, "the last part is the head alone, which the worker does not perform", "leave it a block"},
+    {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision.scales().has_value(); },
+     "the worker multiplies in 16 bit and wider", "use bf16"},
+    {"/workload/optimizer", [](const ParallelPlan& p) { return p.workload.optimizer > OptimizerKind::Sgd; },
+     "the worker steps by adamw and sgd", "use adamw or sgd"},
+    {"/gradient_sync", [](const ParallelPlan& p) { return p.gradient_sync != GradientSync::Scatter; },
+     "the worker scatters sums of gradients to the ranks that step them", "use reduce_scatter"},
+    {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
+     "leave it out"},
+    {"/cut", has_empty_part, "a part has no layer, and the worker builds none that only hands on", "give each part a layer"},
 });
 
 }  // namespace

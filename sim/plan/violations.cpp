@@ -140,6 +140,22 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
              "end row 0 with an action of virtual stage 0");
 }
 
+// Embedding and head may stand alone. A part without a layer hands on what it gets: one chunk a stage, as programs cut that have such.
+void check_cut(const ParallelPlan& plan, Rules& rules) {
+  const std::vector<LayerIndex>& first = plan.cut.first;
+  const bool right_size = std::ssize(first) == plan.num_virtual_stages();
+  rules.must(right_size, "/cut", fmt::format("names {} parts, the pipeline has {}", first.size(), plan.num_virtual_stages()),
+             "give the first layer of each part");
+  if (!right_size) return;
+  const bool begins = first.front() == LayerIndex(0) && (first.size() == 1 || first[1] > LayerIndex(0));
+  rules.must(begins && std::is_sorted(first.begin(), first.end()) && first.back().value() <= plan.model.layers + 1, "/cut",
+             "must start with layer 0 (the embedding), ascend, and leave the head to the last part",
+             "use ascending first layers: 0 .. L + 1");
+  const bool has_empty = std::adjacent_find(first.begin(), first.end()) != first.end();
+  rules.must(!has_empty || plan.chunks == 1, "/cut", fmt::format("has a part without a layer among {} chunks a stage", plan.chunks),
+             "give each part a layer, or use one chunk a stage");
+}
+
 void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   const Schedule* schedule = find_schedule(plan.schedule);
   rules.must(plan.written_order.has_value() == (plan.schedule == kOrderFromCsv), "/order", "belongs to schedule csv, and that needs it",
@@ -165,15 +181,7 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   else if (rules.clean())
     if (const auto why = schedule->why_unsupported(plan.pipeline_shape()))
       rules.must(false, "/schedule", fmt::format("{}: {}", plan.schedule, *why), "change the schedule, its chunks or the microbatches");
-  const std::vector<LayerIndex>& first = plan.cut.first;
-  const bool right_size = static_cast<std::int64_t>(first.size()) == parts;
-  rules.must(right_size, "/cut", fmt::format("names {} parts, the pipeline has {}", first.size(), parts),
-             "give the first layer of each part");
-  if (!right_size || first.empty()) return;
-  const bool ascending = std::adjacent_find(first.begin(), first.end(), [](LayerIndex a, LayerIndex b) { return a >= b; }) == first.end();
-  rules.must(first.front() == LayerIndex(0) && ascending && first.back().value() <= plan.model.layers + 1, "/cut",
-             "must start with layer 0 (the embedding), ascend, and leave the head to the last part",
-             "use ascending first layers: 0 .. L + 1");
+  if (rules.clean()) check_cut(plan, rules);
 }
 
 void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
@@ -198,12 +206,20 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              fmt::format("reduce_each sends a microbatch's gradients before the next one's begin, but under {} weight gradients come later",
                          plan.schedule),
              "use reduce_last, or 1f1b");
+  rules.must(plan.gradient_sync == GradientSync::Scatter || (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast),
+             "/gradient_sync", fmt::format("all_reduce is a way of ZeRO stage 1 and reduce_last; this is stage {}", plan.zero_stage),
+             "use reduce_scatter, or zero=1 and accumulation=reduce_last");
+  rules.must(plan.cuda_graphs == CudaGraphs::None || plan.cluster.hardware.kind == DeviceKind::Gpu, "/cuda_graphs",
+             "a CPU issues its kernels itself", "leave it out");
   rules.must(!plan.offload_activations || plan.recompute == Recompute::Full, "/offload_activations",
              fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that",
                          kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
              "use recompute full, or leave it out");
   check_recompute_scope(plan, rules);
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
+  if (const auto scales = plan.workload.precision.scales())
+    if (const std::string why = why_not_scaled(plan.cluster.hardware, *scales); !why.empty())
+      rules.must(false, "/workload/precision", why, "use bf16, or a part that has them");
   const std::size_t precision = static_cast<std::size_t>(plan.workload.precision.compute());
   rules.must(plan.cluster.hardware.peak[precision].value() > 0, "/workload/precision",
              fmt::format("{} has no {} rate", plan.cluster.hardware.name, kPrecisionNames[precision]),

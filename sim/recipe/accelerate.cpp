@@ -50,12 +50,13 @@ constexpr Field kAccelerateFields[] = {
      },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kNames[] = {"no", "bf16", "fp16", "fp8"};
-       if (v.text() == "fp8") {
-         v.lost("fp8: products in 8 bit; the plan's time and memory are those of bf16", "mind it when you read the figures");
-         return static_cast<void>(d.precision = Precision::Bf16);
-       }
+       if (v.text() == "fp8") return d.scales_products = true, static_cast<void>(d.precision = Precision::Bf16);
        constexpr Precision kPrecisions[] = {Precision::Fp32, Precision::Bf16, Precision::Fp16};
        d.precision = kPrecisions[v.choice(kNames)];
+     }},
+    {"fp8_config.backend", "", nullptr,
+     [](const Value& v, Draft& d) {
+       if (v.text() == "AO") d.scales = ScaleRecipe::Tensorwise;
      }},
     {"deepspeed_config.zero_stage", "", [](const ParallelPlan& p) { return deepspeed_number(p, p.zero_stage); },
      [](const Value& v, Draft& d) {
@@ -201,7 +202,7 @@ std::vector<RecipeFile> accelerate_files(const RecipeHead& head, const RecipeSet
 }
 
 constexpr LostSetting kLostOfAccelerate[] = {
-    {"fp8_config.*", "products in 8 bit; the plan's time and memory are those of bf16"},
+    {"fp8_config.*", "how products in 8 bit are cast; in the plan as the backend usually does"},
     {"dynamo_config.dynamo_backend dynamo_backend", "compiled kernels"},
     {"ipex_config.ipex use_xpu tpu_* megatron_lm_config.*", "another machine or program"},
     {"fsdp_config.fsdp_cpu_offload", "parameters on the host; the plan has them on the device"},
@@ -245,7 +246,7 @@ void read_of_deepspeed(Draft& draft) {
 
 void settle_accelerate(Draft& draft) {
   read_of_deepspeed(draft);
-  draft.plan.workload.precision = draft.precision.value_or(Precision::Fp32);
+  draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
   if (draft.reduces_each) {  // DeepSpeed has the stage, and its buckets
     draft.shard.reset(), draft.replicate.reset();
     draft.bucket_elements = draft.bucket_elements.value_or(500'000'000);
@@ -254,7 +255,7 @@ void settle_accelerate(Draft& draft) {
 
 // Gradients are reduced in the type of the products; DeepSpeed's buckets have 500 million of them, PyTorch's 25 MiB; FSDP 2 gathers ahead.
 void accelerate_habits(ParallelPlan& plan) {
-  plan.workload.precision = plan.workload.precision.compute();
+  plan.workload.precision = plan.workload.precision.as_it_follows();
   plan.bucket_size = is_by_deepspeed(plan) ? plan.bytes(Numbers::Gradients) * std::int64_t{500'000'000} : Bytes(25 << 20);
   plan.prefetch = true;
   plan.vocabulary_multiple = 128;

@@ -223,9 +223,14 @@ bool reduces_in_fp32(const ParallelPlan& plan) {
   return is_sixteen_bit(policy.compute()) && policy.of(Numbers::Wire) == Precision::Fp32;
 }
 
-PrecisionPolicy mixed_precision(Precision compute, bool fp32_gradients) {
+PrecisionPolicy mixed_precision(const PrecisionPolicy& products, bool fp32_gradients) {
+  const PrecisionPolicy policy = products.as_it_follows();
+  return fp32_gradients && is_sixteen_bit(policy.compute()) ? policy.with(Numbers::Gradients, Precision::Fp32) : policy;
+}
+
+PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe usual) {
   const PrecisionPolicy policy(compute);
-  return fp32_gradients && is_sixteen_bit(compute) ? policy.with(Numbers::Gradients, Precision::Fp32) : policy;
+  return draft.scales_products ? policy.with(draft.scales.value_or(usual), draft.gathers_scaled) : policy;
 }
 
 std::int64_t elements_of_bucket(const ParallelPlan& plan) {

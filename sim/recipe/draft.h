@@ -34,9 +34,11 @@ struct Draft {
     std::int64_t first = 1, last = 1;
   } less_layers{};  // torchtitan: what embedding and head weigh where layers are dealt out
   std::optional<Precision> precision;
+  std::optional<ScaleRecipe> scales;        // of products in 8 or 4 bit, where scales_products
   std::optional<std::int64_t> local_batch;  // of a data rank: all its microbatches
   std::optional<bool> fp32_gradients, reduces_each, sequence_parallel;
   bool is_bf16 = false, is_fp16 = false, is_fsdp = false, embedding_counts = false, loss_counts = false, accumulates_once = false;
+  bool scales_products = false, gathers_scaled = false;
   bool overlaps_reduce = false, overlaps_gather = false;
   std::int32_t strategy = 0;                           // of sharding, as a stage; under is_fsdp alone
   std::int64_t gpt2_vocabulary = 0;                    // of the tokenizer's usual files, where the recipe names that tokenizer
@@ -91,8 +93,10 @@ struct LostSetting {
 
 void read_offload(const Value& value, Draft& draft);  // where the optimizer is: cpu, none; anything else is told
 
-bool reduces_in_fp32(const ParallelPlan& plan);                           // of 16-bit weights
-PrecisionPolicy mixed_precision(Precision compute, bool fp32_gradients);  // of 16-bit products; others have gradients of their own width
+bool reduces_in_fp32(const ParallelPlan& plan);  // of 16-bit weights
+// Of 16-bit products; others have gradients of their own width.
+PrecisionPolicy mixed_precision(const PrecisionPolicy& products, bool fp32_gradients);
+PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe usual);  // `usual`: where the file says scales, not which
 
 Written written(std::int64_t value);
 Written written_number(double value);

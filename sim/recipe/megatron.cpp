@@ -56,6 +56,8 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(precision == Precision::Fp64 || precision == Precision::Tf32, "/workload/precision",
                    fmt::format("there is no argument for {}", kPrecisionNames[static_cast<std::size_t>(precision)]),
                    "plan with --precision bf16, fp16 or fp32");
+  judgement.refuse(plan.workload.precision.scales() == ScaleRecipe::Rowwise, "/workload/precision",
+                   "there is no argument for scales of rows", "plan with --precision fp8:tensorwise, or another of its recipes");
   judgement.refuse(plan.model.experts && mesh.tensor > 1 && !plan.sequence_parallel, "/sequence_parallel",
                    fmt::format("experts on tensor degree {} train with sequence parallel alone", mesh.tensor),
                    "plan with --fix sequence_parallel=true");
@@ -193,10 +195,11 @@ void settle_buckets(Draft& draft) {
 void settle_precision(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both asked for", "give one precision"});
-  plan.workload.precision = mixed_precision(draft.is_bf16   ? Precision::Bf16
-                                            : draft.is_fp16 ? Precision::Fp16
-                                                            : Precision::Fp32,
-                                            draft.fp32_gradients.value_or(draft.is_bf16));
+  if (draft.scales_products && !draft.is_bf16)
+    draft.wrong.push_back({"fp8-format", "is of runs in bf16", "give --bf16, or no products in 8 bit"});
+  const Precision compute = draft.is_bf16 ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
+  plan.workload.precision =
+      mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16));
 }
 
 void settle_megatron(Draft& draft) {

@@ -173,6 +173,21 @@ void read_precision(const Value& v, Draft& d) {  // NeMo's one word
   (index == 0 ? d.is_bf16 : d.is_fp16) = index < 3;
 }
 
+// In the order of ScaleRecipe; rows have none.
+constexpr std::string_view kScaleNames[] = {"delayed", "tensorwise", "", "mxfp8", "blockwise"};
+bool is_four_bits(const ParallelPlan& plan) { return plan.workload.precision.scales() == ScaleRecipe::Nvfp4; }
+bool is_eight_bits(const ParallelPlan& plan) { return plan.workload.precision.scales() && !is_four_bits(plan); }
+void read_scaled_format(const Value& v, Draft& d) {
+  if (is_on(v.text())) d.scales_products = true;
+}
+void read_four_bits(const Value& v, Draft& d) {
+  if (is_on(v.text())) d.scales_products = true, d.scales = ScaleRecipe::Nvfp4;
+}
+void read_scale_recipe(const Value& v, Draft& d) {
+  if (v.text() == "custom") return v.lost("is custom: another file says what it is; the plan takes delayed", "mind time and memory");
+  if (const auto recipe = static_cast<ScaleRecipe>(v.choice(kScaleNames)); d.scales != ScaleRecipe::Nvfp4) d.scales = recipe;
+}
+
 constexpr Field kFields[] = {
     {"num-layers", "", model_size<&ModelConfig::layers>, count_of_the_model, true},
     {"hidden-size", "", model_size<&ModelConfig::hidden>, count_of_the_model, true},
@@ -367,6 +382,21 @@ constexpr Field kFields[] = {
     {"fp16", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision.compute() == Precision::Fp16); },
      [](const Value& v, Draft& d) { d.is_fp16 = v.boolean(); }},
     {"precision", "", nullptr, read_precision},
+    {"fp8-format", "fp8", [](const ParallelPlan& p) { return written_if(is_eight_bits(p), "hybrid"); }, read_scaled_format},
+    {"fp8-hybrid", "fp8-e4m3 transformer-engine-fp8", nullptr, read_scaled_format},  // before 2023
+    {"fp8-recipe", "",
+     [](const ParallelPlan& p) {
+       return is_eight_bits(p) ? Written(kScaleNames[static_cast<std::size_t>(*p.workload.precision.scales())]) : Written();
+     },
+     read_scale_recipe},
+    {"fp8-param-gather", "fp8-param fp4-param-gather fp4-param",
+     [](const ParallelPlan& p) { return written_flag(p.workload.precision.gathers_scaled()); },
+     [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
+    {"fp4-format", "fp4", [](const ParallelPlan& p) { return written_if(is_four_bits(p), "e2m1"); }, read_four_bits},
+    {"fp4-recipe", "", [](const ParallelPlan& p) { return written_if(is_four_bits(p), "nvfp4"); },
+     [](const Value& v, Draft&) {
+       if (v.text() != "nvfp4") v.lost(fmt::format("is {}: a plan knows nvfp4, and takes it", v.text()), "mind time and memory");
+     }},
     {"accumulate-allreduce-grads-in-fp32", "", [](const ParallelPlan& p) { return written_flag(reduces_in_fp32(p)); },
      [](const Value& v, Draft& d) { d.fp32_gradients = v.boolean(); }},
     {"grad-reduce-in-bf16", "",

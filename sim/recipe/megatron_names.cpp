@@ -5,13 +5,11 @@ namespace sim {
 namespace {
 
 constexpr LostSetting kLost[] = {
-    {"fp8 fp8-format fp8-hybrid fp8-e4m3 fp8-recipe fp8-param-gather fp8-param fp8-dot-product-attention fp8-multi-head-attention "
-     "transformer-engine-fp8 "
+    {"fp8-dot-product-attention fp8-multi-head-attention "
      "first-last-layers-bf16 num-layers-at-start-in-bf16 num-layers-at-end-in-bf16 moe-router-padding-for-fp8 "
      "moe-router-padding-for-quantization reuse-grad-buf-for-mxfp8-param-ag "
      "keep-fp8-weight-transpose-cache no-fp8-wgrad te-precision-config-file kitchen-*",
-     "products in 8 bit; the plan's time and memory are those of 16 bit"},
-    {"fp4 fp4-format fp4-recipe fp4-param-gather fp4-param", "products in 4 bit; the plan's time and memory are those of 16 bit"},
+     "which products are in 8 bit; in the plan those of the blocks' linear layers, and no others"},
     {"mtp-num-layers mtp-use-repeated-layer", "layers that predict further tokens; the plan has none of their time and memory"},
     {"qk-layernorm qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"window-size window-attn-skip-freq", "attention over a window; the plan's sees all positions"},

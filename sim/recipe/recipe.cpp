@@ -31,7 +31,7 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
-  PrecisionPolicy said(policy.compute());
+  PrecisionPolicy said = &program == &kMegatron ? policy.as_it_follows() : PrecisionPolicy(policy.compute());  // which alone says scales
   if (reduces_in_fp32(plan)) said = said.with(Numbers::Gradients, Precision::Fp32);
   judgement.refuse(
       &program != &kPipelineOrder && policy != said, "/workload/precision",
@@ -39,11 +39,24 @@ void judge_precision(const Program& program, const ParallelPlan& plan, Judgement
       fmt::format("plan with --precision \"{}\"", to_text(said)));
 }
 
+void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  if (&program == &kPipelineOrder) return;
+  judgement.refuse(
+      plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",
+      fmt::format("{} is not written for {}", kOptimizerNames[static_cast<std::size_t>(plan.workload.optimizer)], program.title),
+      "plan with --optimizer adamw or sgd");
+  judgement.note(plan.gradient_sync != GradientSync::Scatter, "/gradient_sync", "gradients are summed as the program does",
+                 "nothing to do");
+  judgement.note(plan.cuda_graphs != CudaGraphs::None, "/cuda_graphs", "kernels are issued one by one there",
+                 "switch graphs on in the program");
+}
+
 Judgement judged(const Program& program, const ParallelPlan& plan) {
   Judgement judgement;
   program.judge(plan, judgement);
   judge_precision(program, plan, judgement);
   judge_host(program, plan, judgement);
+  judge_step(program, plan, judgement);
   return judgement;
 }
 

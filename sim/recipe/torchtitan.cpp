@@ -93,6 +93,22 @@ std::int64_t few(const Value& layers) {
   return std::clamp<std::int64_t>(layers.integer(), 0, kMost);
 }
 
+// Names of what replaces layers: "float8", "quantize.linear.mx".
+void read_converters(const Value& v, Draft& d) {
+  const bool in_blocks = v.text().find("mx") != std::string::npos;
+  if (v.text().find("float8") == std::string::npos && !in_blocks) {
+    if (is_on(v.text())) v.lost(fmt::format("is {}: layers of another kind", shown(v.text())), "mind time and memory");
+    return;
+  }
+  d.scales_products = true;
+  if (in_blocks) d.scales = ScaleRecipe::Mx;
+}
+void read_float8_recipe(const Value& v, Draft& d) {
+  constexpr std::string_view kNames[] = {"tensorwise", "rowwise", "rowwise_with_gw_hp"};
+  d.scales = v.choice(kNames) == 0 ? ScaleRecipe::Tensorwise : ScaleRecipe::Rowwise;
+  if (v.text() == "rowwise_with_gw_hp") v.lost("leaves weight gradients in 16 bit; the plan has them in 8", "mind their time");
+}
+
 constexpr Field kTorchtitanFields[] = {
     {"network.n_layers", "n_layers", network_size<&ModelConfig::layers>, network_count, true},
     {"network.dim", "dim", network_size<&ModelConfig::hidden>, network_count},
@@ -142,6 +158,12 @@ constexpr Field kTorchtitanFields[] = {
     {"optimizer.beta2", "beta2", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
     {"lr_scheduler.warmup_steps", "warmup_steps", nullptr,
      [](const Value& v, Draft& d) { d.plan.training.warmup_steps = std::max<std::int64_t>(0, v.integer()); }},
+    {"model.converters", "converters", nullptr, read_converters},
+    {"float8.enable_float8_linear", "float8.enable training.enable_float8_linear enable_float8_linear", nullptr,
+     [](const Value& v, Draft& d) { d.scales_products = d.scales_products || v.boolean(); }},
+    {"float8.recipe_name", "quantize.linear.float8.recipe_name", nullptr, read_float8_recipe},
+    {"float8.enable_fsdp_float8_all_gather", "quantize.linear.float8.enable_fsdp_float8_all_gather", nullptr,
+     [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
     {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, known_here},
     {"parallelism.data_parallel_replicate_degree", "data_parallel_replicate_degree",
      [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.replicas : p.mesh.data); },
@@ -424,7 +446,7 @@ void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
-  plan.workload.precision = mixed_precision(draft.precision.value_or(Precision::Bf16), true);
+  plan.workload.precision = mixed_precision(products_of(draft, draft.precision.value_or(Precision::Bf16), ScaleRecipe::Tensorwise), true);
   plan.sequence_parallel = draft.sequence_parallel.value_or(true) && plan.mesh.tensor > 1;
   if (!draft.shard) draft.shard = -1;
   if (stages == 1) {
@@ -443,7 +465,7 @@ void settle_torchtitan(Draft& draft) {
 
 // FSDP 2 reduces in fp32 (mixed_precision_reduce, which accepts nothing else) and gathers ahead; whole weights are replicated with bucket_cap_mb=100.
 void torchtitan_habits(ParallelPlan& plan) {
-  plan.workload.precision = mixed_precision(plan.workload.precision.compute(), true);
+  plan.workload.precision = mixed_precision(plan.workload.precision, true);
   plan.bucket_size = plan.zero_stage == 3 ? Bytes(25 << 20) : Bytes(100 << 20);
   plan.prefetch = true;
   plan.vocabulary_multiple = 128;

@@ -27,8 +27,7 @@ constexpr TorchtitanFunction kFunctions[] = {
 };
 
 constexpr LostSetting kLostOfTorchtitan[] = {
-    {"float8.enable float8.enable_float8_linear quantize.* model.converters converters training.enable_float8_linear enable_float8_linear",
-     "products in 8 bit; the plan's time and memory are those of bf16"},
+    {"quantize.*", "which products are in 8 bit, and how; in the plan those of the blocks' linear layers"},
     {"compile.enable training.compile parallelism.enable_compiled_autograd experimental.enable_compiled_autograd enable_compiled_autograd",
      "compiled kernels"},
     {"parallelism.enable_async_tensor_parallel experimental.enable_async_tensor_parallel enable_async_tensor_parallel "

@@ -83,6 +83,10 @@ std::span<const ShardingStrategy> all_sharding_strategies() { return kStrategies
 
 const ShardingStrategy& sharding_strategy(const ParallelPlan& plan) { return kStrategies[static_cast<std::size_t>(plan.zero_stage)]; }
 
+bool scatters_gradients(const ParallelPlan& plan) {
+  return sharding_strategy(plan).shards_optimizer && plan.gradient_sync == GradientSync::Scatter;
+}
+
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
 }
@@ -113,9 +117,24 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
   return {LayerIndex(begin), LayerIndex(std::min(begin + plan.layers_per_unit, end))};
 }
 
-std::int64_t elements_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
+Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  return (slot.is_matrix_of_block ? policy.gathered_bytes() : policy.bytes(Numbers::Weights)) * slot.elements;
+}
+
+Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket) {
+  std::int64_t padding = bucket.elements;
+  Bytes all{};
+  for (const BucketSlot& slot : bucket.slots) {
+    padding -= slot.elements;
+    all += gathered_bytes(plan, slot);
+  }
+  return all + plan.bytes(Numbers::Weights) * padding;
+}
+
+Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
   const bool keeps = sharding_strategy(plan).shards_parameters && plan.reshard_after_forward && plan.mesh.reshard > 1 && !bucket.expert;
-  return keeps ? bucket.elements / plan.mesh.reshard : 0;
+  return keeps ? gathered_bytes(plan, bucket) / std::int64_t{plan.mesh.reshard} : Bytes{};
 }
 
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
@@ -127,8 +146,12 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
     for (LayerIndex layer(range.end.value() - 1); layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
       const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
       for (std::int32_t at = static_cast<std::int32_t>(parameters.size()) - 1; at >= 0; --at) {
-        const BucketSlot slot{
-            .layer = layer, .parameter = at, .offset = 0, .elements = local_elements(parameters[static_cast<std::size_t>(at)], plan.mesh)};
+        const Parameter& parameter = parameters[static_cast<std::size_t>(at)];
+        const BucketSlot slot{.layer = layer,
+                              .parameter = at,
+                              .offset = 0,
+                              .elements = local_elements(parameter, plan.mesh),
+                              .is_matrix_of_block = parameter.columns > 1 && layer != LayerIndex(0) && layer != model.head()};
         if (is_tied_across_stages(model, plan, slot))
           tied.emplace_back(slot, chunk);
         else

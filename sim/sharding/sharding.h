@@ -33,6 +33,7 @@ struct BucketSlot {
   std::int32_t parameter = 0;  // position in Layer::parameters
   std::int64_t offset = 0;     // elements, multiple of kSlotAlignment
   std::int64_t elements = 0;   // of this tensor rank's part
+  bool is_matrix_of_block = false;
 };
 
 struct Bucket {
@@ -47,6 +48,7 @@ struct Bucket {
 };
 
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
+bool scatters_gradients(const ParallelPlan& plan);                              // over the ranks that share optimizer states
 inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data; }
 
 // Of one rank: its tensor part, and the experts that it holds.
@@ -58,8 +60,12 @@ bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 // Embedding and head are a unit each, as torchtitan wraps them: FSDP's root unit would keep both gathered for the whole step.
 LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer);
 
-// Elements of a bucket that a rank keeps from a forward to the next gather of it (mesh.reshard); else none.
-std::int64_t elements_after_forward(const ParallelPlan& plan, const Bucket& bucket);
+// Of a bucket that is gathered: weights of the blocks' products in 8 bit where the plan casts them before; ends, norms and biases stay as they are.
+Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot);
+Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket);
+
+// Of a bucket, what a rank keeps from a forward to the next gather of it (mesh.reshard); else none.
+Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket);
 
 // Buckets of one stage, in launch order (that of the backward: last layer first). Stages 0-2: filled up to bucket_size,
 // a parameter larger than that has its own; buckets mix neither chunks nor experts with other weights. Stage 3: one bucket a unit (and one of its experts).

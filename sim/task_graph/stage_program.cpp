@@ -16,7 +16,7 @@ constexpr std::int32_t kNobody = -1;
 // One layer in one phase of one action.
 struct Visit {
   StageAction action;
-  LayerIndex layer;
+  LayerIndex layer;                    // none: the chunk has none, and hands on what it receives
   LayerIndex unit;                     // that ZeRO-3 gathers for: its first layer
   bool opens = false, closes = false;  // first, last visit of its action
   bool last_of_chunk = false;          // its action completes the chunk's gradients
@@ -138,6 +138,12 @@ void Writer::add_visits(std::vector<Visit>& visits, const StageAction& action, b
         {.action = action, .layer = layer, .unit = unit_of(plan_, layer).begin, .last_of_chunk = last_of_chunk, .gathered = {}});
     if (action.kind != ActionKind::Weight) visits.back().gathered = buckets_by_layer_[layer.position()];
   }
+  if (range.begin == range.end) {
+    if (action.kind != ActionKind::Weight)
+      visits.push_back(
+          {.action = action, .layer = LayerIndex::none(), .unit = LayerIndex::none(), .opens = true, .closes = true, .gathered = {}});
+    return;
+  }
   if (action.kind != ActionKind::Forward) std::reverse(visits.begin() + static_cast<std::ptrdiff_t>(begin), visits.end());
   visits[begin].opens = true;
   visits.back().closes = true;
@@ -182,13 +188,12 @@ std::size_t Writer::next_unit(const std::vector<Visit>& visits, std::size_t at) 
 }
 
 void Writer::gather(const Visit& visit, std::int32_t after) {
-  const Bytes element = plan_.bytes(Numbers::Weights);
   for (const std::int32_t bucket : visit.gathered) {
     if (held_[static_cast<std::size_t>(bucket)] != kNobody) continue;
     Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, Operation::AllGather),
               .stream = Stream::Gather,
               .bucket = BucketIndex(bucket),
-              .payload = element * buckets_[static_cast<std::size_t>(bucket)].elements};
+              .payload = gathered_bytes(plan_, buckets_[static_cast<std::size_t>(bucket)])};
     task.key.layer = visit.unit;
     task.key.group = near_[static_cast<std::size_t>(bucket)] ? MeshAxis::Reshard : axis_of(buckets_[static_cast<std::size_t>(bucket)]);
     task.key.sequence = bucket;
@@ -215,7 +220,7 @@ void Writer::reshard(const std::vector<Visit>& visits, std::size_t at) {
     emit(task, {});
     held_[static_cast<std::size_t>(bucket)] = kNobody;
     near_[static_cast<std::size_t>(bucket)] =
-        visit.action.kind == ActionKind::Forward && elements_after_forward(plan_, buckets_[static_cast<std::size_t>(bucket)]) > 0;
+        visit.action.kind == ActionKind::Forward && kept_after_forward(plan_, buckets_[static_cast<std::size_t>(bucket)]).value() > 0;
   }
 }
 
@@ -286,7 +291,7 @@ std::int32_t Writer::reduce(const Bucket& bucket, std::int32_t index, Microbatch
                     .microbatch = microbatch,
                     .layer = bucket.ready_after,
                     .phase = Phase::Gradients,
-                    .operation = strategy_.shards_optimizer ? Operation::ReduceScatter : Operation::AllReduce,
+                    .operation = scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce,
                     .group = axis_of(bucket),
                     .sequence = index},
             .stream = Stream::Reduce,
@@ -296,7 +301,7 @@ std::int32_t Writer::reduce(const Bucket& bucket, std::int32_t index, Microbatch
   if (plan_.mesh.replicas > 1 && !bucket.expert) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
-    task.payload = plan_.bytes(Numbers::Wire) * (strategy_.shards_optimizer ? bucket.shard_elements : bucket.elements);
+    task.payload = plan_.bytes(Numbers::Wire) * (scatters_gradients(plan_) ? bucket.shard_elements : bucket.elements);
     last = emit(task, {});
   }
   const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
@@ -355,6 +360,7 @@ void Writer::reduce_ready(const Visit& visit) {
 void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   const Visit& visit = visits[at];
   if (visit.opens) receive(visit);
+  if (!visit.layer.exists()) return send(visit);
   gather(visit, last_compute_);
   if (const std::size_t next = next_unit(visits, at); plan_.prefetch && next < visits.size()) gather(visits[next], last_compute_);
   fetch(visit, last_compute_);
@@ -456,7 +462,7 @@ void Writer::step() {
     weights.key.layer = buckets_[at].ready_after;
     weights.key.sequence = index;
     weights.bucket = BucketIndex(index);
-    weights.payload = plan_.bytes(Numbers::Weights) * buckets_[at].elements;
+    weights.payload = gathered_bytes(plan_, buckets_[at]);
     emit(weights, {updated});
   }
 }

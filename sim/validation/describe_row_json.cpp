@@ -15,7 +15,7 @@ constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
 constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
 constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
 constexpr std::string_view kTargets[] = {"attention", "all"};
-constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "half"};
+constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "half"};
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kDetails[] = {"attention_core",   "op",           "every_second_layer", "attention_core_some_microbatches",
@@ -47,6 +47,7 @@ std::optional<ExpertForm> read_experts(const JsonReader& workload, const Network
   form.expert_ffn = reader.integer("expert_ffn", net.ffn, {1, 1e9});
   form.shared_ffn = reader.integer("shared_ffn", form.shared_experts * form.expert_ffn);
   form.first_dense_layers = reader.integer("first_dense_layers", 0);
+  form.every = reader.integer("every", 1, {1, 1e4});
   form.capacity_factor = reader.number("capacity_factor", 0, {0, 1000});
   form.dispatch = static_cast<ExpertDispatch>(reader.choice("dispatch", kExpertDispatchNames, 0));
   form.forced_balance = reader.text("balance", "") == "forced";
@@ -140,7 +141,8 @@ void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescripti
   if (run.network.vocabulary > 0) run.network.vocabulary = (run.network.vocabulary + 127) / 128 * 128;
   layout.context = at.size("cp", 1);
   layout.expert = at.size("ep", 1);
-  layout.expert_tensor = stack.expert_tensor || layout.expert == 1;
+  const bool cuts_experts = at.has("etp") ? at.required("etp") == layout.tensor : stack.expert_tensor;
+  layout.expert_tensor = cuts_experts || layout.expert == 1;
   layout.schedule = at.text("schedule", layout.pipeline > 1 ? "1f1b" : "none");
   layout.sequence_parallel = layout.tensor > 1 && at.flag("sequence_parallel", false);
   const std::string context_kind = layout.context > 1 ? at.text("cp_kind", "ring") : "";
@@ -188,13 +190,14 @@ void read_overlap(const FieldReader& at, const SoftwareStack& stack, std::vector
 void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vector<Assumption>& assumed, RunDescription& run) {
   Execution& execution = run.execution;
   const std::size_t format = at.choice("precision", kFormats, 3);
-  execution.format = format == 5 ? NumberFormat::Fp16 : static_cast<NumberFormat>(format);
+  execution.format = format == 6 ? NumberFormat::Fp16 : static_cast<NumberFormat>(format);
   const bool half = format >= 2;
-  execution.fp8_parameters = execution.format == NumberFormat::Fp8 && at.flag("fp8_params", false);
+  execution.fp8_parameters = is_scaled(execution.format) && at.flag("fp8_params", false);
   const bool takes_scales = execution.format == NumberFormat::Fp8;
   const auto usual = static_cast<std::size_t>(stack.scales_when_used ? ScaleRecipe::Tensorwise : ScaleRecipe::Delayed);
   execution.scales = static_cast<ScaleRecipe>(takes_scales ? at.choice("fp8_recipe", kScaleRecipeNames, usual)
                                                            : at.reader().choice("fp8_recipe", kScaleRecipeNames, usual));
+  if (execution.format == NumberFormat::Fp4) execution.scales = ScaleRecipe::Nvfp4;
   const bool convolutional = run.network.kind == NetworkKind::Convolutional;
   if (convolutional)
     execution.channels_last =  // a compiler lays tensors out as its own kernels want them
@@ -215,6 +218,67 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   execution.optimizer = static_cast<StepOptimizer>(at.choice("optimizer", kStepOptimizerNames, 0));
   execution.place = static_cast<OptimizerPlace>(at.choice("offload", kOptimizerPlaceNames, 0));
   read_overlap(at, stack, assumed, execution);
+}
+
+constexpr std::string_view kSyncNames[] = {"all_reduce", "reduce_scatter"};
+
+// What a row says and no plan does: the plan is that of a run without it, which the row is told.
+struct UnsaidWord {
+  std::string_view block, key, taken;
+};
+constexpr UnsaidWord kUnsaid[] = {
+    {"workload", "mtp_layers", "0: no layers that predict further tokens"},
+    {"plan", "recompute_modules", "attention's core alone"},
+    {"plan", "recompute_method", "every block by itself"},
+    {"plan", "dispatcher", "an exchange among all ranks of the group"},
+    {"plan", "ep_overlap", "false: tokens are exchanged before experts compute"},
+    {"plan", "delay_wgrad", "false: weight gradients follow input gradients"},
+    {"plan", "cuda_graph_scope", "all of a block"},
+    {"plan", "offload_activations", "false"},
+    {"plan", "allocator", "the program's usual one"},
+    {"plan", "deterministic", "false: the usual kernels"},
+    {"plan", "fused_linear_cross_entropy", "false: logits are stored"},
+    {"plan", "pipeline_layout", "the partition, or an even cut"},
+};
+
+bool says_something(const Json& value) { return !value.is_null() && value != false && value != 0 && value != "none"; }
+
+void tell_unsaid(const Json& row, std::vector<Assumption>& assumed) {
+  const Json& links = row.at("hardware").value("intra_node", Json());
+  if (links.is_object() && says_something(links.value("domain_gpus", Json())))
+    assumed.push_back({"hardware.intra_node.domain_gpus", "gpus_per_node: links end at the tray"});
+  for (const UnsaidWord& word : kUnsaid) {
+    const auto& block = row.at(std::string(word.block));
+    const auto found = block.find(std::string(word.key));
+    if (found != block.end() && says_something(*found))
+      assumed.push_back({fmt::format("{}.{}", word.block, word.key), std::string(word.taken)});
+  }
+}
+
+std::optional<Precision> kept_in(const JsonReader& reader, const std::string& key) {
+  constexpr std::string_view kNone = "none";
+  if (!reader.has(key) || reader.text(key, "") == kNone) return std::nullopt;
+  return static_cast<Precision>(reader.choice(key, kPrecisionNames));
+}
+
+// No masters: the optimizer steps the weights themselves, and their gradients are of their type.
+RowWords read_words(const JsonReader& workload, const JsonReader& plan, const RunDescription& run) {
+  RowWords words;
+  words.alibi = workload.text("position", "") == "alibi";
+  words.qk_norm = workload.boolean("qk_norm", false);
+  if (workload.has("attention")) words.sinks = workload.child("attention").boolean("sinks", false);
+  words.graphs = static_cast<CudaGraphs>(plan.choice("cuda_graphs", kCudaGraphsNames, 0));
+  if (plan.has("gradient_accumulation_fusion")) words.fused_accumulation = plan.boolean("gradient_accumulation_fusion", false);
+  words.microbatch_group = static_cast<std::int32_t>(plan.integer("microbatch_group", 0, {0, kMostMicrobatches}));
+  if (plan.has("gradient_sync")) words.sums_whole = plan.choice("gradient_sync", kSyncNames) == 0;
+  if (!plan.has("optimizer_state_precision")) return words;
+  const JsonReader states = plan.child("optimizer_state_precision");
+  words.masters = kept_in(states, "master");
+  words.moments = kept_in(states, "moments");
+  if (words.masters || !states.has("master")) return words;
+  words.masters = run.execution.format == NumberFormat::Fp16 ? Precision::Fp16 : Precision::Bf16;
+  words.gradients = words.masters;
+  return words;
 }
 
 MemoryQuestion read_question(const JsonReader& asked) {
@@ -243,6 +307,8 @@ DescribedRow describe_row(const Json& row, const std::string& id, const Software
   read_layout(at, stack, run);
   read_execution(at, stack, described.assumed, run);
   run.execution.dropout = workload.has("dropout") ? workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0 : stack.dropout;
+  described.words = read_words(workload, plan, run);
+  tell_unsaid(row, described.assumed);
   if (reader.has("asked")) described.asked = read_question(reader.child("asked"));
   described.recompute_open = !plan.has("recompute");
   described.recompute_parts_open = plan.text("recompute", "") == "selective" && !plan.has("recompute_detail");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "sim/engine/simulate.h"
 #include "sim/estimate/stage_cut.h"
@@ -9,7 +10,22 @@
 namespace sim {
 namespace {
 
-ModelConfig model_of(const Network& net) {
+// BERT's (Devlin et al. 2018): post-norm, types of tokens beside positions, a transform in front of the head.
+void make_encoder(ModelConfig& model) {
+  model.model_type = "bert";
+  model.bidirectional = model.embedding_norm = model.head_transform = model.head_bias = true;
+  model.norm_place = NormPlace::AfterSum;
+  model.final_norm = false;
+  model.token_types = 2;
+}
+
+void set_window(ModelConfig& model, const AttentionForm& form) {
+  model.window = form.window;
+  if (form.every == 1) return;
+  for (std::int64_t block = 0; block < model.layers; ++block) model.windowed.push_back(block % form.every == 0);
+}
+
+ModelConfig model_of(const Network& net, const RowWords& words) {
   ModelConfig model;
   model.model_type = net.gated ? "llama" : "gpt2";
   model.layers = net.layers;
@@ -21,17 +37,34 @@ ModelConfig model_of(const Network& net) {
   model.vocabulary = net.vocabulary;
   model.max_positions = net.sequence;
   model.norm = net.rms_norm ? Norm::RmsNorm : Norm::LayerNorm;
-  model.position = net.rotary ? Position::Rotary : Position::Learned;
+  model.position = words.alibi ? Position::Alibi : net.rotary ? Position::Rotary : Position::Learned;
   model.activation = net.gated ? Activation::Silu : Activation::Gelu;
   model.gated_mlp = net.gated;
   model.attention_bias = model.projection_bias = model.mlp_bias = net.bias;
   model.tied_embeddings = net.tied;
   model.experts = net.experts;
-  if (net.attention.kind != AttentionKind::Latent) return model;
-  model.attention = net.attention;
+  model.sinks = words.sinks;
+  if (net.kind == NetworkKind::Encoder) make_encoder(model);
+  if (net.attention.kind == AttentionKind::Sliding) set_window(model, net.attention);
+  if (net.attention.kind != AttentionKind::Latent) {
+    model.qk_norm = words.qk_norm ? QkNorm::Heads : QkNorm::None;
+    return model;
+  }
+  model.attention = net.attention;  // its narrow vectors have norms in any case
   model.kv_heads = net.heads;
   model.head_dim = (net.attention.key_width() + net.attention.v_dim) / 2;
   return model;
+}
+
+OptimizerKind optimizer_of(StepOptimizer optimizer) {
+  switch (optimizer) {
+    case StepOptimizer::Adam: return OptimizerKind::AdamW;
+    case StepOptimizer::Lamb: return OptimizerKind::Lamb;
+    case StepOptimizer::Lars: return OptimizerKind::Lars;
+    case StepOptimizer::RmsPropEma: return OptimizerKind::RmsProp;
+    case StepOptimizer::SgdMomentum: break;
+  }
+  return OptimizerKind::Sgd;
 }
 
 Precision products_of(NumberFormat format) {
@@ -39,13 +72,21 @@ Precision products_of(NumberFormat format) {
     case NumberFormat::Tf32: return Precision::Tf32;
     case NumberFormat::Fp16: return Precision::Fp16;
     case NumberFormat::Bf16:
-    case NumberFormat::Fp8: return Precision::Bf16;
+    case NumberFormat::Fp8:
+    case NumberFormat::Fp4: return Precision::Bf16;
     default: return Precision::Fp32;
   }
 }
-PrecisionPolicy precision_of(const RunDescription& run) {
-  const PrecisionPolicy policy(products_of(run.execution.format));
-  return run.execution.reduce_bytes == 4 ? policy.with(Numbers::Gradients, Precision::Fp32) : policy;
+PrecisionPolicy precision_of(const RunDescription& run, const RowWords& words) {
+  PrecisionPolicy policy(products_of(run.execution.format));
+  if (is_scaled(run.execution.format)) policy = policy.with(run.execution.scales, run.execution.fp8_parameters);
+  if (words.gradients)
+    policy = policy.with(Numbers::Gradients, *words.gradients);
+  else if (run.execution.reduce_bytes == 4)
+    policy = policy.with(Numbers::Gradients, Precision::Fp32);
+  if (words.masters) policy = policy.with(Numbers::Masters, *words.masters);
+  if (words.moments) policy = policy.with(Numbers::Moments, *words.moments);
+  return policy;
 }
 
 // What a row says of its links stands in the profile of its own.
@@ -119,14 +160,13 @@ std::string why_not_lowered(const RunDescription& run) {
     bool holds;
     const char* reason;
   } kReasons[] = {
-      {net.kind != NetworkKind::Decoder, "is no decoder"},
+      {net.kind == NetworkKind::Convolutional, "is a convolutional network"},
+      {net.kind == NetworkKind::DecoderLayer, "is a single layer"},
       {net.low_rank.has_value(), "trains adapters"},
-      {net.attention.kind == AttentionKind::Sliding, "has windowed attention"},
-      {net.effective_sequence != real(net.sequence), "pads its samples"},
-      {net.experts && !layout.expert_tensor && layout.tensor > 1, "keeps experts whole on tensor ranks"},
+      {net.experts && !layout.expert_tensor && layout.tensor > 1, "cuts experts over other ranks than its layers"},
       {run.execution.place != OptimizerPlace::Device, "keeps its optimizer on the host"},
-      {run.execution.optimizer != StepOptimizer::Adam, "has another optimizer than Adam"},
-      {layout.zero_stage > 0 && layout.zero_group != layout.data * layout.context, "shards over a part of the data ranks"},
+      {layout.zero_stage > 0 && layout.data * layout.context % layout.zero_group != 0,
+       "shards over a group that does not divide its ranks"},
       {layout.global_batch != layout.data * layout.micro_batch * layout.microbatches, "has uneven microbatches"},
       {run.machine.oversubscription > 1, "has links that are not alike"},
   };
@@ -135,20 +175,17 @@ std::string why_not_lowered(const RunDescription& run) {
   return layout.pipeline > 1 && !find_schedule(layout.schedule) ? "has an unknown schedule" : "";
 }
 
-std::string why_not_priced(const RunDescription& run) {
-  return run.execution.format == NumberFormat::Fp8 ? "computes in fp8" : why_not_lowered(run);
-}
-
-ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
+ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting, const RowWords& words) {
   const Layout& layout = run.layout;
   const auto small = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
   ParallelPlan plan;
-  plan.model = model_of(run.network);
+  plan.model = model_of(run.network, words);
   plan.cluster = {hardware_of(run.machine, setting.device), small(run.machine.gpus), software_of(run.execution, setting.stack)};
-  plan.workload = {.sequence = run.network.sequence,
+  plan.workload = {.sequence = std::max<std::int64_t>(1, std::llround(run.network.effective_sequence)),  // tokens that are computed
                    .global_batch = layout.global_batch,
-                   .precision = precision_of(run),
-                   .optimizer = OptimizerKind::AdamW};
+                   .precision = precision_of(run, words),
+                   .optimizer = optimizer_of(run.execution.optimizer)};
+  if (words.gradients) plan.cluster.software.accumulate_bytes = real(plan.bytes(Numbers::Gradients).value());
   plan.mesh = {.data = small(layout.data),
                .pipeline = small(layout.pipeline),
                .tensor = small(layout.tensor),
@@ -160,9 +197,16 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   plan.chunks = small(layout.chunks);
   plan.cut = cut_of(run);
   plan.microbatch_size = layout.micro_batch;
-  plan.zero_stage = small(layout.zero_stage);
+  const std::int64_t copies = layout.data * layout.context;
+  plan.zero_stage = layout.zero_group == 1 && copies > 1 ? 0 : small(layout.zero_stage);  // a group of one shards nothing
+  if (plan.zero_stage > 0) plan.mesh.replicas = small(copies / layout.zero_group);
   plan.reshard_after_forward = layout.reshard;
   if (plan.zero_stage == 3 && !layout.keeps_weights()) plan.accumulation = Accumulation::ReduceEach;  // shards of each microbatch are added
+  const bool sums_whole = words.sums_whole.value_or(setting.stack.zero1_all_reduce);
+  if (plan.zero_stage == 1 && sums_whole) plan.gradient_sync = GradientSync::AllReduce;
+  if (words.fused_accumulation) plan.cluster.software.fused_accumulation = *words.fused_accumulation;
+  plan.cuda_graphs = words.graphs;
+  plan.microbatch_group = words.microbatch_group;
   plan.sequence_parallel = layout.sequence_parallel;
   const auto [what, scope] = recompute_of(run.execution.recompute);
   plan.recompute = what;
@@ -171,8 +215,8 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting) {
   return plan;
 }
 
-LoweredRow simulated_row(const RunDescription& run, const Setting& setting) {
-  LoweredRow row{lowered_plan(run, setting), {}};
+LoweredRow simulated_row(const RunDescription& run, const Setting& setting, const RowWords& words) {
+  LoweredRow row{lowered_plan(run, setting, words), {}};
   row.result = simulate(make_model_graph(row.plan), row.plan);
   return row;
 }

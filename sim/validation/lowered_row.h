@@ -1,5 +1,6 @@
 // A described run as a plan that lower() and the engine take: so that the planner's own prices are held against the published record, too.
-// Used by predict_rows. Decoders, dense or of experts, cut over data, context, tensor, pipeline and expert ranks; everything else has a reason why not.
+// Used by predict_rows. Decoders and encoders, dense or of experts, cut over data, context, tensor, pipeline and expert ranks; everything else has a
+// reason why not.
 #pragma once
 
 #include <string>
@@ -12,15 +13,13 @@
 namespace sim {
 
 std::string why_not_lowered(const RunDescription& run);  // empty: it can be
-// Empty: its time can be, too. Products in 8 bit read what is kept in 16: memory is that of the same run in bf16.
-std::string why_not_priced(const RunDescription& run);
 // Throws InputError where the plan breaks a rule.
-ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting);
+ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting, const RowWords& words = {});
 struct LoweredRow {
   ParallelPlan plan;
   SimulationResult result;
 };
-LoweredRow simulated_row(const RunDescription& run, const Setting& setting);
+LoweredRow simulated_row(const RunDescription& run, const Setting& setting, const RowWords& words = {});
 Seconds simulated_step(const RunDescription& run, const Setting& setting);
 
 // What the counter that is asked for shows of the rank that is asked for, and what the fullest device must hold.

@@ -37,6 +37,8 @@ constexpr Part kParts[] = {
     {"H200-SXM5-141GB", "h200-141gb-sxm"},
     {"B200-SXM-180GB", "b200-180gb-sxm"},
     {"GB200-186GB", "gb200-186gb"},
+    {"B300-SXM-288GB", "b300-288gb-sxm"},
+    {"GB300-288GB", "gb300-288gb"},
 };
 
 }  // namespace

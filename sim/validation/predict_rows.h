@@ -12,8 +12,7 @@ namespace sim {
 
 struct PredictedRow {
   std::string id;
-  std::string error;         // empty: ok
-  std::string untimed = {};  // empty: its time is a prediction, too
+  std::string error;  // empty: ok
   StepEstimate estimate;
   std::vector<Assumption> assumed;
 };

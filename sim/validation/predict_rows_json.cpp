@@ -44,7 +44,7 @@ MemoryEstimate settled_memory(const LoweredRow& row, const DescribedRow& describ
   RunDescription least = described.run;
   least.execution.recompute = RecomputeKind::Full;
   const double shown = std::min(memory.total_gib, memory.available_gib);
-  memory = memory_estimate(simulated_row(least, setting), described.asked, setting);
+  memory = memory_estimate(simulated_row(least, setting, described.words), described.asked, setting);
   memory.total_gib = std::max(memory.total_gib, shown);
   return memory;
 }
@@ -54,21 +54,26 @@ void take_simulated(PredictedRow& predicted, const DescribedRow& described, cons
   if (const std::string why = why_not_lowered(described.run); !why.empty())
     throw InputError(predicted.id, {{"", "cannot be lowered to tasks: it " + why, "predict it without --engine"}});
   StepEstimate& estimate = predicted.estimate;
-  const LoweredRow row = simulated_row(described.run, setting);
+  const LoweredRow row = simulated_row(described.run, setting, described.words);
   const Seconds simulated = to_seconds(row.result.step_time);
   const double ratio = simulated / std::exchange(estimate.time, simulated);
   estimate.low *= ratio;
   estimate.high *= ratio;
-  predicted.untimed = why_not_priced(described.run);
   take_memory(settled_memory(row, described, setting), setting.device.behavior, estimate);
 }
 
 void simulate_if_possible(PredictedRow& predicted, const DescribedRow& described, const Setting& setting) {
-  if (!why_not_priced(described.run).empty()) return;
+  if (!why_not_lowered(described.run).empty()) return;
   try {
     take_simulated(predicted, described, setting);
   } catch (const InputError&) {  // its plan breaks a rule
   }
+}
+
+void refuse_missing_units(const RunDescription& run, const Setting& setting, const std::string& id) {
+  if (!is_scaled(run.execution.format)) return;
+  const std::string why = why_not_scaled(setting.device.profile, run.execution.scales);
+  if (!why.empty()) throw InputError(id, {{"/plan/precision", why, "correct the precision or the part"}});
 }
 
 PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatalog& catalog, Devices& devices, PredictedBy by) {
@@ -76,6 +81,7 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
   try {
     DescribedRow described = describe_row(row, id, catalog);
     const Setting setting{devices.find(described.run.machine.part), catalog.named(described.run.stack)};
+    refuse_missing_units(described.run, setting, id);
     settle_recompute(described, setting);
     predicted.assumed = std::move(described.assumed);
     predicted.estimate = estimate_step(described.run, setting);
@@ -90,11 +96,10 @@ PredictedRow predict(const Json& row, const std::string& id, const SoftwareCatal
 Json row_json(const PredictedRow& row) {
   Json json = {{"id", row.id}, {"status", row.error.empty() ? "ok" : "error"}};
   const StepEstimate& estimate = row.estimate;
-  const auto time = [&](Seconds predicted) { return row.untimed.empty() ? Json(predicted.count()) : Json(nullptr); };
   if (row.error.empty())
-    json["predicted"] = {{"iteration_time_s", time(estimate.time)},
-                         {"iteration_time_low_s", time(estimate.low)},
-                         {"iteration_time_high_s", time(estimate.high)},
+    json["predicted"] = {{"iteration_time_s", estimate.time.count()},
+                         {"iteration_time_low_s", estimate.low.count()},
+                         {"iteration_time_high_s", estimate.high.count()},
                          {"memory_gb", estimate.memory_gib},
                          {"memory_low_gb", estimate.memory_low_gib},
                          {"memory_high_gb", estimate.memory_high_gib},
@@ -111,7 +116,7 @@ Json row_json(const PredictedRow& row) {
                    {"overhead_s", estimate.parts.overhead}};
   json["assumed"] = Json::object();
   for (const Assumption& assumption : row.assumed) json["assumed"][assumption.field] = assumption.value;
-  json["reason"] = row.error.empty() && !row.untimed.empty() ? "memory alone: it " + row.untimed : row.error;
+  json["reason"] = row.error;
   return json;
 }
 

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cluster/hardware_profile.h"
 #include "sim/cluster/software_stack.h"
 #include "sim/cost/memory_counter.h"
 #include "sim/estimate/run_description.h"
+#include "sim/plan/parallel_plan.h"
 #include "sim/units/json_fwd.h"
 
 namespace sim {
@@ -26,8 +28,19 @@ struct MemoryQuestion {
   AskedRank rank = AskedRank::Fullest;
 };
 
+// What a row says that a plan has words for and RunDescription has none.
+struct RowWords {
+  bool qk_norm = false, sinks = false, alibi = false;
+  std::optional<Precision> masters, moments, gradients;  // what they are kept in
+  std::optional<bool> sums_whole;                        // gradients of ZeRO 1; else as the program does
+  std::optional<bool> fused_accumulation;                // of weight gradients, in their product; else as the program does
+  CudaGraphs graphs = CudaGraphs::None;
+  std::int32_t microbatch_group = 0;
+};
+
 struct DescribedRow {
   RunDescription run;
+  RowWords words = {};
   MemoryQuestion asked = {};
   bool recompute_open = false;        // not stated: see least_recompute
   bool recompute_parts_open = false;  // stated as selective, not what of

@@ -20,7 +20,7 @@ std::map<std::string, std::vector<Sample>> headline_samples(const ValidationRows
   for (std::size_t at = 0; at < rows.predictions.size(); ++at) {
     const RowTarget& target = rows.targets[at];
     const PredictedRow& row = rows.predictions[at];
-    if (!target.headline || !target.time || !row.error.empty() || !row.untimed.empty()) continue;
+    if (!target.headline || !target.time || !row.error.empty()) continue;
     const double measured = *target.time, low = row.estimate.low.count(), high = row.estimate.high.count();
     const double missed = std::max({0.0, low - measured, measured - high});
     interval_sum += (high - low + 2 / 0.2 * missed) / measured;  // Winkler score of an 80 % interval
@@ -122,8 +122,7 @@ double VerdictScore::accuracy() const {
 
 Score score(const ValidationRows& rows) {
   Score result;
-  for (const PredictedRow& row : rows.predictions)
-    ++(!row.error.empty() ? result.errors : !row.untimed.empty() ? result.untimed : result.predicted);
+  for (const PredictedRow& row : rows.predictions) ++(!row.error.empty() ? result.errors : result.predicted);
   score_times(rows, result);
   score_sweeps(rows, result);
   score_memory(rows, result);

@@ -38,7 +38,7 @@ struct Score {
   std::vector<MemoryScore> memory;
   double memory_mape = 0, memory_coverage = 0;
   VerdictScore verdicts;
-  std::int64_t predicted = 0, errors = 0, untimed = 0;  // untimed: memory alone
+  std::int64_t predicted = 0, errors = 0;
 };
 
 Score score(const ValidationRows& rows);

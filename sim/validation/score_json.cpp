@@ -7,17 +7,11 @@
 namespace sim {
 
 std::string score_document(const Score& score) {
-  Json json = {{"format", "meshwright.score/1"},
-               {"rows_predicted", score.predicted},
-               {"rows_with_error", score.errors},
-               {"rows_memory_alone", score.untimed},
-               {"macro_mape", score.macro_mape},
-               {"micro_mape", score.micro_mape},
-               {"median", score.median},
-               {"percentile90", score.percentile90},
-               {"bias", score.bias},
-               {"interval_coverage", score.coverage},
-               {"interval_score", score.interval_score}};
+  Json json = {{"format", "meshwright.score/1"},      {"rows_predicted", score.predicted},
+               {"rows_with_error", score.errors},     {"macro_mape", score.macro_mape},
+               {"micro_mape", score.micro_mape},      {"median", score.median},
+               {"percentile90", score.percentile90},  {"bias", score.bias},
+               {"interval_coverage", score.coverage}, {"interval_score", score.interval_score}};
   json["sweeps"] = {{"count", score.sweeps.sweeps},
                     {"regret", score.sweeps_by_source.regret},
                     {"top1", score.sweeps_by_source.top1},

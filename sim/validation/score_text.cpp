@@ -11,7 +11,6 @@ std::string score_text(const Score& score) {
     text += fmt::format("| {} | {} | {:.1f} | {:+.1f} | {:.0f} | {:.1f} | `{}` |\n", source.source, source.rows, 100 * source.mape,
                         100 * source.bias, 100 * source.coverage, 100 * source.worst, source.worst_id);
   text += fmt::format("\n| what | figure |\n|---|---|\n| rows predicted / with an error | {} / {} |\n", score.predicted, score.errors);
-  if (score.untimed > 0) text += fmt::format("| rows whose memory alone is predicted | {} |\n", score.untimed);
   text += fmt::format(
       "| step time: macro MAPE | {:.2f} % |\n| micro MAPE, median, 90th percentile, bias | {:.2f}, {:.2f}, {:.2f}, {:+.2f} % |\n",
       100 * score.macro_mape, 100 * score.micro_mape, 100 * score.median, 100 * score.percentile90, 100 * score.bias);

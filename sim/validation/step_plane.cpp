@@ -64,7 +64,7 @@ double StepPlane::height(const ConstantPoint& point) const {
 
 // None: the run has no plan, or one that breaks a rule.
 std::optional<MeasuredStep::Lowered> MeasuredStep::lowered(const RunDescription& run, const Setting& setting) {
-  if (!why_not_priced(run).empty()) return std::nullopt;
+  if (!why_not_lowered(run).empty()) return std::nullopt;
   try {
     Lowered lowered{lowered_plan(run, setting), {}, {}};
     lowered.model = make_model_graph(lowered.plan);

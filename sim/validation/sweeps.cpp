@@ -78,7 +78,7 @@ void score_sweeps(const ValidationRows& rows, Score& result) {
   for (std::size_t at = 0; at < rows.predictions.size(); ++at) {
     const RowTarget& target = rows.targets[at];
     const PredictedRow& row = rows.predictions[at];
-    if (target.time && row.error.empty() && row.untimed.empty())
+    if (target.time && row.error.empty())
       sweeps[target.sweep].push_back({*target.time, row.estimate.time.count(), row.estimate.out_of_memory});
   }
   SweepScore all;

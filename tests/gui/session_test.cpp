@@ -38,6 +38,7 @@ TEST_F(OfSession, EstimatesBeforeItSearchesAndWhereItCannot) {
   std::vector<bool> estimated;
   QObject::connect(&session_, &Session::estimated, [&](const SharedEstimate& estimate) { estimated.push_back(estimate != nullptr); });
   PlanQuestion question = smallQuestion();
+  question.cluster = "h100-80gb-sxm";
   question.precision = "fp8";
   session_.ask(question);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !failure_.isEmpty(); }, 10000));

@@ -21,6 +21,18 @@ TEST(HardwareProfile, BytesOfAnElement) {
   EXPECT_EQ(bytes_per_element(Precision::Fp16), Bytes(2));
 }
 
+TEST(HardwareProfile, ScaledProductsWhereThePartHasThem) {
+  EXPECT_EQ(why_not_scaled(load_hardware_profile("h100-80gb-sxm"), ScaleRecipe::Blockwise), "");
+  EXPECT_EQ(why_not_scaled(load_hardware_profile("b200-180gb-sxm"), ScaleRecipe::Nvfp4), "");
+  EXPECT_EQ(why_not_scaled(load_hardware_profile("h100-80gb-sxm"), ScaleRecipe::Nvfp4), "h100-80gb-sxm has no fp4 rate");
+  EXPECT_EQ(why_not_scaled(load_hardware_profile("h100-80gb-sxm"), ScaleRecipe::Mx),
+            "h100-80gb-sxm has no matrix unit that takes mx scales");
+  EXPECT_EQ(why_not_scaled(load_hardware_profile("v100-16gb-sxm2"), ScaleRecipe::Delayed), "v100-16gb-sxm2 has no fp8 rate");
+  HardwareProfile measured = load_hardware_profile("h100-80gb-sxm");
+  measured.measured.resize(1);
+  EXPECT_NE(why_not_scaled(measured, ScaleRecipe::Delayed), "");
+}
+
 TEST(HardwareProfile, ShapesHaveTheirSizes) {
   EXPECT_EQ(shape_size(Kernel::LinearWeightGradient), 3u);
   EXPECT_EQ(shape_size(Kernel::AttentionBackward), 4u);

@@ -43,6 +43,41 @@ TEST(ModelledKernels, AProductIsThatOfTheClock) {
   EXPECT_EQ(device_time(plan, {Kernel::LinearInputGradient, {4096, 8192, 2048}}), clock.product({4096, 2048, 8192}).device);
 }
 
+TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+  const KernelCall call{Kernel::LinearForward, {8192, 8192, 8192}};
+  KernelCall head = call;
+  head.unscaled = true;
+  const double wide = device_time(plan, call);
+  for (const ScaleRecipe recipe : {ScaleRecipe::Delayed, ScaleRecipe::Tensorwise, ScaleRecipe::Blockwise}) {
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    EXPECT_LT(device_time(plan, call), 0.9 * wide);
+    EXPECT_EQ(device_time(plan, head), wide);
+  }
+}
+
+TEST(ModelledKernels, GraphsTakeLessOfTheHost) {
+  ParallelPlan plan = a100_plan();
+  const Work small{.device = 1e-9, .kernels = 100};
+  const Seconds each = ModelledKernels(plan).time(small);
+  plan.cuda_graphs = CudaGraphs::PerLayer;
+  EXPECT_LT(ModelledKernels(plan).time(small), each);
+}
+
+TEST(ModelledKernels, OperandsThatTensorRanksGatherAreCastInParts) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+  plan.mesh.tensor = 2;
+  plan.sequence_parallel = true;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+  KernelCall call{Kernel::LinearForward, {8192, 8192, 8192}};
+  call.gathered_rows = true;
+  const double whole = device_time(plan, call);
+  plan.cluster.software.gathers_fp8 = true;
+  EXPECT_LT(device_time(plan, call), whole);
+}
+
 TEST(ModelledKernels, GradientsOfLaterMicrobatchesAreAddedUnlessOnlyTheirSumsAre) {
   ParallelPlan plan = a100_plan();
   plan.mesh = {.data = 2};

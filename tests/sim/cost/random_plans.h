@@ -103,10 +103,32 @@ class PlanGenerator {
       plan.workload.precision = one_of({Precision::Bf16, Precision::Fp32});
       if (coin()) plan.cluster = described(plan.cluster, coin());
       if (one_of({0, 0, 1}) == 1) plan.workload.precision = kept_apart();
+      if (plan.cluster.hardware.kernels && plan.workload.precision.compute() == Precision::Bf16 && one_of({0, 0, 1}) == 1)
+        multiply_in_8_bit(plan, coin());
     }
     if (plan.schedule == "interleaved" && coin()) plan.microbatch_group = static_cast<std::int32_t>(plan.num_microbatches());
     if (one_of({0, 0, 1}) == 1 && !plan.offload_activations) draw_scope(plan);
+    if (mesh.pipeline > 1 && one_of({0, 0, 1}) == 1) leave_ends_alone(plan);
+    if (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast)
+      plan.gradient_sync = one_of({GradientSync::Scatter, GradientSync::AllReduce});
+    if (kind == DeviceKind::Gpu && coin()) plan.cuda_graphs = CudaGraphs::PerLayer;
     return plan;
+  }
+
+  static void multiply_in_8_bit(ParallelPlan& plan, bool gathers) {
+    plan.cluster.hardware.kernels->fp8_peak = FlopsPerSecond(16e12);
+    plan.cluster.software.gathers_fp8 = gathers;
+    plan.workload.precision = plan.workload.precision.with(ScaleRecipe::Tensorwise, gathers);
+  }
+
+  // The head by itself; behind a part without a layer, where that may be, and an embedding by itself.
+  static void leave_ends_alone(ParallelPlan& plan) {
+    std::vector<LayerIndex>& first = plan.cut.first;
+    const LayerIndex head(static_cast<std::int32_t>(plan.model.layers) + 1);
+    first.back() = head;
+    if (first.size() < 4 || plan.chunks > 1) return;
+    first[first.size() - 2] = head;
+    first[1] = LayerIndex(1);
   }
 
   void draw_scope(ParallelPlan& plan) {

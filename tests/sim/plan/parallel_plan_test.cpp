@@ -14,6 +14,12 @@ TEST(ParallelPlan, EvenCutSpreadsBlocksAsEvenAsWholeLayersAllow) {
   EXPECT_THAT(even_cut(7, {.stages = 3, .microbatches = 1, .chunks = 1}).first, ElementsAre(LayerIndex(0), LayerIndex(3), LayerIndex(5)));
 }
 
+TEST(ParallelPlan, EvenCutLeavesEndsAloneWhereBlocksAreFew) {
+  EXPECT_THAT(even_cut(2, {.stages = 3, .microbatches = 1, .chunks = 1}).first, ElementsAre(LayerIndex(0), LayerIndex(2), LayerIndex(3)));
+  EXPECT_THAT(even_cut(2, {.stages = 4, .microbatches = 1, .chunks = 1}).first,
+              ElementsAre(LayerIndex(0), LayerIndex(1), LayerIndex(2), LayerIndex(3)));
+}
+
 TEST(ParallelPlan, FirstAndLastStageHoldEmbeddingAndHead) {
   const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
   EXPECT_TRUE(plan.owns(StageIndex(0), LayerIndex(0)));

@@ -30,9 +30,29 @@ TEST(PrecisionPolicy, OneTextEach) {
   EXPECT_EQ(to_text(parsed("tf32 gradients=fp32")), "tf32");
 }
 
+TEST(PrecisionPolicy, ScaledProductsLeaveTheRestIn16Bit) {
+  for (const char* text : {"fp8:delayed", "fp8:mx", "fp4:nvfp4 gathers=fp8", "fp8:blockwise gathers=fp8 gradients=fp32 wire=bf16"})
+    EXPECT_EQ(to_text(parsed(text)), text);
+  const PrecisionPolicy policy = parsed("fp8:tensorwise gathers=fp8 gradients=fp32");
+  EXPECT_EQ(policy.compute(), Precision::Bf16);
+  EXPECT_EQ(policy.scales(), ScaleRecipe::Tensorwise);
+  EXPECT_EQ(policy.bytes(Numbers::Weights), Bytes(2));
+  EXPECT_EQ(policy.gathered_bytes(), Bytes(1));
+  EXPECT_EQ(to_text(policy.as_it_follows()), "fp8:tensorwise gathers=fp8");
+  EXPECT_NE(parsed("fp8:delayed"), parsed("bf16"));
+}
+
 TEST(PrecisionPolicy, NamesEveryWrongWord) {
-  for (const auto& [text, words] : std::vector<std::pair<const char*, std::size_t>>{
-           {"", 1}, {"int3", 1}, {"bf16 gradient=fp32", 1}, {"bf16 gradients", 1}, {"bf16 wire=tf32", 1}, {"fp9 wire=fp9 =", 3}}) {
+  for (const auto& [text, words] : std::vector<std::pair<const char*, std::size_t>>{{"", 1},
+                                                                                    {"int3", 1},
+                                                                                    {"bf16 gradient=fp32", 1},
+                                                                                    {"bf16 gradients", 1},
+                                                                                    {"bf16 wire=tf32", 1},
+                                                                                    {"fp8", 1},
+                                                                                    {"fp8:nvfp4", 1},
+                                                                                    {"fp4:mx", 1},
+                                                                                    {"bf16 gathers=fp8", 1},
+                                                                                    {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;
     parse_precision_policy(text, wrong);
     EXPECT_EQ(wrong.size(), words) << text;

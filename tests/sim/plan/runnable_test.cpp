@@ -33,6 +33,31 @@ TEST(Runnable, TheLastPartHasABlock) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/cut")));
 }
 
+TEST(Runnable, EveryPartHasALayer) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 3});
+  plan.cut.first = {LayerIndex(0), LayerIndex(3), LayerIndex(3)};
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/cut")));
+}
+
+TEST(Runnable, OptimizersAndPrecisionsBeyondTheWorkersAreRefused) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, "the worker multiplies in 16 bit and wider")));
+  plan.workload.precision = Precision::Fp32;
+  for (const OptimizerKind optimizer : {OptimizerKind::Lamb, OptimizerKind::Lars, OptimizerKind::RmsProp}) {
+    plan.workload.optimizer = optimizer;
+    EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/workload/optimizer")));
+  }
+}
+
+TEST(Runnable, SumsAndKernelsAreItsOwn) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.zero_stage = 1;
+  plan.gradient_sync = GradientSync::AllReduce;
+  plan.cuda_graphs = CudaGraphs::PerLayer;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/gradient_sync"), Field(&Violation::where, "/cuda_graphs")));
+}
+
 TEST(Runnable, NumbersKeptApartAreRefusedButForGradientsInFp32) {
   ParallelPlan plan = testing::tiny_plan();
   plan.cluster.hardware.kind = DeviceKind::Gpu;

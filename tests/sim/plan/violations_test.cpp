@@ -136,6 +136,56 @@ TEST(Violations, ASequenceBeyondRotaryPositionsIsTold) {
   EXPECT_THAT(notes(plan), broken("/workload/sequence", "beyond the 64 positions"));
 }
 
+TEST(Violations, EmbeddingAndHeadMayStandAlone) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 3});
+  plan.cut.first = {LayerIndex(0), LayerIndex(1), LayerIndex(5)};
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.cut.first = {LayerIndex(0), LayerIndex(1), LayerIndex(6)};
+  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last part"));
+  plan.cut.first = {LayerIndex(0), LayerIndex(0), LayerIndex(5)};
+  EXPECT_THAT(violations(plan), broken("/cut", "must start with layer 0"));
+  EXPECT_THAT(violations(testing::tiny_plan({.pipeline = 6})), IsEmpty());
+  EXPECT_THAT(violations(testing::tiny_plan({.pipeline = 7})), broken("/mesh/pipeline", "7 parts, but the model has 4 blocks"));
+}
+
+TEST(Violations, APartWithoutALayerIsAWholeStages) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 3});
+  plan.cut.first = {LayerIndex(0), LayerIndex(5), LayerIndex(5)};
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan = testing::interleaved_plan({.pipeline = 2}, 2);
+  plan.cut.first = {LayerIndex(0), LayerIndex(2), LayerIndex(2), LayerIndex(4)};
+  EXPECT_THAT(violations(plan), broken("/cut", "a part without a layer among 2 chunks"));
+}
+
+TEST(Violations, ScaledProductsNeedAPartThatHasThem) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware = load_hardware_profile("a100-80gb-sxm");
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
+  EXPECT_THAT(violations(plan), broken("/workload/precision", "a100-80gb-sxm has no fp8 rate"));
+  plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Mx, false);
+  EXPECT_THAT(violations(plan), broken("/workload/precision", "no matrix unit that takes mx scales"));
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Nvfp4, false);
+  EXPECT_THAT(violations(plan), broken("/workload/precision", "has no fp4 rate"));
+  plan.cluster.hardware = load_hardware_profile("b200-180gb-sxm");
+  EXPECT_THAT(violations(plan), IsEmpty());
+}
+
+TEST(Violations, WholeSumsOfGradientsAreAWayOfStageOne) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.gradient_sync = GradientSync::AllReduce;
+  EXPECT_THAT(violations(plan), broken("/gradient_sync", "this is stage 0"));
+  plan.zero_stage = 1;
+  EXPECT_THAT(violations(plan), IsEmpty());
+}
+
+TEST(Violations, GraphsOfKernelsAreAGpus) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cuda_graphs = CudaGraphs::PerLayer;
+  EXPECT_THAT(violations(plan), broken("/cuda_graphs", "a CPU issues its kernels itself"));
+}
+
 TEST(Violations, UnknownScheduleNamesTheKnownOnes) {
   ParallelPlan plan = testing::tiny_plan();
   plan.schedule = "dualpipe";

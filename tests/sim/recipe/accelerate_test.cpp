@@ -62,10 +62,13 @@ TEST(Accelerate, AFileOfDeepSpeedBesideItIsRead) {
   EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
 }
 
-TEST(Accelerate, Fp8IsSaidFirst) {
-  EXPECT_THAT(
-      testing::text_of(testing::imported("distributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: fp8\n", llama_for(8)).lost),
-      HasSubstr("mixed_precision: fp8"));
+TEST(Accelerate, ProductsIn8BitAreThePlans) {
+  const auto precision_of = [](const std::string& more) {
+    return to_text(testing::imported("distributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: fp8\n" + more, llama_for(8))
+                       .plan.workload.precision);
+  };
+  EXPECT_EQ(precision_of(""), "fp8:delayed");
+  EXPECT_EQ(precision_of("fp8_config:\n  backend: AO\n"), "fp8:tensorwise");
 }
 
 TEST(Accelerate, RefusesWhatHasNoPlaceThere) {

@@ -79,10 +79,36 @@ TEST(Megatron, WhatAPlanHasNoWordForComesFirst) {
           "--recompute-modules moe_act layernorm --shiny-new-fp8-kernel") +
           kSmall,
       llama_on(8));
-  EXPECT_THAT(testing::text_of(plan.lost),
-              AllOf(HasSubstr("fp8-format: hybrid: products in 8 bit"), HasSubstr("mtp-num-layers"), HasSubstr("is muon")));
+  EXPECT_THAT(testing::text_of(plan.lost), AllOf(HasSubstr("mtp-num-layers"), HasSubstr("is muon")));
   EXPECT_EQ(to_text(plan.plan.recompute_scope), "modules moe_act,layernorm");
   EXPECT_THAT(testing::text_of(plan.unknown), HasSubstr("shiny-new-fp8-kernel: 'true' is not known; it might change the precision"));
+}
+
+TEST(Megatron, ProductsIn8BitAreThePlans) {
+  const auto precision_of = [](const std::string& arguments) {
+    return to_text(testing::imported("--tensor-model-parallel-size 1 --bf16 " + arguments + kSmall, llama_on(8)).plan.workload.precision);
+  };
+  EXPECT_EQ(precision_of("--fp8-format hybrid"), "fp8:delayed gradients=fp32");
+  EXPECT_EQ(precision_of("--fp8-format e4m3 --fp8-recipe blockwise --fp8-param-gather"), "fp8:blockwise gathers=fp8 gradients=fp32");
+  EXPECT_EQ(precision_of("--fp8-recipe tensorwise"), "bf16 gradients=fp32") << "a recipe without a format is not used";
+  EXPECT_THAT(testing::refusal_of("--tensor-model-parallel-size 1 --bf16 --fp8-format hybrid --fp8-recipe mxfp8" + std::string(kSmall),
+                                  llama_on(8)),
+              HasSubstr("takes mx scales"));
+  EXPECT_THAT(testing::refusal_of("--tensor-model-parallel-size 1 --fp16 --fp8-format hybrid" + std::string(kSmall), llama_on(8)),
+              HasSubstr("is of runs in bf16"));
+}
+
+TEST(Megatron, Fp8GoesThereAndBack) {
+  ParallelPlan plan = testing::gpu_plan({.data = 2});
+  for (const ScaleRecipe recipe : {ScaleRecipe::Delayed, ScaleRecipe::Tensorwise, ScaleRecipe::Blockwise}) {
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, true).with(Numbers::Gradients, Precision::Fp32);
+    EXPECT_THAT(testing::refused_by(kMegatron, plan), ::testing::Not(HasSubstr("precision")));
+  }
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Rowwise, false);
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("scales of rows"));
+  EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("/workload/precision"));
+  plan.workload.optimizer = OptimizerKind::Lamb;
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("lamb is not written"));
 }
 
 TEST(Megatron, TestsOfItsOwnHaveArgumentsInYaml) {

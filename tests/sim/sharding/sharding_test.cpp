@@ -54,6 +54,18 @@ TEST(Buckets, SlotsAreAlignedAndDoNotOverlap) {
     }
 }
 
+TEST(Buckets, MatricesOfBlocksAreGatheredIn8BitWhereThePlanSaysSo) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.zero_stage = 3;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, true);
+  const ModelGraph model = make_model_graph(plan);
+  for (const Bucket& bucket : make_buckets(model, plan, StageIndex(0))) {
+    const bool is_block = bucket.ready_after != LayerIndex(0) && bucket.ready_after != model.head();
+    const double share = static_cast<double>(gathered_bytes(plan, bucket).value()) / static_cast<double>(2 * bucket.elements);
+    EXPECT_NEAR(share, is_block ? 0.5 : 1, 0.02);
+  }
+}
+
 TEST(Buckets, ReadyAfterTheSmallestLayerInside) {
   for (const ParallelPlan& plan : plans())
     for (const Bucket& bucket : make_buckets(make_model_graph(plan), plan, StageIndex(0)))

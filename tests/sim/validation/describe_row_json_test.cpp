@@ -35,6 +35,35 @@ TEST(DescribeRow, StatedFieldsAreTaken) {
   EXPECT_EQ(run.stack, "megatron-core");
 }
 
+TEST(DescribeRow, WordsThatThePlanHasAloneAreTaken) {
+  Json row = valid_row();
+  row["workload"]["qk_norm"] = true;
+  row["plan"].update({{"optimizer_state_precision", {{"master", "none"}, {"moments", "bf16"}}},
+                      {"gradient_sync", "all_reduce"},
+                      {"cuda_graphs", "full_iteration"},
+                      {"microbatch_group", 4}});
+  const RowWords words = describe(row).words;
+  EXPECT_TRUE(words.qk_norm);
+  EXPECT_EQ(words.masters, Precision::Bf16);
+  EXPECT_EQ(words.gradients, Precision::Bf16);
+  EXPECT_EQ(words.moments, Precision::Bf16);
+  EXPECT_EQ(words.sums_whole, true);
+  EXPECT_EQ(words.graphs, CudaGraphs::FullIteration);
+  EXPECT_EQ(words.microbatch_group, 4);
+  row["plan"]["optimizer_state_precision"] = {{"master", "fp32"}, {"moments", "fp32"}};
+  EXPECT_EQ(describe(row).words.gradients, std::nullopt);
+}
+
+TEST(DescribeRow, WhatNoPlanSaysIsTold) {
+  Json row = valid_row();
+  EXPECT_THAT(describe(row).assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.dispatcher"))));
+  row["plan"].update({{"dispatcher", "hybridep"}, {"ep_overlap", true}, {"delay_wgrad", false}});
+  const std::vector<Assumption> assumed = describe(row).assumed;
+  EXPECT_THAT(assumed, testing::Contains(testing::Field(&Assumption::field, "plan.dispatcher")));
+  EXPECT_THAT(assumed, testing::Contains(testing::Field(&Assumption::field, "plan.ep_overlap")));
+  EXPECT_THAT(assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.delay_wgrad"))));
+}
+
 TEST(DescribeRow, NullsAreResolvedAndListed) {
   Json row = valid_row();
   row["plan"]["micro_batch"] = nullptr;

@@ -46,7 +46,8 @@ Json pipeline(const std::string& schedule) {
 
 Json plan(const std::string& key, const Json& value) { return {{"plan", {{key, value}}}}; }
 Json fp8(const std::string& recipe) {
-  return {{"hardware", {{"gpu", "H100-SXM5-80GB"}}}, {"plan", {{"precision", "fp8"}, {"fp8_recipe", recipe}}}};
+  const std::string part = recipe == "mx" ? "B200-SXM-180GB" : "H100-SXM5-80GB";
+  return {{"hardware", {{"gpu", part}}}, {"plan", {{"precision", "fp8"}, {"fp8_recipe", recipe}}}};
 }
 
 std::vector<Form> transformer_forms() {
@@ -72,7 +73,7 @@ std::vector<Form> transformer_forms() {
   for (const char* targets : {"attention", "all"})
     for (const char* base : {"bf16", "int8"}) forms.push_back({std::string("lora ") + targets + base, adapters(targets, base)});
   for (const char* kind : {"all_gather", "a2a", "ring"}) forms.push_back({kind, context(kind)});
-  for (const char* recipe : {"delayed", "tensorwise", "rowwise", "mx"}) forms.push_back({recipe, fp8(recipe)});
+  for (const char* recipe : {"delayed", "tensorwise", "rowwise", "mx", "blockwise"}) forms.push_back({recipe, fp8(recipe)});
   for (const char* graphs : {"per_layer", "full_iteration"}) forms.push_back({graphs, plan("cuda_graphs", graphs)});
   for (const char* detail : {"attention_core", "attention_core_some_microbatches", "save_projections", "gpipe_always", "gpipe_except_last"})
     forms.push_back({detail, {{"plan", {{"recompute", "selective"}, {"recompute_detail", detail}}}}});
@@ -145,7 +146,7 @@ TEST(Forms, MixOfThem) {  // experts with latent attention, shared experts, dens
   patch["workload"]["layers"] = 22;
   patch["workload"]["moe"].update({{"experts", 64}, {"topk", 6}, {"expert_ffn", 1408}, {"shared_experts", 2}, {"first_dense_layers", 1}});
   patch["hardware"] = {
-      {"gpu", "H200-SXM5-141GB"}, {"total_gpus", 64}, {"nodes", 8}, {"inter_node", {{"type", "infiniband"}, {"Gbps_per_node", 3200}}}};
+      {"gpu", "B200-SXM-180GB"}, {"total_gpus", 64}, {"nodes", 8}, {"inter_node", {{"type", "infiniband"}, {"Gbps_per_node", 3200}}}};
   patch["plan"].update({{"dp", 16},
                         {"pp", 4},
                         {"vpp", 2},

@@ -158,24 +158,110 @@ TEST(LoweredRow, StagesAreCutAsTheRunSays) {
   run.layout.cut = CutKind::Balance;
   run.layout.balance = {1, 2, 3, 4};
   EXPECT_EQ(cut(), (std::vector{LayerIndex(0), LayerIndex(2), LayerIndex(4), LayerIndex(7)}));
+  run.layout.balance = {5, 5, 0, 0};
+  EXPECT_EQ(cut(), (std::vector{LayerIndex(0), LayerIndex(6), LayerIndex(11), LayerIndex(11)}));
 }
 
-// Products in 8 bit read what is kept in 16; their time is not predicted.
-TEST(LoweredRow, OfFp8TheMemoryAlone) {
+TEST(LoweredRow, ShardsOverAPartOfTheDataRanksAreReplicas) {
+  RunDescription run = gpt_run();
+  run.machine.gpus = run.layout.data = 8;
+  run.layout.global_batch = 8 * run.layout.micro_batch * run.layout.microbatches;
+  run.layout.zero_stage = 3;
+  run.layout.zero_group = 2;
+  EXPECT_EQ(lowered_plan(run, plain_setting()).mesh.replicas, 4);
+  run.layout.zero_group = 1;
+  EXPECT_EQ(lowered_plan(run, plain_setting()).zero_stage, 0);
+  run.layout.zero_group = 3;
+  EXPECT_THAT(why_not_lowered(run), HasSubstr("does not divide"));
+}
+
+TEST(LoweredRow, Fp8IsThePlansPrecision) {
+  RunDescription run = gpt_run();
+  run.execution.format = NumberFormat::Fp8;
+  run.execution.scales = ScaleRecipe::Blockwise;
+  const Setting setting{load_device("h100-80gb-sxm"), plain_setting().stack};
+  EXPECT_EQ(to_text(lowered_plan(run, setting).workload.precision), "fp8:blockwise");
+  run.execution.fp8_parameters = true;
+  EXPECT_EQ(to_text(lowered_plan(run, setting).workload.precision), "fp8:blockwise gathers=fp8");
+  try {
+    lowered_plan(run, plain_setting());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has no fp8 rate"));
+  }
+}
+
+// Casts, scales and the halves that travel: as the estimate, which both ask the same clocks.
+TEST(LoweredRow, Fp8TakesTheSameTime) {
+  RunDescription run = gpt_run();
+  run.machine.gpus = run.layout.data = run.layout.zero_group = 1;
+  run.layout.global_batch = 8;
+  run.execution.format = NumberFormat::Fp8;
+  const Device h100 = load_device("h100-80gb-sxm");
+  for (const ScaleRecipe recipe : {ScaleRecipe::Delayed, ScaleRecipe::Tensorwise, ScaleRecipe::Rowwise, ScaleRecipe::Blockwise})
+    for (const bool caches : {false, true}) {
+      run.execution.scales = recipe;
+      SoftwareStack stack = plain_setting().stack;
+      stack.cached_fp8_weights = caches;
+      const Setting setting{h100, stack};
+      EXPECT_NEAR(simulated_step(run, setting) / estimate_step(run, setting).time, 1, 0.02);
+    }
+}
+
+TEST(LoweredRow, EncodersTakeTheSameTime) {
+  RunDescription run = gpt_run();
+  run.network.kind = NetworkKind::Encoder;
+  run.machine.gpus = run.layout.data = run.layout.zero_group = 1;
+  run.layout.global_batch = 8;
+  run.execution.optimizer = StepOptimizer::Lamb;
+  for (const bool masked : {false, true})
+    for (const AttentionKernel attention : {AttentionKernel::FusedSoftmax, AttentionKernel::Flash2}) {
+      run.execution.attention = attention;
+      SoftwareStack stack = plain_setting().stack;
+      stack.masked_loss = masked;
+      const Setting setting{a100(), stack};
+      EXPECT_NEAR(simulated_step(run, setting) / estimate_step(run, setting).time, 1, 0.03);
+    }
+  EXPECT_EQ(lowered_plan(run, plain_setting()).workload.optimizer, OptimizerKind::Lamb);
+}
+
+TEST(LoweredRow, WindowsAreThoseOfEverySoManyBlocks) {
+  RunDescription run = gpt_run();
+  run.network.attention = {.kind = AttentionKind::Sliding, .window = 256, .every = 2};
+  const ModelConfig model = lowered_plan(run, plain_setting()).model;
+  EXPECT_EQ(window_of(model, 0), 256);
+  EXPECT_EQ(window_of(model, 1), 0);
+}
+
+TEST(LoweredRow, WordsOfTheRowAreThePlans) {
+  RunDescription run = gpt_run();
+  run.layout.zero_stage = 1;
+  RowWords words;
+  words.qk_norm = words.sinks = true;
+  words.sums_whole = true;
+  words.graphs = CudaGraphs::FullIteration;
+  const ParallelPlan plan = lowered_plan(run, plain_setting(), words);
+  EXPECT_EQ(plan.model.qk_norm, QkNorm::Heads);
+  EXPECT_TRUE(plan.model.sinks);
+  EXPECT_EQ(plan.gradient_sync, GradientSync::AllReduce);
+  EXPECT_EQ(plan.cuda_graphs, CudaGraphs::FullIteration);
+}
+
+TEST(LoweredRow, WithoutMastersTheStatesAreThoseOfTheWeights) {
   RunDescription run = gpt_run();
   run.execution.format = NumberFormat::Bf16;
-  const Bytes wide = simulated_row(run, plain_setting()).result.peak_memory;
-  EXPECT_EQ(why_not_priced(run), "");
-  run.execution.format = NumberFormat::Fp8;
-  EXPECT_EQ(simulated_row(run, plain_setting()).result.peak_memory, wide);
-  EXPECT_EQ(why_not_lowered(run), "");
-  EXPECT_THAT(why_not_priced(run), HasSubstr("fp8"));
+  RowWords pure;
+  pure.masters = pure.moments = pure.gradients = Precision::Bf16;
+  const ParallelPlan plan = lowered_plan(run, plain_setting(), pure);
+  EXPECT_EQ(to_text(plan.workload.precision), "bf16 masters=bf16");
+  EXPECT_EQ(plan.cluster.software.accumulate_bytes, 2);
+  EXPECT_LT(simulated_row(run, plain_setting(), pure).result.peak_memory, simulated_row(run, plain_setting()).result.peak_memory);
 }
 
-// What docs/figures/accuracy.md records of the planner's own prices and memory. 637 of the 756 rows can be lowered.
+// What docs/figures/accuracy.md records of the planner's own prices and memory. 707 of the 756 rows can be lowered.
 TEST(LoweredRow, TheEngineIsAsTrueToTheRecordAsTheEstimate) {
   const Score result = score(predict_file("profiles/published/rows.json", PredictedBy::Engine));
-  EXPECT_EQ(result.predicted, 637);
+  EXPECT_EQ(result.predicted, 707);
   EXPECT_LE(result.memory_mape, 0.033);
   EXPECT_LE(result.macro_mape, 0.049);
   for (const TimeScore& source : result.sources) EXPECT_LE(source.mape, 0.09) << source.source;
@@ -183,7 +269,7 @@ TEST(LoweredRow, TheEngineIsAsTrueToTheRecordAsTheEstimate) {
 
 TEST(LoweredRow, MemoryOfRunsThatNothingIsFittedTo) {
   const Score result = score(predict_file("profiles/published/checks.json", PredictedBy::Engine));
-  EXPECT_GE(result.untimed, 90);
+  EXPECT_EQ(result.predicted, 313);
   EXPECT_LE(result.memory_mape, 0.05);
 }
 
@@ -192,10 +278,11 @@ TEST(LoweredRow, MemoryByCounterAndRank) {
   const Score result = score(predict_file("profiles/published/rows2.json", PredictedBy::Engine));
   std::map<std::string, MemoryScore> sources;
   for (const MemoryScore& one : result.memory) sources[one.source] = one;
-  EXPECT_EQ(sources["megatron-ci"].rows, 101);
+  EXPECT_EQ(sources["megatron-ci"].rows, 114);
   EXPECT_LE(sources["megatron-ci"].mape, 0.04);
-  EXPECT_EQ(sources["ultrascale"].rows, 386);
+  EXPECT_EQ(sources["ultrascale"].rows, 522);
   EXPECT_LE(sources["ultrascale"].mape, 0.12);
+  EXPECT_LE(sources["fms-acceleration"].mape, 0.2) << "pure bf16: no masters";
 }
 
 }  // namespace

@@ -120,6 +120,8 @@ Json Draw::row(int at) {
        {"optimizer", one_of(Json{"adam", "lamb", nullptr})},
        {"overlap", one_of(Json{nullptr, {{"grad_reduce", true}, {"param_gather", true}, {"tp", true}, {"p2p", true}}})},
        {"software", {{"framework", one_of(kFrameworks)}, {"year", one_of(Json{2020, 2022, 2024, 2026})}}}});
+  const bool lacks_unit = load_device(profile_of_part(row["hardware"]["gpu"].get<std::string>())).kernels.fp8_peak.value() == 0;
+  if (plan["precision"] == "fp8" && lacks_unit) plan["precision"] = "bf16";
   if (plan["recompute"] == "selective")
     plan["recompute_detail"] = one_of(Json{"op", "every_second_layer", "attention_core", "save_projections", nullptr});
   const std::string targets = one_of(Json{"attention", "all"}), base = one_of(Json{"bf16", "int8", "nf4"});

@@ -55,7 +55,7 @@ TEST(StepPlane, TouchesTheStepAndStaysBelow) {
 
 TEST(StepPlane, ARunWithoutAPlanIsAskedOfTheClosedForm) {
   RunDescription run = gpt_run();
-  run.network.kind = NetworkKind::Encoder;
+  run.network.low_rank = LowRankForm{};
   const MeasuredStep step(run, plain_setting());
   ASSERT_FALSE(step.is_simulated());
   EXPECT_EQ(step.time(plain_setting().stack, a100().kernels), estimate_step(run, plain_setting()).time);

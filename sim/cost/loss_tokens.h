@@ -1,0 +1,11 @@
+// How many of a microbatch's tokens the head sees: all, or in a program that picks out what masked language modelling predicts, those alone.
+// Used by task_kernels and activation_memory.
+#pragma once
+
+#include "sim/plan/parallel_plan.h"
+
+namespace sim {
+
+std::int64_t tokens_with_loss(const ParallelPlan& plan);  // of one rank
+
+}  // namespace sim
