@@ -1,6 +1,7 @@
 #include "planner/layer_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/cost/memory_model.h"
 #include "sim/cost/resident_memory.h"
@@ -24,6 +25,7 @@ class Walk {
     memory_.change = alive_;
   }
   LayerMemory memory() const { return memory_; }
+  Bytes end_phase() { return std::exchange(memory_.peak, alive_); }  // the peak so far: what follows has its own
 
  private:
   static Bytes sum(const std::vector<sim::MemoryChange>& changes) {
@@ -42,7 +44,11 @@ class Templates {
 
   ActivationMemory make() const {
     const auto of = [&](LayerIndex layer) {
-      return LayerMemories{forward(layer), backward(layer), plan_.splits_backward() ? weight(layer) : LayerMemory{}};
+      LayerMemories memories;
+      memories.forward = forward(layer);
+      memories.backward = backward(layer, memories.recompute_peak);
+      if (plan_.splits_backward()) memories.weight = weight(layer);
+      return memories;
     };
     ActivationMemory memory{.layers = sim::ByLayerKind<LayerMemories>(model_.firsts.size()),
                             .received = received(),
@@ -89,10 +95,11 @@ class Templates {
     if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Forward);
     return walk.memory();
   }
-  LayerMemory backward(LayerIndex layer) const {
+  LayerMemory backward(LayerIndex layer, Bytes& recompute_peak) const {
     Walk walk;
     if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
     follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    recompute_peak = walk.end_phase();
     follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
     return walk.memory();
   }

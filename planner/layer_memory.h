@@ -17,7 +17,8 @@ struct LayerMemory {    // of one microbatch in one layer
 };
 
 struct LayerMemories {
-  LayerMemory forward, backward;  // backward includes what is computed again
+  LayerMemory forward, backward;  // backward: its change includes what is computed again
+  sim::Bytes recompute_peak{};    // while that is, before the gradients of its weights begin
   LayerMemory weight;             // where the schedule splits it off
 };
 

@@ -41,6 +41,9 @@ class StageWalk {
         stage_(stage),
         gathers_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters),
         keeps_near_(gathers_ && plan.reshard_after_forward && plan.mesh.reshard > 1),
+        placement_(plan.placement()),
+        shape_(plan.pipeline_shape()),
+        splits_backward_(plan.splits_backward()),
         frees_gradients_(plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients),
         reduces_each_(sim::reduces_each(plan)) {}
 
@@ -57,6 +60,7 @@ class StageWalk {
   Chunk chunk(sim::ChunkIndex index) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
+  const LayerMemories& memories(LayerIndex layer) const { return activations_.layers[model_.kind(layer)]; }
   const LayerMemory& memory(LayerIndex layer, ActionKind kind) const;
   LayerRange unit_of(LayerIndex layer, ActionKind kind) const {  // layers whose weights come and go together
     const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
@@ -82,12 +86,15 @@ class StageWalk {
   const ActivationMemory& activations_;
   const StageWeights& weights_;
   sim::StageIndex stage_;
-  bool gathers_, keeps_near_, frees_gradients_, reduces_each_;
+  bool gathers_, keeps_near_;
+  sim::ChunkPlacement placement_;
+  sim::PipelineShape shape_;
+  bool splits_backward_, frees_gradients_, reduces_each_;
 };
 
 const LayerMemory& StageWalk::memory(LayerIndex layer, ActionKind kind) const {
-  const LayerMemories& memories = activations_.layers[model_.kind(layer)];
-  return kind == ActionKind::Forward ? memories.forward : kind == ActionKind::Backward ? memories.backward : memories.weight;
+  const LayerMemories& all = memories(layer);
+  return kind == ActionKind::Forward ? all.forward : kind == ActionKind::Backward ? all.backward : all.weight;
 }
 
 // On one stage the head of a model with tied embeddings gathers the embedding too.
@@ -101,12 +108,13 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
   const bool forward = kind == ActionKind::Forward;
   const sim::LayerRange range = plan_.layers(stage_, chunk);
   const bool weight = kind == ActionKind::Weight;
-  const std::int32_t virtual_stage = plan_.virtual_stage({stage_, chunk});
+  const std::int32_t virtual_stage = sim::virtual_stage(placement_, shape_, {stage_, chunk});
   const LayerIndex bottom = range.begin, top(range.end.value() - 1);
   ActionMemory all{.first_layer = forward ? bottom : top, .last_layer = forward ? top : bottom};
-  const bool keeps_units = gathers_ && !plan_.reshard_after_forward, completes = weight || !plan_.splits_backward();
+  const bool keeps_units = gathers_ && !plan_.reshard_after_forward, completes = weight || !splits_backward_;
   const auto is_remote = [&](std::int32_t other) {  // a virtual stage that what is read (or made) crosses a link to
-    return !weight && other >= 0 && other < plan_.num_virtual_stages() && plan_.site(other).stage != stage_;
+    return !weight && other >= 0 && other < shape_.stages * static_cast<std::int32_t>(shape_.chunks) &&
+           sim::site_of(placement_, shape_, other).stage != stage_;
   };
   const std::int32_t step = forward ? 1 : -1;
   const bool takes = !(forward && activations_.messages_held), gives = forward || !activations_.messages_held;
@@ -120,11 +128,13 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     const Bytes gathered = weight ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
     if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
     if (run.first && forward && opens && keeps_units) alive += weights;
+    const Bytes before_gradients = alive + memories(layer).recompute_peak + gathered;
     if (kind == ActionKind::Backward && frees_gradients_) {
       if (run.first) alive += weights_.tied_gradients[layer.position()];
       if (run.first || reduces_each_) alive += weights_.gradients_begin[layer.position()];
     }
-    const Bytes peak = alive + memory(layer, kind).peak + gathered;  // below what was alive at first: weight gradients only free
+    Bytes peak = alive + memory(layer, kind).peak + gathered;  // below what was alive at first: weight gradients only free
+    if (kind == ActionKind::Backward) peak = std::max(peak, before_gradients);
     if (in_last_unit)
       all.last_peak = opens ? peak : std::max(all.last_peak, peak);
     else
@@ -147,7 +157,7 @@ StageWalk::Chunk StageWalk::chunk(sim::ChunkIndex index) const {
       for (const bool last : {false, true})
         chunk.backward[first][last][near] = action(index, ActionKind::Backward, {.first = first, .last = last, .near = near});
     }
-    if (plan_.splits_backward()) chunk.weight[first] = action(index, ActionKind::Weight, {.last = first});
+    if (splits_backward_) chunk.weight[first] = action(index, ActionKind::Weight, {.last = first});
   }
   return chunk;
 }
@@ -181,6 +191,15 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
 }
 
 }  // namespace
+
+Bytes working_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
+                     sim::StageIndex stage, const std::vector<sim::StageAction>& order) {
+  StageWeights none;
+  for (auto* bytes :
+       {&none.by_layer, &none.gradients_begin, &none.gradients_end, &none.tied_gradients, &none.of_all_shards, &none.first_bucket})
+    bytes->assign(model.layers.size(), Bytes{});
+  return StageWalk(model, plan, activations, none, stage).peak(order);
+}
 
 MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
                          const std::vector<StageWeights>& weights, const StageOrders& orders) {
