@@ -163,6 +163,8 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
                             {"pruned_bound", result.pruned_bound},
                             {"simulated", result.simulated},
                             {"notes", violations_json(notes)},
+                            {"open", result.open},
+                            {"gap", result.gap ? Json(*result.gap) : Json(nullptr)},
                             {"proof", result.proof}});
 }
 

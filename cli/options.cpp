@@ -136,6 +136,10 @@ void declare_plan(CLI::App& app, Values& values) {
   command->add_option("--fix", values.fixed, "axis=value, repeated: " + planner::axis_names())->expected(1)->take_all();
   command->add_option("--risk", values.plan.risk, "Chance to run out of memory up to which a plan competes")->capture_default_str();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(between(1, kAny))->capture_default_str();
+  command->add_option("--gap", values.plan.gap, "The search ends when its plans are proven to be within it of what there is; 0 %: exact")
+      ->capture_default_str();
+  command->add_option("--budget", values.plan.budget,
+                      "Ends the search after that time, with what is found and its gap, like 1s; as Ctrl-C");
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(between(1, kAny));
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");

@@ -14,6 +14,7 @@
 #include "sim/recipe/recipe.h"
 #include "sim/units/input_error.h"
 #include "sim/units/near_name.h"
+#include "sim/units/unit_text.h"
 
 namespace cli {
 namespace {
@@ -62,12 +63,13 @@ Violations why_not(const sim::ParallelPlan& plan, bool by_worker, const sim::Pro
 double a_tenth(double number) { return std::stod(fmt::format("{:.15g}", number / 10)); }
 
 // "5 %", "5%".
-double risk_of(const std::string& text, Violations& violations) {
+double share_of(const std::string& option, const std::string& text, Violations& violations) {
   double percent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  if (error == std::errc() && (unit == "%" || unit == " %") && percent >= 0 && percent <= 100) return percent / 100;
-  violations.push_back({"--risk", "'" + text + "' is no share from 0 % to 100 %", "write it like \"5 %\""});
+  const bool is_zero = percent == 0 && unit.empty();
+  if (error == std::errc() && (unit == "%" || unit == " %" || is_zero) && percent >= 0 && percent <= 100) return percent / 100;
+  violations.push_back({option, "'" + text + "' is no share from 0 % to 100 %", "write it like \"5 %\""});
   return 0;
 }
 
@@ -84,7 +86,10 @@ planner::SearchRequest search_request(const PlanOptions& options) {
       .global_batch = options.global_batch,
       .precision = precision_of(options, request.cluster, violations),
       .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
-  request.risk = risk_of(options.risk, violations);
+  request.risk = share_of("--risk", options.risk, violations);
+  request.gap = share_of("--gap", options.gap, violations);
+  if (!options.budget.empty() && !sim::parse_duration(options.budget))
+    violations.push_back({"--budget", "'" + options.budget + "' is no time", "write it like \"1s\" or \"5 min\""});
   request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back(

@@ -1,6 +1,7 @@
 #include "planner/evaluator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "planner/partition.h"
 
@@ -30,6 +31,8 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
   plan_.mesh = mesh;
   works_.clear();
   cuts_.clear();
+  cut_numbers_.clear();
+  first_bounds_.clear();
   devices_.clear();
   weights_.clear();
   steps_.clear();
@@ -45,9 +48,11 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
     plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());
-    cut->second = optimal_cut(work().layer_times, plan_.pipeline_shape());
+    cut->second.cut = optimal_cut(work().layer_times, plan_.pipeline_shape());
+    cut->second.number = cut_numbers_.try_emplace(cut->second.cut.first, static_cast<std::int32_t>(cut_numbers_.size())).first->second;
   }
-  plan_.cut = cut->second;
+  plan_.cut = cut->second.cut;
+  cut_number_ = cut->second.number;
 }
 
 const Evaluator::Work& Evaluator::work() {
@@ -61,6 +66,18 @@ const Evaluator::Work& Evaluator::work() {
   work.activations = activation_memory(model_, plan_);
   work.layer_times = times_of(work.layers, model_);
   return work;
+}
+
+const Evaluator::FirstBounds& Evaluator::first_bounds() {
+  const auto [entry, is_new] = first_bounds_.try_emplace({work_key(), plan_.chunks, plan_.schedule});
+  if (!is_new) return entry->second;
+  FirstBounds& bounds = entry->second;
+  bounds.time = sketch_time(model_, plan_, work().layers, work().transfers);
+  const std::int32_t zero_stage = std::exchange(plan_.zero_stage, 0);
+  bounds.working = working_memory(model_, plan_, work().activations, sim::StageIndex(0), plan_.order(sim::StageIndex(0)));
+  plan_.zero_stage = zero_stage;
+  bounds.elements = end_stages(model_, plan_);
+  return bounds;
 }
 
 const sim::TaskGraph& Evaluator::devices() {
@@ -98,6 +115,16 @@ sim::ParallelPlan Evaluator::plan(const PlanCandidate& candidate) {
 MemoryBound Evaluator::memory(const PlanCandidate& candidate) {
   turn_to(candidate);
   return memory_bound(model_, plan_, work().activations, weights(), orders());
+}
+
+Judgement Evaluator::sketch(const PlanCandidate& candidate) {
+  turn_to(candidate);
+  const FirstBounds& bounds = first_bounds();
+  const sim::Bytes memory = sketch_memory(plan_, bounds.elements, bounds.working);
+  return {.verdict = memory > memory_limit(request_) ? Verdict::TooLarge : Verdict::Open,
+          .memory = memory,
+          .time = bounds.time,
+          .is_sketch = true};
 }
 
 Judgement Evaluator::judge(const PlanCandidate& candidate) {

@@ -1,5 +1,5 @@
-// Judges candidates without simulating them: rules, memory bound, time bound, cheapest first. Used by search.
-// Bounds never exceed what the engine would say (see memory_bound.h, replay.h), so what they refuse cannot win.
+// Judges candidates without simulating them, cheapest first: a sketch of their bounds, then rules, memory bound, time bound. Used by search.
+// Bounds never exceed what the engine would say (see sketch.h, memory_bound.h, replay.h), so what they refuse cannot win.
 #pragma once
 
 #include <cstdint>
@@ -7,29 +7,15 @@
 #include <memory>
 #include <tuple>
 
+#include "planner/judgement.h"
 #include "planner/memory_bound.h"
 #include "planner/plan_candidate.h"
 #include "planner/plan_prices.h"
 #include "planner/replay.h"
+#include "planner/sketch.h"
 #include "sim/cost/gradient_lifetime.h"
 
 namespace planner {
-
-enum class Verdict : std::uint8_t {
-  Open,         // may be simulated
-  Illegal,      // sim::violations()
-  NotRunnable,  // by the request's why_not
-  TooLarge,     // the memory bound (or the simulated peak) exceeds the limit
-  TooRisky,     // its bound (or the simulation) fits, but with a higher chance to run out of memory than is accepted
-  Beaten,       // open, but its bounds cannot enter the result
-  Simulated,    // and it fits
-};
-
-struct Judgement {
-  Verdict verdict = Verdict::Open;
-  sim::Bytes memory{};  // bound, or simulated peak; set unless refused by a rule
-  sim::SimTime time{};  // bound, or simulated; set unless refused
-};
 
 sim::Bytes memory_limit(const SearchRequest& request);
 
@@ -38,6 +24,7 @@ class Evaluator {
  public:
   Evaluator(const SearchRequest& request, const sim::ModelGraph& model);  // both must outlive it
 
+  Judgement sketch(const PlanCandidate& candidate);  // Open, or TooLarge; never above what judge() says
   Judgement judge(const PlanCandidate& candidate);
   sim::ParallelPlan plan(const PlanCandidate& candidate);  // with its optimal cut
   MemoryBound memory(const PlanCandidate& candidate);      // what a TooLarge is made of
@@ -51,7 +38,17 @@ class Evaluator {
   };
   using WorkKey = std::tuple<std::int64_t, bool, sim::Recompute, bool, bool, sim::ContextAlgorithm,
                              bool>;  // microbatch, sequence parallel, recompute, offload, split backward, context algorithm, reduces each
-  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::vector<sim::LayerIndex>,
+  struct Cut {
+    std::int32_t number = 0;  // of those of the mesh
+    sim::StageCut cut;
+  };
+  using SketchKey = std::tuple<WorkKey, std::int32_t, std::string>;  // chunks, schedule
+  struct FirstBounds {
+    sim::SimTime time{};
+    sim::Bytes working{};
+    EndStages elements;
+  };
+  using CutKey = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t,
                             sim::Bytes>;  // chunks, last stage of the model, layers of a unit of stage 3, cut, buckets
   using WeightsKey = std::tuple<CutKey, std::int32_t, bool, bool>;  // ZeRO stage, offload, reduces each
   using StepKey =
@@ -61,6 +58,7 @@ class Evaluator {
   void turn_to(const PlanCandidate& candidate);  // plan_ becomes the candidate
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
+  const FirstBounds& first_bounds();
   const sim::TaskGraph& devices();
   const std::vector<StageWeights>& weights();
   const std::vector<StageStepPrices>& steps();
@@ -71,14 +69,17 @@ class Evaluator {
   }
   CutKey cut_key() const {
     return {plan_.chunks, plan_.site(plan_.num_virtual_stages() - 1).stage.value(), plan_.zero_stage == 3 ? plan_.layers_per_unit : 0,
-            plan_.cut.first, plan_.bucket_size};
+            cut_number_, plan_.bucket_size};
   }
 
   const SearchRequest& request_;
   const sim::ModelGraph& model_;
   sim::ParallelPlan plan_;
+  std::int32_t cut_number_ = 0;  // of the plan's cut
   std::map<WorkKey, Work> works_;
-  std::map<std::pair<WorkKey, std::int32_t>, sim::StageCut> cuts_;  // by chunks
+  std::map<std::pair<WorkKey, std::int32_t>, Cut> cuts_;  // by chunks
+  std::map<std::vector<sim::LayerIndex>, std::int32_t> cut_numbers_;
+  std::map<SketchKey, FirstBounds> first_bounds_;
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;
   std::map<StepKey, std::vector<StageStepPrices>> steps_;

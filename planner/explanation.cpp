@@ -39,6 +39,11 @@ class Families {
   std::vector<Family> out_by_axis() const;
   std::vector<Family> by_mesh() const;
   bool is_out(const Family& family) const;
+  bool is_refused(std::size_t candidate) const {
+    const Verdict verdict = judged_.judgements[candidate].verdict;
+    return verdict == Verdict::Illegal || verdict == Verdict::NotRunnable;
+  }
+  bool is_refused(const Family& family) const;
   bool is_covered(const Family& mesh, const std::vector<Exclusion>& excluded) const;
   std::size_t count(const Family& family, Verdict verdict) const;
   std::size_t least(const Family& family, Verdict verdict) const;
@@ -118,6 +123,13 @@ std::size_t Families::count(const Family& family, Verdict verdict) const {
 
 bool Families::is_out(const Family& family) const { return count(family, Verdict::Simulated) == 0; }
 
+// A rule was asked of some members, and refused each of them: those that could compete by their first bounds.
+bool Families::is_refused(const Family& family) const {
+  const auto is_legal = [&](std::size_t at) { return !judged_.judgements[at].is_sketch && !is_refused(at); };
+  return std::any_of(family.members.begin(), family.members.end(), [&](std::size_t at) { return is_refused(at); }) &&
+         std::none_of(family.members.begin(), family.members.end(), is_legal);
+}
+
 bool Families::is_covered(const Family& mesh, const std::vector<Exclusion>& excluded) const {
   return std::any_of(mesh.axes.begin(), mesh.axes.end(), [&](const Argument& axis) {
     return std::any_of(excluded.begin(), excluded.end(), [&](const Exclusion& out) { return out.family == axis.name + "=" + axis.value; });
@@ -188,8 +200,9 @@ std::string Families::fix_outside(std::size_t candidate) {
 
 // Of a legal plan what the program it is for cannot, of another the rule that it breaks.
 Exclusion Families::explain_refused(const Family& family) {
-  const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[family.members.front()]);
-  const bool illegal = judged_.judgements[family.members.front()].verdict == Verdict::Illegal;
+  const std::size_t refused = *std::find_if(family.members.begin(), family.members.end(), [&](std::size_t at) { return is_refused(at); });
+  const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[refused]);
+  const bool illegal = judged_.judgements[refused].verdict == Verdict::Illegal;
   const sim::Violation violation = (illegal ? sim::violations(plan) : judged_.request.why_not(plan)).front();
   return exclude(to_text(family.axes),
                  {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}}, violation.remedy);
@@ -216,10 +229,10 @@ Exclusion Families::explain_beaten(const Family& family) {
 }
 
 Exclusion Families::explain(const Family& family) {
-  Exclusion out = count(family, Verdict::Beaten) > 0     ? explain_beaten(family)
+  Exclusion out = is_refused(family)                     ? explain_refused(family)
+                  : count(family, Verdict::Beaten) > 0   ? explain_beaten(family)
                   : count(family, Verdict::TooRisky) > 0 ? explain_risky(family)
-                  : count(family, Verdict::TooLarge) > 0 ? explain_too_large(family)
-                                                         : explain_refused(family);
+                                                         : explain_too_large(family);
   out.candidates = static_cast<std::int64_t>(family.members.size());
   return out;
 }

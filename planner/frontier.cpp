@@ -9,6 +9,11 @@ bool dominates(const Outcome& a, const Outcome& b) {
   return a.time < b.time || a.memory < b.memory || a.index < b.index;
 }
 
+Outcome relaxed(const Outcome& bound, double gap) {
+  const auto more = [&](std::int64_t count) { return count + static_cast<std::int64_t>(static_cast<double>(count) * gap); };
+  return {.time = sim::SimTime(more(bound.time.count())), .memory = sim::Bytes(more(bound.memory.value())), .index = bound.index};
+}
+
 void Frontier::add(const Outcome& simulated) {
   ranked_.insert(std::upper_bound(ranked_.begin(), ranked_.end(), simulated), simulated);
   if (ranked_.size() > top_) ranked_.pop_back();
@@ -19,8 +24,9 @@ void Frontier::add(const Outcome& simulated) {
 }
 
 bool Frontier::can_enter(const Outcome& bound) const {
-  if (ranked_.size() < top_ || bound < ranked_.back()) return true;
-  return std::none_of(pareto_.begin(), pareto_.end(), [&](const Outcome& simulated) { return dominates(simulated, bound); });
+  const Outcome generous = relaxed(bound, gap_);
+  if (ranked_.size() < top_ || generous < ranked_.back()) return true;
+  return std::none_of(pareto_.begin(), pareto_.end(), [&](const Outcome& simulated) { return dominates(simulated, generous); });
 }
 
 }  // namespace planner

@@ -20,12 +20,20 @@ struct Outcome {  // of a simulation, or a lower bound on one
 // At most as long, at most as large; equal in both: the earlier candidate.
 bool dominates(const Outcome& a, const Outcome& b);
 
+// The bound as if time and memory were larger by that share: what does not matter then is as good as what is there within the share.
+Outcome relaxed(const Outcome& bound, double gap);
+
 class Frontier {
  public:
+  struct Tolerance {
+    double gap = 0;
+  };
   explicit Frontier(std::size_t top) : top_(top) {}
+  Frontier(std::size_t top, Tolerance tolerance) : top_(top), gap_(tolerance.gap) {}
 
   void add(const Outcome& simulated);
-  // False: whatever the simulation says above this bound, the candidate is worse than the K-th best and a simulated plan dominates it.
+  // False: whatever the simulation says above this bound, the candidate is worse than the K-th best and a simulated plan dominates it, but for the
+  // gap: each rank is at most by that share slower than the true one, and beside each plan left out the front has one at most that much slower and larger.
   bool can_enter(const Outcome& bound) const;
 
   const std::vector<Outcome>& ranked() const { return ranked_; }  // best first
@@ -33,6 +41,7 @@ class Frontier {
 
  private:
   std::size_t top_;
+  double gap_ = 0;
   std::vector<Outcome> ranked_, pareto_;
 };
 

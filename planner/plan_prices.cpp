@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/layer_tasks.h"
@@ -98,9 +99,26 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   return price;
 }
 
+// How the groups that meet within a layer lie on nodes: stages where they lie alike have the same prices.
+Pricer::Lie Pricer::lie(StageIndex stage) const {
+  const sim::GraphDevice& device = devices_.devices()[stage.position()];
+  Lie lie{placement_.alike_on_node(device, devices_.fold())};
+  for (const MeshAxis axis : {MeshAxis::Tensor, MeshAxis::Context, MeshAxis::Expert}) {
+    const sim::Slowest slowest = placement_.slowest_group(device, devices_.fold(), axis);
+    for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.crossing}) lie.push_back(number);
+  }
+  return lie;
+}
+
 std::vector<StageLayerPrices> Pricer::layers() const {
   std::vector<StageLayerPrices> prices;
+  std::map<Lie, std::size_t> known;
   for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) {
+    const auto [alike, is_new] = known.try_emplace(lie(stage), stage.position());
+    if (!is_new) {
+      prices.push_back(prices[alike->second]);
+      continue;
+    }
     prices.emplace_back(model_.firsts.size());
     for (const sim::LayerIndex first : model_.firsts) prices.back()[model_.kind(first)] = layer(stage, first);
   }

@@ -86,6 +86,8 @@ class Pricer {
  private:
   sim::SimTime price(sim::Task task) const { return exchange(task).time; }
   Exchange exchange(sim::Task task) const;
+  using Lie = std::vector<std::int32_t>;
+  Lie lie(sim::StageIndex stage) const;
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   StageStepPrices step(sim::StageIndex stage) const;

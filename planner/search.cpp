@@ -5,10 +5,15 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
+#include <queue>
+#include <utility>
 
 #include "planner/evaluator.h"
 #include "planner/explanation.h"
@@ -24,6 +29,17 @@ namespace {
 
 using sim::to_text;
 
+// What waits, nearest to the result first: by time, of equal ones (within the gap) by memory.
+struct Waiting {
+  std::int64_t time = 0;  // in steps of the gap
+  sim::Bytes memory{};
+  std::int64_t index = 0;
+  auto operator<=>(const Waiting&) const = default;
+};
+
+// One round: candidates of several meshes at once, so many whatever the number of threads.
+constexpr std::size_t kRefined = 64, kSimulated = 8;
+
 class Search {
  public:
   Search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel)
@@ -33,21 +49,32 @@ class Search {
         model_(sim::make_model_graph(request.model, {request.vocabulary_multiple})),
         space_(enumerate(request)),
         judgements_(space_.candidates.size()),
-        frontier_(static_cast<std::size_t>(std::max(1, request.top))),
+        frontier_(static_cast<std::size_t>(std::max(1, request.top)), {request.gap}),
         safe_(sim::most_occupied(request.cluster, {.limit = memory_limit(request), .chance = request.risk})) {}
 
   SearchResult run();
 
  private:
+  struct Round {
+    std::vector<std::int64_t> refined, simulated;
+  };
   bool canceled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
   void tell(std::int64_t done);
-  void judge_all();
-  void simulate_open();
-  std::vector<std::int64_t> next_wave(std::vector<std::int64_t>& open) const;
-  void simulate_wave(const std::vector<std::int64_t>& wave);
-  void take(std::int64_t index, sim::SimulationResult result);
+  void sketch_all();
+  void judge_open();
+  Round next_round();
+  void refine(const std::vector<std::int64_t>& candidates);
+  void simulate(const std::vector<std::int64_t>& candidates);
+  void take(std::int64_t index, const sim::ParallelPlan& plan, sim::SimulationResult result);
   void keep_needed_results();
   void tell_twins(std::int64_t index);
+  void wait(std::int64_t index);
+  const PlanCandidate& candidate(std::int64_t index) const { return space_.candidates[static_cast<std::size_t>(index)]; }
+  Judgement& judgement(std::int64_t index) { return judgements_[static_cast<std::size_t>(index)]; }
+  Evaluator& evaluator(std::int64_t index) { return *evaluators_[static_cast<std::size_t>(mesh_of(index))]; }
+  std::int64_t mesh_of(std::int64_t index) const {
+    return std::upper_bound(meshes_.begin(), meshes_.end(), static_cast<std::size_t>(index)) - meshes_.begin() - 1;
+  }
   Outcome bound(std::int64_t index) const;
   bool is_surely_risky(std::int64_t index) const { return bound(index).memory > safe_; }
   bool can_matter(std::int64_t index) const;
@@ -55,6 +82,7 @@ class Search {
   RankedPlan ranked(const Outcome& outcome) const;
   std::vector<RankedPlan> risky() const;
   void count(SearchResult& result) const;
+  std::optional<double> proven_gap() const;
   std::string proof(const SearchResult& result) const;
 
   const SearchRequest& request_;
@@ -62,7 +90,10 @@ class Search {
   const std::atomic<bool>* cancel_;
   sim::ModelGraph model_;
   SearchSpace space_;
+  std::vector<std::size_t> meshes_;                     // where the candidates of each begin
+  std::vector<std::unique_ptr<Evaluator>> evaluators_;  // by mesh: candidates of one share prices
   std::vector<Judgement> judgements_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   Frontier frontier_;
   sim::Bytes safe_;                                        // what occupies more is too risky
   std::optional<Outcome> fastest_risky_;                   // that is simulated
@@ -70,12 +101,14 @@ class Search {
   std::int64_t simulated_ = 0, too_large_by_simulation_ = 0, risky_by_simulation_ = 0;
   std::mutex telling_;
   std::int64_t done_ = 0;
+  sim::SimTime best_{}, least_{};  // so far: of the fastest plan, and what no plan is faster than
 };
 
 void Search::tell(std::int64_t done) {
   const std::lock_guard lock(telling_);
   done_ += done;
-  if (progress_ && done > 0) progress_({.done = done_, .all = static_cast<std::int64_t>(judgements_.size())});
+  if (progress_ && done > 0)
+    progress_({.done = done_, .all = static_cast<std::int64_t>(judgements_.size()), .best = best_, .least = least_});
 }
 
 Outcome Search::bound(std::int64_t index) const {
@@ -83,113 +116,145 @@ Outcome Search::bound(std::int64_t index) const {
   return {.time = judgement.time, .memory = judgement.memory, .index = index};
 }
 
-// Candidates of one mesh share prices: one evaluator each.
-void Search::judge_all() {
-  std::vector<std::size_t> meshes;
+void Search::wait(std::int64_t index) {
+  const Outcome at = bound(index);
+  const double gap = request_.gap, time = static_cast<double>(at.time.count());
+  waiting_.push({.time = gap > 0 ? static_cast<std::int64_t>(std::log(std::max(1.0, time)) / std::log1p(gap)) : at.time.count(),
+                 .memory = at.memory,
+                 .index = index});
+}
+
+void Search::sketch_all() {
   for (std::size_t at = 0; at < space_.candidates.size(); ++at)
-    if (at == 0 || !(space_.candidates[at].mesh == space_.candidates[at - 1].mesh)) meshes.push_back(at);
-  meshes.push_back(space_.candidates.size());
-  tbb::parallel_for(std::size_t{0}, meshes.size() - 1, [&](std::size_t mesh) {
-    Evaluator evaluator(request_, model_);
+    if (at == 0 || !(space_.candidates[at].mesh == space_.candidates[at - 1].mesh)) meshes_.push_back(at);
+  evaluators_.resize(meshes_.size());
+  tbb::parallel_for(std::size_t{0}, meshes_.size(), [&](std::size_t mesh) {
+    evaluators_[mesh] = std::make_unique<Evaluator>(request_, model_);
     std::int64_t refused = 0;
-    for (std::size_t at = meshes[mesh]; at < meshes[mesh + 1] && !canceled(); ++at) {
-      judgements_[at] = evaluator.judge(space_.candidates[at]);
+    const std::size_t end = mesh + 1 < meshes_.size() ? meshes_[mesh + 1] : judgements_.size();
+    for (std::size_t at = meshes_[mesh]; at < end && !canceled(); ++at) {
+      judgements_[at] = evaluators_[mesh]->sketch(space_.candidates[at]);
       if (judgements_[at].verdict != Verdict::Open) ++refused;
     }
     tell(refused);
   });
+  if (canceled()) return;
+  for (std::size_t at = 0; at < judgements_.size(); ++at)
+    if (judgements_[at].verdict == Verdict::Open) wait(static_cast<std::int64_t>(at));
 }
 
 // Of plans that are surely too risky the fastest is told, if it is faster than the best.
 bool Search::can_matter(std::int64_t index) const {
   if (!is_surely_risky(index)) return frontier_.can_enter(bound(index));
-  const bool gains = frontier_.ranked().empty() || bound(index).time < frontier_.ranked().front().time;
-  return gains && (!fastest_risky_ || bound(index) < *fastest_risky_);
+  const Outcome generous = relaxed(bound(index), request_.gap);
+  const bool gains = frontier_.ranked().empty() || generous.time < frontier_.ranked().front().time;
+  return gains && (!fastest_risky_ || generous < *fastest_risky_);
 }
 
-// What is simulated together: the front of the bounds, and as many of the fastest as are ranked. Whatever else their simulations may
-// beat waits for them. Threads play no part in the choice, so they do not change what is simulated.
-std::vector<std::int64_t> Search::next_wave(std::vector<std::int64_t>& open) const {
-  std::vector<std::int64_t> wave, later;
-  const auto beaten_by_wave = [&](std::int64_t index) {
-    return std::any_of(wave.begin(), wave.end(),
-                       [&](std::int64_t other) { return !is_surely_risky(other) && dominates(bound(other), bound(index)); });
+// The first that can still matter. What another of the round may beat waits for it, and too risky ones come one at a time, which may spare the others.
+// Threads play no part in the choice, so they do not change what is simulated.
+Search::Round Search::next_round() {
+  Round round;
+  std::vector<std::int64_t> later;
+  std::int64_t dismissed = 0;
+  bool has_risky = false;
+  const auto beaten_by_round = [&](std::int64_t index) {
+    return std::any_of(round.simulated.begin(), round.simulated.end(), [&](std::int64_t other) {
+      return !is_surely_risky(other) && dominates(bound(other), relaxed(bound(index), request_.gap));
+    });
   };
-  const std::size_t ranked = static_cast<std::size_t>(std::max(1, request_.top));
-  std::size_t risky = 0;
-  for (const std::int64_t index : open) {
-    if (!can_matter(index)) continue;
-    if (is_surely_risky(index)) {  // one of them at a time, which may spare the others
-      (risky++ == 0 ? wave : later).push_back(index);
-      continue;
+  while (!waiting_.empty() && round.refined.size() < kRefined && round.simulated.size() < kSimulated && later.size() < kRefined) {
+    const std::int64_t index = waiting_.top().index;
+    waiting_.pop();
+    if (!can_matter(index)) {
+      judgement(index).verdict = is_surely_risky(index) ? Verdict::TooRisky : Verdict::Beaten;
+      ++dismissed;
+    } else if (is_surely_risky(index) ? std::exchange(has_risky, true) : beaten_by_round(index)) {
+      later.push_back(index);
+    } else {
+      (judgement(index).is_sketch ? round.refined : round.simulated).push_back(index);
     }
-    const bool fills_ranking = frontier_.ranked().empty() && wave.size() < ranked + risky;
-    (fills_ranking || !beaten_by_wave(index) ? wave : later).push_back(index);
   }
-  open = std::move(later);
-  return wave;
+  for (const std::int64_t index : later) wait(index);
+  tell(dismissed);
+  return round;
+}
+
+// Those of a mesh one after the other, with what it keeps.
+void Search::refine(const std::vector<std::int64_t>& candidates) {
+  std::map<std::int64_t, std::vector<std::int64_t>> of_mesh;
+  for (const std::int64_t index : candidates) of_mesh[mesh_of(index)].push_back(index);
+  std::vector<const std::vector<std::int64_t>*> lists;
+  for (const auto& [mesh, list] : of_mesh) lists.push_back(&list);
+  std::atomic<std::int64_t> refused{0};
+  tbb::parallel_for(std::size_t{0}, lists.size(), [&](std::size_t at) {
+    for (const std::int64_t index : *lists[at]) {
+      if (canceled()) return;
+      Judgement judged = evaluator(index).judge(candidate(index));
+      judged.time = std::max(judged.time, judgement(index).time);
+      judgement(index) = judged;
+      if (judged.verdict != Verdict::Open) ++refused;
+    }
+  });
+  if (canceled()) return;
+  for (const std::int64_t index : candidates)
+    if (judgement(index).verdict == Verdict::Open) wait(index);
+  tell(refused);
 }
 
 // ZeRO 1 and 2 run the same tasks (gradients are reduced after the last microbatch), so they take the same time and differ in memory:
 // the simulation of one is the time of the other.
 void Search::tell_twins(std::int64_t index) {
-  const PlanCandidate& simulated = space_.candidates[static_cast<std::size_t>(index)];
+  const PlanCandidate& simulated = candidate(index);
   if (simulated.zero_stage != 1 && simulated.zero_stage != 2) return;
   PlanCandidate twin = simulated;
   twin.zero_stage = 3 - simulated.zero_stage;
   const auto is_near = [&](std::int64_t at) {  // candidates of one shape follow each other
-    return at >= 0 && at < static_cast<std::int64_t>(judgements_.size()) &&
-           space_.candidates[static_cast<std::size_t>(at)].mesh == twin.mesh &&
-           space_.candidates[static_cast<std::size_t>(at)].microbatch == twin.microbatch &&
-           space_.candidates[static_cast<std::size_t>(at)].chunks == twin.chunks;
+    return at >= 0 && at < static_cast<std::int64_t>(judgements_.size()) && candidate(at).mesh == twin.mesh &&
+           candidate(at).microbatch == twin.microbatch && candidate(at).chunks == twin.chunks;
   };
   const std::int64_t step = twin.zero_stage > simulated.zero_stage ? 1 : -1;
   for (std::int64_t at = index + step; is_near(at); at += step) {
-    Judgement& judgement = judgements_[static_cast<std::size_t>(at)];
-    if (!(space_.candidates[static_cast<std::size_t>(at)] == twin)) continue;
-    if (judgement.verdict == Verdict::Open) judgement.time = judgements_[static_cast<std::size_t>(index)].time;
+    if (!(candidate(at) == twin)) continue;
+    if (judgement(at).verdict == Verdict::Open) judgement(at).time = judgement(index).time;
     return;
   }
 }
 
 // The largest first: nobody waits for one long simulation at the end.
-void Search::simulate_wave(const std::vector<std::int64_t>& wave) {
-  const auto size = [&](std::size_t at) {
-    const PlanCandidate& candidate = space_.candidates[static_cast<std::size_t>(wave[at])];
-    return candidate.mesh.pipeline * (request_.workload.global_batch / candidate.mesh.data / candidate.microbatch);
-  };
-  std::vector<std::size_t> order(wave.size());
+void Search::simulate(const std::vector<std::int64_t>& candidates) {
+  std::vector<sim::ParallelPlan> plans;
+  for (const std::int64_t index : candidates) plans.push_back(evaluator(index).plan(candidate(index)));
+  const auto size = [&](std::size_t at) { return plans[at].mesh.pipeline * plans[at].chunks * plans[at].num_microbatches(); };
+  std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-  std::vector<sim::SimulationResult> results(wave.size());
+  std::vector<std::optional<sim::SimulationResult>> results(candidates.size());
   std::atomic<std::size_t> next{0};
-  tbb::parallel_for(std::size_t{0}, wave.size(), [&](std::size_t) {
+  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t) {
     const std::size_t at = order[next++];
     if (canceled()) return;
-    results[at] = simulate(model_, Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(wave[at])]));
+    results[at] = sim::simulate(model_, plans[at]);
     tell(1);
   });
-  if (canceled()) return;
-  for (std::size_t at = 0; at < wave.size(); ++at) {
-    Judgement& judgement = judgements_[static_cast<std::size_t>(wave[at])];
-    judgement = {.verdict = Verdict::Simulated, .memory = results[at].peak_memory, .time = results[at].step_time};
+  for (std::size_t at = 0; at < candidates.size(); ++at) {
+    if (!results[at]) continue;  // canceled before
+    judgement(candidates[at]) = {.verdict = Verdict::Simulated, .memory = results[at]->peak_memory, .time = results[at]->step_time};
     ++simulated_;
-    tell_twins(wave[at]);
-    take(wave[at], std::move(results[at]));
+    tell_twins(candidates[at]);
+    take(candidates[at], plans[at], *std::move(results[at]));
   }
   keep_needed_results();
 }
 
-void Search::take(std::int64_t index, sim::SimulationResult result) {
-  Judgement& judgement = judgements_[static_cast<std::size_t>(index)];
-  if (judgement.memory > memory_limit(request_) || !result.host_fits) {
-    judgement.verdict = Verdict::TooLarge;
+void Search::take(std::int64_t index, const sim::ParallelPlan& plan, sim::SimulationResult result) {
+  if (bound(index).memory > memory_limit(request_) || !result.host_fits) {
+    judgement(index).verdict = Verdict::TooLarge;
     ++too_large_by_simulation_;
     return;
   }
-  const sim::ParallelPlan plan = Evaluator(request_, model_).plan(space_.candidates[static_cast<std::size_t>(index)]);
   if (sim::out_of_memory_chance(plan, result, memory_limit(request_)) > request_.risk) {
-    judgement.verdict = Verdict::TooRisky;
+    judgement(index).verdict = Verdict::TooRisky;
     ++risky_by_simulation_;
     if (fastest_risky_ && !(bound(index) < *fastest_risky_)) return;
     fastest_risky_ = bound(index);
@@ -209,20 +274,15 @@ void Search::keep_needed_results() {
   results_ = std::move(needed);
 }
 
-void Search::simulate_open() {
-  std::vector<std::int64_t> open;
-  for (std::size_t at = 0; at < judgements_.size(); ++at)
-    if (judgements_[at].verdict == Verdict::Open) open.push_back(static_cast<std::int64_t>(at));
-  std::sort(open.begin(), open.end(), [&](std::int64_t a, std::int64_t b) { return bound(a) < bound(b); });
-  while (!open.empty() && !canceled()) {
-    const std::size_t before = open.size();
-    const std::vector<std::int64_t> wave = next_wave(open);
-    tell(static_cast<std::int64_t>(before - open.size() - wave.size()));
-    simulate_wave(wave);
+void Search::judge_open() {
+  while (!waiting_.empty() && !canceled()) {
+    const double steps = static_cast<double>(waiting_.top().time);
+    if (!frontier_.ranked().empty()) best_ = frontier_.ranked().front().time;
+    least_ = sim::SimTime(request_.gap > 0 ? static_cast<std::int64_t>(std::exp(steps * std::log1p(request_.gap))) : waiting_.top().time);
+    const Round round = next_round();
+    refine(round.refined);
+    simulate(round.simulated);
   }
-  if (canceled()) return;
-  for (Judgement& judgement : judgements_)
-    if (judgement.verdict == Verdict::Open) judgement.verdict = judgement.memory > safe_ ? Verdict::TooRisky : Verdict::Beaten;
 }
 
 RankedPlan Search::plan_of(const Outcome& outcome) const {
@@ -267,6 +327,20 @@ void Search::count(SearchResult& result) const {
   result.pruned_risk = of(Verdict::TooRisky) - risky_by_simulation_;
   result.pruned_bound = of(Verdict::Beaten);
   result.simulated = simulated_;
+  result.open = of(Verdict::Open);
+  result.gap = proven_gap();
+}
+
+// From the best to the fastest that what is left out could be.
+std::optional<double> Search::proven_gap() const {
+  if (frontier_.ranked().empty()) return std::nullopt;
+  const sim::SimTime best = frontier_.ranked().front().time;
+  sim::SimTime least = best;
+  for (const Judgement& judgement : judgements_)
+    if (judgement.verdict == Verdict::Beaten || (judgement.verdict == Verdict::Open && judgement.memory <= safe_))
+      least = std::min(least, judgement.time);
+  if (least.count() == 0) return std::nullopt;
+  return sim::to_seconds(best) / sim::to_seconds(least) - 1;
 }
 
 std::string Search::proof(const SearchResult& result) const {
@@ -276,17 +350,29 @@ std::string Search::proof(const SearchResult& result) const {
       "bounds, {} simulated",
       result.candidates, result.infeasible, result.pruned_memory, to_text(memory_limit(request_)), result.pruned_risk,
       sim::percent(request_.risk), result.pruned_bound, result.simulated);
-  if (canceled()) return fmt::format("canceled, nothing is proven; {}", counts);
-  if (result.ranked.empty()) return fmt::format("no plan is feasible; {}", counts);
+  if (result.ranked.empty())
+    return canceled() ? fmt::format("ended before a plan was found; {}", counts) : fmt::format("no plan is feasible; {}", counts);
+  const std::size_t top = result.ranked.size();
+  const std::string last = to_text(sim::to_seconds(frontier_.ranked().back().time));
+  if (canceled() && !result.gap) return fmt::format("ended with {} candidates left, nothing is proven; {}", result.open, counts);
+  if (canceled())
+    return fmt::format("ended with {} candidates left: at best a plan is {} faster than plan 1; {}", result.open,
+                       sim::percent(1 - 1 / (1 + *result.gap)), counts);
+  if (request_.gap > 0)
+    return fmt::format(
+        "best, top {} and Pareto front hold within {} over {}. Beaten: step time bound less than that below plan {} ({}), and a simulated "
+        "plan "
+        "is by at most that slower and larger than the bounds",
+        top, sim::percent(request_.gap), counts, top, last);
   return fmt::format(
       "best, top {} and Pareto front hold over {}. Beaten: step time bound above that of plan {} ({}), and a simulated plan is at most as "
       "slow and as large as the bounds",
-      result.ranked.size(), counts, result.ranked.size(), to_text(sim::to_seconds(frontier_.ranked().back().time)));
+      top, counts, top, last);
 }
 
 SearchResult Search::run() {
-  judge_all();
-  if (!canceled()) simulate_open();
+  sketch_all();
+  judge_open();
   SearchResult result;
   for (const Outcome& outcome : frontier_.ranked()) result.ranked.push_back(ranked(outcome));
   for (const Outcome& outcome : frontier_.pareto()) result.pareto.push_back(ranked(outcome));
@@ -294,10 +380,14 @@ SearchResult Search::run() {
   count(result);
   result.proof = proof(result);
   result.excluded = std::move(space_.excluded);
-  if (canceled()) return result;
+  if (canceled()) {
+    result.judgements = std::move(judgements_);
+    return result;
+  }
   const sim::SimTime worst = frontier_.ranked().empty() ? sim::SimTime{} : frontier_.ranked().back().time;
   std::vector<Exclusion> families = excluded_families({request_, model_, space_.candidates, judgements_}, worst);
   result.excluded.insert(result.excluded.end(), std::make_move_iterator(families.begin()), std::make_move_iterator(families.end()));
+  result.judgements = std::move(judgements_);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "planner/exclusion.h"
+#include "planner/judgement.h"
 #include "planner/reason.h"
 #include "sim/engine/simulate.h"
 #include "sim/plan/parallel_plan.h"
@@ -24,6 +25,7 @@ struct SearchRequest {
   sim::Workload workload;
   std::optional<sim::Bytes> memory_limit;  // default: the device's
   double risk = 0.05;                      // chance to run out of memory up to which plans compete
+  double gap = 0.01;                       // share by which what is found may be behind what there is: see Frontier; 0: exact
   Fixed fixed;
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
@@ -51,14 +53,18 @@ struct SearchResult {
   std::vector<RankedPlan> risky;
   std::vector<Exclusion> excluded;
   std::int64_t candidates = 0, infeasible = 0, pruned_memory = 0, pruned_risk = 0, pruned_bound = 0, simulated = 0;
-  std::string proof;  // what holds over how many candidates, and by which of the counts above
+  std::int64_t open = 0;              // not judged: the search was ended before
+  std::optional<double> gap;          // share by which the best plan is slower than any can be, proven; none: nothing is
+  std::vector<Judgement> judgements;  // the certificate: of every candidate, in the order of enumerate()
+  std::string proof;                  // what holds over how many candidates, and by which of the counts above
 };
 
 struct SearchProgress {
-  std::int64_t done = 0, all = 0;
-};  // candidates
+  std::int64_t done = 0, all = 0;  // candidates
+  sim::SimTime best{}, least{};    // step time of the fastest plan so far (0: none yet), and what surely no plan is faster than
+};
 using Progress = std::function<void(SearchProgress)>;
-// `progress` is called from several threads, one at a time. `cancel` ends the search soon, with what is known so far and a proof that says so.
+// `progress` is called from several threads, one at a time. `cancel` ends the search soon, with what is known so far and the gap proven until then.
 // Throws sim::InputError when `fixed` names an unknown axis or value. An empty `ranked` means: nothing is feasible (exit 10).
 SearchResult search(const SearchRequest& request, const Progress& progress = {}, const std::atomic<bool>* cancel = nullptr);
 

@@ -29,6 +29,19 @@ class Plan(program.ProgramTest):
         self.assertEqual(one.replace("a.json", "b.json"), eight)
         self.assertEqual((self.folder / "a.json").read_bytes(), (self.folder / "b.json").read_bytes())
 
+    def test_a_gap_and_a_budget_end_the_search(self):
+        plan = self.folder / "plan.json"
+        exact = json.loads(self.run_program("plan", *program.SMALL, "--gap", "0", "-o", plan, "--json").stdout)
+        self.assertEqual(exact["gap"], 0)
+        coarse = json.loads(self.run_program("plan", *program.SMALL, "--gap", "20 %", "-o", plan, "--json").stdout)
+        self.assertLessEqual(coarse["gap"], 0.2)
+        self.assertLessEqual(coarse["simulated"], exact["simulated"])
+        self.assertIn("within 20.0 %", coarse["proof"])
+        ended = json.loads(self.run_program("plan", *program.SMALL, "--budget", "0s", "-o", self.folder / "none.json", "--json", expect=10).stdout)
+        self.assertEqual(ended["open"], ended["candidates"])
+        self.assertIn("ended before a plan was found", ended["proof"])
+        self.assertEqual(self.run_program("plan", *program.SMALL, "--budget", "soon", "-o", plan, expect=30).returncode, 30)
+
     def test_training_settings_stand_in_the_plan(self):
         plan = json.loads(self.make_plan("--learning-rate", "0.002", "--seed", "9").read_text())
         self.assertEqual((plan["training"]["learning_rate"], plan["training"]["seed"]), (0.002, 9))

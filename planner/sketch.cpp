@@ -1,0 +1,66 @@
+#include "planner/sketch.h"
+
+#include <algorithm>
+
+namespace planner {
+namespace {
+
+using sim::Bytes;
+using sim::SimTime;
+using sim::StageIndex;
+
+LayerPrice sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
+  LayerPrice all;
+  for (sim::LayerIndex layer = layers.begin; layer < layers.end; ++layer) {
+    const LayerPrice& price = price_of(prices, model, layer);
+    all.forward += price.forward;
+    all.recompute += price.recompute;
+    all.backward += price.backward;
+    all.weight += price.weight;
+  }
+  return all;
+}
+
+Bytes resident(const sim::ParallelPlan& plan, const sim::StageElements& elements, StageIndex stage) {
+  sim::MemoryBreakdown memory = sim::resident_memory(plan, elements);
+  sim::add_step_data(memory, plan, stage);
+  return total(memory);
+}
+
+}  // namespace
+
+SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
+                    const std::vector<StageTransfers>& transfers) {
+  const std::int64_t microbatches = plan.num_microbatches();
+  SimTime arrive{}, drain{}, bound{};
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
+    const StageLayerPrices& prices = layers[stage.position()];
+    const TransferPrices& down = transfers[stage.position()].down;
+    SimTime all{}, weights{};
+    LayerPrice first;
+    for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
+      const LayerPrice one = sum(prices, model, plan.layers(stage, chunk));
+      if (chunk.value() == 0) first = one;
+      all += (one.forward + one.recompute + one.backward + one.weight) * microbatches;
+      weights += one.weight * microbatches;
+    }
+    if (stage.value() > 0) arrive += down.forward_receive;
+    bound = std::max({bound, arrive + all, arrive + all - weights + (stage.value() > 0 ? drain + down.backward_post : drain)});
+    const SimTime ahead = price_of(prices, model, sim::LayerIndex(plan.layers(stage, sim::ChunkIndex(0)).end.value() - 1)).recompute;
+    arrive += first.forward + down.forward_post;
+    drain += down.backward_receive + first.recompute + first.backward - ahead + (stage.value() > 0 ? down.backward_post : SimTime{});
+  }
+  return bound;
+}
+
+EndStages end_stages(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  return {.first = sim::unpadded_stage_elements(model, plan, StageIndex(0)),
+          .last = sim::unpadded_stage_elements(model, plan, StageIndex(plan.mesh.pipeline - 1))};
+}
+
+Bytes sketch_memory(const sim::ParallelPlan& plan, const EndStages& elements, Bytes working) {
+  return std::max(resident(plan, elements.first, StageIndex(0)) + working,
+                  resident(plan, elements.last, StageIndex(plan.mesh.pipeline - 1)));
+}
+
+}  // namespace planner
