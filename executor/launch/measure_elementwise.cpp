@@ -107,7 +107,7 @@ void Elementwise::activations(const TokenShape& shape) {
   const auto plain =
       timer_.time_recorded(activations_of(shape), [](const at::Tensor& x) { return activation(x, sim::Activation::GeluTanh); });
   const auto gated = timer_.time_recorded(activations_of({shape.tokens, 2 * shape.width}),
-                                          [](const at::Tensor& x) { return gated_activation(x, sim::Activation::Silu); });
+                                          [](const at::Tensor& x) { return gated_activation(x, {.kind = sim::Activation::Silu}); });
   add(Kernel::ActivationForward, shape, calls_.forward_kernel(plain.forward));
   add(Kernel::ActivationBackward, shape, calls_.backward_kernel(plain.backward));
   add(Kernel::GatedActivationForward, shape, calls_.forward_kernel(gated.forward));

@@ -67,7 +67,7 @@ struct AttentionShape {
 void measure_attention(const Target& target, const AttentionShape& shape) {
   const HeadShape heads{.heads = shape.heads, .kv_heads = shape.heads, .head_dim = shape.head_dim, .sequence = shape.sequence};
   const auto time = target.timer.time_recorded(target.matrix(shape.batch * shape.sequence, heads.width()), [&](const at::Tensor& joint) {
-    return causal_attention(split_heads(joint, heads, {}), {.heads = shape.heads}, {});
+    return attend_heads(split_heads(joint, heads, {}), {.heads = shape.heads}, {});
   });
   const std::vector<std::int64_t> sizes{shape.batch, shape.heads, shape.sequence, shape.head_dim};
   target.add(sim::Kernel::AttentionForward, sizes, target.calls.forward_kernel(time.forward));

@@ -2,10 +2,13 @@
 
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/gelu_backward.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/silu_backward.h>
+#include <ATen/ops/threshold_backward.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "executor/kernels/on_device.h"
@@ -16,24 +19,66 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-struct GatedSiluFunction : torch::autograd::Function<GatedSiluFunction> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& joint) {
+at::Tensor activation_backward(const at::Tensor& gradient, const at::Tensor& input, sim::Activation kind) {
+  switch (kind) {
+    case sim::Activation::GeluTanh: return at::gelu_backward(gradient, input, "tanh");
+    case sim::Activation::Gelu: return at::gelu_backward(gradient, input);
+    case sim::Activation::Silu: return at::silu_backward(gradient, input);
+    case sim::Activation::Relu: return at::threshold_backward(gradient, input, 0);
+  }
+  return gradient;
+}
+
+// A gate and what it lets through, side by side, and the gradient likewise.
+struct Gated {
+  explicit Gated(const at::Tensor& joint)
+      : gate(joint.narrow(1, 0, joint.size(1) / 2)), value(joint.narrow(1, joint.size(1) / 2, joint.size(1) / 2)) {}
+  at::Tensor gate, value;
+};
+
+constexpr double kSteepness = 1.702;  // gpt-oss
+
+at::Tensor clamped(const Gated& joint, double limit) {
+  const at::Tensor gate = joint.gate.clamp_max(limit);
+  return gate.mul(at::sigmoid(gate.mul(kSteepness))).mul_(joint.value.clamp(-limit, limit).add_(1));
+}
+void clamped_backward(const Gated& into, const Gated& joint, const at::Tensor& gradient, double limit) {
+  const at::Tensor gate = joint.gate.clamp_max(limit), share = at::sigmoid(gate.mul(kSteepness));
+  into.value.copy_(gate.mul(share).mul_(gradient).mul_(joint.value.abs().le(limit)));
+  const at::Tensor slope = share.neg().add_(1).mul_(gate).mul_(kSteepness).add_(1).mul_(share);  // of gate * share
+  into.gate.copy_(slope.mul_(joint.value.clamp(-limit, limit).add_(1)).mul_(gradient).mul_(joint.gate.le(limit)));
+}
+
+struct GatedFunction : torch::autograd::Function<GatedFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& joint, const GateForm& form) {
     context->save_for_backward({joint});
-    const std::int64_t width = joint.size(1) / 2;
-    if (on_device::has_kernels(joint)) return on_device::gated_silu(joint);
-    return at::silu(joint.narrow(1, 0, width)).mul_(joint.narrow(1, width, width));
+    context->saved_data["kind"] = static_cast<std::int64_t>(form.kind);
+    context->saved_data["limit"] = form.limit;
+    const Gated parts(joint);
+    if (form.limit > 0) return clamped(parts, form.limit);
+    if (form.kind == sim::Activation::Silu && on_device::has_kernels(joint)) return on_device::gated_silu(joint);
+    return activation(parts.gate, form.kind).mul_(parts.value);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const at::Tensor joint = context->get_saved_variables().front();
-    const std::int64_t width = joint.size(1) / 2;
-    if (on_device::has_kernels(joint)) return {on_device::gated_silu_backward(joint, gradients.front())};
-    const at::Tensor gate = joint.narrow(1, 0, width), value = joint.narrow(1, width, width);
+    const at::Tensor joint = context->get_saved_variables().front(), &gradient = gradients.front();
+    const auto kind = static_cast<sim::Activation>(context->saved_data["kind"].toInt());
+    const double limit = context->saved_data["limit"].toDouble();
+    if (limit <= 0 && kind == sim::Activation::Silu && on_device::has_kernels(joint))
+      return {on_device::gated_silu_backward(joint, gradient), at::Tensor()};
     const at::Tensor result = at::empty_like(joint);
-    at::Tensor gate_gradient = result.narrow(1, 0, width), value_gradient = result.narrow(1, width, width);
-    at::silu_backward_out(gate_gradient, at::mul(gradients.front(), value), gate);
-    at::silu_out(value_gradient, gate).mul_(gradients.front());
-    return {result};
+    const Gated parts(joint), into(result);
+    if (limit > 0) {
+      clamped_backward(into, parts, gradient, limit);
+    } else if (kind == sim::Activation::Silu) {
+      at::Tensor gate = into.gate, value = into.value;
+      at::silu_backward_out(gate, at::mul(gradient, parts.value), parts.gate);
+      at::silu_out(value, parts.gate).mul_(gradient);
+    } else {
+      into.gate.copy_(activation_backward(at::mul(gradient, parts.value), parts.gate, kind));
+      into.value.copy_(activation(parts.gate, kind).mul_(gradient));
+    }
+    return {result, at::Tensor()};
   }
 };
 
@@ -49,10 +94,6 @@ at::Tensor activation(const at::Tensor& input, sim::Activation kind) {
   return input;
 }
 
-at::Tensor gated_activation(const at::Tensor& joint, sim::Activation kind) {
-  if (kind == sim::Activation::Silu) return GatedSiluFunction::apply(joint);
-  const std::int64_t width = joint.size(1) / 2;
-  return activation(joint.narrow(1, 0, width), kind).mul(joint.narrow(1, width, width));
-}
+at::Tensor gated_activation(const at::Tensor& joint, const GateForm& form) { return GatedFunction::apply(joint, form); }
 
 }  // namespace executor

@@ -9,7 +9,13 @@ namespace executor {
 
 at::Tensor activation(const at::Tensor& input, sim::Activation kind);
 
-// joint [tokens, 2 width] = a | b  ->  activation(a) * b [tokens, width]. Of SiLU only `joint` is kept for the backward.
-at::Tensor gated_activation(const at::Tensor& joint, sim::Activation kind);
+// joint [tokens, 2 width] = a | b  ->  activation(a) * b [tokens, width]. Only `joint` is kept for the backward.
+// limit > 0 (gpt-oss): min(a, limit) sigmoid(1.702 of it) * (b within +- limit, + 1), whatever `kind`.
+struct GateForm {
+  sim::Activation kind = sim::Activation::Silu;
+  double limit = 0;
+};
+inline GateForm gate_form(const sim::ModelConfig& config) { return {.kind = config.activation, .limit = config.gate_limit}; }
+at::Tensor gated_activation(const at::Tensor& joint, const GateForm& form);
 
 }  // namespace executor

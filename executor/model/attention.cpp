@@ -1,17 +1,24 @@
 #include "executor/model/attention.h"
 
+#include <ATen/OpMathType.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/logaddexp.h>
+#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace executor {
 namespace {
@@ -37,16 +44,16 @@ at::Tensor product(const at::Tensor& left, const at::Tensor& right) {
   return left.size(0) == 1 ? at::mm(left.select(0, 0), right.select(0, 0)).unsqueeze(0) : at::bmm(left, right);
 }
 
-class DroppedAttention {
+class ScoredAttention {
  public:
-  DroppedAttention(const HeadOperands& operands, const AttentionMasks& masks, const Dropout& dropout)
+  ScoredAttention(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout)
       : operands_(operands),
-        masks_(masks),
+        form_(form),
         dropout_(dropout),
         sequence_(operands.queries.size(2)),
         at_once_(heads_at_once(operands.queries)),
-        scale_(1.0 / std::sqrt(static_cast<double>(operands.queries.size(3)))),
-        future_(at::full({sequence_, sequence_}, -std::numeric_limits<double>::infinity(), operands.queries.options()).triu_(1)) {}
+        scale_(1.0 / std::sqrt(form.scale > 0 ? form.scale : static_cast<double>(operands.queries.size(3)))),
+        out_of_sight_(out_of_sight()) {}
 
   template <class Each>
   void for_each_head(const Each& each) const {
@@ -57,10 +64,16 @@ class DroppedAttention {
   static at::Tensor at(const at::Tensor& heads, Place place) { return heads.select(0, place.sample).narrow(0, place.head, place.heads); }
 
   at::Tensor probabilities(Place place) const {
-    const at::Tensor scores = product(at(operands_.queries, place), at(operands_.keys, place).transpose(1, 2)).mul_(scale_).add_(future_);
-    return at::softmax(scores, 2);
+    at::Tensor scores = capped(place);
+    if (form_.slopes.defined()) scores.add_(of_heads(form_.slopes, place) * at::arange(sequence_, scores.options()));
+    if (out_of_sight_.defined()) scores.add_(out_of_sight_);
+    if (!form_.sinks.value.defined()) return at::softmax(scores, 2);
+    const at::Tensor wide = scores.to(at::toOpMathType(scores.scalar_type()));
+    const at::Tensor sink = of_heads(form_.sinks.value.detach(), place).to(wide.scalar_type());
+    return wide.sub_(at::logaddexp(at::logsumexp(wide, 2, /*keepdim=*/true), sink)).exp_().to(scores.scalar_type());
   }
   at::Tensor dropped(const at::Tensor& probabilities, Place place) const {
+    if (dropout_.probability <= 0) return probabilities;
     at::Tensor result = probabilities.clone();
     apply_dropout(result, mask(place));
     return result;
@@ -68,22 +81,37 @@ class DroppedAttention {
   HeadOperands gradients(const at::Tensor& output_gradient, const at::Tensor& kept) const;
 
  private:
+  static at::Tensor of_heads(const at::Tensor& numbers, Place place) { return numbers.narrow(0, place.head, place.heads).view({-1, 1, 1}); }
+  at::Tensor capped(Place place) const {
+    at::Tensor scores = product(at(operands_.queries, place), at(operands_.keys, place).transpose(1, 2)).mul_(scale_);
+    return form_.cap > 0 ? scores.div_(form_.cap).tanh_().mul_(form_.cap) : scores;
+  }
+  // -infinity where a query does not see the key, else 0.
+  at::Tensor out_of_sight() const {
+    const auto beyond = [&] {
+      return at::full({sequence_, sequence_}, -std::numeric_limits<double>::infinity(), operands_.queries.options());
+    };
+    at::Tensor hidden;
+    if (form_.is_causal) hidden = beyond().triu_(1);
+    if (form_.window > 0 && form_.window < sequence_) hidden.add_(beyond().tril_(-form_.window));
+    return hidden;
+  }
   Dropout mask(Place place) const {
-    const std::int64_t head = place.sample * masks_.heads + masks_.first_head + place.head;
+    const std::int64_t head = place.sample * form_.heads + form_.first_head + place.head;
     Dropout result = dropout_;
     result.first_element += static_cast<std::uint64_t>(head * sequence_ * sequence_);
     return result;
   }
 
   const HeadOperands& operands_;
-  const AttentionMasks& masks_;
+  const ScoreForm& form_;
   const Dropout& dropout_;
   std::int64_t sequence_, at_once_;
   double scale_;
-  at::Tensor future_;  // -infinity where a key lies behind its query
+  at::Tensor out_of_sight_;
 };
 
-HeadOperands DroppedAttention::gradients(const at::Tensor& output_gradient, const at::Tensor& kept) const {
+HeadOperands ScoredAttention::gradients(const at::Tensor& output_gradient, const at::Tensor& kept) const {
   const auto empty = [](const at::Tensor& like) { return at::empty(like.sizes(), like.options()); };
   const HeadOperands result{empty(operands_.queries), empty(operands_.keys), empty(operands_.values)};
   for_each_head([&](Place place) {
@@ -91,65 +119,87 @@ HeadOperands DroppedAttention::gradients(const at::Tensor& output_gradient, cons
     at(result.values, place).copy_(product(dropped(probability, place).transpose(1, 2), out));
     at::Tensor slope = product(out, at(operands_.values, place).transpose(1, 2));
     apply_dropout(slope, mask(place));
-    slope.sub_(slope.mul(probability).sum(2, /*keepdim=*/true)).mul_(probability).mul_(scale_);
+    const at::Tensor mean = slope.mul(probability).sum(2, /*keepdim=*/true);
+    if (form_.sinks.value.defined())
+      form_.sinks.gradient.narrow(0, place.head, place.heads).add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
+    slope.sub_(mean).mul_(probability);
+    if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));
+    slope.mul_(scale_);
     at(result.queries, place).copy_(product(slope, at(operands_.keys, place)));
     at(result.keys, place).copy_(product(slope.transpose(1, 2), at(operands_.queries, place)));
   });
   return result;
 }
 
-struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunction> {
+// What the backward needs beside tensors of the graph.
+struct ScoredHeads : torch::CustomClassHolder {
+  ScoredHeads(ScoreForm of_scores, const Dropout& of_probabilities, at::Tensor kept)
+      : form(std::move(of_scores)), dropout(of_probabilities), probabilities(std::move(kept)) {}
+  ScoreForm form;
+  Dropout dropout;
+  at::Tensor probabilities;  // [samples, heads, sequence, sequence], or none: they are computed again
+};
+
+struct ScoredAttentionFunction : torch::autograd::Function<ScoredAttentionFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
-                            const AttentionMasks& masks, const Dropout& dropout) {
+                            const ScoreForm& form, const Dropout& dropout) {
     const HeadOperands operands{queries.detach(), keys.detach(), values.detach()};
-    const DroppedAttention attention(operands, masks, dropout);
+    const ScoredAttention attention(operands, form, dropout);
     const std::int64_t samples = queries.size(0), heads = queries.size(1), sequence = queries.size(2), width = values.size(3);
     const at::Tensor output = at::empty({samples, sequence, heads, width}, queries.options());
     at::Tensor kept;
-    if (masks.keeps_scores) kept = at::empty({samples, heads, sequence, sequence}, queries.options());
+    if (form.keeps_scores && dropout.probability > 0) kept = at::empty({samples, heads, sequence, sequence}, queries.options());
     attention.for_each_head([&](Place place) {
       const at::Tensor probability = attention.probabilities(place);
-      DroppedAttention::at(output.transpose(1, 2), place)
-          .copy_(product(attention.dropped(probability, place), DroppedAttention::at(operands.values, place)));
-      if (kept.defined()) DroppedAttention::at(kept, place).copy_(probability);
+      ScoredAttention::at(output.transpose(1, 2), place)
+          .copy_(product(attention.dropped(probability, place), ScoredAttention::at(operands.values, place)));
+      if (kept.defined()) ScoredAttention::at(kept, place).copy_(probability);
     });
     context->save_for_backward({queries, keys, values});
-    context->saved_data["probabilities"] = kept;
-    context->saved_data["heads"] = std::vector<std::int64_t>{masks.heads, masks.first_head};
-    context->saved_data["dropout"] =
-        std::vector<std::int64_t>{static_cast<std::int64_t>(dropout.key.value), static_cast<std::int64_t>(dropout.first_element)};
-    context->saved_data["probability"] = dropout.probability;
-    context->saved_data["key_there"] = dropout.key_there;
+    context->saved_data["scores"] = c10::IValue::make_capsule(c10::make_intrusive<ScoredHeads>(form, dropout, std::move(kept)));
     return output.view({samples * sequence, heads * width});
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
     const HeadOperands operands{saved[0], saved[1], saved[2]};
-    const auto heads = context->saved_data["heads"].toIntVector(), named = context->saved_data["dropout"].toIntVector();
-    const AttentionMasks masks{.heads = heads[0], .first_head = heads[1]};
-    const Dropout dropout{.probability = context->saved_data["probability"].toDouble(),
-                          .key = {static_cast<std::uint64_t>(named[0])},
-                          .first_element = static_cast<std::uint64_t>(named[1]),
-                          .key_there = context->saved_data["key_there"].toTensor()};
+    const auto scores = c10::static_intrusive_pointer_cast<ScoredHeads>(context->saved_data["scores"].toCapsule());
     const auto& values = operands.values;
     const at::Tensor out = gradients.front().view({values.size(0), values.size(2), values.size(1), values.size(3)}).transpose(1, 2);
-    const HeadOperands result = DroppedAttention(operands, masks, dropout).gradients(out, context->saved_data["probabilities"].toTensor());
+    const HeadOperands result = ScoredAttention(operands, scores->form, scores->dropout).gradients(out, scores->probabilities);
     return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor()};
   }
 };
 
+// What the fused kernel does not know.
+bool has_scores_of_its_own(const ScoreForm& form, std::int64_t sequence) {
+  return (form.window > 0 && form.window < sequence) || form.cap > 0 || form.slopes.defined() || form.sinks.value.defined();
+}
+
 }  // namespace
 
-at::Tensor causal_attention(const HeadOperands& operands, const AttentionMasks& masks, const Dropout& dropout) {
+at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {
   const auto& [queries, keys, values] = operands;
   const std::int64_t times = queries.size(1) / keys.size(1);
-  if (dropout.probability > 0 && times > 1)
-    return DroppedAttentionFunction::apply(queries, keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1), masks, dropout);
-  if (dropout.probability > 0) return DroppedAttentionFunction::apply(queries, keys, values, masks, dropout);
-  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true,
-                                                            /*scale=*/{}, /*enable_gqa=*/times > 1);
+  if (dropout.probability > 0 || has_scores_of_its_own(form, queries.size(2))) {
+    if (times == 1) return ScoredAttentionFunction::apply(queries, keys, values, form, dropout);
+    return ScoredAttentionFunction::apply(queries, keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1), form, dropout);
+  }
+  const std::optional<double> scale = form.scale > 0 ? std::optional(1 / std::sqrt(form.scale)) : std::nullopt;
+  const at::Tensor mixed = at::scaled_dot_product_attention(queries, keys, values, /*attn_mask=*/{}, /*dropout_p=*/0.0, form.is_causal,
+                                                            scale, /*enable_gqa=*/times > 1);
   return mixed.transpose(1, 2).reshape({queries.size(0) * queries.size(2), queries.size(1) * queries.size(3)});
+}
+
+// 2^(-8 i / n) of n heads, n a power of two; of other numbers those of the power below, then every second of the power above.
+at::Tensor alibi_slopes(std::int64_t heads, HeadRange range, at::TensorOptions options) {
+  const auto below = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  const at::Tensor slopes = at::empty({range.count}, at::kDouble);
+  for (std::int64_t at = 0; at < range.count; ++at) {
+    const std::int64_t head = range.first + at, steps = head < below ? 2 * (head + 1) : 2 * (head - below) + 1;
+    slopes.data_ptr<double>()[at] = std::exp2(-4.0 * static_cast<double>(steps) / static_cast<double>(below));
+  }
+  return slopes.to(options);
 }
 
 }  // namespace executor

@@ -1,24 +1,40 @@
-// Causal attention, recorded by autograd. Without dropout LibTorch's fused kernel, which keeps no probabilities. With dropout of the
-// probabilities our own loop over samples and heads, because the mask must be the same under every layout: an element of it is named by
-// (sample, head of the whole model, query, key).
+// Attention, recorded by autograd. Where scores are softmaxed as they are, LibTorch's fused kernel, which keeps no probabilities. Else our own loop
+// over samples and heads: with dropout of the probabilities, because the mask must be the same under every layout (an element of it is named by
+// sample, head of the whole model, query, key); and with windows, caps, sinks or slopes, of which the kernel does not know.
 //
-//   P = softmax(q k^T / sqrt(d)), lower triangle      out = dropout(P) v
-//   dv = dropout(P)^T do     dP = dropout(do v^T)     dS = P (dP - rowsum(dP P)) / sqrt(d)     dq = dS k     dk = dS^T q
+//   S = q k^T / sqrt(d)   S' = cap tanh(S / cap)   P = softmax(S' + slope * position of the key, sink | of the keys in sight)   out = dropout(P) v
+//   dv = dropout(P)^T do     dP = dropout(do v^T)     dS' = P (dP - rowsum(dP P))     dS = dS' (1 - (S' / cap)^2) / sqrt(d)
+//   dq = dS k     dk = dS^T q     dsink = - sum of (1 - rowsum(P)) rowsum(dP P)
+//
+//   in sight of query i with a window of 3:   . . . i-2 i-1 i | the future, which an encoder sees
 #pragma once
 
 #include "executor/model/dropout.h"
 #include "executor/model/heads.h"
+#include "executor/model/leaf.h"
 
 namespace executor {
 
-struct AttentionMasks {
+struct ScoreForm {
   std::int64_t heads = 1;       // of the whole model
   std::int64_t first_head = 0;  // this tensor rank's
-  bool keeps_scores = true;     // P is kept for the backward; else computed again there (selective recomputation)
+  bool keeps_scores = true;     // dropped P is kept for the backward; else computed again there (selective recomputation)
+  bool is_causal = true;
+  std::int64_t window = 0;  // keys in sight of a query, its own included; 0: all
+  double scale = 0;         // scores are divided by its root; 0: the width of a key
+  double cap = 0;           // 0: none
+  at::Tensor slopes = {};   // ALiBi (Press et al. 2022): [heads here], or no tensor
+  Leaf sinks = {};          // [heads here]: a score beside those of keys, which gives nothing; or no tensors
 };
 
 // q, k, v [samples, heads here, sequence, head_dim] -> [samples * sequence, heads here * head_dim]. With dropout values may be of another width.
 // dropout.first_element: of the first sample's mask, that is sample * heads * sequence * sequence.
-at::Tensor causal_attention(const HeadOperands& operands, const AttentionMasks& masks, const Dropout& dropout);
+at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout);
+
+// The slopes of heads [first, first + count) of so many.
+struct HeadRange {
+  std::int64_t first = 0, count = 1;
+};
+at::Tensor alibi_slopes(std::int64_t heads, HeadRange range, at::TensorOptions options);
 
 }  // namespace executor

@@ -4,13 +4,17 @@
 #include <ATen/ops/index_select.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace executor {
 
-Embedding::Embedding(const LayerParts& layer, const SegmentSettings& settings)
+Embedding::Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings)
     : tokens_(find_leaf(layer, ".tokens.weight")),
       positions_(find_leaf(layer, ".positions.weight")),
+      norm_(find_norm(config, layer, ".norm")),
+      factor_(config.embedding_factor),
       sequence_(settings.sequence),
+      first_position_(config.position_offset),
       stretches_(settings.stretches),
       tensor_(settings.tensor) {}
 
@@ -32,20 +36,31 @@ void Embedding::add_by_position(const at::Tensor& stream, const at::Tensor& tabl
   for (TokenStretch left : stretches_)
     while (left.count > 0) {
       const std::int64_t position = left.first % sequence_, count = std::min(sequence_ - position, left.count);
-      const at::Tensor tokens = stream.narrow(0, left.begin, count), rows = table.narrow(0, position, count);
+      const at::Tensor tokens = stream.narrow(0, left.begin, count), rows = table.narrow(0, first_position_ + position, count);
       into_table ? rows.add_(tokens) : tokens.add_(rows);
       left = {.begin = left.begin + count, .first = left.first + count, .count = left.count - count};
     }
 }
 
-void Embedding::add_positions(at::Tensor& stream, const Dropout& dropout) const {
+NormActivations Embedding::add_positions(at::Tensor& stream, const Dropout& dropout) const {
+  if (factor_ != 1) stream.mul_(factor_);
   if (positions_.value.defined()) add_by_position(stream, positions_.value, /*into_table=*/false);
+  NormActivations kept;
+  if (norm_) {
+    ResidualStream sum{.value = stream, .addend = {}};
+    NormResult result = norm_forward(sum, *norm_);
+    stream = std::move(result.output);
+    kept = std::move(result.kept);
+  }
   apply_dropout(stream, dropout);
+  return kept;
 }
 
-void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout) const {
+void Embedding::positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept) const {
   apply_dropout(gradient, dropout);
+  if (norm_) gradient = norm_backward(kept, {.output = gradient, .stream = {}}, *norm_);
   if (positions_.value.defined()) add_by_position(gradient, positions_.gradient, /*into_table=*/true);
+  if (factor_ != 1) gradient.mul_(factor_);
 }
 
 void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, const at::Tensor& gradient) {

@@ -1,4 +1,4 @@
-// Layer 0: token embedding (its rows cut over tensor ranks) and learned positions. It has no input that needs a gradient, so both
+// Layer 0: token embedding (its rows cut over tensor ranks), its factor, learned positions, its norm. It has no input that needs a gradient, so both
 // directions are written out here, without autograd.
 #pragma once
 
@@ -12,13 +12,13 @@ void add_embedding_gradient(const at::Tensor& table, const at::Tensor& ids, cons
 
 class Embedding {
  public:
-  Embedding(const LayerParts& layer, const SegmentSettings& settings);
+  Embedding(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 
-  // ids [tokens] int64 -> [tokens, hidden]; rows that other tensor ranks own are zero. Learned positions are added by add_positions.
+  // ids [tokens] int64 -> [tokens, hidden]; rows that other tensor ranks own are zero. What is behind their sum is add_positions'.
   at::Tensor look_up(const at::Tensor& ids) const;
-  void add_positions(at::Tensor& stream, const Dropout& dropout) const;  // stream: of the settings' stretches
-  // Their backwards, the other way round; each adds to the gradient of its table. `gradient` is overwritten by the dropout.
-  void positions_backward(at::Tensor& gradient, const Dropout& dropout) const;
+  NormActivations add_positions(at::Tensor& stream, const Dropout& dropout) const;  // stream: of the settings' stretches. Kept: of the norm
+  // Their backwards, the other way round; each adds to the gradient of its table. `gradient` is overwritten.
+  void positions_backward(at::Tensor& gradient, const Dropout& dropout, const NormActivations& kept = {}) const;
   void look_up_backward(const at::Tensor& gradient, const at::Tensor& ids) const;
 
  private:
@@ -26,7 +26,9 @@ class Embedding {
   void add_by_position(const at::Tensor& stream, const at::Tensor& table, bool into_table) const;
 
   Leaf tokens_, positions_;
-  std::int64_t sequence_;
+  std::optional<NormLayer> norm_;
+  double factor_;
+  std::int64_t sequence_, first_position_;
   TokenStretches stretches_;
   TensorPosition tensor_;
 };

@@ -1,6 +1,8 @@
 #include "executor/model/experts.h"
 
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/sigmoid.h>
 
 #include <utility>
 
@@ -19,24 +21,37 @@ at::Tensor reordered(const at::Tensor& rows, const at::Tensor& order) { return o
 
 }  // namespace
 
-Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer)
+Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
     : form_(*config.experts),
-      activation_(config.activation),
+      gate_(gate_form(config)),
       gated_(config.gated_mlp),
+      share_(1.0 / static_cast<double>(tensor.degree)),
       router_(find_leaf(layer, ".mlp.router.weight")),
-      routed_{.up = find_leaf(layer, ".mlp.experts.up.weight"), .down = find_leaf(layer, ".mlp.experts.down.weight")},
+      router_bias_(find_leaf(layer, ".mlp.router.bias")),
+      correction_(find_leaf(layer, ".mlp.router.correction")),
+      shared_gate_(find_leaf(layer, ".mlp.shared.gate.weight")),
+      routed_{.up = find_leaf(layer, ".mlp.experts.up.weight"),
+              .down = find_leaf(layer, ".mlp.experts.down.weight"),
+              .up_bias = find_leaf(layer, ".mlp.experts.up.bias"),
+              .down_bias = find_leaf(layer, ".mlp.experts.down.bias")},
       shared_{.up = find_leaf(layer, ".mlp.shared.up.weight"), .down = find_leaf(layer, ".mlp.shared.down.weight")} {}
 
-at::Tensor Experts::activated(const at::Tensor& up) const {
-  return gated_ ? gated_activation(up, activation_) : activation(up, activation_);
+at::Tensor Experts::activated(const at::Tensor& up) const { return gated_ ? gated_activation(up, gate_) : activation(up, gate_.kind); }
+
+// Of tensor ranks a part of their sum, whatever the gate.
+at::Tensor Experts::shared(const at::Tensor& normalized) const {
+  const at::Tensor output = linear(activated(linear(normalized, shared_.up)), shared_.down);
+  return shared_gate_.value.defined() ? output * at::sigmoid(linear(normalized, shared_gate_)) : output;
 }
 
 at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, Recording records) const {
-  kept.routing = route(at::mm(normalized, router_.value.t()), form_);
+  const at::Tensor logits =
+      router_bias_.value.defined() ? at::addmm(router_bias_.value, normalized, router_.value.t()) : at::mm(normalized, router_.value.t());
+  kept.routing = route(logits, form_, correction_.value);
   kept.order = order_tokens(kept.routing, form_);
   if (shared_.up.value.defined())
     kept.shared_output = run(
-        kept.shared, normalized, [&](const at::Tensor& x) { return linear(activated(linear(x, shared_.up)), shared_.down); }, records.on);
+        kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); }, records.on);
   kept.normalized = normalized;
   return to_rows(normalized, kept.order);
 }
@@ -44,7 +59,8 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
 at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const {
   const RowCounts& held = kept.exchange.held;
   const auto products = [&](const at::Tensor& rows) {
-    return grouped_linear(activated(grouped_linear(rows, routed_.up, held)), routed_.down, held);
+    const at::Tensor inner = activated(grouped_linear(rows, {.weight = routed_.up, .bias = routed_.up_bias}, held));
+    return grouped_linear(inner, {.weight = routed_.down, .bias = routed_.down_bias, .share = share_}, held);
   };
   return reordered(run(kept.products, reordered(arrived, kept.exchange.sorted), products, records.on), kept.exchange.arrived);
 }
@@ -73,7 +89,8 @@ at::Tensor Experts::send_backward(const at::Tensor& gradient, ExpertActivations&
   const RoutingGradient routing{.weights = std::exchange(kept.weight_gradient, {}), .balance = balance};
   const at::Tensor logits = route_backward(kept.routing, routing, form_).to(sum.scalar_type());
   sum.addmm_(logits, router_.value);
-  PutOff::sum_or_keep({.output_gradient = logits, .input = std::exchange(kept.normalized, {}), .weight = router_.gradient, .bias = {}});
+  PutOff::sum_or_keep(
+      {.output_gradient = logits, .input = std::exchange(kept.normalized, {}), .weight = router_.gradient, .bias = router_bias_.gradient});
   return sum;
 }
 

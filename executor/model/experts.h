@@ -7,6 +7,7 @@
 // put out, and the gradients at the input and at the router's weights.
 #pragma once
 
+#include "executor/model/activation.h"
 #include "executor/model/piece.h"
 #include "executor/model/segment.h"
 #include "executor/model/token_exchange.h"
@@ -29,7 +30,7 @@ struct ExpertActivations {
 
 class Experts {
  public:
-  Experts(const sim::ModelConfig& config, const LayerParts& layer);
+  Experts(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor = {});
 
   const sim::ExpertForm& form() const { return form_; }
   // Rows by expert. records: the graphs of the pieces are kept for a backward.
@@ -46,16 +47,19 @@ class Experts {
   at::Tensor send_backward(const at::Tensor& gradient, ExpertActivations& kept, double balance) const;
 
  private:
-  struct Products {
+  struct Products {  // leaves without tensors where there are none
     Leaf up, down;
+    Leaf up_bias = {}, down_bias = {};
   };
   at::Tensor activated(const at::Tensor& up) const;
+  at::Tensor shared(const at::Tensor& normalized) const;
 
   sim::ExpertForm form_;
-  sim::Activation activation_;
+  GateForm gate_;
   bool gated_;
-  Leaf router_;
-  Products routed_, shared_;  // shared_: without tensors where there are none
+  double share_;  // of a bias that each tensor rank adds to its part of a sum
+  Leaf router_, router_bias_, correction_, shared_gate_;
+  Products routed_, shared_;
 };
 
 }  // namespace executor

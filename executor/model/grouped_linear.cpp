@@ -31,16 +31,20 @@ void for_each_expert(c10::ArrayRef<std::int64_t> counts, const Each& each) {
 }
 
 struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const RowCounts& counts) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const GroupedWeights& grouped, const RowCounts& counts) {
+    const Leaf &weight = grouped.weight, &bias = grouped.bias;
     context->save_for_backward({input});
     context->saved_data["weight"] = weight.value.detach();
     context->saved_data["weight_gradient"] = weight.gradient;
+    context->saved_data["bias_gradient"] = bias.gradient;
+    context->saved_data["share"] = grouped.share;
     context->saved_data["counts"] = counts;
     const std::int64_t outputs = weight.value.size(0) / static_cast<std::int64_t>(counts.size());
     const at::Tensor result = at::empty({input.size(0), outputs}, input.options()), weights = weight.value.detach();
     for_each_expert(counts, [&](const Expert& expert) {
       at::Tensor rows = expert.rows_of(result);
       at::mm_out(rows, expert.rows_of(input), expert.part_of(weights, outputs).t());
+      if (bias.value.defined()) rows.add_(expert.part_of(bias.value.detach(), outputs), grouped.share);
     });
     return result;
   }
@@ -49,6 +53,8 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
     const at::Tensor& gradient = gradients.front();
     const at::Tensor input = context->get_saved_variables().front().detach(), weights = context->saved_data["weight"].toTensor();
     const at::Tensor weight_gradient = context->saved_data["weight_gradient"].toTensor(), input_gradient = at::empty_like(input);
+    const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
+    const double share = context->saved_data["share"].toDouble();
     for_each_expert(context->saved_data["counts"].toIntVector(), [&](const Expert& expert) {
       const at::Tensor mine = expert.rows_of(gradient);
       at::Tensor rows = expert.rows_of(input_gradient);
@@ -56,7 +62,8 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
       PutOff::sum_or_keep({.output_gradient = mine,
                            .input = expert.rows_of(input),
                            .weight = expert.part_of(weight_gradient, gradient.size(1)),
-                           .bias = {}});
+                           .bias = bias_gradient.defined() ? expert.part_of(bias_gradient, gradient.size(1)) : at::Tensor(),
+                           .bias_share = share});
     });
     return {input_gradient, at::Tensor(), at::Tensor()};
   }
@@ -64,8 +71,8 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
 
 }  // namespace
 
-at::Tensor grouped_linear(const at::Tensor& rows, const Leaf& weight, const RowCounts& counts) {
-  return GroupedLinearFunction::apply(rows, weight, counts);
+at::Tensor grouped_linear(const at::Tensor& rows, const GroupedWeights& weights, const RowCounts& counts) {
+  return GroupedLinearFunction::apply(rows, weights, counts);
 }
 
 }  // namespace executor

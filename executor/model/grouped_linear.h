@@ -11,7 +11,12 @@ namespace executor {
 
 using RowCounts = std::vector<std::int64_t>;  // of each expert; may be 0
 
-// rows [sum of counts, inputs] -> [sum of counts, outputs]; weight [experts * outputs, inputs].
-at::Tensor grouped_linear(const at::Tensor& rows, const Leaf& weight, const RowCounts& counts);
+struct GroupedWeights {
+  Leaf weight;       // [experts * outputs, inputs]
+  Leaf bias = {};    // [experts * outputs], or none
+  double share = 1;  // of the bias that is added here, and of its gradient: others add the rest
+};
+// rows [sum of counts, inputs] -> [sum of counts, outputs].
+at::Tensor grouped_linear(const at::Tensor& rows, const GroupedWeights& weights, const RowCounts& counts);
 
 }  // namespace executor

@@ -1,5 +1,6 @@
 #include "executor/model/head.h"
 
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/mm.h>
 
 #include <algorithm>
@@ -11,24 +12,31 @@ namespace executor {
 
 // Tied, the weight is the token embedding's.
 Head::Head(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
-    : norm_{.kind = config.norm,
-            .epsilon = config.norm_epsilon,
-            .scale = find_leaf(layer, "head.norm.weight"),
-            .shift = find_leaf(layer, "head.norm.bias")},
-      weight_(find_leaf(layer, config.tied_embeddings ? "embedding.tokens.weight" : "head.weight")) {
+    : norm_(find_norm(config, layer, "head.norm")),
+      weight_(find_leaf(layer, config.tied_embeddings ? "embedding.tokens.weight" : "head.weight")),
+      bias_(find_leaf(layer, "head.bias")),
+      cap_(config.logit_cap),
+      factor_(config.logit_factor) {
   const std::int64_t columns = weight_.value.size(0), first = tensor.rank * columns;
   vocabulary_ = {.first = first, .real = std::clamp<std::int64_t>(config.vocabulary - first, 0, columns)};
 }
 
 at::Tensor Head::normalized(HeadActivations& kept, ResidualStream stream) const {
-  NormResult result = norm_forward(stream, norm_);
+  if (!norm_) {
+    sum_up(stream);
+    return stream.value;
+  }
+  NormResult result = norm_forward(stream, *norm_);
   kept.norm = std::move(result.kept);
   return result.output;
 }
 
 void Head::logits(HeadActivations& kept, at::Tensor normalized, const at::Tensor& targets) const {
   kept.normalized = std::move(normalized);
-  kept.entropy.logits = at::mm(kept.normalized, weight_.value.t());
+  kept.entropy.logits =
+      bias_.value.defined() ? at::addmm(bias_.value, kept.normalized, weight_.value.t()) : at::mm(kept.normalized, weight_.value.t());
+  if (factor_ != 1) kept.entropy.logits.mul_(factor_);
+  if (cap_ > 0) kept.entropy.logits.div_(cap_).tanh_().mul_(cap_);
   kept.entropy.targets = targets;
   kept.entropy.maximum = empty_maximum(kept.entropy.logits);
   local_maximum(kept.entropy.maximum, kept.entropy.logits, vocabulary_);
@@ -42,15 +50,18 @@ void Head::exponentials(HeadActivations& kept) const {
 at::Tensor Head::losses(const HeadActivations& kept) const { return token_losses(kept.sums); }
 
 at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
+  const at::Tensor slope = cap_ > 0 ? kept.entropy.logits.div(cap_).square_().neg_().add_(1) : at::Tensor();
   loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
   const CrossEntropyTargets entropy = std::exchange(kept.entropy, {});
+  if (slope.defined()) entropy.logits.mul_(slope);
+  if (factor_ != 1) entropy.logits.mul_(factor_);
   PutOff::sum_or_keep(
-      {.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = {}});
+      {.output_gradient = entropy.logits, .input = std::exchange(kept.normalized, {}), .weight = weight_.gradient, .bias = bias_.gradient});
   return at::mm(entropy.logits, weight_.value);
 }
 
 at::Tensor Head::norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const {
-  return executor::norm_backward(kept.norm, {.output = gradient, .stream = {}}, norm_);
+  return norm_ ? executor::norm_backward(kept.norm, {.output = gradient, .stream = {}}, *norm_) : gradient;
 }
 
 }  // namespace executor

@@ -32,8 +32,9 @@ class Head {
   at::Tensor norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const;
 
  private:
-  NormLayer norm_;
-  Leaf weight_;
+  std::optional<NormLayer> norm_;
+  Leaf weight_, bias_;
+  double cap_, factor_;  // of logits: cap tanh(factor l / cap); 0 and 1: as they are
   VocabularyShard vocabulary_;
 };
 

@@ -17,10 +17,14 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+struct TurnedHeads {
+  std::int64_t count = 0, width = 0, half = 0;  // pairs (i, i + half); the rest of a width stays
+};
 // Turns heads of one token: the first `count` of them. direction -1 turns back.
 template <class Number, class Wide = at::opmath_type<Number>>
-void turn(Number* token, std::int64_t count, std::int64_t half, const Number* cosine, const Number* sine, Wide direction) {
-  for (std::int64_t head = 0; head < count; ++head, token += 2 * half)
+void turn(Number* token, const TurnedHeads& heads, const Number* cosine, const Number* sine, Wide direction) {
+  const std::int64_t half = heads.half;
+  for (std::int64_t head = 0; head < heads.count; ++head, token += heads.width)
     for (std::int64_t i = 0; i < half; ++i) {
       const auto turned = turned_pair<Wide>(token[i], token[i + half], cosine[i], static_cast<Wide>(sine[i]) * direction);
       token[i] = static_cast<Number>(turned.first);
@@ -30,10 +34,12 @@ void turn(Number* token, std::int64_t count, std::int64_t half, const Number* co
 
 // All heads at once, by LibTorch's operators: for a device without a loop of ours.
 void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
-  const std::int64_t half = shape.head_dim / 2;
+  const std::int64_t half = table.size(2);
   const auto wide = at::toOpMathType(joint.scalar_type());
-  const at::Tensor heads =
-      joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, 2, half}).narrow(2, 0, shape.heads + shape.kv_heads);
+  const at::Tensor heads = joint.view({-1, shape.sequence, shape.heads + 2 * shape.kv_heads, shape.head_dim})
+                               .narrow(2, 0, shape.heads + shape.kv_heads)
+                               .narrow(3, 0, 2 * half)
+                               .unflatten(3, {2, half});
   const at::Tensor first = heads.select(3, 0).to(wide), second = heads.select(3, 1).to(wide);
   const at::Tensor angles = table.to(wide).unsqueeze(2), along = angles[0], turned = angles[1].mul(direction == Turn::Forth ? 1 : -1);
   heads.copy_(at::stack({first * along - second * turned, second * along + first * turned}, 3));
@@ -43,24 +49,25 @@ void turn_composed(const at::Tensor& joint, const HeadShape& shape, const at::Te
 
 void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction) {
   if (!table.defined()) return;
-  if (on_device::has_kernels(joint)) {
+  const std::int64_t half = table.size(2);
+  if (on_device::has_kernels(joint) && 2 * half == shape.head_dim) {
     return on_device::turn_heads(joint, table,
                                  {.tokens = joint.size(0),
                                   .width = shape.width(),
                                   .turned = shape.heads + shape.kv_heads,
-                                  .half = shape.head_dim / 2,
+                                  .half = half,
                                   .sequence = shape.sequence,
                                   .is_back = direction == Turn::Back});
   }
   if (!joint.is_cpu()) return turn_composed(joint, shape, table, direction);
-  const std::int64_t half = shape.head_dim / 2;
+  const TurnedHeads turned{.count = shape.heads + shape.kv_heads, .width = shape.head_dim, .half = half};
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kBFloat16, at::kHalf, joint.scalar_type(), "apply_rotary", [&] {
     const scalar_t* cosine = table.data_ptr<scalar_t>();
     const scalar_t* sine = cosine + shape.sequence * half;
     for (std::int64_t token = 0; token < joint.size(0); ++token) {
       const std::int64_t position = token % shape.sequence;
-      turn(joint.data_ptr<scalar_t>() + token * shape.width(), shape.heads + shape.kv_heads, half, cosine + position * half,
-           sine + position * half, at::opmath_type<scalar_t>(direction == Turn::Forth ? 1 : -1));
+      turn(joint.data_ptr<scalar_t>() + token * shape.width(), turned, cosine + position * half, sine + position * half,
+           at::opmath_type<scalar_t>(direction == Turn::Forth ? 1 : -1));
     }
   });
 }

@@ -20,7 +20,8 @@ struct HeadShape {
 };
 
 enum class Turn { Forth, Back };
-// Turns the queries and keys of `joint` in place by the angles of a rotary_table(). Pairs are (i, i + head_dim / 2), as Hugging Face has them; a table without a tensor turns nothing. Row i stands at the table's row i mod shape.sequence.
+// Turns the queries and keys of `joint` in place by the angles of a rotary_table(): of a head as many numbers, its first ones, as the table has angles for.
+// Pairs are (i, i + half of those), as Hugging Face has them; a table without a tensor turns nothing. Row i stands at the table's row i mod shape.sequence.
 void apply_rotary(const at::Tensor& joint, const HeadShape& shape, const at::Tensor& table, Turn direction);
 
 struct HeadOperands {

@@ -179,10 +179,10 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
   return {operands[0], operands[1], operands[2]};
 }
 
-at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
-                            const AttentionMasks& masks, const Dropout& dropout) {
+at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const ScoreForm& masks,
+                            const Dropout& dropout) {
   if (dropout.probability > 0)
-    return causal_attention(latent_heads(layer, normalized, rotary, {layer.form.key_width(), layer.form.v_dim}), masks, dropout);
+    return attend_heads(latent_heads(layer, normalized, rotary, {layer.form.key_width(), layer.form.v_dim}), masks, dropout);
   return fused_attention(latent_heads(layer, normalized, rotary, fused_widths(layer, normalized)),
                          {layer.form.key_width(), layer.form.v_dim});
 }

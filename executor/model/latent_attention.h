@@ -42,7 +42,7 @@ at::Tensor latent_joint(const LatentProjections& layer, const at::Tensor& normal
 at::Tensor latent_mixed(const at::Tensor& joint, const HeadShape& heads, std::int64_t value_dim);
 
 // The whole of it: [tokens, hidden] -> [tokens, heads * v_dim].
-at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
-                            const AttentionMasks& masks, const Dropout& dropout);
+at::Tensor latent_attention(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary, const ScoreForm& masks,
+                            const Dropout& dropout);
 
 }  // namespace executor

@@ -10,18 +10,18 @@ namespace executor {
 namespace {
 
 NormResult layer_norm(const at::Tensor& input, const NormLayer& layer) {
-  const auto [output, mean, inverse] = at::native_layer_norm(input, {input.size(1)}, layer.scale.value, layer.shift.value, layer.epsilon);
+  const auto [output, mean, inverse] = at::native_layer_norm(input, {input.size(1)}, layer.factor(), layer.shift.value, layer.epsilon);
   return {output, {input, mean, inverse}};
 }
 
 NormResult rms_norm(const at::Tensor& input, const NormLayer& layer) {
-  const auto [output, inverse] = rms_norm_forward(input, layer.scale.value, layer.epsilon);
+  const auto [output, inverse] = rms_norm_forward(input, layer.factor(), layer.epsilon);
   return {output, {input, {}, inverse}};
 }
 
 at::Tensor layer_norm_backward(const NormActivations& kept, const at::Tensor& gradient, const NormLayer& layer) {
   const auto [input_gradient, scale_gradient, shift_gradient] = at::native_layer_norm_backward(
-      gradient, kept.input, {kept.input.size(1)}, kept.mean, kept.inverse, layer.scale.value, layer.shift.value, {true, true, true});
+      gradient, kept.input, {kept.input.size(1)}, kept.mean, kept.inverse, layer.factor(), layer.shift.value, {true, true, true});
   layer.scale.gradient.add_(scale_gradient);
   layer.shift.gradient.add_(shift_gradient);
   return input_gradient;
@@ -33,7 +33,7 @@ NormResult norm_forward(ResidualStream& stream, const NormLayer& layer) {
   if (on_device::has_norm(stream.value)) {
     const at::Tensor addend = std::exchange(stream.addend, {});
     const on_device::NormOutput result =
-        on_device::norm_forward({stream.value, addend}, {layer.scale.value, layer.shift.value}, layer.epsilon);
+        on_device::norm_forward({stream.value, addend}, {layer.factor(), layer.shift.value}, layer.epsilon);
     return {result.output, {stream.value, result.mean, result.inverse}};
   }
   sum_up(stream);
@@ -48,14 +48,13 @@ at::Tensor norm_backward(const NormActivations& kept, const NormOutputGradients&
                                      .input = kept.input,
                                      .mean = kept.mean,
                                      .inverse = kept.inverse,
-                                     .scale = layer.scale.value},
+                                     .scale = layer.factor()},
                                     {layer.scale.gradient, layer.shift.gradient});
   const at::Tensor through =
       layer.kind == sim::Norm::LayerNorm
           ? layer_norm_backward(kept, output_gradient, layer)
-          : rms_norm_backward(
-                {.input = kept.input, .inverse = kept.inverse, .scale = layer.scale.value, .output_gradient = output_gradient},
-                layer.scale.gradient);
+          : rms_norm_backward({.input = kept.input, .inverse = kept.inverse, .scale = layer.factor(), .output_gradient = output_gradient},
+                              layer.scale.gradient);
   return gradients.stream.defined() ? through.add_(gradients.stream) : through;
 }
 

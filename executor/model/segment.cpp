@@ -4,6 +4,7 @@
 
 #include "executor/model/activation.h"
 #include "executor/model/attention.h"
+#include "executor/model/head_norm.h"
 #include "executor/model/latent_attention.h"
 #include "executor/model/linear.h"
 
@@ -16,11 +17,11 @@ struct SegmentNames {
   std::string of(const std::string& parameter) const { return "." + segment + "." + parameter; }
 };
 
-NormLayer norm_layer(const sim::ModelConfig& config, const LayerParts& layer, const SegmentNames& names) {
-  return {.kind = config.norm,
-          .epsilon = config.norm_epsilon,
-          .scale = find_leaf(layer, names.of("norm.weight")),
-          .shift = find_leaf(layer, names.of("norm.bias"))};
+// Where blocks are parallel and share a norm, that of the feed-forward is attention's.
+SegmentNorms segment_norms(const sim::ModelConfig& config, const LayerParts& layer, const SegmentNames& names) {
+  const bool reads_attentions = config.parallel_blocks && config.shared_norm;
+  return {.before = find_norm(config, layer, reads_attentions ? ".attention.norm" : names.of("norm")),
+          .behind = find_norm(config, layer, names.of("norm_behind"))};
 }
 
 SegmentLeaves segment_leaves(const LayerParts& layer, const SegmentNames& names, TensorPosition tensor) {
@@ -35,17 +36,21 @@ SegmentLeaves segment_leaves(const LayerParts& layer, const SegmentNames& names,
 
 }  // namespace
 
-BlockSegment::BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle, Joint joint)
-    : norm_(std::move(norm)), leaves_(std::move(leaves)), middle_(std::move(middle)), joint_(std::move(joint)) {}
+BlockSegment::BlockSegment(SegmentNorms norms, SegmentLeaves leaves, SegmentFunctions functions)
+    : norms_(std::move(norms)), leaves_(std::move(leaves)), functions_(std::move(functions)) {}
 
 at::Tensor BlockSegment::core(const at::Tensor& normalized, const Dropout& scores) const {
-  return out_product(middle_(in_product(normalized), scores));
+  return out_product(functions_.middle(in_product(normalized), scores));
 }
 
 at::Tensor BlockSegment::in_product(const at::Tensor& normalized) const {
-  return leaves_.in_weight.value.defined() ? linear(normalized, leaves_.in_weight, leaves_.in_bias) : normalized;
+  if (!leaves_.in_weight.value.defined()) return normalized;
+  const at::Tensor product = linear(normalized, leaves_.in_weight, leaves_.in_bias);
+  return functions_.behind_in ? functions_.behind_in(product) : product;
 }
-at::Tensor BlockSegment::joint(const at::Tensor& normalized) const { return joint_ ? joint_(normalized) : in_product(normalized); }
+at::Tensor BlockSegment::joint(const at::Tensor& normalized) const {
+  return functions_.joint ? functions_.joint(normalized) : in_product(normalized);
+}
 at::Tensor BlockSegment::out_product(const at::Tensor& mixed) const { return linear(mixed, leaves_.out_weight, leaves_.out_bias); }
 
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
@@ -54,36 +59,72 @@ Leaf find_leaf(const LayerParts& layer, std::string_view suffix) {
   return {};
 }
 
+NormLayer norm_layer(const sim::ModelConfig& config, const LayerParts& layer, const std::string& name) {
+  return {.kind = config.norm,
+          .epsilon = config.norm_epsilon,
+          .scale = find_leaf(layer, name + ".weight"),
+          .shift = find_leaf(layer, name + ".bias"),
+          .offset = config.offset_norm};
+}
+
+std::optional<NormLayer> find_norm(const sim::ModelConfig& config, const LayerParts& layer, const std::string& name) {
+  const NormLayer norm = norm_layer(config, layer, name);
+  return norm.scale.value.defined() ? std::optional(norm) : std::nullopt;
+}
+
+namespace {
+
+ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
+  const std::int64_t heads = config.heads / settings.tensor.degree, first = settings.tensor.rank * heads;
+  ScoreForm form{.heads = config.heads,
+                 .first_head = first,
+                 .keeps_scores = settings.keeps_scores,
+                 .is_causal = !config.bidirectional,
+                 .window = settings.window,
+                 .scale = config.score_scale,
+                 .cap = config.score_cap,
+                 .sinks = find_leaf(layer, ".attention.sinks")};
+  if (config.position == sim::Position::Alibi)
+    form.slopes = alibi_slopes(config.heads, {.first = first, .count = heads}, layer.leaves.front().value.options());
+  return form;
+}
+
+}  // namespace
+
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const HeadShape shape{.heads = config.heads / settings.tensor.degree,
                         .kv_heads = config.kv_heads / settings.tensor.degree,
                         .head_dim = config.head_dim,
                         .sequence = settings.sequence};
-  const AttentionMasks masks{
-      .heads = config.heads, .first_head = settings.tensor.rank * shape.heads, .keeps_scores = settings.keeps_scores};
   const SegmentNames names{"attention", "qkv", "projection"};
+  const auto segment = [&](SegmentFunctions functions) {
+    return BlockSegment(segment_norms(config, layer, names), segment_leaves(layer, names, settings.tensor), std::move(functions));
+  };
+  const ScoreForm form = score_form(config, layer, settings);
   if (config.attention.kind == sim::AttentionKind::Latent)
-    return BlockSegment(
-        norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
-        [projections = latent_projections(config, layer, settings), masks, rotary = settings.rotary](const at::Tensor& normalized,
-                                                                                                     const Dropout& scores) {
-          return latent_attention(projections, normalized, rotary, masks, scores);
-        },
-        [projections = latent_projections(config, layer, settings), rotary = settings.rotary](const at::Tensor& normalized) {
-          return latent_joint(projections, normalized, rotary);
-        });
-  return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
-                      [shape, masks, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
-                        return causal_attention(split_heads(joint, shape, rotary), masks, scores);
-                      });
+    return segment({.middle = [projections = latent_projections(config, layer, settings), form, rotary = settings.rotary](
+                                  const at::Tensor& normalized,
+                                  const Dropout& scores) { return latent_attention(projections, normalized, rotary, form, scores); },
+                    .joint = [projections = latent_projections(config, layer, settings), rotary = settings.rotary](
+                                 const at::Tensor& normalized) { return latent_joint(projections, normalized, rotary); }});
+  SegmentFunctions functions{.middle = [shape, form, rotary = settings.rotary](const at::Tensor& joint, const Dropout& scores) {
+    return attend_heads(split_heads(joint, shape, rotary), form, scores);
+  }};
+  if (config.qk_norm != sim::QkNorm::None)
+    functions.behind_in = [shape, norms = HeadNorms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
+                                                    .keys = norm_layer(config, layer, names.of("k_head_norm")),
+                                                    .is_joint = config.qk_norm == sim::QkNorm::Joint}](const at::Tensor& joint) {
+      return norm_heads(joint, shape, norms);
+    };
+  return segment(std::move(functions));
 }
 
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const SegmentNames names{"mlp", "up", "down"};
-  return BlockSegment(norm_layer(config, layer, names), segment_leaves(layer, names, settings.tensor),
-                      [kind = config.activation, gated = config.gated_mlp](const at::Tensor& up, const Dropout&) {
-                        return gated ? gated_activation(up, kind) : activation(up, kind);
-                      });
+  return BlockSegment(segment_norms(config, layer, names), segment_leaves(layer, names, settings.tensor),
+                      {.middle = [gate = gate_form(config), gated = config.gated_mlp](const at::Tensor& up, const Dropout&) {
+                        return gated ? gated_activation(up, gate) : activation(up, gate.kind);
+                      }});
 }
 
 }  // namespace executor

@@ -1,13 +1,14 @@
 // A block's segment, Attention or Mlp: norm -> core, which is in -> middle -> out as LibTorch operators. The norm, and what follows the core (sum over
-// tensor ranks, bias, dropout, residual sum), are written out without autograd (norm.h, residual.h), because communication may come between.
+// tensor ranks, bias, norm, dropout, residual sum), are written out without autograd (norm.h, residual.h), because communication may come between.
 //
-//   Attention: in = qkv, middle = heads, rotary, causal attention, out = projection        Mlp: in = up (| gate), middle = activation, out = down
+//   Attention: in = qkv (, norms of heads), middle = heads, rotary, attention, out = projection        Mlp: in = up (| gate), middle = activation, out = down
 //   latent attention: without in, middle = latent_attention.h
 //
 // Built from ModelGraph's parameters of one layer; holds views of the weights, no activations.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "executor/model/norm.h"
@@ -23,14 +24,23 @@ struct SegmentLeaves {      // shift and biases: without tensors where the model
   Leaf late_bias;  // the output's, where it is added after the sum over tensor ranks
 };
 
+// Where a network has them. A segment without one reads the stream itself.
+struct SegmentNorms {
+  std::optional<NormLayer> before, behind;
+};
+struct SegmentFunctions {
+  // scores: dropout of attention's probabilities; the feed-forward network has none.
+  std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)> middle;
+  std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;   // without one: nothing stands between in and middle
+  std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;  // without one: `in` and what is behind it
+};
+
 class BlockSegment {
  public:
-  // scores: dropout of attention's probabilities; the feed-forward network has none.
-  using Middle = std::function<at::Tensor(const at::Tensor& joint, const Dropout& scores)>;
-  using Joint = std::function<at::Tensor(const at::Tensor& normalized)>;  // without one: `in` alone
-  BlockSegment(NormLayer norm, SegmentLeaves leaves, Middle middle, Joint joint = nullptr);
+  BlockSegment(SegmentNorms norms, SegmentLeaves leaves, SegmentFunctions functions);
 
-  const NormLayer& norm() const { return norm_; }
+  const std::optional<NormLayer>& norm() const { return norms_.before; }
+  const std::optional<NormLayer>& norm_behind() const { return norms_.behind; }
   at::Tensor core(const at::Tensor& normalized,
                   const Dropout& scores = {}) const;  // [tokens, hidden]; with tensor ranks a part of their sum
   // The core's two ends, where its middle is made elsewhere (context parallelism): queries, keys and values side by side, and the product behind.
@@ -41,10 +51,9 @@ class BlockSegment {
  private:
   at::Tensor in_product(const at::Tensor& normalized) const;
 
-  NormLayer norm_;
+  SegmentNorms norms_;
   SegmentLeaves leaves_;
-  Middle middle_;
-  Joint joint_;
+  SegmentFunctions functions_;
 };
 
 // `leaves` in the order of `parameters`; names tell which is which.
@@ -58,11 +67,15 @@ struct SegmentSettings {
   TensorPosition tensor;
   TokenStretches stretches = {};  // which tokens of a microbatch the stream holds
   bool keeps_scores = true;       // false: attention with dropout computes its probabilities again in the backward
-  at::Tensor rotary;              // rotary_table(), shared by all blocks; without a tensor for learned positions
+  at::Tensor rotary;              // rotary_table(), shared by blocks; without a tensor where none turns
+  std::int64_t window = 0;        // keys in sight of a query; 0: all
 };
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 
+// The norm of this name behind "layer".
+NormLayer norm_layer(const sim::ModelConfig& config, const LayerParts& layer, const std::string& name);
+std::optional<NormLayer> find_norm(const sim::ModelConfig& config, const LayerParts& layer, const std::string& name);
 // The leaf whose parameter's name ends with `suffix`; a leaf without tensors when there is none.
 Leaf find_leaf(const LayerParts& layer, std::string_view suffix);
 

@@ -14,7 +14,7 @@ WeightGradients* current = nullptr;
 
 void WeightGradients::sum(const Product& product) {
   add_product(product.weight, product.output_gradient.t(), product.input);
-  if (product.bias.defined()) product.bias.add_(product.output_gradient.sum(0));
+  if (product.bias.defined()) product.bias.add_(product.output_gradient.sum(0), product.bias_share);
 }
 
 void WeightGradients::perform() {

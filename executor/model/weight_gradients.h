@@ -14,6 +14,7 @@ class WeightGradients {
   struct Product {
     at::Tensor output_gradient, input;  // [tokens, outputs], [tokens, inputs]
     at::Tensor weight, bias;            // the places of the gradients; without a bias: none
+    double bias_share = 1;              // of the bias's: other ranks have the rest
   };
   void add(Product product) { products_.push_back(std::move(product)); }
   void perform();  // all of them, and forgets them

@@ -138,7 +138,7 @@ at::Tensor DealtAttention::attended(const at::Tensor& joint) const {
                        .kv_heads = shape_->heads.kv_heads / shape_->ranks,
                        .head_dim = shape_->heads.head_dim,
                        .sequence = shape_->heads.sequence * shape_->ranks};
-  if (shape_->value_dim == here.head_dim) return causal_attention(split_heads(joint, here, shape_->rotary), {}, {});
+  if (shape_->value_dim == here.head_dim) return attend_heads(split_heads(joint, here, shape_->rotary), {}, {});
   return latent_mixed(joint, here, shape_->value_dim);
 }
 

@@ -1,7 +1,9 @@
 #include "executor/training/hugging_face.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
+#include <span>
 
 #include "executor/training/hugging_face_files.h"
 #include "executor/training/saved_state.h"
@@ -19,11 +22,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "{}": the number of the block; "{e}": each expert's, one after the other.
+enum class Layout : std::uint8_t {
+  Plain,
+  Transposed,  // of GPT-2: weights are [inputs, outputs]
+  Groups,      // queries, then the key and the value of each group of heads, group after group
+  Neighbours,  // positions turn neighbours (2i, 2i + 1) of a head; ours (i, i + half)
+  Packed,      // of all experts in one tensor, [experts, inputs, outputs]
+  PackedPairs  // likewise, gate and up in turns
+};
+
+// "{}": the number of the block; "{e}": each expert's, one after the other. `ours`: a module, or a parameter whose name has no "weight" there.
 struct Row {
   std::string_view ours;
   std::array<std::string_view, 3> theirs;
-  bool is_conv1d = false;  // of GPT-2: weights are [inputs, outputs]
+  Layout layout = Layout::Plain;
 };
 constexpr std::string_view kExpert = "{e}", kHead = "lm_head.weight";
 
@@ -31,11 +43,11 @@ constexpr auto kGpt2 = std::to_array<Row>({
     {"embedding.tokens", {"transformer.wte"}},
     {"embedding.positions", {"transformer.wpe"}},
     {"attention.norm", {"transformer.h.{}.ln_1"}},
-    {"attention.qkv", {"transformer.h.{}.attn.c_attn"}, true},
-    {"attention.projection", {"transformer.h.{}.attn.c_proj"}, true},
+    {"attention.qkv", {"transformer.h.{}.attn.c_attn"}, Layout::Transposed},
+    {"attention.projection", {"transformer.h.{}.attn.c_proj"}, Layout::Transposed},
     {"mlp.norm", {"transformer.h.{}.ln_2"}},
-    {"mlp.up", {"transformer.h.{}.mlp.c_fc"}, true},
-    {"mlp.down", {"transformer.h.{}.mlp.c_proj"}, true},
+    {"mlp.up", {"transformer.h.{}.mlp.c_fc"}, Layout::Transposed},
+    {"mlp.down", {"transformer.h.{}.mlp.c_proj"}, Layout::Transposed},
     {"head.norm", {"transformer.ln_f"}},
     {"head", {"lm_head"}},
 });
@@ -50,11 +62,15 @@ constexpr auto kLlama = std::to_array<Row>({
     {"attention.kv_down", {"model.layers.{}.self_attn.kv_a_proj_with_mqa"}},
     {"attention.kv_norm", {"model.layers.{}.self_attn.kv_a_layernorm"}},
     {"attention.kv_up", {"model.layers.{}.self_attn.kv_b_proj"}},
+    {"attention.q_head_norm", {"model.layers.{}.self_attn.q_norm"}},
+    {"attention.k_head_norm", {"model.layers.{}.self_attn.k_norm"}},
+    {"attention.sinks", {"model.layers.{}.self_attn.sinks"}},
     {"attention.projection", {"model.layers.{}.self_attn.o_proj"}},
     {"mlp.norm", {"model.layers.{}.post_attention_layernorm"}},
     {"mlp.up", {"model.layers.{}.mlp.gate_proj", "model.layers.{}.mlp.up_proj"}},
     {"mlp.down", {"model.layers.{}.mlp.down_proj"}},
     {"mlp.router", {"model.layers.{}.mlp.gate"}},
+    {"mlp.router.correction", {"model.layers.{}.mlp.gate.e_score_correction_bias"}},
     {"mlp.experts.up", {"model.layers.{}.mlp.experts.{e}.gate_proj", "model.layers.{}.mlp.experts.{e}.up_proj"}},
     {"mlp.experts.down", {"model.layers.{}.mlp.experts.{e}.down_proj"}},
     {"mlp.shared.up", {"model.layers.{}.mlp.shared_experts.gate_proj", "model.layers.{}.mlp.shared_experts.up_proj"}},
@@ -69,34 +85,130 @@ constexpr auto kMixtral = std::to_array<Row>({
     {"mlp.experts.up", {"model.layers.{}.block_sparse_moe.experts.{e}.w1", "model.layers.{}.block_sparse_moe.experts.{e}.w3"}},
     {"mlp.experts.down", {"model.layers.{}.block_sparse_moe.experts.{e}.w2"}},
 });
-
-// Families whose classes hold weights that this network has not, or a router that learns otherwise.
-struct Foreign {
-  std::string_view family, what;
-};
-constexpr auto kForeign = std::to_array<Foreign>({
-    {"qwen2_moe", "a gate in front of the shared expert"},
-    {"qwen3_moe", "norms of queries and keys"},
-    {"olmoe", "norms of queries and keys"},
-    {"grok-1", "norms behind attention and experts"},
-    {"kimi_k2", "a correction of the router's scores that is no gradient's"},
-    {"deepseek_v3", "a correction of the router's scores that is no gradient's"},
+constexpr auto kQwen2Moe = std::to_array<Row>({
+    {"mlp.shared.up", {"model.layers.{}.mlp.shared_expert.gate_proj", "model.layers.{}.mlp.shared_expert.up_proj"}},
+    {"mlp.shared.down", {"model.layers.{}.mlp.shared_expert.down_proj"}},
+    {"mlp.shared.gate", {"model.layers.{}.mlp.shared_expert_gate"}},
 });
-// Families whose weights have the names of these tables.
-constexpr std::string_view kNamed[] = {"gpt2",  "llama",    "mistral",     "qwen2",       "mixtral", "qwen2_moe", "qwen3_moe",
-                                       "olmoe", "deepseek", "deepseek_v2", "deepseek_v3", "kimi_k2", "grok-1"};
+constexpr auto kGptOss = std::to_array<Row>({
+    {"mlp.router", {"model.layers.{}.mlp.router"}},
+    {"mlp.experts.up.weight", {"model.layers.{}.mlp.experts.gate_up_proj"}, Layout::PackedPairs},
+    {"mlp.experts.up.bias", {"model.layers.{}.mlp.experts.gate_up_proj_bias"}, Layout::PackedPairs},
+    {"mlp.experts.down.weight", {"model.layers.{}.mlp.experts.down_proj"}, Layout::Packed},
+    {"mlp.experts.down.bias", {"model.layers.{}.mlp.experts.down_proj_bias"}, Layout::Packed},
+});
+constexpr auto kGemma2 = std::to_array<Row>({
+    {"attention.norm_behind", {"model.layers.{}.post_attention_layernorm"}},
+    {"mlp.norm", {"model.layers.{}.pre_feedforward_layernorm"}},
+    {"mlp.norm_behind", {"model.layers.{}.post_feedforward_layernorm"}},
+});
+constexpr auto kPhi3 = std::to_array<Row>({
+    {"attention.qkv", {"model.layers.{}.self_attn.qkv_proj"}},
+    {"mlp.up", {"model.layers.{}.mlp.gate_up_proj"}},
+});
+constexpr auto kGlm4 = std::to_array<Row>({
+    {"attention.qkv",
+     {"model.layers.{}.self_attn.q_proj", "model.layers.{}.self_attn.k_proj", "model.layers.{}.self_attn.v_proj"},
+     Layout::Neighbours},
+    {"attention.norm_behind", {"model.layers.{}.post_self_attn_layernorm"}},
+    {"mlp.norm_behind", {"model.layers.{}.post_mlp_layernorm"}},
+    {"mlp.up", {"model.layers.{}.mlp.gate_up_proj"}},
+});
+constexpr auto kStarcoder2 = std::to_array<Row>({
+    {"mlp.up", {"model.layers.{}.mlp.c_fc"}},
+    {"mlp.down", {"model.layers.{}.mlp.c_proj"}},
+});
+
+constexpr auto kGptNeox = std::to_array<Row>({
+    {"embedding.tokens", {"gpt_neox.embed_in"}},
+    {"attention.norm", {"gpt_neox.layers.{}.input_layernorm"}},
+    {"attention.qkv", {"gpt_neox.layers.{}.attention.query_key_value"}, Layout::Groups},
+    {"attention.projection", {"gpt_neox.layers.{}.attention.dense"}},
+    {"mlp.norm", {"gpt_neox.layers.{}.post_attention_layernorm"}},
+    {"mlp.up", {"gpt_neox.layers.{}.mlp.dense_h_to_4h"}},
+    {"mlp.down", {"gpt_neox.layers.{}.mlp.dense_4h_to_h"}},
+    {"head.norm", {"gpt_neox.final_layer_norm"}},
+    {"head", {"embed_out"}},
+});
+constexpr auto kBloom = std::to_array<Row>({
+    {"embedding.tokens", {"transformer.word_embeddings"}},
+    {"embedding.norm", {"transformer.word_embeddings_layernorm"}},
+    {"attention.norm", {"transformer.h.{}.input_layernorm"}},
+    {"attention.qkv", {"transformer.h.{}.self_attention.query_key_value"}, Layout::Groups},
+    {"attention.projection", {"transformer.h.{}.self_attention.dense"}},
+    {"mlp.norm", {"transformer.h.{}.post_attention_layernorm"}},
+    {"mlp.up", {"transformer.h.{}.mlp.dense_h_to_4h"}},
+    {"mlp.down", {"transformer.h.{}.mlp.dense_4h_to_h"}},
+    {"head.norm", {"transformer.ln_f"}},
+    {"head", {"lm_head"}},
+});
+constexpr auto kFalconOfTwoNorms = std::to_array<Row>({
+    {"attention.norm", {"transformer.h.{}.ln_attn"}},
+    {"mlp.norm", {"transformer.h.{}.ln_mlp"}},
+});
+constexpr auto kOpt = std::to_array<Row>({
+    {"embedding.tokens", {"model.decoder.embed_tokens"}},
+    {"embedding.positions", {"model.decoder.embed_positions"}},
+    {"attention.norm", {"model.decoder.layers.{}.self_attn_layer_norm"}},
+    {"attention.qkv",
+     {"model.decoder.layers.{}.self_attn.q_proj", "model.decoder.layers.{}.self_attn.k_proj", "model.decoder.layers.{}.self_attn.v_proj"}},
+    {"attention.projection", {"model.decoder.layers.{}.self_attn.out_proj"}},
+    {"mlp.norm", {"model.decoder.layers.{}.final_layer_norm"}},
+    {"mlp.up", {"model.decoder.layers.{}.fc1"}},
+    {"mlp.down", {"model.decoder.layers.{}.fc2"}},
+    {"head.norm", {"model.decoder.final_layer_norm"}},
+    {"head", {"lm_head"}},
+});
+
+// Families whose weights have the names of these tables; `instead` of rows of the same parameters.
+struct FamilyNames {
+  std::string_view family;
+  std::span<const Row> rows, instead = {};
+};
+constexpr FamilyNames kFamilies[] = {
+    {"gpt2", kGpt2},
+    {"llama", kLlama},
+    {"mistral", kLlama},
+    {"qwen2", kLlama},
+    {"qwen3", kLlama},
+    {"gemma", kLlama},
+    {"gemma2", kLlama, kGemma2},
+    {"gemma3_text", kLlama, kGemma2},
+    {"olmo2", kLlama, kGemma2},
+    {"phi3", kLlama, kPhi3},
+    {"glm4", kLlama, kGlm4},
+    {"starcoder2", kLlama, kStarcoder2},
+    {"mixtral", kLlama, kMixtral},
+    {"qwen2_moe", kLlama, kQwen2Moe},
+    {"qwen3_moe", kLlama},
+    {"olmoe", kLlama},
+    {"gpt_oss", kLlama, kGptOss},
+    {"glm4_moe", kLlama},
+    {"deepseek", kLlama},
+    {"deepseek_v2", kLlama},
+    {"deepseek_v3", kLlama},
+    {"kimi_k2", kLlama},
+    {"gpt_neox", kGptNeox},
+    {"bloom", kBloom},
+    {"falcon", kBloom},
+    {"opt", kOpt},
+};
+
+const FamilyNames* find_names(const sim::ModelConfig& config) {
+  const auto* found = std::ranges::find(kFamilies, std::string_view(config.model_type), &FamilyNames::family);
+  return found == std::end(kFamilies) ? nullptr : found;
+}
 
 void require_known(const sim::ModelConfig& config, const std::string& path) {
-  if (std::ranges::find(kNamed, config.model_type) == std::end(kNamed))
+  if (find_names(config) == nullptr)
     throw sim::InputError(path, {{.where = "model_type",
                                   .problem = fmt::format("is {}, the names of whose weights are not known here", config.model_type),
                                   .remedy = "train without Hugging Face's weights: checkpoints of the run hold its own"}});
-  for (const Foreign& foreign : kForeign)
-    if (foreign.family == config.model_type && config.experts)
-      throw sim::InputError(path,
-                            {{.where = "model_type",
-                              .problem = fmt::format("{} has {}, which the network trained here has not", foreign.family, foreign.what),
-                              .remedy = "use a mixtral, or train without Hugging Face's weights: checkpoints of the run hold its own"}});
+  if (config.model_type == "falcon" && config.position == sim::Position::Alibi)
+    throw sim::InputError(
+        path, {{.where = "alibi",
+                .problem = "is divided by the root of a head's width in this family, and rounded to bf16, which no network here does",
+                .remedy = "train without Hugging Face's weights: checkpoints of the run hold its own"}});
   if (config.model_type == "mixtral" && config.experts &&
       (config.experts->shared_ffn > 0 || config.experts->first_dense_layers > 0 || config.experts->expert_ffn != config.ffn))
     throw sim::InputError(path,
@@ -108,6 +220,7 @@ void require_known(const sim::ModelConfig& config, const std::string& path) {
 // "layers.3.attention.qkv.weight", taken apart.
 struct ParameterName {
   std::string block, module, kind;  // "3", "attention.qkv", "weight"
+  std::string whole() const { return module + "." + kind; }
 };
 ParameterName parse_name(std::string name) {
   ParameterName parsed;
@@ -131,12 +244,64 @@ std::string with_number(std::string name, std::string_view mark, const std::stri
 // Experts one after the other, of each all its pieces.
 std::vector<std::string> names_of(const Row& row, const ParameterName& name, std::int64_t experts) {
   const bool is_of_each = row.theirs.front().find(kExpert) != std::string_view::npos;
+  const std::string kind = row.ours == name.module ? "." + name.kind : "";
   std::vector<std::string> names;
   for (std::int64_t expert = 0; expert < (is_of_each ? experts : 1); ++expert)
     for (const std::string_view theirs : row.theirs)
       if (!theirs.empty())
-        names.push_back(with_number(with_number(std::string(theirs), "{}", name.block), kExpert, std::to_string(expert)) + "." + name.kind);
+        names.push_back(with_number(with_number(std::string(theirs), "{}", name.block), kExpert, std::to_string(expert)) + kind);
   return names;
+}
+
+const Row* find_row(std::span<const Row> rows, const ParameterName& name) {
+  auto row = std::ranges::find(rows, name.whole(), &Row::ours);
+  if (row == rows.end()) row = std::ranges::find(rows, name.module, &Row::ours);
+  return row == rows.end() ? nullptr : &*row;
+}
+
+// Their row of each of ours.
+std::vector<std::int64_t> rows_by_group(const sim::ModelConfig& config) {
+  const std::int64_t width = config.head_dim, each = config.heads / config.kv_heads;
+  std::vector<std::int64_t> rows;
+  const auto add_head = [&](std::int64_t group, std::int64_t place) {
+    for (std::int64_t at = 0; at < width; ++at) rows.push_back((group * (each + 2) + place) * width + at);
+  };
+  for (std::int64_t head = 0; head < config.heads; ++head) add_head(head / each, head % each);
+  for (const std::int64_t place : {each, each + 1})
+    for (std::int64_t group = 0; group < config.kv_heads; ++group) add_head(group, place);
+  return rows;
+}
+std::vector<std::int64_t> rows_by_neighbours(const sim::ModelConfig& config) {
+  const std::int64_t width = config.head_dim, turned = sim::rotary_width(config);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t head = 0; head < config.heads + 2 * config.kv_heads; ++head)
+    for (std::int64_t at = 0; at < width; ++at) {
+      const bool turns = head < config.heads + config.kv_heads && at < turned;
+      rows.push_back(head * width + (turns ? at % (turned / 2) * 2 + at / (turned / 2) : at));
+    }
+  return rows;
+}
+std::vector<std::int64_t> rows_of_pairs(const sim::ExpertForm& form) {
+  std::vector<std::int64_t> rows;
+  for (std::int64_t expert = 0; expert < form.experts; ++expert)
+    for (std::int64_t at = 0; at < 2 * form.expert_ffn; ++at)
+      rows.push_back(expert * 2 * form.expert_ffn + at % form.expert_ffn * 2 + at / form.expert_ffn);
+  return rows;
+}
+
+at::Tensor as_index(const std::vector<std::int64_t>& rows) { return at::tensor(rows, at::kLong); }
+
+// [rows, columns] of a tensor as the file has it, and back.
+at::Tensor as_rows(const at::Tensor& theirs, const HuggingFaceSource& source) {
+  if (source.experts > 0) return theirs.dim() == 3 ? theirs.transpose(1, 2).flatten(0, 1) : theirs.reshape({-1, 1});
+  const at::Tensor straight = source.transposed ? theirs.t() : theirs;
+  return straight.view({straight.size(0), -1});
+}
+at::Tensor as_theirs(const at::Tensor& rows, const HuggingFaceSource& source, bool is_vector) {
+  if (source.experts > 0 && is_vector) return rows.reshape({source.experts, -1});
+  if (source.experts > 0) return rows.unflatten(0, {source.experts, -1}).transpose(1, 2);
+  if (is_vector) return rows.squeeze(1);
+  return source.transposed ? rows.t() : rows;
 }
 
 // What is wrong is collected: all is told at once.
@@ -150,11 +315,11 @@ class Weights {
     for (const std::string& name : source.names) {
       at::Tensor piece = files_.find(name);
       if (!piece.defined()) return refuse_tensor(name, fmt::format("is missing; {} needs it", parameter.name));
-      if (source.transposed) piece = piece.t();
-      pieces.push_back(piece.view({piece.size(0), -1}));
+      pieces.push_back(as_rows(piece, source));
     }
     const at::Tensor whole = at::cat(pieces);
-    if (whole.size(0) == rows && whole.size(1) == parameter.columns) return whole;
+    if (whole.size(0) == rows && whole.size(1) == parameter.columns)
+      return source.rows.empty() ? whole : whole.index_select(0, as_index(source.rows));
     return refuse_tensor(source.names.front(), fmt::format("is {} x {} for {}, the model's config says {} x {}", whole.size(0),
                                                            whole.size(1), parameter.name, rows, parameter.columns));
   }
@@ -182,7 +347,7 @@ void Weights::require_nothing_left(const sim::ModelGraph& model) {
       for (std::string& name : hugging_face_source(model.config, parameter).names) known.insert(std::move(name));
   for (const std::string& name : files_.left_over(known)) {
     if (model.config.tied_embeddings && name == kHead) {
-      const at::Tensor embedding = files_.find(model.config.model_type == "gpt2" ? "transformer.wte.weight" : "model.embed_tokens.weight");
+      const at::Tensor embedding = files_.find(hugging_face_source(model.config, model.layers.front().parameters.front()).names.front());
       if (embedding.defined() && at::equal(embedding, files_.find(name))) continue;
       refuse_tensor(name, "differs from the embedding, to which the plan's network ties it");
       continue;
@@ -193,21 +358,21 @@ void Weights::require_nothing_left(const sim::ModelGraph& model) {
 }
 
 std::int64_t rows_without_padding(const sim::ModelConfig& config, const sim::Parameter& parameter) {
-  const bool is_over_vocabulary = parameter.name == "embedding.tokens.weight" || parameter.name == "head.weight";
+  const bool is_over_vocabulary =
+      parameter.name == "embedding.tokens.weight" || parameter.name == "head.weight" || parameter.name == "head.bias";
   return is_over_vocabulary ? config.vocabulary : parameter.rows;
 }
 
 void add_pieces(std::vector<NamedTensor>& tensors, const sim::ModelConfig& config, const sim::Parameter& parameter,
                 const at::Tensor& flat) {
-  const at::Tensor whole = flat.view({parameter.rows, parameter.columns});
   const HuggingFaceSource source = hugging_face_source(config, parameter);
+  at::Tensor whole = flat.view({parameter.rows, parameter.columns});
+  if (!source.rows.empty()) whole = at::empty_like(whole).index_copy_(0, as_index(source.rows), whole);
   const std::int64_t rows = rows_without_padding(config, parameter);
   std::int64_t first = 0;
   for (std::size_t at = 0; at < source.names.size(); ++at) {
     const std::int64_t count = source.names.size() == 1 ? rows : parameter.row_blocks[at];
-    at::Tensor piece = whole.narrow(0, first, count);
-    if (!parameter.weight_decay) piece = piece.squeeze(1);  // a vector
-    if (source.transposed) piece = piece.t();
+    const at::Tensor piece = as_theirs(whole.narrow(0, first, count), source, /*is_vector=*/!parameter.weight_decay);
     tensors.push_back({.name = source.names[at], .values = piece.contiguous().clone()});
     first += count;
   }
@@ -218,16 +383,18 @@ void add_pieces(std::vector<NamedTensor>& tensors, const sim::ModelConfig& confi
 HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim::Parameter& parameter) {
   const ParameterName name = parse_name(parameter.name);
   HuggingFaceSource source;
-  const auto take = [&](const Row& row) {
-    if (row.ours != name.module) return;
-    source.names = names_of(row, name, config.experts ? config.experts->experts : 1);
-    source.transposed = row.is_conv1d && name.kind == "weight";
-  };
-  if (config.model_type == "gpt2")
-    std::ranges::for_each(kGpt2, take);
-  else
-    std::ranges::for_each(kLlama, take);
-  if (config.model_type == "mixtral") std::ranges::for_each(kMixtral, take);
+  const FamilyNames* names = find_names(config);
+  if (names == nullptr) return source;
+  const bool has_two_norms = config.model_type == "falcon" && config.parallel_blocks && !config.shared_norm;
+  const Row* row = find_row(has_two_norms ? std::span<const Row>(kFalconOfTwoNorms) : names->instead, name);
+  if (row == nullptr) row = find_row(names->rows, name);
+  if (row == nullptr) return source;
+  source.names = names_of(*row, name, config.experts ? config.experts->experts : 1);
+  source.transposed = row->layout == Layout::Transposed && name.kind == "weight";
+  if (row->layout == Layout::Groups) source.rows = rows_by_group(config);
+  if (row->layout == Layout::Neighbours) source.rows = rows_by_neighbours(config);
+  if (row->layout == Layout::PackedPairs) source.rows = rows_of_pairs(*config.experts);
+  if (row->layout == Layout::Packed || row->layout == Layout::PackedPairs) source.experts = config.experts->experts;
   return source;
 }
 

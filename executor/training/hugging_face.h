@@ -1,5 +1,5 @@
-// Weights as Hugging Face's transformers names and lays them out (GPT2LMHeadModel, LlamaForCausalLM, DeepseekV3ForCausalLM), in safetensors: in before the first
-// step, out of a checkpoint of any layout.
+// Weights as Hugging Face's transformers names and lays them out, in safetensors: in before the first step, out of a checkpoint of any layout. A family
+// is a row of kFamilies (hugging_face.cpp).
 //
 //   ours                       gpt2                                llama
 //   attention.qkv [q|k|v, in]  attn.c_attn (Conv1D: [in, q|k|v])   self_attn.q_proj, k_proj, v_proj, one below the other
@@ -20,6 +20,8 @@ namespace executor {
 struct HuggingFaceSource {
   std::vector<std::string> names;  // their rows one below the other; names without "transformer." are read too
   bool transposed = false;
+  std::vector<std::int64_t> rows;  // of theirs, by ours; empty: as ours
+  std::int64_t experts = 0;        // > 0: of all of them in one tensor, [experts, inputs, outputs]
 };
 HuggingFaceSource hugging_face_source(const sim::ModelConfig& config, const sim::Parameter& parameter);
 

@@ -18,9 +18,26 @@ constexpr auto kArchitectures = std::to_array<Architecture>({{"gpt2", "GPT2LMHea
                                                              {"llama", "LlamaForCausalLM"},
                                                              {"mistral", "MistralForCausalLM"},
                                                              {"qwen2", "Qwen2ForCausalLM"},
+                                                             {"qwen3", "Qwen3ForCausalLM"},
+                                                             {"gemma", "GemmaForCausalLM"},
+                                                             {"gemma2", "Gemma2ForCausalLM"},
+                                                             {"gemma3_text", "Gemma3ForCausalLM"},
+                                                             {"olmo2", "Olmo2ForCausalLM"},
+                                                             {"phi3", "Phi3ForCausalLM"},
+                                                             {"glm4", "Glm4ForCausalLM"},
+                                                             {"starcoder2", "Starcoder2ForCausalLM"},
                                                              {"mixtral", "MixtralForCausalLM"},
+                                                             {"qwen2_moe", "Qwen2MoeForCausalLM"},
+                                                             {"qwen3_moe", "Qwen3MoeForCausalLM"},
+                                                             {"olmoe", "OlmoeForCausalLM"},
+                                                             {"gpt_oss", "GptOssForCausalLM"},
+                                                             {"glm4_moe", "Glm4MoeForCausalLM"},
                                                              {"deepseek_v2", "DeepseekV2ForCausalLM"},
-                                                             {"deepseek_v3", "DeepseekV3ForCausalLM"}});
+                                                             {"deepseek_v3", "DeepseekV3ForCausalLM"},
+                                                             {"gpt_neox", "GPTNeoXForCausalLM"},
+                                                             {"bloom", "BloomForCausalLM"},
+                                                             {"falcon", "FalconForCausalLM"},
+                                                             {"opt", "OPTForCausalLM"}});
 
 }  // namespace
 

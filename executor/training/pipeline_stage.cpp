@@ -21,17 +21,22 @@ LayerParts parts_of(const ParameterStore& parameters, sim::LayerIndex layer) {
   return {parameters.parameters(layer), parameters.leaves(layer)};
 }
 
-SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, TensorPosition tensor, at::TensorOptions options) {
-  SegmentSettings settings{.sequence = plan.workload.sequence,
-                           .tokens = plan.workload.sequence / plan.mesh.context,
-                           .tensor = tensor,
-                           .stretches = stream_tokens(plan, rank),
-                           .keeps_scores = plan.recompute != sim::Recompute::Selective,
-                           .rotary = {}};
+// Positions may turn otherwise in blocks that have a window.
+at::Tensor rotary_of(const sim::ParallelPlan& plan, sim::Rank rank, bool is_local, at::TensorOptions options) {
+  if (plan.model.position != sim::Position::Rotary) return {};
   const std::int64_t sequence = plan.workload.sequence;
-  if (plan.model.position == sim::Position::Rotary)
-    settings.rotary = rotary_rows(rotary_table(rotary_turns(plan.model, sequence), sequence, options), plan, rank);
-  return settings;
+  const RotaryTurns turns =
+      is_local ? unscaled_turns(sim::rotary_width(plan.model), {plan.model.local_rope_theta}) : rotary_turns(plan.model, sequence);
+  return rotary_rows(rotary_table(turns, sequence, options), plan, rank);
+}
+
+SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, TensorPosition tensor, at::TensorOptions options) {
+  return {.sequence = plan.workload.sequence,
+          .tokens = plan.workload.sequence / plan.mesh.context,
+          .tensor = tensor,
+          .stretches = stream_tokens(plan, rank),
+          .keeps_scores = plan.recompute != sim::Recompute::Selective,
+          .rotary = rotary_of(plan, rank, /*is_local=*/false, options)};
 }
 
 }  // namespace
@@ -45,20 +50,31 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       hidden_(plan.model.hidden),
       loss_scale_(1.0 / static_cast<double>(plan.workload.global_batch * plan.workload.sequence)) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
-  const SegmentSettings settings = segment_settings(plan, rank, tensor_, parameters.buckets().front().weights().options());
+  const at::TensorOptions options = parameters.buckets().front().weights().options();
+  const SegmentSettings settings = segment_settings(plan, rank, tensor_, options);
+  SegmentSettings windowed = settings;
+  if (plan.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan, rank, /*is_local=*/true, options);
   stretches_ = settings.stretches;
   context_shape_ = context_shape(plan, rank, settings.rotary, mutation);
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     if (!plan.owns(stage, layer)) continue;
     const LayerParts parts = parts_of(parameters, layer);
     if (layer == sim::LayerIndex(0))
-      embedding_.emplace(parts, settings);
+      embedding_.emplace(plan.model, parts, settings);
     else if (layer == model.head())
       head_.emplace(plan.model, parts, tensor_);
     else
-      blocks_.emplace(layer, Block{make_attention(plan.model, parts, settings), make_mlp(plan.model, parts, settings),
-                                   model.has(layer, sim::Operation::Experts) ? std::optional(Experts(plan.model, parts)) : std::nullopt});
+      blocks_.emplace(layer, make_block(model, layer, parts, settings, windowed));
   }
+}
+
+PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts,
+                                               const SegmentSettings& usual, SegmentSettings windowed) {
+  windowed.window = sim::window_of(model.config, layer.value() - 1);
+  const SegmentSettings& settings = windowed.window > 0 ? windowed : usual;
+  std::optional<Experts> experts;
+  if (model.has(layer, sim::Operation::Experts)) experts.emplace(model.config, parts, settings.tensor);
+  return {make_attention(model.config, parts, settings), make_mlp(model.config, parts, settings), std::move(experts)};
 }
 
 // Which task is which function. Norms in front of segments, and residual sums backward, are tasks of their own where ranks share the sequence.
@@ -95,6 +111,8 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Recompute, Mlp, &Stage::segment},
       {Recompute, ExpertInput, &Stage::expert_input},
       {Recompute, Experts, &Stage::experts},
+      {Recompute, ExpertOutput, &Stage::expert_output},
+      {Recompute, MlpResidual, &Stage::segment_residual},
       {Backward, Head, &Stage::head_backward},
       {Backward, HeadNorm, &Stage::head_norm_backward},
       {Backward, MlpResidual, &Stage::segment_residual_backward},

@@ -4,6 +4,8 @@
 // One visit (a microbatch through a chunk, forward or backward) runs at a time: `flow` is the residual stream on the way forward and the
 // gradient on the way back; `partial` is what the tensor group sums next. What a visit leaves unsent is read by this stage's next chunk.
 // A residual sum is made by the norm behind it, in the task that reads it; by its own task where this chunk has no such norm.
+// Parallel blocks: both segments read what came into the block. The sum with attention's output waits until the feed-forward has read it, and on the
+// way back the gradient through the feed-forward waits until attention has read that of the block's output.
 #pragma once
 
 #include <map>
@@ -54,7 +56,7 @@ class PipelineStage {
 
  private:
   struct SegmentActivations {
-    NormActivations norm;
+    NormActivations norm, norm_behind;
     Piece core;
   };
   struct BlockActivations {
@@ -68,6 +70,8 @@ class PipelineStage {
     BlockSegment attention, mlp;  // mlp: of a block with experts its norm alone
     std::optional<Experts> experts;
   };
+  static Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
+                          SegmentSettings windowed);
   enum class Part : std::uint8_t { Attention, Mlp };
   static Part part_of(sim::Operation operation);
   using Perform = void (PipelineStage::*)(const sim::TaskKey&);
@@ -128,6 +132,10 @@ class PipelineStage {
   BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, key.microbatch}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);
   ContextAttention& context_of(const sim::TaskKey& key);
+  bool is_beside_attention(const sim::TaskKey& key) const { return plan_.model.parallel_blocks && part_of(key.operation) == Part::Mlp; }
+  bool norms_sum() const { return plan_.model.norm_place == sim::NormPlace::AfterSum; }  // not the segment's output
+  at::Tensor norm_behind(const sim::TaskKey& key, ResidualStream stream);
+  bool ends_recomputation(const sim::TaskKey& key) const;
   bool has_next_norm(const sim::TaskKey& key) const;
   Dropout residual_dropout(const sim::TaskKey& key) const;
   Dropout embedding_dropout(const sim::TaskKey& key) const;
@@ -151,6 +159,7 @@ class PipelineStage {
   std::map<sim::LayerIndex, Block> blocks_;
   std::map<std::pair<sim::LayerIndex, sim::MicrobatchIndex>, BlockActivations> kept_;
   std::map<sim::MicrobatchIndex, HeadActivations> kept_head_;
+  std::map<sim::MicrobatchIndex, NormActivations> kept_embedding_;
   std::map<LaterKey, WeightGradients> later_;
   Visit visit_;
   std::map<std::pair<bool, sim::MicrobatchIndex>, at::Tensor> handed_;  // by direction: from one chunk of this stage to the next

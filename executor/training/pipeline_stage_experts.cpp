@@ -32,14 +32,14 @@ void PipelineStage::put_row_counts(const at::Tensor& counts, const sim::TaskKey&
 
 // What recomputation ends with waits for the backward, which begins with the weighted sum.
 void PipelineStage::put_rows(at::Tensor rows, const sim::TaskKey& key) {
-  const bool is_last = key.phase == sim::Phase::Recompute && key.sequence == 1;
+  const bool is_last = ends_recomputation(key) && key.sequence == 1;
   (is_last ? block_activations(key).experts.returned : partial_) = std::move(rows);
 }
 
 void PipelineStage::experts(const sim::TaskKey& key) {
   ExpertActivations& kept = block_activations(key).experts;
   partial_ = blocks_.at(key.layer).experts->compute(std::exchange(partial_, {}), kept, {keeps_graph(key)});
-  if (key.phase != sim::Phase::Recompute) return;
+  if (!ends_recomputation(key)) return;
   again_ = {};
   kept.shared_output.reset();
   if (plan_.mesh.expert == 1) kept.returned = std::exchange(partial_, {});

@@ -44,12 +44,12 @@ void PipelineStage::embedding(const sim::TaskKey& key) {
 
 void PipelineStage::embedding_positions(const sim::TaskKey& key) {
   flow_.value = std::exchange(partial_, {});
-  embedding_->add_positions(flow_.value, embedding_dropout(key));
+  kept_embedding_[key.microbatch] = embedding_->add_positions(flow_.value, embedding_dropout(key));
 }
 
 void PipelineStage::embedding_positions_backward(const sim::TaskKey& key) {
   partial_ = take_flow();
-  embedding_->positions_backward(partial_, embedding_dropout(key));
+  embedding_->positions_backward(partial_, embedding_dropout(key), kept_embedding_.extract(key.microbatch).mapped());
 }
 
 void PipelineStage::embedding_backward(const sim::TaskKey& key) {
@@ -69,7 +69,16 @@ void PipelineStage::enter_block(const sim::TaskKey& key) {
 
 void PipelineStage::segment_norm(const sim::TaskKey& key) {
   enter_block(key);
-  NormResult result = norm_forward(stream(key), segment_of(key).norm());
+  ResidualStream& sum = stream(key);
+  const std::optional<NormLayer>& norm = segment_of(key).norm();
+  ResidualStream entered{.value = sum.addend, .addend = {}};  // of a parallel block, where the sum with attention's output waits
+  ResidualStream& read = is_beside_attention(key) ? entered : sum;
+  if (!norm) {
+    sum_up(read);
+    partial_ = read.value;
+    return;
+  }
+  NormResult result = norm_forward(read, *norm);
   partial_ = std::move(result.output);
   if (keeps_graph(key)) kept_of(key).norm = std::move(result.kept);
 }
@@ -80,7 +89,7 @@ void PipelineStage::segment(const sim::TaskKey& key) {
   const at::Tensor normalized = std::exchange(partial_, {});
   const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, score_dropout(key)); };
   partial_ = keeps_graph(key) ? kept_of(key).core.forward(normalized, core) : core(normalized);
-  if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp) {
+  if (ends_recomputation(key)) {
     partial_.reset();  // the block's output is not needed
     again_ = {};
   } else if (!shares_tensors()) {
@@ -93,15 +102,49 @@ bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {
   return part_of(key.operation) == Part::Attention || sim::LayerIndex(key.layer.value() + 1) < plan_.layers(key.stage, key.chunk).end;
 }
 
+// What a feed-forward puts out is made again where a norm behind it reads it in the backward.
+bool PipelineStage::ends_recomputation(const sim::TaskKey& key) const {
+  return key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp && !segment_of(key).norm_behind();
+}
+
+at::Tensor PipelineStage::norm_behind(const sim::TaskKey& key, ResidualStream stream) {
+  NormResult result = norm_forward(stream, *segment_of(key).norm_behind());
+  if (keeps_graph(key)) kept_of(key).norm_behind = std::move(result.kept);
+  return std::move(result.output);
+}
+
 // The old stream stays as it was for whoever keeps it.
 void PipelineStage::segment_residual(const sim::TaskKey& key) {
   ResidualStream& sum = stream(key);
-  sum = add_residual(sum, std::exchange(partial_, {}), segment_of(key).late_bias(), residual_dropout(key));
-  if (!has_next_norm(key) && mutation_ != Mutation::ForgottenSum) sum_up(sum);
+  const BlockSegment& segment = segment_of(key);
+  at::Tensor product = std::exchange(partial_, {});
+  Leaf bias = segment.late_bias();
+  if (segment.norm_behind() && !norms_sum()) {
+    if (bias.value.defined()) product.add_(bias.value);
+    bias = {};
+    product = norm_behind(key, {.value = std::move(product), .addend = {}});
+  }
+  if (is_beside_attention(key)) sum_up(sum);
+  sum = add_residual(sum, std::move(product), bias, residual_dropout(key));
+  if (segment.norm_behind() && norms_sum()) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
+  if (key.phase == sim::Phase::Recompute && part_of(key.operation) == Part::Mlp)
+    again_ = {};
+  else if (!has_next_norm(key) && mutation_ != Mutation::ForgottenSum)
+    sum_up(sum);
 }
 
 void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
-  partial_ = residual_backward(flow_.value, segment_of(key).late_bias(), residual_dropout(key));
+  const BlockSegment& segment = segment_of(key);
+  const std::optional<NormLayer>& norm = segment.norm_behind();
+  const auto through = [&](const at::Tensor& gradient) {
+    return norm_backward(std::exchange(kept_of(key).norm_behind, {}), {.output = gradient, .stream = {}}, *norm);
+  };
+  if (norm && norms_sum()) flow_.value = through(flow_.value);
+  const bool norms_output = norm && !norms_sum();
+  partial_ = residual_backward(flow_.value, norms_output ? Leaf{} : segment.late_bias(), residual_dropout(key));
+  if (!norms_output) return;
+  partial_ = through(partial_);
+  if (segment.late_bias().value.defined()) segment.late_bias().gradient.add_(partial_.sum(0));
 }
 
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
@@ -113,11 +156,22 @@ void PipelineStage::segment_backward(const sim::TaskKey& key) {
   if (!shares_tensors()) segment_norm_backward(key);
 }
 
-// The gradient through the segment joins that around it.
+// The gradient through the segment joins that around it; in a parallel block that through the feed-forward waits for attention.
 void PipelineStage::segment_norm_backward(const sim::TaskKey& key) {
-  flow_.value = norm_backward(std::exchange(kept_of(key).norm, {}), {.output = std::exchange(partial_, {}), .stream = flow_.value},
-                              segment_of(key).norm());
-  if (part_of(key.operation) == Part::Attention) kept_.erase({key.layer, key.microbatch});
+  const std::optional<NormLayer>& norm = segment_of(key).norm();
+  const at::Tensor around = is_beside_attention(key) ? at::Tensor() : flow_.value;
+  at::Tensor through = std::exchange(partial_, {});
+  if (norm)
+    through = norm_backward(std::exchange(kept_of(key).norm, {}), {.output = through, .stream = around}, *norm);
+  else if (around.defined())
+    through = through + around;
+  if (is_beside_attention(key))
+    flow_.addend = std::move(through);
+  else
+    flow_.value = std::move(through);
+  if (part_of(key.operation) == Part::Mlp) return;
+  sum_up(flow_);
+  kept_.erase({key.layer, key.microbatch});
 }
 
 void PipelineStage::head_norm(const sim::TaskKey& key) {

@@ -385,7 +385,7 @@ StageWork::Positions StageWork::sum_replicated() {
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
       if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (sequence || (tensor && parameter.partial_gradient)))
-        replicated += parameter.elements();
+        replicated += parameter.elements() / (parameter.expert ? plan_.mesh.expert : 1);
   if (replicated == 0) return {};
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
   reduced_.push_back(add(key, sent_ * replicated, gradients_done_));

@@ -19,6 +19,7 @@
 //   linear           (out, above)                       its input n f            -                    -
 //   cross-entropy    -                                  -                        logits n V; maximum, sum, target: 3 w n
 //   dropout          nothing: masks are computed again from their counters
+//   scores           with windows, sinks, caps or ALiBi: no logsumexp; backward a few matrices s x s of one head
 //   residual         nothing: the sum is written over the projection's output
 //
 //   backward, at its fullest (autograd frees an operator's inputs once it is done with them):
@@ -69,11 +70,17 @@ struct Sizes {
   Bytes normalized{};                 // of a norm's output, as it is kept
   std::int64_t sequence;
   std::int64_t query, key_value, output, heads, ffn, vocabulary;  // key_value: of keys and values together
+  std::int64_t window;                                            // of the segment's attention
   Bytes element, statistic;
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
 };
 
-Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
+std::int64_t window_of(const SegmentGraph& segment) {
+  const auto attention = std::ranges::find(segment.operators, OperatorKind::Attention, &Operator::kind);
+  return attention == segment.operators.end() ? 0 : attention->window;
+}
+
+Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
   const ShardShape shape = plan.shard_shape();
   const ModelConfig& config = model.config;
   const Bytes element = plan.bytes(Numbers::Activations);
@@ -90,6 +97,7 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan) {
           .heads = config.heads / shape.tensor,
           .ffn = config.ffn / shape.tensor,
           .vocabulary = model.padded_vocabulary / shape.tensor,
+          .window = window_of(segment),
           .element = element,
           .statistic = std::max(element, Bytes(4))};
 }
@@ -106,16 +114,21 @@ std::int64_t scores_of(const Sizes& size) { return size.tokens * size.sequence *
 
 bool is_dropping(const ParallelPlan& plan) { return plan.model.residual_dropout > 0 || habits_of(plan.cluster).dropout; }
 
-// A program's kernel for attention keeps its scores or makes them again by itself; the worker leaves its fused one where scores are dropped.
+// A program's kernel for attention keeps its scores or makes them again by itself; the worker leaves its fused one where scores are dropped, or are
+// no plain ones, of which it keeps none.
 struct ScoreHabit {
-  bool dropped_by_hand = false;    // the worker's loop over heads
-  double kept = 0, gradients = 0;  // bytes a score
+  bool dropped_by_hand = false, made_by_hand = false;  // the worker's loop over heads
+  double kept = 0, gradients = 0;                      // bytes a score
 };
+bool has_scores_of_its_own(const ModelConfig& config, const Sizes& size) {
+  return (size.window > 0 && size.window < size.sequence) || config.sinks || config.score_cap > 0 || config.position == Position::Alibi;
+}
 ScoreHabit score_habit(const ParallelPlan& plan, const Sizes& size) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   const AttentionKernel kernel = attention_kernel(habits);
   const double element = static_cast<double>(size.element.value());
   if (!habits.keeps_masks && plan.model.attention_dropout > 0) return {.dropped_by_hand = true};
+  if (!habits.keeps_masks && has_scores_of_its_own(plan.model, size)) return {.made_by_hand = true};
   if (kernel >= AttentionKernel::Flash1) return {};
   const bool is_fused = kernel == AttentionKernel::FusedSoftmax;
   const bool drops = plan.model.attention_dropout > 0 || habits.dropout;
@@ -135,6 +148,10 @@ void add_scores(SegmentMemory& memory, const Sizes& size, const ParallelPlan& pl
   if (habit.dropped_by_hand) {
     if (is_kept) keep(memory, {"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
     memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));
+    return;
+  }
+  if (habit.made_by_hand) {
+    memory.backward_temporary += size.element * (size.sequence * size.sequence * kScoreMatrices);
     return;
   }
   if (habit.kept == 0) {
@@ -300,6 +317,8 @@ void add_head(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan
   keep_normalized(memory, size);
   keep(memory, {"logits", times(logits, kept) + size.statistic * (3 * size.tokens)});
   memory.backward_temporary = times(logits, std::max(0.0, peak - kept));
+  if (plan.model.logit_cap > 0 && !habits.keeps_masks)
+    memory.backward_temporary += times(logits, element);  // the worker's slope of the cap
   memory.weight_inputs = size.normalized;
   memory.output_gradients = size.elements(size.vocabulary);
 }
@@ -328,7 +347,7 @@ SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
 }  // namespace
 
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
-  const Sizes size = sizes_of(model, plan);
+  const Sizes size = sizes_of(model, plan, segment);
   const ModelConfig& config = model.config;
   SegmentMemory memory;
   memory.stream = size.element * (size.local_tokens * config.hidden);

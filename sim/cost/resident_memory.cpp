@@ -108,7 +108,8 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   const std::int64_t positions =
       plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;
   if (plan.model.position == Position::Rotary)
-    of(memory, MemoryCategory::Parameters) += plan.bytes(Numbers::Activations) * (positions * plan.model.head_dim);
+    of(memory, MemoryCategory::Parameters) +=
+        plan.bytes(Numbers::Activations) * (positions * rotary_width(plan.model) * (plan.model.local_rope_theta > 0 ? 2 : 1));
 }
 
 }  // namespace sim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "sim/model/attention_form_json.h"
 #include "sim/model/block_parts_json.h"
@@ -98,9 +99,17 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
   }
 }
 
+// As the classes of Transformers take them: a cap that is switched off is no number, and Gemma's scale of scores is a whole one.
+Json written_number(const ModelConfig& model, double ModelConfig::*field) {
+  const double value = model.*field;
+  if ((field == &ModelConfig::score_cap || field == &ModelConfig::logit_cap) && value == 0) return nullptr;
+  if (field == &ModelConfig::score_scale && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  return value;
+}
+
 Json written(const ModelConfig& model, const KeyField& field) {
   if (const auto* size = std::get_if<std::int64_t ModelConfig::*>(&field)) return model.**size;
-  if (const auto* number = std::get_if<double ModelConfig::*>(&field)) return model.**number;
+  if (const auto* number = std::get_if<double ModelConfig::*>(&field)) return written_number(model, *number);
   if (const auto* flag = std::get_if<bool ModelConfig::*>(&field)) return model.**flag;
   if (const auto* norm = std::get_if<QkNorm ModelConfig::*>(&field)) return model.**norm == QkNorm::Heads;
   return std::string(kActivations[place_of(model.*std::get<Activation ModelConfig::*>(field))].name);

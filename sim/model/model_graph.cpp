@@ -66,6 +66,9 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
 std::int64_t num_parameters(const ModelGraph& model) {
   std::int64_t elements = 0;
   for (const Layer& layer : model.layers) elements += elements_of(layer);
+  if (model.config.experts && model.config.experts->score_correction)  // what no gradient trains is counted by nobody
+    for (std::int64_t block = 0; block < model.config.layers; ++block)
+      elements -= has_experts(model.config, block) ? model.config.experts->experts : 0;
   std::int64_t padding = 0;  // of the token table, and of the head's projection
   for (const Layer* layer : {&model.layers.front(), &model.layers.back()})
     for (const Parameter& parameter : layer->parameters)

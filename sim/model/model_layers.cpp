@@ -42,11 +42,14 @@ class ParameterList {
                      .deviation = deviation,
                      .expert = true});
   }
-  void add_expert_biases(const std::string& name, const Operator& op) {
+  // Behind cut rows each tensor rank adds its share of a bias, and has that share of its gradient.
+  void add_expert_biases(const std::string& name, const Operator& op, std::int64_t blocks) {
     if (!op.bias) return;
     const TensorSplit split = op.split == TensorSplit::Rows ? TensorSplit::Rows : TensorSplit::None;
-    add_vector(name + ".bias", std::vector<std::int64_t>(static_cast<std::size_t>(op.experts), op.outputs), split, InitialValue::Zeros);
+    add_vector(name + ".bias", std::vector<std::int64_t>(static_cast<std::size_t>(op.experts * blocks), op.outputs / blocks), split,
+               InitialValue::Zeros);
     list_.back().expert = true;
+    list_.back().partial_gradient = split == TensorSplit::None;
   }
   // Read by every tensor rank, whose gradients of it differ.
   void add_whole(const std::string& name, const Operator& op, double deviation) {
@@ -60,6 +63,10 @@ class ParameterList {
     add_vector(name + ".weight", {is_joint ? width : config_.head_dim}, is_joint ? TensorSplit::Rows : TensorSplit::None,
                config_.offset_norm ? InitialValue::Zeros : InitialValue::Ones);
     list_.back().partial_gradient = !is_joint;
+  }
+  // Chooses experts, and no gradient reaches it: an optimizer leaves it as it was loaded.
+  void add_correction(const std::string& name, std::int64_t experts) {
+    add_vector(name, {experts}, TensorSplit::None, InitialValue::Zeros);
   }
   void add_padded_bias(const std::string& name, std::int64_t rows) { add_vector(name, {rows}, TensorSplit::Rows, InitialValue::Zeros); }
   void add_per_head(const std::string& name, std::int64_t heads) { add_vector(name, {heads}, TensorSplit::Rows, InitialValue::Zeros); }
@@ -269,6 +276,7 @@ SegmentGraph expert_segment(const ModelConfig& config) {
 void add_expert_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {
   const ExpertForm& form = *config.experts;
   parameters.add_whole("mlp.router", router_of(config), config.initializer_range);
+  if (form.score_correction) parameters.add_correction("mlp.router.correction", form.experts);
   if (form.shared_ffn > 0) {
     parameters.add_linear("mlp.shared.up", shared_up(config), std::vector<std::int64_t>(config.gated_mlp ? 2 : 1, form.shared_ffn),
                           config.initializer_range);
@@ -276,9 +284,9 @@ void add_expert_parameters(ParameterList& parameters, const ModelConfig& config,
     if (form.shared_gate) parameters.add_whole("mlp.shared.gate", shared_gate(config), config.initializer_range);
   }
   parameters.add_experts("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1, config.initializer_range);
-  parameters.add_expert_biases("mlp.experts.up", expert_up(config));
+  parameters.add_expert_biases("mlp.experts.up", expert_up(config), config.gated_mlp ? 2 : 1);
   parameters.add_experts("mlp.experts.down", expert_down(config), 1, into_residual);
-  parameters.add_expert_biases("mlp.experts.down", expert_down(config));
+  parameters.add_expert_biases("mlp.experts.down", expert_down(config), 1);
 }
 
 void add_attention_parameters(ParameterList& parameters, const ModelConfig& config, double into_residual) {

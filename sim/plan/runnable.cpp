@@ -32,6 +32,16 @@ bool has_empty_part(const ParallelPlan& plan) {
   return std::adjacent_find(plan.cut.first.begin(), plan.cut.first.end()) != plan.cut.first.end();
 }
 
+bool has_effective_window(const ParallelPlan& plan) { return plan.model.window > 0 && plan.model.window < plan.workload.sequence; }
+
+// What context ranks' ways of attending do not know: they merge plain scores, of one table of positions.
+bool has_scores_of_its_own(const ParallelPlan& plan) {
+  const ModelConfig& model = plan.model;
+  const bool is_scaled = model.score_scale > 0 && model.score_scale != static_cast<double>(model.head_dim);
+  return has_effective_window(plan) || model.sinks || model.score_cap > 0 || is_scaled || model.local_rope_theta > 0 ||
+         model.position == Position::Alibi || model.bidirectional;
+}
+
 constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
      [](const ParallelPlan& p) { return p.workload.precision.compute() == Precision::Tf32 && p.cluster.hardware.kind == DeviceKind::Cpu; },
@@ -50,7 +60,15 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
      "leave it out"},
     {"/cut", has_empty_part, "a part has no layer, and the worker builds none that only hands on", "give each part a layer"},
+    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_scores_of_its_own(p); },
+     "context ranks attend to all keys, by scores without windows, sinks, caps, scales or slopes", "use context 1"},
 });
+
+// Words that the worker performs; a new one is refused until it stands here.
+constexpr std::string_view kPerformed[] = {
+    "window",    "sinks",           "qk_norm",        "alibi",           "rotary_share", "local_rope_theta", "score_scale",
+    "score_cap", "norm_place",      "offset_norm",    "parallel_blocks", "gate_limit",   "shared_gate",      "expert_biases",
+    "groups",    "position_offset", "embedding_norm", "factors",         "head_bias",    "final_norm",       "logit_cap"};
 
 }  // namespace
 
@@ -59,7 +77,7 @@ std::vector<Violation> why_not_runnable(const ParallelPlan& plan) {
   for (const Limit& limit : kRunnable)
     if (limit.exceeded(plan)) found.push_back({std::string(limit.where), std::string(limit.problem), std::string(limit.remedy)});
   for (const ModelWord& word : model_words())
-    if (word.stands_in(plan.model))
+    if (word.stands_in(plan.model) && std::ranges::find(kPerformed, word.name) == std::end(kPerformed))
       found.push_back({"/model", fmt::format("has {}, which the worker does not perform ({})", word.what, word.name),
                        "train it with another program; planning and simulating hold"});
   return found;

@@ -399,7 +399,7 @@ std::int64_t Writer::replicated_elements() const {
   for (ChunkIndex chunk{0}; chunk.value() < plan_.chunks; ++chunk)
     for (LayerIndex layer = plan_.layers(stage_, chunk).begin; layer < plan_.layers(stage_, chunk).end; ++layer)
       for (const Parameter& parameter : model_.layer(layer).parameters)
-        if (sums_over_tensor(parameter, plan_)) elements += parameter.elements();
+        if (sums_over_tensor(parameter, plan_)) elements += local_elements(parameter, plan_.mesh);
   return elements;
 }
 

@@ -84,6 +84,16 @@ void write_hugging_face_plans(const std::string& folder) {
     sim::save_plan(readable(small(stretched.model, {})), folder + "/rope_" + stretched.name + ".json");
 }
 
+// One rank, and each family of networks of tests/reference/families.
+void write_family_plans(const std::string& folder) {
+  for (const auto& file : std::filesystem::directory_iterator("tests/reference/families")) {
+    sim::ParallelPlan plan = readable(parity::tiny_plan(sim::load_model_config(file.path()), {}));
+    plan.training.learning_rate = plan.training.minimum_learning_rate =
+        1;  // fp64 reads that off, too, and no choice of experts becomes a tie
+    sim::save_plan(parity::with_precision(plan, sim::Precision::Fp64), folder + "/family_" + file.path().filename().string());
+  }
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -103,6 +113,7 @@ int main(int, char** argv) {
   refused.cluster.hardware.kind = sim::DeviceKind::Gpu;
   sim::save_plan(refused, folder + "/gpu.json");
   write_hugging_face_plans(folder);
+  write_family_plans(folder);
   write_loop_plans(folder + "/loop");
   return 0;
 }

@@ -1,12 +1,19 @@
 #include "executor/model/attention.h"
 
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/logical_or.h>
+#include <ATen/ops/masked_fill.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/tanh.h>
 
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "tests/executor/model/random_tensors.h"
 
@@ -35,8 +42,7 @@ TEST(Attention, TakesGroupedHeads) {
                                recorded(all.values.detach().narrow(1, 0, kGroups))};
     const HeadOperands repeated{recorded(all.queries.detach()), recorded(grouped.keys.detach().repeat_interleave(kHeads / kGroups, 1)),
                                 recorded(grouped.values.detach().repeat_interleave(kHeads / kGroups, 1))};
-    const at::Tensor is = causal_attention(grouped, {.heads = kHeads}, dropout),
-                     expected = causal_attention(repeated, {.heads = kHeads}, dropout);
+    const at::Tensor is = attend_heads(grouped, {.heads = kHeads}, dropout), expected = attend_heads(repeated, {.heads = kHeads}, dropout);
     EXPECT_LT(relative_error(is.detach(), expected.detach()), 1e-14);
     const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
     is.backward(slope);
@@ -57,7 +63,7 @@ TEST(Attention, WithDropoutEqualsItsOperators) {
   const at::Tensor future = at::full({kSequence, kSequence}, -std::numeric_limits<double>::infinity(), at::kDouble).triu_(1);
   const at::Tensor scores = at::matmul(theirs.queries, theirs.keys.transpose(2, 3)) / std::sqrt(static_cast<double>(kWidth)) + future;
   const at::Tensor expected = at::matmul(at::softmax(scores, 3) * mask, theirs.values).transpose(1, 2).reshape({kSamples * kSequence, -1});
-  const at::Tensor output = causal_attention(mine, {.heads = kHeads}, kDropout);
+  const at::Tensor output = attend_heads(mine, {.heads = kHeads}, kDropout);
   EXPECT_LT(relative_error(output.detach(), expected.detach()), 1e-14);
   const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
   output.backward(slope);
@@ -69,17 +75,17 @@ TEST(Attention, WithDropoutEqualsItsOperators) {
 
 TEST(Attention, HeadsOfATensorRankHaveTheirOwnMasks) {
   const HeadOperands all = random_operands();
-  const at::Tensor whole = causal_attention(all, {.heads = kHeads}, kDropout).detach();
-  const at::Tensor second = causal_attention(heads_from(all, 2, 2), {.heads = kHeads, .first_head = 2}, kDropout).detach();
+  const at::Tensor whole = attend_heads(all, {.heads = kHeads}, kDropout).detach();
+  const at::Tensor second = attend_heads(heads_from(all, 2, 2), {.heads = kHeads, .first_head = 2}, kDropout).detach();
   EXPECT_TRUE(at::equal(second, whole.narrow(1, 2 * kWidth, 2 * kWidth)));
-  EXPECT_FALSE(at::equal(causal_attention(heads_from(all, 2, 2), {.heads = kHeads}, kDropout).detach(), second));
+  EXPECT_FALSE(at::equal(attend_heads(heads_from(all, 2, 2), {.heads = kHeads}, kDropout).detach(), second));
 }
 
 TEST(Attention, ScoresComputedAgainGiveTheSameBits) {
   const HeadOperands kept = random_operands(), again = random_operands();
   const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
-  causal_attention(kept, {.heads = kHeads}, kDropout).backward(slope);
-  causal_attention(again, {.heads = kHeads, .keeps_scores = false}, kDropout).backward(slope);
+  attend_heads(kept, {.heads = kHeads}, kDropout).backward(slope);
+  attend_heads(again, {.heads = kHeads, .keeps_scores = false}, kDropout).backward(slope);
   EXPECT_TRUE(at::equal(kept.queries.grad(), again.queries.grad()));
   EXPECT_TRUE(at::equal(kept.keys.grad(), again.keys.grad()));
   EXPECT_TRUE(at::equal(kept.values.grad(), again.values.grad()));
@@ -88,7 +94,72 @@ TEST(Attention, ScoresComputedAgainGiveTheSameBits) {
 TEST(Attention, WithoutDropoutIsTheFusedKernel) {
   const HeadOperands all = random_operands();
   const at::Tensor expected = at::scaled_dot_product_attention(all.queries, all.keys, all.values, {}, 0.0, true);
-  EXPECT_TRUE(at::equal(causal_attention(all, {.heads = kHeads}, {}), expected.transpose(1, 2).reshape({kSamples * kSequence, -1})));
+  EXPECT_TRUE(at::equal(attend_heads(all, {.heads = kHeads}, {}), expected.transpose(1, 2).reshape({kSamples * kSequence, -1})));
+}
+
+// The formula of attention.h by LibTorch's operators, which record their own backward. A sink is one more key, whose value is nothing.
+at::Tensor scored_by_operators(const HeadOperands& heads, const ScoreForm& form, const at::Tensor& sinks) {
+  at::Tensor scores = at::matmul(heads.queries, heads.keys.transpose(2, 3)) / std::sqrt(form.scale);
+  if (form.cap > 0) scores = at::tanh(scores / form.cap) * form.cap;
+  if (form.slopes.defined()) scores = scores + form.slopes.view({1, -1, 1, 1}) * at::arange(kSequence, at::kDouble);
+  const at::Tensor from = at::arange(kSequence, at::kLong).unsqueeze(1), to = at::arange(kSequence, at::kLong);
+  at::Tensor hidden = to > from;
+  if (form.window > 0) hidden = hidden.logical_or(to <= from - form.window);
+  scores = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
+  if (sinks.defined()) scores = at::cat({scores, sinks.view({1, -1, 1, 1}).expand({kSamples, -1, kSequence, 1})}, 3);
+  const at::Tensor probabilities = at::softmax(scores, 3).narrow(3, 0, kSequence);
+  return at::matmul(probabilities, heads.values).transpose(1, 2).reshape({kSamples * kSequence, -1});
+}
+
+ScoreForm scored_form() {
+  return {.heads = kHeads,
+          .window = 3,
+          .scale = 5,
+          .cap = 1.5,
+          .slopes = alibi_slopes(kHeads, {.first = 0, .count = kHeads}, at::kDouble),
+          .sinks = random_leaf({kHeads}, 8)};
+}
+
+TEST(Attention, WithScoresOfItsOwnEqualsItsOperators) {
+  for (const auto& leave_out :
+       std::vector<void (*)(ScoreForm&)>{[](ScoreForm&) {}, [](ScoreForm& form) { form.sinks = {}; }, [](ScoreForm& form) { form.cap = 0; },
+                                         [](ScoreForm& form) { form.slopes = at::Tensor(); }, [](ScoreForm& form) { form.window = 0; }}) {
+    ScoreForm form = scored_form();
+    leave_out(form);
+    const at::Tensor sinks = form.sinks.value.defined() ? recorded(form.sinks.value) : at::Tensor();
+    const HeadOperands mine = random_operands(), theirs = random_operands();
+    const at::Tensor is = attend_heads(mine, form, {}), expected = scored_by_operators(theirs, form, sinks);
+    EXPECT_LT(relative_error(is.detach(), expected.detach()), 1e-14);
+    const at::Tensor slope = random_tensor({kSamples * kSequence, kHeads * kWidth}, 9);
+    is.backward(slope);
+    expected.backward(slope);
+    EXPECT_LT(relative_error(mine.queries.grad(), theirs.queries.grad()), 1e-13);
+    EXPECT_LT(relative_error(mine.keys.grad(), theirs.keys.grad()), 1e-13);
+    EXPECT_LT(relative_error(mine.values.grad(), theirs.values.grad()), 1e-13);
+    if (!sinks.defined()) continue;
+    EXPECT_LT(relative_error(form.sinks.gradient, sinks.grad()), 1e-13);
+  }
+}
+
+// Planted bugs, which that comparison sees.
+TEST(Attention, AWindowOffByOneAndAForgottenSinkAreOtherNumbers) {
+  const ScoreForm right = scored_form();
+  const HeadOperands heads = random_operands();
+  const at::Tensor expected = scored_by_operators(heads, right, right.sinks.value).detach();
+  const auto error = [&](const ScoreForm& wrong) { return relative_error(attend_heads(heads, wrong, {}).detach(), expected); };
+  ScoreForm wider = right, narrower = right, sinkless = right;
+  wider.window += 1;
+  narrower.window -= 1;
+  sinkless.sinks = {};
+  for (const ScoreForm& wrong : {wider, narrower, sinkless}) EXPECT_GT(error(wrong), 1e-3);
+}
+
+TEST(Attention, SlopesAreThoseOfThePaper) {
+  const at::Tensor eight = alibi_slopes(8, {.first = 0, .count = 8}, at::kDouble),
+                   six = alibi_slopes(6, {.first = 2, .count = 4}, at::kDouble);
+  for (std::int64_t head = 0; head < 8; ++head) EXPECT_EQ(eight[head].item<double>(), std::exp2(-static_cast<double>(head + 1)));
+  const double expected[] = {std::exp2(-6), std::exp2(-8), std::exp2(-1), std::exp2(-3)};  // of 4 heads, then every second of 8
+  for (std::int64_t head = 0; head < 4; ++head) EXPECT_EQ(six[head].item<double>(), expected[head]);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ at::Tensor ids() {
 
 TEST(Embedding, ForwardAndBackward) {
   const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};
-  const Embedding embedding({kTables, leaves}, {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}});
+  const Embedding embedding({}, {kTables, leaves}, {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}});
   const at::Tensor table = recorded(leaves[0].value), positions = recorded(leaves[1].value);
   const at::Tensor expected = at::embedding(table, ids()) + positions.narrow(0, 0, 3).repeat({2, 1});
   at::Tensor stream = embedding.look_up(ids());
@@ -38,7 +38,7 @@ TEST(Embedding, ForwardAndBackward) {
 // Two samples of three tokens, cut in the middle of the second: each stretch adds the positions of its own tokens.
 TEST(Embedding, StretchesOfTheSequenceKnowTheirPositions) {
   const LayerLeaves leaves{random_leaf({10, 4}, 1), random_leaf({6, 4}, 2)};
-  const Embedding whole({kTables, leaves}, {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}});
+  const Embedding whole({}, {kTables, leaves}, {.sequence = 3, .tensor = {}, .stretches = kAll, .rotary = {}});
   const at::Tensor gradient = random_tensor({6, 4}, 3);
   at::Tensor expected = at::zeros({6, 4}, at::kDouble), given = gradient.clone();
   whole.add_positions(expected, {});
@@ -46,7 +46,7 @@ TEST(Embedding, StretchesOfTheSequenceKnowTheirPositions) {
   const at::Tensor expected_gradient = leaves[1].gradient.clone();
   leaves[1].gradient.zero_();
   for (const auto& [first, count] : {std::pair<std::int64_t, std::int64_t>{0, 4}, {4, 2}}) {
-    const Embedding part({kTables, leaves},
+    const Embedding part({}, {kTables, leaves},
                          {.sequence = 3, .tensor = {}, .stretches = {{.begin = 0, .first = first, .count = count}}, .rotary = {}});
     at::Tensor stretch = at::zeros({count, 4}, at::kDouble), slope = gradient.narrow(0, first, count).clone();
     part.add_positions(stretch, {});
@@ -62,7 +62,8 @@ TEST(Embedding, TensorRanksOwnRows) {
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     const LayerLeaves leaves{{.value = whole.value.narrow(0, 5 * rank, 5), .gradient = gradient_sum.narrow(0, 5 * rank, 5)},
                              random_leaf({6, 4}, 2)};
-    const Embedding embedding({kTables, leaves}, {.sequence = 3, .tensor = {.degree = 2, .rank = rank}, .stretches = kAll, .rotary = {}});
+    const Embedding embedding({}, {kTables, leaves},
+                              {.sequence = 3, .tensor = {.degree = 2, .rank = rank}, .stretches = kAll, .rotary = {}});
     sum += embedding.look_up(ids());
     const at::Tensor gradient = at::ones({6, 4}, at::kDouble);
     embedding.look_up_backward(gradient, ids());

@@ -20,7 +20,7 @@ TEST(GroupedLinear, IsALinearAnExpert) {
   };
   const at::Tensor input = random_tensor({5, 6}, 2), above = random_tensor({5, 4}, 3);
   Piece one, other;
-  const at::Tensor output = one.forward(input, [&](const at::Tensor& x) { return grouped_linear(x, grouped, counts); });
+  const at::Tensor output = one.forward(input, [&](const at::Tensor& x) { return grouped_linear(x, {grouped}, counts); });
   const at::Tensor expected = other.forward(input, [&](const at::Tensor& x) {
     return at::cat({linear(x.narrow(0, 0, 3), expert(0)), linear(x.narrow(0, 3, 2), expert(2))});
   });
@@ -34,7 +34,7 @@ TEST(GroupedLinear, MayHaveNoRowAtAll) {
   Piece piece;
   EXPECT_EQ(piece.forward(at::zeros({0, 6}, at::kDouble),
                           [&](const at::Tensor& x) {
-                            return grouped_linear(x, weight, {0, 0});
+                            return grouped_linear(x, {weight}, {0, 0});
                           })
                 .size(1),
             4);

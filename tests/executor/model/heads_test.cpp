@@ -13,7 +13,7 @@ constexpr HeadShape kShape{.heads = 4, .kv_heads = 2, .head_dim = 6, .sequence =
 // Hugging Face's apply_rotary_pos_emb, in operators. x [samples, heads, sequence, head_dim].
 at::Tensor rotated(const at::Tensor& x, const at::Tensor& table) {
   const at::Tensor cosine = at::cat({table[0], table[0]}, 1), sine = at::cat({table[1], table[1]}, 1);
-  const at::Tensor first = x.narrow(3, 0, 3), second = x.narrow(3, 3, 3);
+  const at::Tensor first = x.chunk(2, 3)[0], second = x.chunk(2, 3)[1];
   return x * cosine + at::cat({-second, first}, 3) * sine;
 }
 
@@ -42,6 +42,14 @@ TEST(Heads, SplitRotateAndRepeatWithGradient) {
 TEST(Heads, WithoutTableNothingTurns) {
   const at::Tensor input = random_tensor({10, 48}, 1);
   EXPECT_TRUE(at::equal(split_heads(input.clone(), kShape, {}).queries, heads_of(input, 0, 4)));
+}
+
+// Positions on the first four of a head's six numbers: those turn as heads of that width, the others stay.
+TEST(Heads, APartOfAHeadTurns) {
+  const at::Tensor table = rotary_table(unscaled_turns(4, {100.0}), kShape.sequence, at::kDouble), input = random_tensor({10, 48}, 1);
+  const at::Tensor is = split_heads(input.clone(), kShape, table).queries, before = heads_of(input, 0, 4);
+  EXPECT_LT(relative_error(is.narrow(3, 0, 4), rotated(before.narrow(3, 0, 4), table)), 1e-14);
+  EXPECT_TRUE(at::equal(is.narrow(3, 4, 2), before.narrow(3, 4, 2)));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ struct Latent {
   LayerParts parts() const { return {parameters, leaves}; }
   Leaf leaf(const std::string& name) const { return find_leaf(parts(), ".attention." + name + ".weight"); }
   at::Tensor operator()(const at::Tensor& x, const Dropout& dropout = {}) const {
-    const AttentionMasks masks{.heads = kLatentHeads, .first_head = settings.tensor.rank * (kLatentHeads / settings.tensor.degree)};
+    const ScoreForm masks{.heads = kLatentHeads, .first_head = settings.tensor.rank * (kLatentHeads / settings.tensor.degree)};
     return latent_attention(latent_projections(config, parts(), settings), x, settings.rotary, masks, dropout);
   }
 

@@ -42,5 +42,31 @@ TEST(Router, BackwardIsTheSlope) {
   }
 }
 
+// Scores of four experts in two groups; the correction lifts the worse group above the other.
+TEST(Router, ACorrectionChoosesAndIsNoPartOfTheWeight) {
+  const at::Tensor logits = at::tensor({2.0, 1.0, -1.0, 0.5}, at::kDouble).unsqueeze(0),
+                   correction = at::tensor({0.0, 0.0, 3.0, 2.0}, at::kDouble);
+  const sim::ExpertForm form{.experts = 4, .topk = 2, .score = sim::RouterScore::Sigmoid, .renormalised = true, .score_correction = true};
+  const Routing routing = route(logits, form, correction);
+  EXPECT_EQ(routing.experts[0][0].item<std::int64_t>(), 2);
+  EXPECT_EQ(routing.experts[0][1].item<std::int64_t>(), 3);
+  const double third = 1 / (1 + std::exp(1.0)), fourth = 1 / (1 + std::exp(-0.5));
+  EXPECT_NEAR(routing.weights[0][0].item<double>(), third / (third + fourth), 1e-15);
+  const double planted = (third + 3) / (third + 3 + fourth + 2);  // the correction added to the weight
+  EXPECT_GT(std::abs(routing.weights[0][0].item<double>() - planted), 0.1);
+}
+
+TEST(Router, GroupsAreChosenByTheirBestOrTheirBestTwo) {
+  const at::Tensor logits = at::tensor({3.0, -9.0, 2.0, 1.9, 0.0, 0.0}, at::kDouble).unsqueeze(0);
+  const auto chosen = [&](sim::RouterScore score, std::int64_t place) {
+    const sim::ExpertForm form{.experts = 6, .topk = 2, .score = score, .groups = 3, .group_topk = 1};
+    return route(logits, form).experts[0][place].item<std::int64_t>();
+  };
+  EXPECT_EQ(chosen(sim::RouterScore::Softmax, 0), 0);
+  EXPECT_EQ(chosen(sim::RouterScore::Softmax, 1), 1);  // of the group of the best, though others are better
+  EXPECT_EQ(chosen(sim::RouterScore::Sigmoid, 0), 2);
+  EXPECT_EQ(chosen(sim::RouterScore::Sigmoid, 1), 3);
+}
+
 }  // namespace
 }  // namespace executor

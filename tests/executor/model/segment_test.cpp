@@ -44,7 +44,7 @@ struct Block {
 
 at::Tensor through(const BlockSegment& segment, const at::Tensor& input) {
   ResidualStream stream{.value = input, .addend = {}};
-  return segment.core(norm_forward(stream, segment.norm()).output);
+  return segment.core(norm_forward(stream, *segment.norm()).output);
 }
 
 TEST(Segment, WholeAttentionEqualsItsOperators) {

@@ -73,7 +73,7 @@ TEST_P(ContextRanks, AttendAsOneRankDoes) {
   const std::int64_t tokens = plan_.microbatch_size * plan_.workload.sequence;
   const at::Tensor joint = random_tensor({tokens, whole_.width()}, 1), slope = random_tensor({tokens, whole_.heads * whole_.head_dim}, 2);
   const at::Tensor leaf = recorded(joint);
-  const at::Tensor expected = causal_attention(split_heads(leaf.clone(), whole_, table_), {}, {});
+  const at::Tensor expected = attend_heads(split_heads(leaf.clone(), whole_, table_), {}, {});
   expected.backward(slope);
   const auto each = [&](const auto& call) {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) std::visit([&](auto& attention) { call(attention, rank); }, ranks_[rank]);

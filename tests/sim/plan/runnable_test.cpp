@@ -80,13 +80,21 @@ TEST(Runnable, ScaledRotaryPositionsRun) {
 // What no table of the worker performs is never performed as something else.
 TEST(Runnable, WordsOfNetworksThatTheWorkerLacksAreEachNamed) {
   ParallelPlan plan = testing::tiny_plan();
-  plan.model.window = 4;
-  plan.model.qk_norm = QkNorm::Heads;
-  plan.model.norm_place = NormPlace::Around;
+  plan.model.bidirectional = true;
+  plan.model.token_types = 2;
   EXPECT_THAT(violations(plan), IsEmpty());
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, ::testing::HasSubstr("window")),
-                                                  Field(&Violation::problem, ::testing::HasSubstr("qk_norm")),
-                                                  Field(&Violation::problem, ::testing::HasSubstr("norm_place"))));
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::problem, ::testing::HasSubstr("bidirectional")),
+                                                  Field(&Violation::problem, ::testing::HasSubstr("token_types"))));
+}
+
+TEST(Runnable, WordsThatSomeLayoutsCannotShareAreRefusedThereAlone) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.window = 4;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.mesh.context = 2;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/context")));
+  plan.model.window = plan.workload.sequence;  // all of a sample is in sight
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
 TEST(Runnable, ExpertsRun) {

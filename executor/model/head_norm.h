@@ -1,0 +1,18 @@
+// Norms of queries and keys, between the joint projection and their positions: of each head by itself (Qwen3, Gemma 3), or of all heads together
+// (OLMo 2, which leaves tensor ranks no head of their own). Recorded by autograd; gradients of the scales go straight into their leaves.
+#pragma once
+
+#include "executor/model/heads.h"
+#include "executor/model/norm.h"
+
+namespace executor {
+
+struct HeadNorms {
+  NormLayer queries, keys;
+  bool is_joint = false;  // of all heads together
+};
+
+// joint [tokens, q | k | v], whose queries and keys are overwritten. Kept: what they were, and a number a norm.
+at::Tensor norm_heads(const at::Tensor& joint, const HeadShape& shape, const HeadNorms& norms);
+
+}  // namespace executor

@@ -1,0 +1,63 @@
+// Each family of tests/reference/families on two ranks against one process, in fp64: relative L2 of every gradient and weight <= 1e-10.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "tests/parity/parity_job.h"
+#include "tests/parity/tiny_plans.h"
+#include "tests/parity/training_result.h"
+
+namespace parity {
+namespace {
+
+constexpr std::int64_t kFamilySteps = 2;
+constexpr Tolerance kFamilyTolerance{1e-10};
+
+std::vector<std::string> families() {
+  std::vector<std::string> names;
+  std::error_code elsewhere;  // programs that were packed run without these files
+  for (const auto& file : std::filesystem::directory_iterator("tests/reference/families", elsewhere)) names.push_back(file.path().stem());
+  std::ranges::sort(names);
+  return names;
+}
+
+sim::ParallelPlan family_plan(const std::string& family, sim::DeviceMesh mesh) {
+  const sim::ModelConfig model = sim::load_model_config("tests/reference/families/" + family + ".json");
+  return with_precision(tiny_plan(model, mesh), sim::Precision::Fp64);
+}
+
+class Families : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  }
+  static void expect_agreement(const sim::ParallelPlan& plan) {
+    if (const auto refused = sim::why_not_runnable(plan); !refused.empty()) GTEST_SKIP() << refused.front().problem;
+    if (const auto wrong = sim::violations(plan); !wrong.empty()) GTEST_SKIP() << wrong.front().problem;  // heads that do not divide
+    const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = kFamilySteps, .ranks = Ranks::Alone});
+    EXPECT_EQ(difference(train({.plan = plan, .steps = kFamilySteps}), alone, kFamilyTolerance), "");
+  }
+};
+
+TEST_P(Families, TensorRanks) { expect_agreement(family_plan(GetParam(), {.tensor = 2})); }
+TEST_P(Families, SequenceParallelAndRecomputation) {
+  sim::ParallelPlan plan = family_plan(GetParam(), {.tensor = 2});
+  plan.sequence_parallel = true;
+  plan.recompute = sim::Recompute::Full;
+  expect_agreement(plan);
+}
+TEST_P(Families, PipelineThatSplitsBackwards) { expect_agreement(with_schedule(family_plan(GetParam(), {.pipeline = 2}), "zb-1p", 1)); }
+TEST_P(Families, ShardedDataRanks) { expect_agreement(with_zero(family_plan(GetParam(), {.data = 2}), 3)); }
+TEST_P(Families, ContextRanks) { expect_agreement(family_plan(GetParam(), {.context = 2})); }
+TEST_P(Families, ExpertRanks) {
+  const sim::ParallelPlan plan = family_plan(GetParam(), {.data = 2, .expert = 2});
+  if (!plan.model.experts) GTEST_SKIP() << "no experts";
+  expect_agreement(plan);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Families, testing::ValuesIn(families()), [](const auto& each) { return each.param; });
+
+}  // namespace
+}  // namespace parity
