@@ -295,24 +295,4 @@ void MemoryEffects::communicate(Writer& effect, const Task& task, const TaskGrap
   }
 }
 
-Bytes MemoryEffects::layer_keeps(LayerIndex layer) const {
-  if (is_block(layer) && plan_.recompute == Recompute::Full) return plan_.offload_activations ? Bytes{} : stream();
-  Bytes all{};
-  const std::vector<SegmentGraph>& segments = model_.layer(layer).segments;
-  for (std::size_t at = 0; at < segments.size(); ++at) {
-    const SegmentMemory& memory = memory_of(layer, static_cast<std::int32_t>(at));
-    const bool is_again = segments[at].modules.meets(plan_.recomputed_modules());
-    all += (is_again ? memory.entering : memory.kept) + memory.statistics + (segments[at].starts_with_side() ? stream() : Bytes{});
-  }
-  return all;
-}
-
-Bytes MemoryEffects::chunk_keeps(StageIndex stage, ChunkIndex chunk) const {
-  const LayerRange range = plan_.layers(stage, chunk);
-  Bytes all{};
-  for (LayerIndex layer = range.begin; layer < range.end; ++layer) all += layer_keeps(layer);
-  const bool has_place = habits_of(plan_.cluster).held_messages > 0 && range.begin > LayerIndex(0);  // resident: what it receives
-  return has_place ? std::max(Bytes{}, all - stream()) : all;
-}
-
 }  // namespace sim

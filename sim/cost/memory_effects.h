@@ -34,9 +34,6 @@ class MemoryEffects {
   }
   Bytes stream() const;  // what goes from segment to segment, of one rank and microbatch
   const GradientLifetime& gradients() const { return gradients_; }
-  // The least that a microbatch keeps in a layer from forward to backward, its outputs included; in a chunk of them.
-  Bytes layer_keeps(LayerIndex layer) const;
-  Bytes chunk_keeps(StageIndex stage, ChunkIndex chunk) const;
 
  private:
   class Writer;

@@ -96,20 +96,4 @@ const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph
   return entry->second;
 }
 
-// What is resident, plus the most that the stage's order of forwards and backwards keeps at once.
-Bytes MemoryModel::lower_bound(StageIndex stage) const {
-  const ParallelPlan& plan = state_->plan;
-  std::vector<Bytes> keeps;
-  for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) keeps.push_back(state_->effects.chunk_keeps(stage, chunk));
-  Bytes alive{}, most{};
-  for (const StageAction& action : plan.order(stage)) {
-    if (action.kind == ActionKind::Weight) continue;  // what it alone still needs is left out
-    alive += action.kind == ActionKind::Forward ? keeps[action.chunk.position()] : -keeps[action.chunk.position()];
-    most = std::max(most, alive);
-  }
-  MemoryBreakdown resident = resident_memory(plan, unpadded_stage_elements(state_->model, plan, stage));
-  add_step_data(resident, plan, stage);
-  return total(resident) + most;
-}
-
 }  // namespace sim

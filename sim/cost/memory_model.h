@@ -20,7 +20,6 @@ class MemoryModel {
   Bytes on_host(StageIndex stage) const;             // of one rank, all the time
   // Equal tasks share an effect; the reference stays valid. One model a thread, and one graph a model.
   const MemoryEffect& effect(const Task& task, const TaskGraph& graph) const;
-  Bytes lower_bound(StageIndex stage) const;  // never above the simulated peak
 
  private:
   struct State;

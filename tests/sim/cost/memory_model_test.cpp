@@ -36,15 +36,5 @@ TEST(MemoryModel, ResidentIsWhatTheBucketsHold) {
   }
 }
 
-TEST(MemoryModel, TheLowerBoundGrowsWithTheMicrobatchesInFlight) {
-  const ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 4, .tensor = 1});
-  const ModelGraph model = make_model_graph(plan);
-  const MemoryModel memory(model, plan);
-  const auto beyond_resident = [&](std::int32_t stage) {
-    return memory.lower_bound(StageIndex(stage)) - total(memory.resident(StageIndex(stage)));
-  };
-  EXPECT_GT(beyond_resident(0), beyond_resident(2));
-}
-
 }  // namespace
 }  // namespace sim

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "sim/cost/cost_model.h"
-#include "sim/cost/lower_bound.h"
 #include "sim/cost/memory_model.h"
 #include "tests/sim/cost/random_plans.h"
 
@@ -154,26 +153,8 @@ TEST(Simulate, MemoryEndsAtItsResidentValue) {
   }
 }
 
-TEST(Simulate, IsNeverBelowItsLowerBounds) {
-  for (const DeviceKind kind : kKinds) {
-    testing::PlanGenerator generator(13);
-    for (int i = 0; i < kPlans; ++i) {
-      const ParallelPlan plan = generator.next(kind);
-      SCOPED_TRACE(testing::describe(plan));
-      const ModelGraph model = make_model_graph(plan);
-      const SimulationResult result = simulate(model, plan);
-      EXPECT_LE(step_lower_bound(model, plan), result.step_time);
-      EXPECT_LE(memory_lower_bound(model, plan), result.peak_memory);
-      for (const DeviceResult& device : result.devices) {
-        EXPECT_LE(compute_lower_bound(model, plan, device.stage), result.step_time);
-        EXPECT_LE(MemoryModel(model, plan).lower_bound(device.stage), device.peak_memory);
-      }
-    }
-  }
-}
-
-// Whoever runs: what a program keeps is freed again, and in the bound.
-TEST(Simulate, MemoryOfEveryProgramEndsWhereItBeganAndIsBounded) {
+// Whoever runs: what a program keeps is freed again.
+TEST(Simulate, MemoryOfEveryProgramEndsWhereItBegan) {
   testing::PlanGenerator generator(41);
   std::set<std::string> files;  // in order, whatever the disk's order is
   for (const auto& file : std::filesystem::directory_iterator("profiles/software")) files.insert(file.path().string());
@@ -189,7 +170,6 @@ TEST(Simulate, MemoryOfEveryProgramEndsWhereItBeganAndIsBounded) {
       std::map<DeviceId, MemoryBreakdown> last;
       for (const MemorySample& sample : result.timeline.memory) last[sample.device] = sample.alive;
       for (const auto& [device, alive] : last) EXPECT_EQ(alive, memory.resident(result.devices[device.position()].stage));
-      for (const DeviceResult& device : result.devices) EXPECT_LE(memory.lower_bound(device.stage), device.peak_memory);
     }
   }
 }
@@ -262,8 +242,8 @@ TEST(ClosedForm, BubbleOfGpipeAndOneFOneBIsExact) {
     for (const std::int32_t stages : {1, 2, 4}) {
       const ParallelPlan plan = blocks_only({.data = 1, .pipeline = stages, .tensor = 1}, schedule);
       const ModelGraph model = make_model_graph(plan);
-      const SimTime both = compute_lower_bound(model, plan, StageIndex(0)) / plan.num_microbatches();
       const SimulationResult result = simulate(model, plan);
+      const SimTime both = result.devices[0].busy / plan.num_microbatches();
       EXPECT_GT(both, SimTime(0));
       EXPECT_EQ(result.step_time, (plan.num_microbatches() + stages - 1) * both) << schedule;
       for (const DeviceResult& device : result.devices) EXPECT_EQ(device.idle, (stages - 1) * both);
