@@ -373,7 +373,9 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
     run(visit, Phase::Weight, pieces.weight);
   else {
     if (runs_again(visit)) {
-      const std::int32_t gradient = std::exchange(chain_, kNobody);  // recomputing need not wait for it
+      // Recomputing need not wait for the gradient; a gather that it begins with comes when what was issued before is done.
+      const bool begins_with_gather = pieces.recompute.front().group != MeshAxis::None;
+      const std::int32_t gradient = std::exchange(chain_, begins_with_gather ? last_compute_ : kNobody);
       run(visit, Phase::Recompute, pieces.recompute);
       if (gradient != kNobody && program_.tasks[static_cast<std::size_t>(gradient)].stream != Stream::Compute)
         program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));  // to the first backward task
