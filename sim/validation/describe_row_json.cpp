@@ -244,11 +244,15 @@ constexpr UnsaidWord kUnsaid[] = {
 bool says_something(const Json& value) { return !value.is_null() && value != false && value != 0 && value != "none"; }
 
 void tell_unsaid(const Json& row, std::vector<Assumption>& assumed) {
-  const Json& links = row.at("hardware").value("intra_node", Json());
+  const auto block_of = [&](std::string_view name) {
+    const auto found = row.find(std::string(name));
+    return found != row.end() && found->is_object() ? *found : Json::object();
+  };
+  const Json links = block_of("hardware").value("intra_node", Json());
   if (links.is_object() && says_something(links.value("domain_gpus", Json())))
     assumed.push_back({"hardware.intra_node.domain_gpus", "gpus_per_node: links end at the tray"});
   for (const UnsaidWord& word : kUnsaid) {
-    const auto& block = row.at(std::string(word.block));
+    const Json block = block_of(word.block);
     const auto found = block.find(std::string(word.key));
     if (found != block.end() && says_something(*found))
       assumed.push_back({fmt::format("{}.{}", word.block, word.key), std::string(word.taken)});
@@ -308,7 +312,7 @@ DescribedRow describe_row(const Json& row, const std::string& id, const Software
   read_execution(at, stack, described.assumed, run);
   run.execution.dropout = workload.has("dropout") ? workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0 : stack.dropout;
   described.words = read_words(workload, plan, run);
-  tell_unsaid(row, described.assumed);
+  if (row.is_object()) tell_unsaid(row, described.assumed);
   if (reader.has("asked")) described.asked = read_question(reader.child("asked"));
   described.recompute_open = !plan.has("recompute");
   described.recompute_parts_open = plan.text("recompute", "") == "selective" && !plan.has("recompute_detail");

@@ -302,8 +302,9 @@ Setting setting_of(const MeasuredRun& run, const FittedProfiles& profiles) {
 
 std::vector<std::unique_ptr<MeasuredStep>> steps_of(const std::vector<MeasuredRun>& runs, const FittedProfiles& profiles) {
   std::vector<std::unique_ptr<MeasuredStep>> steps(runs.size());
-  tbb::parallel_for(std::size_t{0}, runs.size(),
-                    [&](std::size_t at) { steps[at] = std::make_unique<MeasuredStep>(runs[at].run, setting_of(runs[at], profiles)); });
+  tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t at) {
+    steps[at] = std::make_unique<MeasuredStep>(runs[at].run, setting_of(runs[at], profiles), runs[at].words);
+  });
   return steps;
 }
 

@@ -26,6 +26,7 @@ struct MeasuredRun {
   std::string id;
   RunDescription run;
   RowTarget target;
+  RowWords words{};
 };
 
 struct MeasuredRuns {

@@ -79,7 +79,7 @@ MeasuredRuns load_measured_runs(const std::string& path) {
     if (!target.headline || !target.time) continue;
     DescribedRow described = describe_row(row, id, catalog);
     settle_recompute(described, {measured.profiles.parts.at(described.run.machine.part), catalog.named(described.run.stack)});
-    measured.runs.push_back({id, described.run, target});
+    measured.runs.push_back({id, described.run, target, described.words});
   }
   return measured;
 }

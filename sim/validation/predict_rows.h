@@ -12,7 +12,8 @@ namespace sim {
 
 struct PredictedRow {
   std::string id;
-  std::string error;  // empty: ok
+  std::string error;          // empty: ok
+  bool is_simulated = false;  // else by the closed form: no plan says the run, or it breaks a rule
   StepEstimate estimate;
   std::vector<Assumption> assumed;
 };

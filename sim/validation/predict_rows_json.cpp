@@ -57,6 +57,7 @@ void take_simulated(PredictedRow& predicted, const DescribedRow& described, cons
   const LoweredRow row = simulated_row(described.run, setting, described.words);
   const Seconds simulated = to_seconds(row.result.step_time);
   const double ratio = simulated / std::exchange(estimate.time, simulated);
+  predicted.is_simulated = true;
   estimate.low *= ratio;
   estimate.high *= ratio;
   take_memory(settled_memory(row, described, setting), setting.device.behavior, estimate);

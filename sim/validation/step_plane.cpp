@@ -63,10 +63,10 @@ double StepPlane::height(const ConstantPoint& point) const {
 }
 
 // None: the run has no plan, or one that breaks a rule.
-std::optional<MeasuredStep::Lowered> MeasuredStep::lowered(const RunDescription& run, const Setting& setting) {
+std::optional<MeasuredStep::Lowered> MeasuredStep::lowered(const RunDescription& run, const Setting& setting, const RowWords& words) {
   if (!why_not_lowered(run).empty()) return std::nullopt;
   try {
-    Lowered lowered{lowered_plan(run, setting), {}, {}};
+    Lowered lowered{lowered_plan(run, setting, words), {}, {}};
     lowered.model = make_model_graph(lowered.plan);
     lowered.graph = lower(lowered.model, lowered.plan);
     return lowered;
@@ -75,8 +75,8 @@ std::optional<MeasuredStep::Lowered> MeasuredStep::lowered(const RunDescription&
   }
 }
 
-MeasuredStep::MeasuredStep(const RunDescription& run, const Setting& setting)
-    : run_(run), device_(setting.device), lowered_(lowered(run, setting)) {}
+MeasuredStep::MeasuredStep(const RunDescription& run, const Setting& setting, const RowWords& words)
+    : run_(run), device_(setting.device), lowered_(lowered(run, setting, words)) {}
 
 StepPlane MeasuredStep::touch(const SoftwareStack& stack, const KernelTraits& part) const {
   StepPlane plane{.time = 0, .at = point_of(stack, part), .slope = {}};

@@ -19,6 +19,7 @@
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/validation/fitted_constants.h"
+#include "sim/validation/published_row.h"
 
 namespace sim {
 
@@ -34,7 +35,7 @@ struct StepPlane {
 
 class MeasuredStep {
  public:
-  MeasuredStep(const RunDescription& run, const Setting& setting);
+  MeasuredStep(const RunDescription& run, const Setting& setting, const RowWords& words = {});
   bool is_simulated() const { return lowered_.has_value(); }
   StepPlane touch(const SoftwareStack& stack, const KernelTraits& part) const;
   Seconds time(const SoftwareStack& stack, const KernelTraits& part) const;
@@ -45,7 +46,7 @@ class MeasuredStep {
     ModelGraph model;
     TaskGraph graph;
   };
-  static std::optional<Lowered> lowered(const RunDescription& run, const Setting& setting);
+  static std::optional<Lowered> lowered(const RunDescription& run, const Setting& setting, const RowWords& words);
 
   RunDescription run_;
   Device device_;

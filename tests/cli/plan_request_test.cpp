@@ -47,14 +47,14 @@ TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
   PlanOptions wrong = plan_options();
   wrong.memory_limit = "80";
   wrong.precision = "fp8";
-  wrong.optimizer = "lamb";
+  wrong.optimizer = "muon";
   try {
     search_request(wrong);
     FAIL();
   } catch (const sim::InputError& error) {
     EXPECT_EQ(error.violations().size(), 3u);
     EXPECT_THAT(error.what(), testing::HasSubstr("80 GiB"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("bf16"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("fp8:delayed"));
     EXPECT_THAT(error.what(), testing::HasSubstr("adamw, sgd"));
   }
 }
