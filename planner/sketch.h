@@ -9,7 +9,7 @@
 
 namespace planner {
 
-// Computation and transfers alone; the picture is in sim/cost/lower_bound.h.
+// Computation and transfers alone.
 //
 //   stage s   |--- arrive: forward of stages before ---|--- all its microbatches ---|--- drain: backward of stages before ---|
 sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,

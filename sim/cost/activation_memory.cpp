@@ -144,7 +144,7 @@ Bytes times(std::int64_t count, double each) { return Bytes(std::llround(static_
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const Sizes& size, const ParallelPlan& plan) {
   const ScoreHabit habit = score_habit(plan, size);
-  const bool is_kept = plan.recompute != Recompute::Selective || !plan.recompute_scope.modules.none();
+  const bool is_kept = !plan.recomputes_scores();
   if (habit.dropped_by_hand) {
     if (is_kept) keep(memory, {"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
     memory.backward_temporary += size.element * (size.sequence * size.sequence * (kScoreMatrices + (is_kept ? 0 : 1)));

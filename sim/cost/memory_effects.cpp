@@ -103,10 +103,12 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   const bool again = key.phase == Phase::Recompute, is_forgotten = forgets(key);
   const Role role = role_of(key);
   if (role.is_norm) norm_forward(effect, role, is_forgotten);
-  if ((role.has_begin || role.has_end) && role.is_again)
-    module_forward(effect, role, again);
-  else if (role.has_begin || role.has_end)
-    core_forward(effect, role, is_forgotten, again);
+  if (role.has_begin || role.has_end) {
+    if (role.has_begin) effect.hold(kActivations, role.memory.regathered + role.memory.dropped);
+    role.is_again ? module_forward(effect, role, again) : core_forward(effect, role, is_forgotten, again);
+    if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, role.memory.exchanged);
+    if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -role.memory.exchanged);
+  }
   if (is_forgotten && role.ends_layer) effect.free_at_end(kActivations, stream());
 }
 
@@ -120,15 +122,12 @@ void MemoryEffects::norm_forward(Writer& effect, const Role& role, bool forgets)
 void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets, bool again) const {
   const SegmentMemory& memory = role.memory;
   const Bytes inside = memory.kept + memory.statistics - before_core(role);
-  if (role.has_begin) effect.hold(kActivations, memory.regathered + memory.dropped);
   if (forgets && role.is_whole())
     effect.hold(kActivations, inside);
   else if (role.has_begin)
     effect.take(kActivations, inside);
   else if (forgets)
     effect.free_at_end(kActivations, inside);
-  if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged);
-  if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged);
   if (!role.has_end) return;
   if (forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
   if (!role.segment.leaves_tensor()) return;
@@ -142,7 +141,6 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
 void MemoryEffects::module_forward(Writer& effect, const Role& role, bool again) const {
   const SegmentMemory& memory = role.memory;
   const Bytes made = memory.kept - memory.entering;
-  if (role.has_begin) effect.hold(kActivations, memory.regathered + memory.dropped);
   if (again) {
     if (role.has_begin) effect.take(kActivations, made);
     if (role.has_begin && cuts_sequence())
@@ -156,8 +154,6 @@ void MemoryEffects::module_forward(Writer& effect, const Role& role, bool again)
       role.has_begin ? effect.take(kActivations, made) : effect.free_at_end(kActivations, made);
     if (role.has_end && role.segment.leaves_tensor()) effect.take(kActivations, hidden_or_stream());
   }
-  if (!role.has_end) effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged);
-  if (!role.has_begin) effect.take(MemoryCategory::CommunicationBuffers, -memory.exchanged);
 }
 
 // What a segment hands to the sum over tensor ranks: of all tokens, though each rank keeps a part of the sum.

@@ -128,7 +128,7 @@ Work ModelledKernels::attention(const KernelCall& call) const {
                              .causal = !sees_all,
                              .merged = is_ring ? length / ranks * (1 - 1 / ranks) : 0};
   if (is_fused) return (is_ring ? ring_slowdown(plan_.cluster.software, ranks) : 1) * clock_.flash(shape, backward);
-  const bool again = backward && plan_.recompute == Recompute::Selective && plan_.recomputed_modules().none();
+  const bool again = backward && plan_.recomputes_scores();
   return again ? clock_.unfused(shape, false) + clock_.unfused(shape, true) : clock_.unfused(shape, backward);
 }
 

@@ -92,7 +92,7 @@ void Writer::product(Kernel kernel, const Operator& op) {
   const TensorSplit behind_gather = kernel == Kernel::LinearForward ? TensorSplit::Rows : TensorSplit::Columns;
   calls_.push_back({.kernel = kernel,
                     .shape = {at.tokens, at.outputs, at.inputs, at.products},
-                    .unscaled = in_head_ || op.name == "router",
+                    .unscaled = op.unscaled,
                     .gathered_rows = kernel != Kernel::LinearWeightGradient && op.experts == 0 && op.split == behind_gather});
 }
 
@@ -133,7 +133,7 @@ void Writer::attention_forward(const Operator& op) {
 
 void Writer::attention_backward(const Operator& op) {
   const bool drops = model_.config.attention_dropout > 0;
-  if (drops && plan_.recompute == Recompute::Selective && plan_.recomputed_modules().none()) attention_forward(op);
+  if (drops && plan_.recomputes_scores()) attention_forward(op);
   attention(Kernel::AttentionBackward, op);
   if (drops) score_dropout(Kernel::DropoutBackward);
 }

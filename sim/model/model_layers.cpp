@@ -101,6 +101,17 @@ Operator gathered(Operator op) {
   return op;
 }
 
+Operator unscaled(Operator op) {
+  op.unscaled = true;
+  return op;
+}
+
+// What of it programs recompute by name; all but attention by torchtitan's `op`.
+Operator within(Operator op, Modules modules = {}) {
+  op.modules = modules | Module::Op;
+  return op;
+}
+
 Operator qkv_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "qkv", config.hidden, attention_widths(config).joint(), TensorSplit::Rows, config.attention_bias};
 }
@@ -109,11 +120,13 @@ std::vector<Operator> latent_projections(const ModelConfig& config) {
   const AttentionForm& form = config.attention;
   std::vector<Operator> all;
   const auto down = [&](const char* name, std::int64_t outputs) {
-    all.push_back(gathered({OperatorKind::Linear, name, config.hidden, outputs, TensorSplit::None, false}));
+    all.push_back(within(gathered({OperatorKind::Linear, name, config.hidden, outputs, TensorSplit::None, false})));
   };
-  const auto norm = [&](const char* name, std::int64_t width) { all.push_back(gathered(same_width(OperatorKind::Norm, name, width))); };
+  const auto norm = [&](const char* name, std::int64_t width) {
+    all.push_back(within(gathered(same_width(OperatorKind::Norm, name, width)), Module::MlaUpProjection));
+  };
   const auto up = [&](const char* name, std::int64_t inputs, std::int64_t outputs) {
-    all.push_back({OperatorKind::Linear, name, inputs, outputs, TensorSplit::Rows, false});
+    all.push_back(within({OperatorKind::Linear, name, inputs, outputs, TensorSplit::Rows, false}, Module::MlaUpProjection));
   };
   const std::int64_t query = attention_widths(config).query;
   if (form.q_lora > 0) {
@@ -160,12 +173,6 @@ Operator shared_up(const ModelConfig& config) {
 Operator shared_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "shared_down", config.experts->shared_ffn, config.hidden, TensorSplit::Columns, false};
 }
-// What of it programs recompute by name; all but attention by torchtitan's `op`.
-Operator within(Operator op, Modules modules = {}) {
-  op.modules = modules | Module::Op;
-  return op;
-}
-
 // Parts of a block's segments: in front of what tensor ranks cut, and behind it; between them one part, or three.
 constexpr std::int32_t kNorm = 0, kCore = 1, kAttention = 2, kProducts = 2, kThirdCore = 3;
 
@@ -208,8 +215,7 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   add_tail(segment, config, Operation::AttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_before(config));
   std::size_t qkv = 0;
-  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{qkv_of(config)})
-    qkv = segment.add(kCore, within(op, op.name.ends_with("_down") || !is_latent ? Modules() : Module::MlaUpProjection));
+  for (const Operator& op : is_latent ? latent_projections(config) : std::vector{within(qkv_of(config))}) qkv = segment.add(kCore, op);
   const bool is_rotary = config.position == Position::Rotary, norms_heads = config.qk_norm != QkNorm::None;
   const std::int64_t heads = is_latent ? 2 * config.heads : config.heads + config.kv_heads;
   if (norms_heads) segment.add(kCore, within(split_width(OperatorKind::Norm, "qk_norm", widths.query + widths.key)));
@@ -249,7 +255,7 @@ SegmentGraph expert_segment(const ModelConfig& config) {
   add_tail(segment, config, Operation::MlpResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
   segment.recomputed_as(Module::Moe);
-  segment.add(kCore, within(router_of(config)));
+  segment.add(kCore, within(unscaled(router_of(config))));
   segment.add(kCore, within(gathered(same_width(OperatorKind::Routing, "routing", form.experts))));
   if (form.shared_ffn > 0) {
     const Operator activation{OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows};
@@ -390,11 +396,11 @@ Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
     parameters.add_norm("norm");
   }
   if (config.embedding_width > 0) {
-    segment.add(kCore, narrowing(config));
+    segment.add(kCore, unscaled(narrowing(config)));
     parameters.add_whole("narrowing", narrowing(config), config.initializer_range);
   }
   if (config.head_transform) {
-    segment.add(kCore, transform_of(config));
+    segment.add(kCore, unscaled(transform_of(config)));
     segment.add(kCore, gathered(same_width(OperatorKind::Activation, "transform_activation", config.hidden)));
     segment.add(kCore, gathered(same_width(OperatorKind::Norm, "transform_norm", config.hidden)));
     parameters.add_whole("transform", transform_of(config), config.initializer_range);
@@ -402,7 +408,7 @@ Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   }
   const Operator projection{OperatorKind::Linear, "projection",      table_width(config),
                             padded_vocabulary,    TensorSplit::Rows, config.head_bias};
-  segment.add(kCore, projection);
+  segment.add(kCore, unscaled(projection));
   if (config.logit_cap > 0)
     segment.add(kCore, {OperatorKind::Activation, "logit_cap", padded_vocabulary, padded_vocabulary, TensorSplit::Rows, false});
   Operator loss{OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false};

@@ -4,6 +4,18 @@
 
 namespace sim {
 
+std::vector<std::string_view> names_of(Modules modules) {
+  std::vector<std::string_view> names;
+  for (std::size_t at = 0; at < kNumModules; ++at)
+    if (modules.has(static_cast<Module>(at))) names.push_back(kModuleNames[at]);
+  return names;
+}
+
+std::optional<Module> module_named(std::string_view name) {
+  const auto found = std::ranges::find(kModuleNames, name);
+  return found == std::end(kModuleNames) ? std::nullopt : std::optional(static_cast<Module>(found - std::begin(kModuleNames)));
+}
+
 bool SegmentGraph::has(OperatorKind kind) const {
   return std::ranges::any_of(operators, [&](const Operator& op) { return op.kind == kind; });
 }

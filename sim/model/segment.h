@@ -11,6 +11,7 @@
 
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,8 @@ class Modules {
   std::uint32_t bits_ = 0;
 };
 constexpr Modules operator|(Module a, Module b) { return Modules(a) | Modules(b); }
+std::vector<std::string_view> names_of(Modules modules);
+std::optional<Module> module_named(std::string_view name);
 
 // One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
 // tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
@@ -81,6 +84,7 @@ struct Operator {
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int32_t part = 0;     // of its segment
   std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
+  bool unscaled = false;     // a product that stays in 16 bit where others are scaled: of the head, of routers
   Modules modules = {};      // whose output is not kept where they are recomputed
   bool operator==(const Operator&) const = default;
 };

@@ -130,6 +130,7 @@ struct ParallelPlan {
   ChunkSite site(std::int32_t virtual_stage) const;
   ShardShape shard_shape() const;
   bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone
+  bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }  // of an element
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <sstream>
 
 namespace sim {
@@ -13,22 +11,14 @@ namespace {
 
 constexpr std::int32_t kMostBlocks = 1'000'000;
 
-std::vector<std::string_view> names_in(Modules modules) {
-  std::vector<std::string_view> names;
-  for (std::size_t at = 0; at < kNumModules; ++at)
-    if (modules.has(static_cast<Module>(at))) names.push_back(kModuleNames[at]);
-  return names;
-}
-
 Modules read_modules(const std::string& text, std::vector<Violation>& violations) {
   Modules modules;
   std::istringstream names(text);
   for (std::string name; std::getline(names, name, ',');) {
-    const auto* const found = std::find(std::begin(kModuleNames), std::end(kModuleNames), name);
-    if (found == std::end(kModuleNames))
-      violations.push_back({name, "is no part of a block", fmt::format("use {}", fmt::join(kModuleNames, ", "))});
+    if (const std::optional<Module> module = module_named(name))
+      modules = modules | *module;
     else
-      modules = modules | static_cast<Module>(found - std::begin(kModuleNames));
+      violations.push_back({name, "is no part of a block", fmt::format("use {}", fmt::join(kModuleNames, ", "))});
   }
   return modules;
 }
@@ -45,7 +35,7 @@ std::int32_t read_count(const std::string& word, const std::string& text, std::v
 
 std::string to_text(const RecomputeScope& scope) {
   std::vector<std::string> words;
-  if (!scope.modules.none()) words.push_back(fmt::format("modules {}", fmt::join(names_in(scope.modules), ",")));
+  if (!scope.modules.none()) words.push_back(fmt::format("modules {}", fmt::join(names_of(scope.modules), ",")));
   if (scope.first > 0) words.push_back(fmt::format("first {}", scope.first));
   if (scope.every > 1) words.push_back(fmt::format("every {}", scope.every));
   if (scope.but_last) words.emplace_back("but_last");

@@ -1,5 +1,6 @@
 // The arguments that a plan says, and those that say a plan: one row each, both ways. The network's are put together by megatron_network().
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -128,20 +129,18 @@ void read_recomputed_modules(const Value& v, Draft& d) {
   std::istringstream names(v.text());
   for (std::string name; names >> name;) {
     std::erase_if(name, [](char letter) { return std::string_view("[],'\"").find(letter) != std::string_view::npos; });
-    const auto* const found = std::find(std::begin(kModuleNames), std::end(kModuleNames), name);
-    if (found == std::end(kModuleNames) || static_cast<Module>(found - std::begin(kModuleNames)) == Module::Op)
-      unread += " " + name;
+    const std::optional<Module> module = module_named(name);
+    if (module && *module != Module::Op)
+      modules = modules | *module;
     else
-      modules = modules | static_cast<Module>(found - std::begin(kModuleNames));
+      unread += " " + name;
   }
   if (!unread.empty()) v.lost(fmt::format("holds{}, which a plan has no word for", unread), "mind their time and memory");
   if (modules != Modules(Module::CoreAttention)) d.plan.recompute_scope.modules = modules;
 }
 std::string recomputed_modules(const ParallelPlan& plan) {
-  std::string text;
-  for (std::size_t at = 0; at < kNumModules; ++at)
-    if (plan.recomputed_modules().has(static_cast<Module>(at))) text += fmt::format("{}{}", text.empty() ? "" : " ", kModuleNames[at]);
-  return text.empty() ? "core_attn" : text;
+  const Modules modules = plan.recomputed_modules();
+  return fmt::format("{}", fmt::join(names_of(modules.none() ? Module::CoreAttention : modules), " "));
 }
 void read_recomputed_layers(const Value& v, Draft& d) {
   const std::int64_t layers = v.count();
