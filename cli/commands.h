@@ -17,6 +17,5 @@ int run(const CalibrateOptions& options, const Console& console);
 int run(const ValidateOptions& options, const Console& console);
 int run(const ExportOptions& options, const Console& console);
 int run(const ImportOptions& options, const Console& console);
-int run(const EstimateOptions& options, const Console& console);
 
 }  // namespace cli

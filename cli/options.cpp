@@ -1,5 +1,8 @@
 #include "cli/options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -64,7 +67,6 @@ struct Values {
   ValidateOptions validate;
   ExportOptions exported;
   ImportOptions imported;
-  EstimateOptions estimate;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -176,23 +178,6 @@ void declare_training_run(CLI::App* command, TrainingOptions& training) {
         command->add_option("--draws", training.draws, "How many trainings are drawn")->check(between(1, 100000))->capture_default_str(),
         command->add_option("--seed", training.seed, "Of the draws")->capture_default_str()})
     option->needs(steps);
-}
-
-void declare_estimate(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(
-      app, values, "estimate", "Rank layouts in closed form, also of networks that plan cannot lower (windowed attention, adapters, fp8)",
-      "meshwright estimate --model mixtral/config.json --cluster h100-80gb-sxm --devices 256 --global-batch 256 --sequence 4096");
-  EstimateOptions& estimate = values.estimate;
-  command->add_option("--model", estimate.model, "Hugging Face config.json: gpt2, llama, qwen3, mixtral, deepseek_v3, gpt_oss, bert, ...")
-      ->required();
-  command->add_option("--cluster", estimate.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
-  command->add_option("--devices,--gpus", estimate.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));
-  command->add_option("--global-batch", estimate.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
-  command->add_option("--sequence", estimate.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
-  command->add_option("--software", estimate.software, "What runs on the GPUs: a profile in profiles/software, or a file")
-      ->capture_default_str();
-  command->add_option("--precision", estimate.precision, "fp32, tf32, fp16, bf16 or fp8")->capture_default_str();
-  command->add_option("--top", estimate.top, "How many layouts to show")->check(between(1, kAny))->capture_default_str();
 }
 
 void declare_simulate(CLI::App& app, Values& values) {
@@ -375,7 +360,6 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "run") return {values.run, values.json};
   if (name == "compare") return {values.compare, values.json};
   if (name == "validate") return {values.validate, values.json};
-  if (name == "estimate") return {values.estimate, values.json};
   if (name == "export") return {values.exported, values.json};
   if (name == "import") return {values.imported, values.json};
   return {values.calibrate, values.json};
@@ -397,9 +381,20 @@ std::string meant(const CLI::App& app, int argc, const char* const* argv) {
   return "";
 }
 
+// A command of before: every option that it had is one of `plan`.
+std::string call_instead_of_estimate(std::span<const char* const> arguments) {
+  const bool says_program = std::ranges::any_of(arguments, [](std::string_view word) { return word.starts_with("--software"); });
+  return fmt::format("estimate is part of plan:\n  meshwright plan {}{} -o plan.json", fmt::join(arguments, " "),
+                     says_program ? "" : " --software megatron-core");
+}
+
 }  // namespace
 
 ParseResult parse_command_line(int argc, const char* const* argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "estimate") {
+    std::cerr << call_instead_of_estimate(std::span(argv + 2, static_cast<std::size_t>(argc - 2))) << "\n";
+    return {.ended = true, .exit_code = kUsage, .invocation = {}};
+  }
   CLI::App app("Meshwright plans, simulates and runs distributed training.", "meshwright");
   app.footer(
       "Example:\n  examples/quickstart.sh    does all of it on this machine\n"
@@ -408,8 +403,8 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
   Values values;
-  for (const auto declare : {declare_measure, declare_plan, declare_estimate, declare_simulate, declare_tokenize, declare_run,
-                             declare_compare, declare_calibrate, declare_validate, declare_export, declare_import})
+  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare,
+                             declare_calibrate, declare_validate, declare_export, declare_import})
     declare(app, values);
   try {
     app.parse(argc, argv);

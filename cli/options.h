@@ -107,17 +107,9 @@ struct ValidateOptions {
   bool leave_out_each = false;  // each source predicted with constants fitted without it
 };
 
-struct EstimateOptions {
-  std::string model, cluster;
-  std::string software = "megatron-core", precision = "bf16";
-  std::int32_t devices = 0;  // 0: as the cluster file says
-  std::int64_t global_batch = 0, sequence = 0;
-  std::int32_t top = 5;
-};
-
 struct Invocation {
   std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions, ValidateOptions,
-               ExportOptions, ImportOptions, EstimateOptions>
+               ExportOptions, ImportOptions>
       options;
   bool json = false;  // one document on stdout, everything else on stderr
 };

@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 
+#include "sim/clock/link_clock.h"
 #include "sim/collective/collective.h"
 #include "sim/cost/kernel_prices.h"
 #include "sim/cost/placement.h"
-#include "sim/estimate/link_clock.h"
 
 namespace sim {
 

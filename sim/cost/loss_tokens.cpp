@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "sim/estimate/behavior.h"
+#include "sim/clock/behavior.h"
 
 namespace sim {
 

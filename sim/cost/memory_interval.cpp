@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "sim/clock/behavior.h"
+#include "sim/clock/spread.h"
 #include "sim/cost/memory_beside.h"
-#include "sim/estimate/behavior.h"
-#include "sim/estimate/spread.h"
 
 namespace sim {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "sim/clock/expert_load.h"
+#include "sim/clock/link_clock.h"
+#include "sim/clock/spread.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/resident_memory.h"
-#include "sim/estimate/expert_load.h"
-#include "sim/estimate/link_clock.h"
-#include "sim/estimate/spread.h"
 
 namespace sim {
 namespace {
@@ -19,17 +19,6 @@ NumberFormat format_of(const PrecisionPolicy& policy) {
     case Precision::Fp16: return NumberFormat::Fp16;
     default: return NumberFormat::Fp32;
   }
-}
-
-StepOptimizer step_optimizer(OptimizerKind optimizer) {
-  switch (optimizer) {
-    case OptimizerKind::AdamW: return StepOptimizer::Adam;
-    case OptimizerKind::Lamb: return StepOptimizer::Lamb;
-    case OptimizerKind::Lars: return StepOptimizer::Lars;
-    case OptimizerKind::RmsProp: return StepOptimizer::RmsPropEma;
-    case OptimizerKind::Sgd: break;
-  }
-  return StepOptimizer::SgdMomentum;
 }
 
 // Weights that stay whole are cast once a step by programs that keep what they cast; those gathered in 8 bit were cast as shards.
@@ -58,25 +47,25 @@ bool gathers_scaled(const ParallelPlan& plan) {
   return scales && *scales != ScaleRecipe::Rowwise && plan.sequence_parallel && plan.cluster.software.gathers_fp8;
 }
 
-Execution execution_of(const ParallelPlan& plan) {
+KernelSetting setting_of(const ParallelPlan& plan) {
   const SoftwareStack& stack = plan.cluster.software;
   const double gradient = real(plan.bytes(Numbers::Gradients).value());
   const bool half = is_sixteen_bit(plan.workload.precision.compute());
-  Execution execution = usual_execution(stack);
-  execution.format = format_of(plan.workload.precision);
-  execution.scales = plan.workload.precision.scales().value_or(execution.scales);
-  execution.reduce_bytes = real(plan.bytes(Numbers::Wire).value());
-  execution.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
-  execution.optimizer = step_optimizer(plan.workload.optimizer);
-  return execution;
+  KernelSetting setting = usual_setting(stack);
+  setting.format = format_of(plan.workload.precision);
+  setting.scales = plan.workload.precision.scales().value_or(setting.scales);
+  setting.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
+  setting.moments = real(moments_of(plan.workload.optimizer));
+  setting.has_trust_ratio = plan.workload.optimizer == OptimizerKind::Lamb;
+  return setting;
 }
 
 ModelledKernels::ModelledKernels(const ParallelPlan& plan)
     : plan_(plan),
       device_(plan.cluster.hardware),
-      execution_(execution_of(plan)),
-      clock_(device_, plan.cluster.software, execution_),
-      operators_(clock_, plan.cluster.software, execution_),
+      setting_(setting_of(plan)),
+      clock_(device_, plan.cluster.software, setting_),
+      operators_(clock_, plan.cluster.software, setting_),
       launch_share_(plan.cuda_graphs == CudaGraphs::None ? 1 : device_.behavior.graph_launch_share),
       weight_casts_(weight_casts(plan)),
       slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
@@ -114,7 +103,7 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
 
 // A fused kernel leaves out what the mask hides; others compute it, and keep scores that selective recomputation makes again.
 Work ModelledKernels::attention(const KernelCall& call) const {
-  const bool is_fused = execution_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
+  const bool is_fused = setting_.attention >= AttentionKernel::Flash1, backward = call.kernel == Kernel::AttentionBackward;
   const double length = real(call.shape[2]), dim = real(call.shape[3]), ranks = real(plan_.mesh.context);
   const bool sees_all = plan_.model.bidirectional;                                      // calls are described by causal samples
   const bool is_ring = ranks > 1 && plan_.context_algorithm == ContextAlgorithm::Ring;  // a call is one of its blocks

@@ -1,11 +1,11 @@
-// Kernels of a plan on a device whose profile says how its kernels behave (block "kernels"): the clocks of sim/estimate, which the published record
+// Kernels of a plan on a device whose profile says how its kernels behave (block "kernels"): the clocks of sim/clock, which the published record
 // is held against, asked kernel by kernel. Used by task_prices where nothing was measured on the device.
 #pragma once
 
 #include <algorithm>
 
+#include "sim/clock/operator_clock.h"
 #include "sim/cost/task_kernels.h"
-#include "sim/estimate/operator_clock.h"
 #include "sim/plan/parallel_plan.h"
 
 namespace sim {
@@ -13,7 +13,7 @@ namespace sim {
 inline bool is_modelled(const HardwareProfile& profile) { return profile.kernels && profile.measured.empty(); }
 // Whether tensor ranks cast their parts of a product's operand before they gather it: half the bytes travel.
 bool gathers_scaled(const ParallelPlan& plan);
-Execution execution_of(const ParallelPlan& plan);  // what the plan and its software say of kernels
+KernelSetting setting_of(const ParallelPlan& plan);  // what the plan and its software say of kernels
 
 class ModelledKernels {
  public:
@@ -35,7 +35,7 @@ class ModelledKernels {
 
   const ParallelPlan& plan_;
   Device device_;
-  Execution execution_;
+  KernelSetting setting_;
   KernelClock clock_;
   OperatorClock operators_;
   double launch_share_;                     // of the host's time for each kernel

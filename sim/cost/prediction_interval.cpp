@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "sim/clock/behavior.h"
 #include "sim/cost/modelled_kernels.h"
-#include "sim/estimate/behavior.h"
 
 namespace sim {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/clock/expert_load.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
-#include "sim/estimate/expert_load.h"
 #include "sim/task_graph/layer_tasks.h"
 
 namespace sim {

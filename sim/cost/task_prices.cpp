@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/estimate/behavior.h"
-#include "sim/estimate/expert_load.h"
-#include "sim/estimate/link_clock.h"
+#include "sim/clock/behavior.h"
+#include "sim/clock/expert_load.h"
+#include "sim/clock/link_clock.h"
 #include "sim/sharding/sharding.h"
 
 namespace sim {

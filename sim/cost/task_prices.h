@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/clock/host_clock.h"
 #include "sim/cost/collective_prices.h"
 #include "sim/cost/kernel_prices.h"
 #include "sim/cost/modelled_kernels.h"
 #include "sim/cost/placement.h"
 #include "sim/cost/task_kernels.h"
-#include "sim/estimate/host_clock.h"
 
 namespace sim {
 

@@ -6,13 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace sim {
+#include "sim/clock/kernel_clock.h"
 
-struct Convolution {
-  double inputs = 0, outputs = 0, height = 1, width = 1, stride = 1, size = 1, groups = 1;  // size: height = width of the output
-  double area() const { return height * width; }
-  double weights() const { return inputs / groups * outputs * area(); }
-};
+namespace sim {
 
 // A piece that a pipeline is cut between. Elements are of one sample.
 struct ConvolutionalUnit {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/clock/kernel_clock.h"
+#include "sim/clock/link_clock.h"
+#include "sim/clock/spread.h"
 #include "sim/estimate/convolution_layers.h"
-#include "sim/estimate/kernel_clock.h"
-#include "sim/estimate/link_clock.h"
 #include "sim/estimate/pipeline_replay.h"
-#include "sim/estimate/spread.h"
 
 namespace sim {
 namespace {
@@ -144,11 +144,11 @@ StepParts convolutional_parts(const RunDescription& run, const Setting& setting)
 namespace {
 
 // What the optimizer keeps of a weight: squares, momentum, mean of the weights.
-double kept_numbers(StepOptimizer optimizer, bool plain) {
+double kept_numbers(OptimizerKind optimizer, bool plain) {
   switch (optimizer) {
-    case StepOptimizer::Adam:
-    case StepOptimizer::Lamb: return 2;
-    case StepOptimizer::RmsPropEma: return plain ? 1 : 3;
+    case OptimizerKind::AdamW:
+    case OptimizerKind::Lamb: return 2;
+    case OptimizerKind::RmsProp: return plain ? 1 : 3;
     default: return plain ? 0 : 1;
   }
 }

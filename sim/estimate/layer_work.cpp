@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/estimate/expert_load.h"
-#include "sim/estimate/operator_clock.h"
+#include "sim/clock/expert_load.h"
+#include "sim/clock/operator_clock.h"
 
 namespace sim {
 namespace {

@@ -2,7 +2,7 @@
 // zero-bubble schedules treat apart. Collectives are in link_clock.
 #pragma once
 
-#include "sim/estimate/kernel_clock.h"
+#include "sim/clock/kernel_clock.h"
 #include "sim/estimate/run_description.h"
 
 namespace sim {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/clock/spread.h"
 #include "sim/estimate/convolutional_step.h"
 #include "sim/estimate/layer_work.h"
 #include "sim/estimate/pipeline_replay.h"
 #include "sim/estimate/saved_activations.h"
-#include "sim/estimate/spread.h"
 #include "sim/estimate/stage_cut.h"
 
 namespace sim {
@@ -92,7 +92,7 @@ void add_stage(const RunDescription& run, const Setting& setting, const StageBlo
 double state_bytes(const RunDescription& run, const Setting& setting, const Weights& held, double shards) {
   const Layout& layout = run.layout;
   const bool half = run.execution.format != NumberFormat::Fp32 && run.execution.format != NumberFormat::Tf32;
-  const double moments = run.execution.optimizer == StepOptimizer::Adam || run.execution.optimizer == StepOptimizer::Lamb ? 8 : 4;
+  const double moments = run.execution.optimizer == OptimizerKind::AdamW || run.execution.optimizer == OptimizerKind::Lamb ? 8 : 4;
   const double weights = run.network.low_rank ? run.network.low_rank->base_bytes : half ? 2 : 4;
   const double weight_share = layout.zero_stage >= 3 ? shards : 1, gradient_share = layout.zero_stage >= 2 ? shards : 1;
   const double optimizer_share = layout.zero_stage >= 1 ? shards : 1;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/estimate/operator_clock.h"
-#include "sim/estimate/spread.h"
+#include "sim/clock/operator_clock.h"
+#include "sim/clock/spread.h"
 
 namespace sim {
 MicrobatchTimes::MicrobatchTimes(const RunDescription& run, const Setting& setting)

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "sim/clock/link_clock.h"
 #include "sim/estimate/layer_work.h"
-#include "sim/estimate/link_clock.h"
 #include "sim/estimate/pipeline_replay.h"
 #include "sim/estimate/stage_cut.h"
 #include "sim/estimate/step_estimate.h"

@@ -11,32 +11,20 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/cluster/scale_recipe.h"
-#include "sim/cluster/software_stack.h"
+#include "sim/clock/link_clock.h"
 #include "sim/model/attention_form.h"
 #include "sim/model/expert_form.h"
+#include "sim/plan/parallel_plan.h"
 
 namespace sim {
 
-constexpr double real(std::int64_t count) { return static_cast<double>(count); }  // sizes meet rates as real numbers
-
 enum class NetworkKind : std::uint8_t { Decoder, Encoder, Convolutional, DecoderLayer };
 inline constexpr std::string_view kNetworkKindNames[] = {"decoder", "encoder", "cnn", "decoder_layer"};
-enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
-inline constexpr std::string_view kNumberFormatNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"};
-constexpr bool is_scaled(NumberFormat format) { return format >= NumberFormat::Fp8; }
-constexpr std::optional<NumberFormat> find_number_format(std::string_view name) {
-  for (std::size_t at = 0; at < std::size(kNumberFormatNames); ++at)
-    if (kNumberFormatNames[at] == name) return static_cast<NumberFormat>(at);
-  return std::nullopt;
-}
 // SaveProjections: outputs of the linear layers are kept, but for the widest, into the feed-forward; CheapOperators: those of every second
 // one, and attention's.
 enum class RecomputeKind : std::uint8_t { None, AttentionCore, SaveProjections, CheapOperators, EverySecondLayer, Full };
 inline constexpr std::string_view kRecomputeKindNames[] = {"none", "attention core",     "save projections",
                                                            "op",   "every second layer", "full"};
-enum class StepOptimizer : std::uint8_t { Adam, Lamb, Lars, SgdMomentum, RmsPropEma };
-inline constexpr std::string_view kStepOptimizerNames[] = {"adam", "lamb", "lars", "sgd_momentum", "rmsprop_ema"};
 enum class OptimizerPlace : std::uint8_t { Device, Host, Drive };  // where its states live, and who computes its step
 inline constexpr std::string_view kOptimizerPlaceNames[] = {"none", "cpu", "nvme"};
 enum class CutKind : std::uint8_t { Uniform, FirstLastMinusOne, EndsAsLayers, Balance };
@@ -61,14 +49,8 @@ struct Network {
   std::int64_t image = 224, channels = 3;
 };
 
-struct Machine {
+struct RunMachine : Machine {
   std::string part;  // profile in profiles/hardware
-  std::int64_t gpus = 1, gpus_per_node = 1;
-  double link_gbytes = 0;    // of a GPU inside its node, both directions together; 0: as in the profile
-  double network_gbits = 0;  // of a node, one direction; 0: as in the profile
-  bool switched = false;     // a switch joins all GPUs of a node, whatever the part usually has
-  double oversubscription = 1;
-  std::int64_t oversubscribed_above = 0;
 };
 
 struct Layout {
@@ -89,18 +71,15 @@ struct Layout {
   std::vector<std::int64_t> balance;
 };
 
-struct Execution {
-  NumberFormat format = NumberFormat::Bf16;
+struct Execution : KernelSetting {
   bool fp8_parameters = false;
-  ScaleRecipe scales = ScaleRecipe::Delayed;
   RecomputeKind recompute = RecomputeKind::None;
   bool recompute_keeps_last = false;
-  AttentionKernel attention = AttentionKernel::Flash2;
-  bool fused_norm = true, fused_loss = false, compiled = false, channels_last = false, graphs = false;
+  bool channels_last = false, graphs = false;
   bool overlap_reduce = false, overlap_gather = false, overlap_tensor = false, overlap_pipeline = false;
   bool dropout = false;
-  double reduce_bytes = 2, accumulate_bytes = 4;  // of one gradient element
-  StepOptimizer optimizer = StepOptimizer::Adam;
+  double reduce_bytes = 2;  // of one gradient element
+  OptimizerKind optimizer = OptimizerKind::AdamW;
   OptimizerPlace place = OptimizerPlace::Device;
 };
 
@@ -111,7 +90,7 @@ inline bool gathers_fp8(const Layout& layout, const Execution& execution, const 
 
 struct RunDescription {
   Network network;
-  Machine machine;
+  RunMachine machine;
   Layout layout;
   Execution execution;
   std::string stack = "plain";  // profile in profiles/software

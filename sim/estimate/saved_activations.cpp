@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/estimate/expert_load.h"
+#include "sim/clock/expert_load.h"
 
 namespace sim {
 namespace {

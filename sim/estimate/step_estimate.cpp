@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/clock/host_clock.h"
+#include "sim/clock/operator_clock.h"
 #include "sim/estimate/convolutional_step.h"
-#include "sim/estimate/host_clock.h"
 #include "sim/estimate/memory_estimate.h"
 #include "sim/estimate/microbatch_times.h"
-#include "sim/estimate/operator_clock.h"
 
 namespace sim {
 namespace {

@@ -3,8 +3,8 @@
 // convolutional networks) as well as for those that can. Used by sim/validation.
 #pragma once
 
+#include "sim/clock/device.h"
 #include "sim/cluster/software_stack.h"
-#include "sim/estimate/device.h"
 #include "sim/estimate/run_description.h"
 
 namespace sim {

@@ -17,6 +17,7 @@ constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
 constexpr std::string_view kTargets[] = {"attention", "all"};
 constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "half"};
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
+constexpr std::string_view kOptimizerWords[] = {"adam", "sgd_momentum", "lamb", "lars", "rmsprop_ema"};  // as OptimizerKind
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kDetails[] = {"attention_core",   "op",           "every_second_layer", "attention_core_some_microbatches",
                                          "save_projections", "gpipe_always", "gpipe_except_last"};
@@ -99,8 +100,8 @@ Network read_network(const FieldReader& at) {
   return net;
 }
 
-Machine read_machine(const FieldReader& at) {
-  Machine machine;
+RunMachine read_machine(const FieldReader& at) {
+  RunMachine machine;
   const std::string part = at.reader().text("gpu");
   machine.part = profile_of_part(part);
   if (machine.part.empty()) at.reader().violate("gpu", "is " + part + ", accepted: " + known_parts(), "add a profile for it");
@@ -215,7 +216,9 @@ void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vect
   execution.reduce_bytes = gradient_bytes(at, "grad_reduce_precision", stack.reduce_bytes, half);
   execution.accumulate_bytes = gradient_bytes(at, "grad_accum_precision", stack.accumulate_bytes, half);
   execution.graphs = at.text("cuda_graphs", "none") != "none";
-  execution.optimizer = static_cast<StepOptimizer>(at.choice("optimizer", kStepOptimizerNames, 0));
+  execution.optimizer = static_cast<OptimizerKind>(at.choice("optimizer", kOptimizerWords, 0));
+  execution.moments = real(moments_of(execution.optimizer));
+  execution.has_trust_ratio = execution.optimizer == OptimizerKind::Lamb;
   execution.place = static_cast<OptimizerPlace>(at.choice("offload", kOptimizerPlaceNames, 0));
   read_overlap(at, stack, assumed, execution);
 }

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "sim/clock/device.h"
 #include "sim/cluster/software_stack.h"
-#include "sim/estimate/device.h"
 
 namespace sim {
 

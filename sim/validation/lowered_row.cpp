@@ -56,17 +56,6 @@ ModelConfig model_of(const Network& net, const RowWords& words) {
   return model;
 }
 
-OptimizerKind optimizer_of(StepOptimizer optimizer) {
-  switch (optimizer) {
-    case StepOptimizer::Adam: return OptimizerKind::AdamW;
-    case StepOptimizer::Lamb: return OptimizerKind::Lamb;
-    case StepOptimizer::Lars: return OptimizerKind::Lars;
-    case StepOptimizer::RmsPropEma: return OptimizerKind::RmsProp;
-    case StepOptimizer::SgdMomentum: break;
-  }
-  return OptimizerKind::Sgd;
-}
-
 Precision products_of(NumberFormat format) {
   switch (format) {
     case NumberFormat::Tf32: return Precision::Tf32;
@@ -184,7 +173,7 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting, con
   plan.workload = {.sequence = std::max<std::int64_t>(1, std::llround(run.network.effective_sequence)),  // tokens that are computed
                    .global_batch = layout.global_batch,
                    .precision = precision_of(run, words),
-                   .optimizer = optimizer_of(run.execution.optimizer)};
+                   .optimizer = run.execution.optimizer};
   if (words.gradients) plan.cluster.software.accumulate_bytes = real(plan.bytes(Numbers::Gradients).value());
   plan.mesh = {.data = small(layout.data),
                .pipeline = small(layout.pipeline),

@@ -1,4 +1,4 @@
-"""Efficiencies are data: the code of sim/estimate holds counts of passes and bytes, whole or half, and fractions only where a line below says why.
+"""Efficiencies are data: the code of sim/clock and sim/estimate holds counts of passes and bytes, whole or half, and fractions only where a line below says why.
 All others stand in profiles/, with where each comes from.
 """
 import re
@@ -27,7 +27,7 @@ def fractions(text):
 
 class Literals(unittest.TestCase):
     def test_fractions_are_data(self):
-        found = {(path.name, literal) for path in house.sources((".cpp",)) if path.parts[:2] == ("sim", "estimate") and not path.name.endswith("_json.cpp")
+        found = {(path.name, literal) for path in house.sources((".cpp",)) if path.parts[:2] in (("sim", "clock"), ("sim", "estimate")) and not path.name.endswith("_json.cpp")
                  for literal in fractions(house.text(path))}
         self.assertEqual(found, set(KNOWN))
 

@@ -17,12 +17,13 @@ _SIM = {
     "sim_recipe": ["sim_plan"],
     "sim_task_graph": ["sim_sharding"],
     "sim_timeline": ["sim_task_graph"],
-    "sim_cost": ["sim_timeline", "sim_estimate"],
+    "sim_clock": ["sim_model", "sim_cluster", "sim_collective"],
+    "sim_cost": ["sim_timeline", "sim_clock"],
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
     "sim_calibration": ["sim_cost", "sim_timeline"],
-    "sim_estimate": ["sim_model", "sim_cluster", "sim_schedule", "sim_collective"],
+    "sim_estimate": ["sim_clock", "sim_plan"],
     "sim_validation": ["sim_estimate", "sim_engine"],
 }
 # Numbers below, then tables, then pictures, then the window.

@@ -15,7 +15,6 @@
 #include "cli/run_folder.h"
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/software_stack.h"
-#include "sim/estimate/network_config.h"
 #include "sim/model/model_config.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
@@ -175,7 +174,6 @@ constexpr Reader kReaders[] = {
     {"heartbeat", [] { return std::string(sizeof(sim::HeartbeatFile), '\1'); },
      [](const std::string& path) { sim::read_heartbeat(placed(path, "heartbeat.0"), sim::Rank(0)); }},
     {"model", [] { return bytes_of("profiles/models/tiny-gpt2.json"); }, [](const std::string& path) { sim::load_model_config(path); }},
-    {"network", [] { return bytes_of("profiles/models/mixtral-8x7b.json"); }, [](const std::string& path) { sim::load_network(path); }},
     {"cluster", [] { return bytes_of("profiles/clusters/dgx-a100-64.json"); },
      [](const std::string& path) { sim::load_cluster(path, sim::DeviceCount{0}); }},
     {"hardware", [] { return bytes_of("profiles/hardware/a100-80gb-sxm.json"); },

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/estimate/behavior.h"
+#include "sim/clock/behavior.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {

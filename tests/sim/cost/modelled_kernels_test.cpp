@@ -37,8 +37,8 @@ TEST(ModelledKernels, SmallerStatesAreSteppedFaster) {
 TEST(ModelledKernels, AProductIsThatOfTheClock) {
   const ParallelPlan plan = a100_plan();
   const Device device(plan.cluster.hardware);
-  const Execution execution = execution_of(plan);
-  const KernelClock clock(device, plan.cluster.software, execution);
+  const KernelSetting setting = setting_of(plan);
+  const KernelClock clock(device, plan.cluster.software, setting);
   EXPECT_EQ(device_time(plan, {Kernel::LinearForward, {4096, 8192, 2048}}), clock.product({4096, 8192, 2048}).device);
   EXPECT_EQ(device_time(plan, {Kernel::LinearInputGradient, {4096, 8192, 2048}}), clock.product({4096, 2048, 8192}).device);
 }

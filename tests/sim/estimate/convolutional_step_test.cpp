@@ -40,7 +40,7 @@ TEST(ConvolutionalStep, MemoryIsAsTorchgpipePublished) {
   const auto gib = [&] { return convolutional_memory_gib(run, {a100(), load_software("torchgpipe")}); };
   run.network.architecture = "unet:6,72";
   run.network.image = 192;
-  run.execution.optimizer = StepOptimizer::SgdMomentum;
+  run.execution.optimizer = OptimizerKind::Sgd;
   run.layout.micro_batch = 32;
   EXPECT_NEAR(gib() / 20.3, 1, 0.04);
   run.network.architecture = "unet:11,128";
@@ -51,27 +51,27 @@ TEST(ConvolutionalStep, MemoryIsAsTorchgpipePublished) {
   EXPECT_NEAR(gib() / 20.5, 1, 0.08);
   run.network.architecture = "amoebanet-d:18,416";
   run.network.image = 224;
-  run.execution.optimizer = StepOptimizer::RmsPropEma;
+  run.execution.optimizer = OptimizerKind::RmsProp;
   run.layout.microbatches = 128;
   EXPECT_NEAR(gib() / (3.57 + 0.91), 1, 0.04);
 }
 
 TEST(ConvolutionalStep, StatesAreThoseOfTheOptimizer) {
   RunDescription run = resnet();
-  const auto gib = [&](StepOptimizer optimizer) {
+  const auto gib = [&](OptimizerKind optimizer) {
     run.execution.optimizer = optimizer;
     return convolutional_memory_gib(run, plain_setting());
   };
   const double parameters = 25.5e6 / 1073741824;
-  EXPECT_NEAR(gib(StepOptimizer::Adam) - gib(StepOptimizer::SgdMomentum), 4 * parameters, 0.2 * parameters);
-  EXPECT_NEAR(gib(StepOptimizer::RmsPropEma) - gib(StepOptimizer::SgdMomentum), 8 * parameters, 0.2 * parameters);
+  EXPECT_NEAR(gib(OptimizerKind::AdamW) - gib(OptimizerKind::Sgd), 4 * parameters, 0.2 * parameters);
+  EXPECT_NEAR(gib(OptimizerKind::RmsProp) - gib(OptimizerKind::Sgd), 8 * parameters, 0.2 * parameters);
 }
 
 RunDescription pipelined(std::vector<std::int64_t> balance) {
   RunDescription run = resnet();
   run.network.architecture = "resnet101";
   run.execution.format = NumberFormat::Fp32;
-  run.machine = {.part = "p40-24gb", .gpus = 4, .gpus_per_node = 4};
+  run.machine = {{.gpus = 4, .gpus_per_node = 4}, "p40-24gb"};
   run.layout = {.data = 1,
                 .pipeline = 4,
                 .micro_batch = 22,

@@ -213,7 +213,7 @@ TEST(LoweredRow, EncodersTakeTheSameTime) {
   run.network.kind = NetworkKind::Encoder;
   run.machine.gpus = run.layout.data = run.layout.zero_group = 1;
   run.layout.global_batch = 8;
-  run.execution.optimizer = StepOptimizer::Lamb;
+  run.execution.optimizer = OptimizerKind::Lamb;
   for (const bool masked : {false, true})
     for (const AttentionKernel attention : {AttentionKernel::FusedSoftmax, AttentionKernel::Flash2}) {
       run.execution.attention = attention;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sim/estimate/device.h"
+#include "sim/clock/device.h"
 #include "sim/units/random_bits.h"
 #include "sim/validation/parts.h"
 #include "tests/sim/validation/rows.h"

@@ -1,0 +1,104 @@
+// Constants of profiles/behavior -> Behavior.
+#include "sim/clock/behavior.h"
+#include "sim/cluster/profile_search.h"
+#include "sim/units/json_reader.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kBehaviorFormat = "meshwright.behavior/1";
+
+struct BehaviorConstant {
+  const char* name;
+  double Behavior::*member;
+  double low, high;
+};
+constexpr BehaviorConstant kBehaviorConstants[] = {
+    {"flash_tokens", &Behavior::flash_tokens, 0, 100000.0},
+    {"flash_forward_gain", &Behavior::flash_forward_gain, 0.1, 10},
+    {"flash_backward_gain", &Behavior::flash_backward_gain, 0.1, 10},
+    {"flash1_length_gain", &Behavior::flash1_length_gain, 0.1, 10},
+    {"flash1_narrow_gain", &Behavior::flash1_narrow_gain, 0.1, 10},
+    {"flash_narrow_gain", &Behavior::flash_narrow_gain, 0.1, 10},
+    {"half_aligned_share", &Behavior::half_aligned_share, 0.05, 1},
+    {"misaligned_share", &Behavior::misaligned_share, 0.05, 1},
+    {"split_inner", &Behavior::split_inner, 64, 1000000.0},
+    {"delayed_cast_bytes", &Behavior::delayed_cast_bytes, 0, 16},
+    {"tensorwise_cast_bytes", &Behavior::tensorwise_cast_bytes, 0, 16},
+    {"rowwise_cast_bytes", &Behavior::rowwise_cast_bytes, 0, 16},
+    {"block_cast_bytes", &Behavior::block_cast_bytes, 0, 16},
+    {"compiled_cast_share", &Behavior::compiled_cast_share, 0, 1},
+    {"fill_bytes", &Behavior::fill_bytes, 1, 1000000000.0},
+    {"node_hop", &Behavior::node_hop, 0, 0.01},
+    {"ring_hop", &Behavior::ring_hop, 0, 0.01},
+    {"transfer_share", &Behavior::transfer_share, 0.01, 1},
+    {"plain_transfer", &Behavior::plain_transfer, 1000000.0, 1000000000000.0},
+    {"async_hidden", &Behavior::async_hidden, 0, 1},
+    {"sequence_regather", &Behavior::sequence_regather, 0, 1},
+    {"context_exposed", &Behavior::context_exposed, 0, 1},
+    {"bucket_tail", &Behavior::bucket_tail, 0, 1},
+    {"graph_launch_share", &Behavior::graph_launch_share, 0, 1},
+    {"cast_launches", &Behavior::cast_launches, 1, 100},
+    {"expert_tile", &Behavior::expert_tile, 1, 10000.0},
+    {"expert_spread", &Behavior::expert_spread, 0, 3},
+    {"device_spread", &Behavior::device_spread, 0, 0.2},
+    {"masked_share", &Behavior::masked_share, 0, 1},
+    {"winograd_gain", &Behavior::winograd_gain, 1, 10},
+    {"convolution_forward_share", &Behavior::convolution_forward_share, 0.1, 2},
+    {"convolution_input_share", &Behavior::convolution_input_share, 0.1, 2},
+    {"convolution_weight_share", &Behavior::convolution_weight_share, 0.1, 2},
+    {"convolution_tf32_share", &Behavior::convolution_tf32_share, 0.1, 2},
+    {"convolution_forward_passes", &Behavior::convolution_forward_passes, 0.5, 20},
+    {"convolution_input_passes", &Behavior::convolution_input_passes, 0.5, 20},
+    {"convolution_weight_passes", &Behavior::convolution_weight_passes, 0.5, 20},
+    {"depthwise_forward_passes", &Behavior::depthwise_forward_passes, 0.5, 50},
+    {"depthwise_input_passes", &Behavior::depthwise_input_passes, 0.5, 50},
+    {"depthwise_weight_passes", &Behavior::depthwise_weight_passes, 0.5, 50},
+    {"grouped_half_passes", &Behavior::grouped_half_passes, 0.5, 20},
+    {"grouped_share", &Behavior::grouped_share, 0.001, 2},
+    {"grouped_tensor_share", &Behavior::grouped_tensor_share, 0.001, 2},
+    {"depthwise_share", &Behavior::depthwise_share, 0.001, 2},
+    {"repacked", &Behavior::repacked, 1, 4},
+    {"lone_host_gain", &Behavior::lone_host_gain, 1, 4},
+    {"driver_share", &Behavior::driver_share, 0.5, 1},
+    {"memory_interval", &Behavior::memory_interval, 0.001, 1},
+    {"novel_experts", &Behavior::novel_experts, 0, 2},
+    {"novel_low_rank", &Behavior::novel_low_rank, 0, 2},
+    {"novel_latent", &Behavior::novel_latent, 0, 2},
+    {"novel_sliding", &Behavior::novel_sliding, 0, 2},
+    {"novel_context", &Behavior::novel_context, 0, 2},
+    {"novel_layer", &Behavior::novel_layer, 0, 2},
+    {"novel_convolution", &Behavior::novel_convolution, 0, 2},
+    {"novel_offload", &Behavior::novel_offload, 0, 2},
+};
+
+void require_text(const JsonReader& reader, const std::string& key) {
+  if (reader.text(key).empty()) reader.violate(key, "is empty", "say it");
+}
+
+}  // namespace
+
+Behavior behavior_from_json(const Json& json, const std::string& file) {
+  const JsonReader reader(json, file);
+  reader.choice("format", std::span(&kBehaviorFormat, 1));
+  const JsonReader constants = reader.child("constants");
+  Behavior behavior;
+  for (const BehaviorConstant& constant : kBehaviorConstants) {
+    const JsonReader entry = constants.child(constant.name);
+    behavior.*constant.member = entry.number("value", {}, {constant.low, constant.high});
+    require_text(entry, "meaning");
+    require_text(entry, "source");
+  }
+  reader.finish();
+  return behavior;
+}
+
+const Behavior& common_behavior() {
+  static const Behavior behavior = [] {
+    const std::string path = find_profile("common", {"behavior"});
+    return behavior_from_json(load_json_file(path), path);
+  }();
+  return behavior;
+}
+
+}  // namespace sim

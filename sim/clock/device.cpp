@@ -1,0 +1,39 @@
+#include "sim/clock/device.h"
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+FlopsPerSecond peak_of(const HardwareProfile& profile, Precision precision) { return profile.peak[static_cast<std::size_t>(precision)]; }
+
+}  // namespace
+
+FlopsPerSecond Device::matrix_peak(NumberFormat format) const {
+  const FlopsPerSecond single = peak_of(profile, Precision::Fp32);
+  const FlopsPerSecond half = std::max({peak_of(profile, Precision::Bf16), peak_of(profile, Precision::Fp16), single});
+  switch (format) {
+    case NumberFormat::Fp32: return single;
+    case NumberFormat::Tf32: return std::max(peak_of(profile, Precision::Tf32), single);
+    case NumberFormat::Fp8: return kernels.fp8_peak;  // zero: the part has none, and why_not_scaled() says so before it is priced
+    case NumberFormat::Fp4: return kernels.fp4_peak;
+    default: return half;
+  }
+}
+
+double Device::matrix_share(NumberFormat format) const {
+  if (is_scaled(format)) return kernels.fp8_share;
+  return format == NumberFormat::Fp32 ? kernels.single_share : kernels.matrix_share;
+}
+
+Device load_device(const std::string& path_or_name) { return Device(load_hardware_profile(path_or_name)); }
+
+KernelSetting usual_setting(const SoftwareStack& stack) {
+  return {.attention = attention_kernel(stack),
+          .fused_norm = stack.fused_norm,
+          .fused_loss = stack.fused_loss,
+          .compiled = stack.compiled,
+          .accumulate_bytes = stack.accumulate_bytes};
+}
+
+}  // namespace sim

@@ -1,0 +1,21 @@
+// How evenly tokens meet experts: what the fullest rank computes, and what is dropped.
+#pragma once
+
+#include "sim/clock/behavior.h"
+#include "sim/clock/kernel_setting.h"
+#include "sim/model/expert_form.h"
+
+namespace sim {
+
+struct ExpertLoad {
+  double computed = 1;  // tokens on the fullest rank, in units of an even share
+  double kept = 1;      // share of the routed tokens that find a place
+};
+
+// ranks: over which the experts are spread. Loads of single experts are taken as normal around the even share, as wide as `behavior` says.
+ExpertLoad expert_load(const ExpertForm& form, std::int64_t ranks, const Behavior& behavior);
+
+// Rows of one expert's product, in whole tiles.
+double expert_rows(double tokens, const Behavior& behavior);
+
+}  // namespace sim

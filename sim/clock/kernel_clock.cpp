@@ -1,0 +1,147 @@
+#include "sim/clock/kernel_clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sim {
+namespace {
+
+constexpr double kFlashBackwardWork = 2.5;  // products, in units of the forward's
+
+struct Tile {
+  double rows, columns;
+};
+constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 64}};
+
+double tile_share(const KernelTraits& traits, const Tile& tile) {
+  if (tile.rows * tile.columns > 128 * 128) return 1;
+  if (tile.columns > 64) return traits.tile128_share;
+  return tile.rows > 64 ? traits.tile64_share : traits.tile64_share * traits.tile64_share;
+}
+
+// Waves of tiles over the multiprocessors; a product with few tiles is cut along its inner dimension.
+double waves(const KernelTraits& traits, double tiles, double pieces) {
+  const double full = tiles / traits.multiprocessors;
+  if (full >= 1) return traits.smooth_waves * full + (1 - traits.smooth_waves) * std::ceil(full);
+  return std::max(full, 1 / std::clamp(pieces, 1.0, 32.0));
+}
+
+// Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own.
+double cast_bytes(const Behavior& behavior, ScaleRecipe recipe) {
+  switch (recipe) {
+    case ScaleRecipe::Delayed: return behavior.delayed_cast_bytes;
+    case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes;
+    case ScaleRecipe::Rowwise: return behavior.rowwise_cast_bytes;
+    case ScaleRecipe::Mx:
+    case ScaleRecipe::Blockwise:
+    case ScaleRecipe::Nvfp4: return behavior.block_cast_bytes;
+  }
+  return 0;
+}
+
+double alignment(const Behavior& behavior, double size) {  // of rows of 16-bit elements
+  return std::fmod(size, 64) == 0 ? 1 : std::fmod(size, 8) == 0 ? behavior.half_aligned_share : behavior.misaligned_share;
+}
+
+}  // namespace
+
+double KernelClock::element() const { return setting_.format == NumberFormat::Fp32 || setting_.format == NumberFormat::Tf32 ? 4 : 2; }
+
+double KernelClock::stream_rate() const { return device_.profile.memory_bandwidth.value() * device_.profile.memory_efficiency; }
+
+double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) const {
+  const KernelTraits& traits = device_.kernels;
+  const double share = device_.matrix_share(format) * stack_.matrix_share;
+  const double one = device_.matrix_peak(format).value() / traits.multiprocessors * share;
+  const double fill =
+      traits.inner_fill * std::max(1.0, device_.matrix_peak(format).value() / device_.matrix_peak(NumberFormat::Bf16).value());
+  double best = 1e30;
+  for (const Tile& tile : kTiles) {
+    const double tiles = std::ceil(shape.rows / tile.rows) * std::ceil(shape.columns / tile.columns) * shape.batch;
+    const double flops = 2 * tile.rows * tile.columns * (shape.inner + fill);
+    best = std::min(best, waves(traits, tiles, shape.inner / device_.behavior.split_inner) * flops / (one * tile_share(traits, tile)));
+  }
+  return best;
+}
+
+Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
+  if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
+  double compute = tile_time(shape, format);
+  if (format != NumberFormat::Fp32 && shape.columns > 256 && shape.inner > 256)
+    compute /= std::min(alignment(device_.behavior, shape.inner), alignment(device_.behavior, shape.columns));
+  else if (format != NumberFormat::Fp32 && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))
+    compute /= device_.behavior.misaligned_share;
+  const double size = format == NumberFormat::Fp4 ? 0.5 : format == NumberFormat::Fp8 ? 1 : element();
+  const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
+  const double casts = is_scaled(format) ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
+                                               cast_bytes(device_.behavior, setting_.scales) / stream_rate()
+                                         : 0;
+  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
+              casts * (setting_.compiled ? device_.behavior.compiled_cast_share : 1),
+          is_scaled(format) ? 3.0 : 1.0};
+}
+
+Work KernelClock::half_product(const MatrixShape& shape) const {
+  return product(shape, is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format);
+}
+
+// Together they reach the rate of a single product. The host issues them when it knows the counts of tokens: nothing hides its time.
+Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch) const {
+  Work work = product(shape);
+  if (dispatch != ExpertDispatch::Dropless) return work;
+  const double casts = is_scaled(setting_.format) ? device_.behavior.cast_launches : 1;
+  work.device += host_time({0, shape.batch * stack_.launches_per_expert * casts});
+  return work;
+}
+
+Work KernelClock::bytes(double bytes, KernelCount kernels) const {
+  return {bytes / stream_rate() + kernels.value * device_.profile.kernel_overhead.count() / 2, kernels.value};
+}
+
+double KernelClock::flash_share() const {
+  switch (setting_.attention) {
+    case AttentionKernel::Flash1: return device_.kernels.flash1_share;
+    case AttentionKernel::Flash3: return device_.kernels.flash3_share;
+    case AttentionKernel::Cudnn: return device_.kernels.cudnn_share;
+    default: return device_.kernels.flash2_share;
+  }
+}
+
+Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
+  const double flops = 2 * shape.batch * shape.heads * shape.queries * shape.keys * (shape.key_dim + shape.value_dim);
+  const bool first = setting_.attention == AttentionKernel::Flash1;  // faster with narrow heads, and full sooner
+  const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
+  const double dim = shape.key_dim < 96 ? (first ? device_.behavior.flash1_narrow_gain : device_.behavior.flash_narrow_gain) : 1.0;
+  const NumberFormat format = is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format;
+  const double rate =
+      device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
+  const double time = backward ? flops * kFlashBackwardWork / (rate * device_.behavior.flash_backward_gain)
+                               : flops / (rate * device_.behavior.flash_forward_gain);
+  const Work kernel{time + device_.profile.kernel_overhead.count(), backward ? 3.0 : 1.0};
+  return shape.merged > 0 ? kernel + merging(shape, backward) : kernel;
+}
+
+// Sums in fp32 are read and written for each partial one in 16 bit: outputs forward, gradients of queries, keys and values backward.
+Work KernelClock::merging(const AttentionShape& shape, bool backward) const {
+  const double width =
+      backward ? shape.heads * shape.key_dim + shape.kv_heads * (shape.key_dim + shape.value_dim) : shape.heads * shape.value_dim;
+  return bytes(shape.batch * shape.merged * width * (element() + 2 * 4));
+}
+
+// Scores are written out: two products a head forward, four backward, and passes over all queries x keys between them.
+Work KernelClock::unfused(const AttentionShape& shape, bool backward) const {
+  const double heads = shape.batch * shape.heads, scores = heads * shape.queries * shape.keys;
+  Work work =
+      half_product({shape.queries, shape.keys, shape.key_dim, heads}) + half_product({shape.queries, shape.value_dim, shape.keys, heads});
+  if (backward)
+    work +=
+        half_product({shape.queries, shape.key_dim, shape.keys, heads}) + half_product({shape.queries, shape.keys, shape.value_dim, heads});
+  const bool fused = setting_.attention == AttentionKernel::FusedSoftmax;
+  const double softmax = fused ? 4 : 13, dropout = stack_.dropout ? 5 : 0;  // bytes a score beside those of the products, in 16 bit
+  const double backward_passes = fused ? 6 : 14;
+  work += bytes(scores * element() / 2 * ((backward ? backward_passes : softmax) + dropout), fused ? 2 : 6);
+  const double moved = heads * (2 * shape.queries * shape.key_dim + 2 * shape.queries * shape.value_dim) * element();
+  return work + bytes((backward ? 2 : 1) * 2 * moved, backward ? 6 : 4);  // transposes between the layouts
+}
+
+}  // namespace sim

@@ -1,0 +1,78 @@
+// Time of single kernels on one device: matrix products by tiles and waves, attention by its kernel, everything else by bytes.
+// Knows shapes only, neither layers nor plans.
+#pragma once
+
+#include "sim/clock/device.h"
+#include "sim/cluster/software_stack.h"
+#include "sim/model/expert_form.h"
+
+namespace sim {
+
+// Device time, and how many kernels the host has to issue for it.
+struct Work {
+  double device = 0;  // seconds
+  double kernels = 0;
+  Work& operator+=(const Work& other) {
+    device += other.device;
+    kernels += other.kernels;
+    return *this;
+  }
+  friend Work operator+(Work a, const Work& b) { return a += b; }
+  friend Work operator*(double times, Work a) { return {times * a.device, times * a.kernels}; }
+};
+
+struct KernelCount {
+  KernelCount(double count) : value(count) {}
+  double value;
+};
+struct Convolution {
+  double inputs = 0, outputs = 0, height = 1, width = 1, stride = 1, size = 1, groups = 1;  // size: height = width of the output
+  double area() const { return height * width; }
+  double weights() const { return inputs / groups * outputs * area(); }
+};
+enum class Gradient : std::uint8_t { None, Input, Weight };  // which of a convolution's three products
+struct MatrixShape {
+  double rows = 0, columns = 0, inner = 0, batch = 1;
+  double weight_casts = 1;  // in fp8: how often the operand of the columns is cast for one use of it
+  double row_casts = 1;     // that of the rows: less than once where its parts were cast on other ranks
+};
+struct AttentionShape {
+  double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
+  double key_dim = 128, value_dim = 128;
+  bool causal = true;
+  double merged = 0;  // rows of partial results that are added up, where a ring brings the keys block by block
+};
+
+class KernelClock {
+ public:
+  KernelClock(const Device& device, const SoftwareStack& stack, const KernelSetting& setting)
+      : device_(device), stack_(stack), setting_(setting) {}
+
+  Work product(const MatrixShape& shape) const { return product(shape, setting_.format); }
+  Work half_product(const MatrixShape& shape) const;  // stays out of fp8: attention, output head
+  // `batch` products of experts; issued one by one where each has as many rows as it happens to get.
+  Work grouped(const MatrixShape& shape, ExpertDispatch dispatch) const;
+  Work bytes(double bytes, KernelCount kernels = 1) const;
+  Work flash(const AttentionShape& shape, bool backward) const;
+  Work unfused(const AttentionShape& shape, bool backward) const;
+  Work convolution(const Convolution& shape, double batch, Gradient gradient) const;
+  double host_time(const Work& work) const { return work.kernels * stack_.host_per_kernel.count(); }
+  const KernelTraits& traits() const { return device_.kernels; }
+  const Behavior& behavior() const { return device_.behavior; }
+  double element() const;  // bytes of an activation
+  double stream_rate() const;
+
+ private:
+  Work product(const MatrixShape& shape, NumberFormat format) const;
+  double tile_time(const MatrixShape& shape, NumberFormat format) const;
+  double convolution_gain(const Convolution& shape, Gradient gradient) const;
+  double grouped_time(const Convolution& shape, double outputs) const;
+  double flash_share() const;
+  Work merging(const AttentionShape& shape, bool backward) const;
+
+  const Device& device_;
+  const SoftwareStack& stack_;
+  const KernelSetting& setting_;
+};
+
+}  // namespace sim

@@ -1,0 +1,37 @@
+// How a run makes its kernels: formats, and what is fused. Used by the clocks.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include "sim/cluster/scale_recipe.h"
+#include "sim/cluster/software_stack.h"
+
+namespace sim {
+
+constexpr double real(std::int64_t count) { return static_cast<double>(count); }  // sizes meet rates as real numbers
+
+enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
+inline constexpr std::string_view kNumberFormatNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"};
+constexpr bool is_scaled(NumberFormat format) { return format >= NumberFormat::Fp8; }
+constexpr std::optional<NumberFormat> find_number_format(std::string_view name) {
+  for (std::size_t at = 0; at < std::size(kNumberFormatNames); ++at)
+    if (kNumberFormatNames[at] == name) return static_cast<NumberFormat>(at);
+  return std::nullopt;
+}
+
+struct KernelSetting {
+  NumberFormat format = NumberFormat::Bf16;
+  ScaleRecipe scales = ScaleRecipe::Delayed;
+  AttentionKernel attention = AttentionKernel::Flash2;
+  bool fused_norm = true, fused_loss = false, compiled = false;
+  double accumulate_bytes = 4;   // of one gradient element
+  double moments = 2;            // numbers that the optimizer keeps of a parameter
+  bool has_trust_ratio = false;  // LAMB: norms of weights and updates, layer by layer
+};
+
+KernelSetting usual_setting(const SoftwareStack& stack);  // how a program makes kernels where nothing else is said
+
+}  // namespace sim

@@ -1,0 +1,101 @@
+#include "sim/clock/link_clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sim {
+namespace {
+
+// Share of a token's copies that go to another place than the ones before: each place gets it once.
+double met(const LinkClock::Copies& copies, double places) {
+  const double neighbors = 1 + (copies.each - 1) * places / std::max(1.0, copies.in_turn);
+  const double by_chance = places * (1 - std::pow(1 - 1 / places, copies.each));
+  return (copies.in_turn > 0 ? std::min({neighbors, places, copies.each}) : by_chance) / copies.each;
+}
+
+}  // namespace
+
+double crossings(CollectiveKind kind, const RankGroup& group) {
+  const double once = (group.ranks - 1) / group.ranks;
+  return kind == CollectiveKind::AllReduce ? 2 * once : kind == CollectiveKind::SendReceive || kind == CollectiveKind::RingHop ? 1 : once;
+}
+
+LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Machine& machine)
+    : behavior_(device.behavior), gpus_per_node_(static_cast<double>(machine.gpus_per_node)) {
+  const LinkProfile& inside = device.profile.intra_node;
+  const LinkProfile& between = device.profile.inter_node;
+  link_rate_ = inside.bandwidth.value();
+  if (machine.link_gbytes > 0 && inside.peak_bandwidth.value() > 0)
+    link_rate_ *= machine.link_gbytes * 1e9 / 2 / inside.peak_bandwidth.value();
+  if (!machine.switched)
+    for (const BytesPerSecond& rate : device.kernels.mesh_rates) mesh_rates_.push_back(rate.value());
+  const BytesPerSecond stated = between.peak_bandwidth.value() > 0 ? between.peak_bandwidth : between.bandwidth;
+  sold_ = std::max(1e8, machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : stated.value());
+  node_rate_ = std::max(1e8, sold_ * device.kernels.network_share) * stack.network_share;
+  if (machine.oversubscription > 1 && machine.gpus > machine.oversubscribed_above) {
+    node_rate_ /= machine.oversubscription;
+    sold_ /= machine.oversubscription;
+  }
+  gain_ = device.kernels.all_reduce_gain;
+  start_ = device.kernels.collective_start.count();
+  fill_ = device.kernels.collective_fill.count();
+  hop_ = inside.latency.count();
+}
+
+double LinkClock::members_on_node(const RankGroup& group) const {
+  return std::clamp(std::floor(gpus_per_node_ / group.stride), 1.0, group.ranks);
+}
+
+double LinkClock::link_rate(double members) const {
+  if (mesh_rates_.empty() || members < 2) return link_rate_;
+  return mesh_rates_[std::min(mesh_rates_.size(), static_cast<std::size_t>(members) - 1) - 1];
+}
+
+double LinkClock::start(CollectiveKind kind, const RankGroup& group, double payload) const {
+  const double nodes = group.ranks / members_on_node(group);
+  const bool ring = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
+  const double between = ring ? std::max(behavior_.node_hop, behavior_.ring_hop * nodes) : behavior_.node_hop * (1 + std::log2(nodes));
+  return start_ + hop_ * members_on_node(group) + (nodes > 1 ? between : 0) + fill_ * payload / (payload + behavior_.fill_bytes);
+}
+
+double LinkClock::collective(CollectiveKind kind, double payload, const RankGroup& group) const {
+  if (group.ranks <= 1 || payload <= 0) return 0;
+  const double members = members_on_node(group), crossing = crossings(kind, group) * payload;
+  const bool leaves = group.ranks > members;
+  const double gain = kind == CollectiveKind::AllReduce && !leaves ? gain_ : 1;
+  const double inside = members > 1 ? crossing / (link_rate(members) * gain) : 0;
+  const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));  // groups that leave the node at once
+  const double between = leaves ? crossing * sharing / node_rate_ : 0;
+  return start(kind, group, payload) + std::max(inside, between);
+}
+
+double LinkClock::leaving(double sent, const RankGroup& group, const Copies& copies) const {
+  const double members = members_on_node(group), away = (group.ranks - members) / std::max(1.0, group.ranks - 1);
+  return sent * away * (copies.once > 0 ? met(copies, group.ranks / members) : 1);
+}
+
+double LinkClock::inside(double sent, const RankGroup& group, const Copies& copies) const {
+  const double members = members_on_node(group), others = 1 - 1 / group.ranks;
+  return copies.once > 0 ? sent * met(copies, group.ranks) * (1 - 1 / members) / others : sent - leaving(sent, group, copies);
+}
+
+double LinkClock::all_to_all(double sent, const RankGroup& group, const Copies& copies) const {
+  if (group.ranks <= 1 || sent <= 0) return 0;
+  const double rate = copies.once > 0 ? copies.once * sold_ : node_rate_;
+  return start(CollectiveKind::SendReceive, group, sent) +
+         std::max(inside(sent, group, copies) / link_rate(members_on_node(group)), leaving(sent, group, copies) * gpus_per_node_ / rate);
+}
+
+double LinkClock::transfer(double payload, const RankGroup& pair) const {
+  const bool leaves = pair.stride >= gpus_per_node_;
+  const double inside = std::max(link_rate_ * behavior_.transfer_share, std::min(link_rate_, behavior_.plain_transfer));
+  return start_ / 2 + payload / (leaves ? std::min(inside, node_rate_ / gpus_per_node_) : inside);
+}
+
+LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack) {
+  if (experts.dispatch != ExpertDispatch::Dropless) return {};
+  const bool in_turn = experts.forced_balance && stack.balances_in_turn;
+  return {real(experts.topk), stack.dispatch_share, in_turn ? real(experts.experts) : 0};
+}
+
+}  // namespace sim

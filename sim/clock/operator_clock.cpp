@@ -1,0 +1,67 @@
+#include "sim/clock/operator_clock.h"
+
+namespace sim {
+namespace {
+
+constexpr double kMask = 0.5;             // of dropout, one byte an element, in units of a 16-bit tensor
+constexpr double kUnfusedBackward = 1.6;  // of a norm that is made of elementwise kernels, against its forward
+
+}  // namespace
+
+OperatorClock::OperatorClock(const KernelClock& clock, const SoftwareStack& stack, const KernelSetting& setting)
+    : clock_(clock),
+      stack_(stack),
+      setting_(setting),
+      norm_fused_(setting.fused_norm || setting.compiled),
+      sum_fused_(stack.fused_residual || setting.compiled),
+      activation_fused_(stack.fused_activation || setting.compiled),
+      rotary_fused_(stack.fused_rotary || setting.compiled),
+      loss_fused_(setting.fused_loss || stack.fused_loss || setting.compiled) {}
+
+Work OperatorClock::norm(double bytes, NormForm form, Pass pass) const {
+  const double unfused = form.rms ? 20 : 8;
+  if (pass == Pass::Forward) return clock_.bytes(bytes * (norm_fused_ ? 2 : unfused), norm_fused_ ? 1 : 5);
+  return clock_.bytes(bytes * (norm_fused_ ? 4 : kUnfusedBackward * unfused), norm_fused_ ? 2 : 8);
+}
+
+Work OperatorClock::residual(double bytes, ResidualForm form, Pass pass) const {
+  const double mask = form.dropout ? kMask : 0;
+  if (pass == Pass::Forward)
+    return clock_.bytes(bytes * ((sum_fused_ ? 3 : 4 + (form.biased ? 2 : 0) + 4 * mask) + mask), norm_fused_ ? 1 : 3);
+  return clock_.bytes(bytes * ((sum_fused_ ? 2 : 4) + 3 * mask), norm_fused_ ? 1 : 4);
+}
+
+Work OperatorClock::dropout(double bytes, Pass pass) const {
+  return clock_.bytes(bytes * (pass == Pass::Forward ? (sum_fused_ ? 1 : 5) * kMask : 3 * kMask), sum_fused_ ? 0 : 1);
+}
+
+Work OperatorClock::activation(double bytes, ActivationForm form, Pass pass) const {
+  if (pass == Pass::Forward) return clock_.bytes(bytes * ((form.gated ? 1 : 0) + (activation_fused_ ? 2 : 4)), activation_fused_ ? 1 : 2);
+  const double passes = form.gated ? (activation_fused_ ? 5 : 8) : (activation_fused_ ? 3 : 5);
+  return clock_.bytes(bytes * passes, activation_fused_ ? 1 : 3);
+}
+
+Work OperatorClock::rotary(double bytes) const { return clock_.bytes(bytes * (rotary_fused_ ? 2 : 11), stack_.fused_rotary ? 1 : 8); }
+
+Work OperatorClock::cross_entropy(double logits, Pass pass) const {
+  if (pass == Pass::Forward) return clock_.bytes(logits * (loss_fused_ ? 8 : 15), loss_fused_ ? 2 : 8);
+  return clock_.bytes(logits * (loss_fused_ ? 11 : 13), loss_fused_ ? 2 : 6);
+}
+
+Work OperatorClock::embedding(double bytes, Pass pass) const { return clock_.bytes((pass == Pass::Forward ? 4 : 3) * bytes, 4); }
+
+Work OperatorClock::routing(double scores) const { return clock_.bytes(scores * kRoutingBytes, 10); }
+Work OperatorClock::permutation(double bytes) const { return clock_.bytes(bytes * kPermutationPasses, 12); }
+
+Work OperatorClock::accumulation(double parameters) const {
+  const double sum = setting_.accumulate_bytes;
+  return clock_.bytes(parameters * (stack_.fused_accumulation ? 2 * sum - clock_.element() : 2 * sum + clock_.element()));
+}
+
+double OperatorClock::optimizer_bytes() const {
+  return 8 + 8 * setting_.moments + 6 + (stack_.fused_optimizer ? 12 : 30) + (setting_.has_trust_ratio ? 16 : 0);
+}
+
+Work OperatorClock::optimizer(double parameters) const { return clock_.bytes(parameters * optimizer_bytes()); }
+
+}  // namespace sim

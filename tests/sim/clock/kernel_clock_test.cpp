@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+
+#include "sim/clock/kernel_clock.h"
+#include "tests/sim/clock/devices.h"
+
+namespace sim {
+namespace {
+
+class Clock : public testing::Test {
+ protected:
+  KernelClock clock(NumberFormat format, AttentionKernel attention = AttentionKernel::Flash2) {
+    setting_.format = format;
+    setting_.attention = attention;
+    return {a100(), plain_stack(), setting_};
+  }
+  KernelSetting setting_;
+};
+
+TEST_F(Clock, LargeProductsReachTheirShare) {
+  const double time = clock(NumberFormat::Bf16).product({8192, 8192, 8192}).device;
+  const double share = 2 * 8192.0 * 8192 * 8192 / time / 312e12;
+  EXPECT_GT(share, 0.6);
+  EXPECT_LT(share, a100().kernels.matrix_share);
+}
+
+TEST_F(Clock, RowsThatBeginAnywhereAreSlow) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  EXPECT_GT(half.product({4096, 1800, 4096}).device, 1.2 * half.product({4096, 1792, 4096}).device);
+  EXPECT_GT(half.product({4096, 1801, 4096}).device, half.product({4096, 1800, 4096}).device);
+}
+
+TEST_F(Clock, ProductsOfExpertsReachTheRateOfOne) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  const MatrixShape one{8 * 4096, 4096, 2048}, eight{4096, 4096, 2048, 8};
+  EXPECT_NEAR(half.grouped(eight, ExpertDispatch::Padded).device / half.product(one).device, 1, 0.05);
+  const double issued = half.grouped(eight, ExpertDispatch::Dropless).device - half.grouped(eight, ExpertDispatch::Padded).device;
+  EXPECT_NEAR(issued, half.host_time({0, 8 * plain_stack().launches_per_expert}), 1e-9);
+}
+
+TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  EXPECT_NEAR(half.product({8, 4096, 4096}).device, half.product({16, 4096, 4096}).device, 2e-6);
+}
+
+TEST_F(Clock, FlashBeatsWrittenScores) {
+  const AttentionShape shape{.batch = 2, .heads = 16, .queries = 4096, .keys = 2048};
+  const AttentionShape written{.batch = 2, .heads = 16, .queries = 4096, .keys = 4096};
+  for (const bool backward : {false, true}) {
+    const double flash = clock(NumberFormat::Bf16).flash(shape, backward).device;
+    const double fused = clock(NumberFormat::Bf16, AttentionKernel::FusedSoftmax).unfused(written, backward).device;
+    const double unfused = clock(NumberFormat::Bf16, AttentionKernel::Unfused).unfused(written, backward).device;
+    EXPECT_LT(flash, fused);
+    EXPECT_LT(fused, unfused);
+  }
+}
+
+// Four blocks of a ring: three partial results are added to the first, 10 bytes an element; a longer block has more work for each of its rows.
+TEST_F(Clock, PartialResultsOfARingAreAddedUp) {
+  const KernelClock half = clock(NumberFormat::Bf16);
+  const auto added = [&](double rows) {
+    const AttentionShape whole{.batch = 1, .heads = 8, .kv_heads = 8, .queries = rows, .keys = 2 * rows};
+    AttentionShape ring = whole;
+    ring.merged = 3 * rows;
+    EXPECT_GT(half.flash(ring, true).device, half.flash(whole, true).device);
+    EXPECT_NEAR(half.flash(ring, false).device - half.flash(whole, false).device, half.bytes(3 * rows * 8 * 128 * 10).device, 1e-12);
+    return half.flash(ring, false).device / half.flash(whole, false).device;
+  };
+  EXPECT_LT(added(65536), 1.02);
+  EXPECT_GT(added(1024), added(65536));
+}
+
+TEST_F(Clock, NewerLibrariesAreFaster) {
+  SoftwareStack older = plain_stack();
+  older.attention_gain = 0.5;
+  const AttentionShape shape{.batch = 8, .heads = 16, .kv_heads = 16, .queries = 8192, .keys = 4096};
+  const KernelSetting setting{.attention = AttentionKernel::Flash2};
+  EXPECT_NEAR(KernelClock(a100(), older, setting).flash(shape, false).device / clock(NumberFormat::Bf16).flash(shape, false).device, 2,
+              0.01);
+}
+
+TEST_F(Clock, FirstFlashIsSlower) {
+  const AttentionShape shape{.batch = 2, .heads = 16, .queries = 4096, .keys = 2048};
+  EXPECT_GT(clock(NumberFormat::Bf16, AttentionKernel::Flash1).flash(shape, false).device,
+            1.5 * clock(NumberFormat::Bf16).flash(shape, false).device);
+}
+
+}  // namespace
+}  // namespace sim

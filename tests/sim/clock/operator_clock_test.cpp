@@ -1,0 +1,74 @@
+#include "sim/clock/operator_clock.h"
+
+#include <gtest/gtest.h>
+
+#include "devices.h"
+
+namespace sim {
+namespace {
+
+SoftwareStack stack_that(bool fuses) {
+  SoftwareStack stack;
+  stack.fused_residual = stack.fused_activation = stack.fused_rotary = stack.fused_loss = stack.fused_accumulation = fuses;
+  return stack;
+}
+
+KernelSetting setting_that(bool fuses) {
+  KernelSetting setting;
+  setting.fused_norm = fuses;
+  return setting;
+}
+
+struct Program {
+  explicit Program(bool fuses) : stack(stack_that(fuses)), setting(setting_that(fuses)) {}
+  SoftwareStack stack;
+  KernelSetting setting;
+  KernelClock clock{a100(), stack, setting};
+  OperatorClock operators{clock, stack, setting};
+};
+
+TEST(OperatorClock, FusionSavesBytesAndLaunches) {
+  const Program eager(false), fused(true);
+  const auto saves = [](const Work& before, const Work& after) {
+    EXPECT_LT(after.device, before.device);
+    EXPECT_LE(after.kernels, before.kernels);
+  };
+  for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+    saves(eager.operators.norm(1e9, {true}, pass), fused.operators.norm(1e9, {true}, pass));
+    saves(eager.operators.residual(1e9, {true, true}, pass), fused.operators.residual(1e9, {true, true}, pass));
+    saves(eager.operators.activation(1e9, {true}, pass), fused.operators.activation(1e9, {true}, pass));
+    saves(eager.operators.cross_entropy(1e9, pass), fused.operators.cross_entropy(1e9, pass));
+  }
+  saves(eager.operators.rotary(1e9), fused.operators.rotary(1e9));
+  saves(eager.operators.accumulation(1e9), fused.operators.accumulation(1e9));
+}
+
+TEST(OperatorClock, AFusedNormReadsAndWritesOnce) {
+  const Program fused(true);
+  EXPECT_DOUBLE_EQ(fused.operators.norm(1e9, {}, Pass::Forward).device, fused.clock.bytes(2e9).device);
+  EXPECT_DOUBLE_EQ(fused.operators.norm(1e9, {}, Pass::Backward).device, fused.clock.bytes(4e9, 2).device);
+}
+
+// Adam: gradient, master weight and two moments read, the latter three written, the 16-bit weight; and the norm.
+TEST(OperatorClock, BytesOfAnOptimizer) {
+  Program program(true);
+  EXPECT_EQ(program.operators.optimizer_bytes(), 42);
+  program.setting.moments = 1;
+  EXPECT_EQ(program.operators.optimizer_bytes(), 34);
+  program.setting.moments = 2;
+  program.setting.has_trust_ratio = true;
+  EXPECT_EQ(program.operators.optimizer_bytes(), 58);
+}
+
+TEST(OperatorClock, CompiledMeansFused) {
+  Program eager(false), fused(true);
+  eager.setting.compiled = true;
+  const OperatorClock compiled(eager.clock, eager.stack, eager.setting);
+  EXPECT_DOUBLE_EQ(compiled.norm(1e9, {true}, Pass::Forward).device, fused.operators.norm(1e9, {true}, Pass::Forward).device);
+  EXPECT_DOUBLE_EQ(compiled.dropout(1e9, Pass::Forward).device, fused.operators.dropout(1e9, Pass::Forward).device);
+  EXPECT_DOUBLE_EQ(compiled.embedding(1e9, Pass::Forward).device, fused.operators.embedding(1e9, Pass::Forward).device);
+  EXPECT_DOUBLE_EQ(compiled.optimizer(1e9).device, fused.operators.optimizer(1e9).device);
+}
+
+}  // namespace
+}  // namespace sim
