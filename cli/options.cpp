@@ -284,13 +284,8 @@ void declare_validate(CLI::App& app, Values& values) {
   command->add_option("-o,--out", values.validate.output, "Predictions to write");
   CLI::Option* fit = command->add_option("--fit", values.validate.fit,
                                          "Fit software and hardware constants to the rows; write the profiles into this folder");
-  CLI::Option* engine = command->add_flag(
-      "--engine", values.validate.by_engine,
-      "Only rows that can be lowered to tasks and simulated, as the planner does; without it the others are asked of the closed form");
   command->add_flag("--leave-out-each", values.validate.leave_out_each, "Score each source with constants fitted without it")
-      ->excludes(fit)
-      ->excludes(engine);
-  fit->excludes(engine);
+      ->excludes(fit);
 }
 
 std::string table_of_programs() {

@@ -103,7 +103,6 @@ struct CalibrateOptions {
 struct ValidateOptions {
   std::string rows, output;     // output: predictions; empty: none are written
   std::string fit;              // folder for profiles fitted to the rows; empty: no fit
-  bool by_engine = false;       // predicted as the planner does
   bool leave_out_each = false;  // each source predicted with constants fitted without it
 };
 

@@ -20,7 +20,7 @@ sim::ValidationRows left_out(const ValidateOptions& options) {
 
 sim::ValidationRows validated(const ValidateOptions& options) {
   if (options.leave_out_each) return left_out(options);
-  if (options.fit.empty()) return sim::predict_file(options.rows, options.by_engine ? sim::PredictedBy::Engine : sim::PredictedBy::Either);
+  if (options.fit.empty()) return sim::predict_file(options.rows);
   const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
   sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
   return sim::predict_file(options.rows);
@@ -53,9 +53,7 @@ int run(const ValidateOptions& options, const Console& console) {
   const sim::Score score = sim::score(rows);
   say_errors(rows.predictions, console);
   console.result(sim::score_text(score), [&] { return sim::score_document(score); });
-  // The engine says of rows that it has no words for them yet; any other error is the row's.
-  const bool broken = !options.by_engine && score.errors > 0;
-  return broken ? kInputError : kSuccess;
+  return score.errors > 0 ? kInputError : kSuccess;
 }
 
 }  // namespace cli

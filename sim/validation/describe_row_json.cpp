@@ -1,229 +1,44 @@
-// A row of the published schema -> RunDescription. Reads `workload`, `hardware` and `plan` only; nulls go through the rules of resolve.h.
+// A row of the published schema -> a plan. Reads `workload`, `hardware` and `plan` only; nulls go through rules, and are noted.
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "sim/clock/kernel_setting.h"
 #include "sim/units/json_reader.h"
 #include "sim/validation/field_reader.h"
-#include "sim/validation/parts.h"
-#include "sim/validation/published_row.h"
-#include "sim/validation/resolve.h"
+#include "sim/validation/row_blocks.h"
+#include "sim/validation/row_layout.h"
 
 namespace sim {
 namespace {
 
-constexpr std::string_view kActivations[] = {"gelu", "squared_relu", "swiglu", "geglu"};
-constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
-constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
-constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
-constexpr std::string_view kTargets[] = {"attention", "all"};
 constexpr std::string_view kFormats[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "half"};
+constexpr Precision kProducts[] = {Precision::Fp32, Precision::Tf32, Precision::Fp16, Precision::Bf16,
+                                   Precision::Bf16, Precision::Bf16, Precision::Fp16};
+constexpr std::size_t kTf32 = 1, kBf16 = 3, kFp8 = 4, kFp4 = 5;
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kOptimizerWords[] = {"adam", "sgd_momentum", "lamb", "lars", "rmsprop_ema"};  // as OptimizerKind
-constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
-constexpr std::string_view kDetails[] = {"attention_core",   "op",           "every_second_layer", "attention_core_some_microbatches",
-                                         "save_projections", "gpipe_always", "gpipe_except_last"};
-
-AttentionForm read_attention(const JsonReader& workload) {
-  AttentionForm form;
-  if (!workload.has("attention")) return form;
-  const JsonReader reader = workload.child("attention");
-  form.kind = static_cast<AttentionKind>(
-      std::array{AttentionKind::Full, AttentionKind::Latent, AttentionKind::Sliding}[reader.choice("kind", kAttentionKinds, 0)]);
-  form.window = reader.integer("window", 4096);
-  form.every = reader.integer("every", 1, {1, 1e4});
-  form.q_lora = reader.integer("q_lora", 0);
-  form.kv_lora = reader.integer("kv_lora", 512);
-  form.qk_nope = reader.integer("qk_nope", 128);
-  form.qk_rope = reader.integer("qk_rope", 64);
-  form.v_dim = reader.integer("v_dim", 128);
-  return form;
-}
-
-std::optional<ExpertForm> read_experts(const JsonReader& workload, const Network& net) {
-  if (!workload.has("moe")) return std::nullopt;
-  const JsonReader reader = workload.child("moe");
-  ExpertForm form;
-  form.experts = reader.integer("experts", {}, {1, 1e5});
-  form.shared_experts = reader.integer("shared_experts", 0);
-  form.topk = reader.integer("topk", 2, {1, 1e4});
-  form.expert_ffn = reader.integer("expert_ffn", net.ffn, {1, 1e9});
-  form.shared_ffn = reader.integer("shared_ffn", form.shared_experts * form.expert_ffn);
-  form.first_dense_layers = reader.integer("first_dense_layers", 0);
-  form.every = reader.integer("every", 1, {1, 1e4});
-  form.capacity_factor = reader.number("capacity_factor", 0, {0, 1000});
-  form.dispatch = static_cast<ExpertDispatch>(reader.choice("dispatch", kExpertDispatchNames, 0));
-  form.forced_balance = reader.text("balance", "") == "forced";
-  return form;
-}
-
-std::optional<LowRankForm> read_low_rank(const JsonReader& workload) {
-  if (!workload.has("lora")) return std::nullopt;
-  const JsonReader reader = workload.child("lora");
-  const std::string base = reader.text("base_precision", "bf16");
-  return LowRankForm{reader.integer("rank", 16, {1, 1e6}), reader.choice("targets", kTargets, 0) == 0,
-                     base == "int4" || base == "nf4"   ? 0.5
-                     : base == "int8" || base == "fp8" ? 1.0
-                                                       : 2.0};
-}
-
-void read_shape(const FieldReader& at, Network& net) {
-  net.layers = at.required("layers");
-  net.hidden = at.required("hidden");
-  net.heads = at.size("heads", std::max<std::int64_t>(1, net.hidden / 128));
-  net.kv_heads = at.size("kv_heads", net.heads);
-  net.head_dim = at.size("head_dim", std::max<std::int64_t>(1, net.hidden / net.heads));
-  net.ffn = at.size("ffn", 4 * net.hidden);
-  net.vocabulary = at.size("vocab", 51200);  // padded where it is cut: see read_layout
-  net.sequence = at.required("seq_len");
-}
-
-Network read_network(const FieldReader& at) {
-  Network net;
-  net.kind = static_cast<NetworkKind>(at.reader().choice("kind", kNetworkKindNames));
-  if (net.kind == NetworkKind::Convolutional) {
-    net.architecture = at.reader().text("architecture");
-    const std::vector<std::int64_t> image = at.reader().integers("image");
-    if (image.size() == 3) net.image = std::max(image[1], image[2]);
-    return net;
-  }
-  read_shape(at, net);
-  net.effective_sequence = at.number("effective_seq_len", real(net.sequence));
-  const std::size_t activation = at.choice("activation", kActivations, 0);
-  net.gated = activation >= 2;
-  net.squared_relu = activation == 1;
-  net.rms_norm = at.choice("norm", kNorms, 0) == 1;
-  net.rotary = at.choice("position", kPositions, 0) == 1;
-  net.tied = at.flag("tied_embeddings", true);
-  net.bias = at.flag("bias", !net.rms_norm);
-  net.attention = read_attention(at.reader());
-  net.experts = read_experts(at.reader(), net);
-  net.low_rank = read_low_rank(at.reader());
-  return net;
-}
-
-RunMachine read_machine(const FieldReader& at) {
-  RunMachine machine;
-  const std::string part = at.reader().text("gpu");
-  machine.part = profile_of_part(part);
-  if (machine.part.empty()) at.reader().violate("gpu", "is " + part + ", accepted: " + known_parts(), "add a profile for it");
-  machine.gpus = at.required("total_gpus");
-  machine.gpus_per_node = std::min(machine.gpus, at.size("gpus_per_node", 8));
-  if (at.has("intra_node")) {
-    const JsonReader links = at.reader().child("intra_node");
-    machine.link_gbytes = links.number("GBps_per_gpu", 0.0, {0, 1e5});
-    machine.switched = links.text("topology", "") == "nvswitch";
-  }
-  if (!at.has("inter_node")) return machine;
-  const JsonReader network = at.reader().child("inter_node");
-  machine.network_gbits = network.number("Gbps_per_node", 0.0, {0, 1e6});
-  if (network.has("oversubscription")) {
-    machine.oversubscription = network.child("oversubscription").number("ratio", 1.0, {1, 1000});
-    machine.oversubscribed_above = network.child("oversubscription").integer("above_gpus", 0);
-  }
-  return machine;
-}
-
-void read_batches(const FieldReader& at, RunDescription& run) {
-  Layout& layout = run.layout;
-  layout.global_batch = at.size("global_batch", 8 * layout.data * (layout.pipeline > 1 ? layout.pipeline : 1));
-  layout.micro_batch = at.has("micro_batch") ? at.required("micro_batch") : at.size("micro_batch", resolve_micro_batch(run));
-  const std::int64_t each = layout.data * layout.micro_batch;
-  layout.microbatches = at.size("num_microbatches", std::max<std::int64_t>(1, (layout.global_batch + each - 1) / each));
-  if (layout.pipeline == 1)
-    layout.chunks = 1;
-  else
-    layout.chunks = at.size("vpp", layout.schedule == "interleaved" ? resolve_chunks(run) : 1);
-}
-
-void read_layout(const FieldReader& at, const SoftwareStack& stack, RunDescription& run) {
-  Layout& layout = run.layout;
-  layout.data = at.required("dp");
-  layout.tensor = at.required("tp");
-  layout.pipeline = at.required("pp");
-  if (run.network.vocabulary > 0) run.network.vocabulary = (run.network.vocabulary + 127) / 128 * 128;
-  layout.context = at.size("cp", 1);
-  layout.expert = at.size("ep", 1);
-  const bool cuts_experts = at.has("etp") ? at.required("etp") == layout.tensor : stack.expert_tensor;
-  layout.expert_tensor = cuts_experts || layout.expert == 1;
-  layout.schedule = at.text("schedule", layout.pipeline > 1 ? "1f1b" : "none");
-  layout.sequence_parallel = layout.tensor > 1 && at.flag("sequence_parallel", false);
-  const std::string context_kind = layout.context > 1 ? at.text("cp_kind", "ring") : "";
-  layout.context_all_to_all = context_kind == "a2a";
-  layout.context_ring = context_kind == "ring";
-  layout.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
-  layout.zero_group = at.size("zero_group", layout.data * layout.context, layout.zero_stage > 0);
-  layout.reshard = layout.zero_stage == 3 && at.flag("reshard_after_forward", layout.pipeline == 1);
-  layout.scatter_gather = layout.pipeline > 1 && layout.tensor > 1 && at.flag("p2p_scatter_gather", stack.scatter_gather);
-  layout.async_tensor = layout.tensor > 1 && at.flag("async_tp", false);
-  if (at.has("partition")) {
-    const JsonReader partition = at.reader().child("partition");
-    layout.cut = static_cast<CutKind>(partition.choice("kind", kCutKindNames, 0));
-    layout.balance = partition.integers("balance");
-  }
-  read_batches(at, run);
-}
-
-RecomputeKind recompute_of(std::size_t mode, std::string_view detail, const FieldReader& at) {
-  if (mode == 0) return RecomputeKind::None;
-  if (detail == "save_projections") return RecomputeKind::SaveProjections;
-  if (detail == "op") return RecomputeKind::CheapOperators;
-  if (detail == "every_second_layer") return RecomputeKind::EverySecondLayer;
-  if (mode == 2) return RecomputeKind::Full;
-  if (!at.has("recompute_detail") && at.reader().integer("zero_stage", 0) == 3) return RecomputeKind::EverySecondLayer;
-  return RecomputeKind::AttentionCore;
-}
-
-double gradient_bytes(const FieldReader& at, const std::string& key, double fallback, bool half) {
-  if (!half) return 4;
-  const std::size_t stated = at.choice(key, kGradientFormats, fallback == 4 ? 0 : 1);
-  return stated == 0 ? 4 : 2;
-}
-
-void read_overlap(const FieldReader& at, const SoftwareStack& stack, std::vector<Assumption>& assumed, Execution& execution) {
-  static const Json kNothing = Json::object();
-  const JsonReader reader = at.has("overlap") ? at.reader().child("overlap") : JsonReader(kNothing, "");
-  const FieldReader overlap(reader, "plan.overlap", assumed);
-  execution.overlap_reduce = overlap.flag("grad_reduce", stack.overlap_reduce);
-  execution.overlap_gather = overlap.flag("param_gather", stack.overlap_gather);
-  execution.overlap_tensor = overlap.flag("tp", stack.overlap_tensor);
-  execution.overlap_pipeline = overlap.flag("p2p", stack.overlap_pipeline);
-}
-
-void read_execution(const FieldReader& at, const SoftwareStack& stack, std::vector<Assumption>& assumed, RunDescription& run) {
-  Execution& execution = run.execution;
-  const std::size_t format = at.choice("precision", kFormats, 3);
-  execution.format = format == 6 ? NumberFormat::Fp16 : static_cast<NumberFormat>(format);
-  const bool half = format >= 2;
-  execution.fp8_parameters = is_scaled(execution.format) && at.flag("fp8_params", false);
-  const bool takes_scales = execution.format == NumberFormat::Fp8;
-  const auto usual = static_cast<std::size_t>(stack.scales_when_used ? ScaleRecipe::Tensorwise : ScaleRecipe::Delayed);
-  execution.scales = static_cast<ScaleRecipe>(takes_scales ? at.choice("fp8_recipe", kScaleRecipeNames, usual)
-                                                           : at.reader().choice("fp8_recipe", kScaleRecipeNames, usual));
-  if (execution.format == NumberFormat::Fp4) execution.scales = ScaleRecipe::Nvfp4;
-  const bool convolutional = run.network.kind == NetworkKind::Convolutional;
-  if (convolutional)
-    execution.channels_last =  // a compiler lays tensors out as its own kernels want them
-        stack.compiled || at.reader().text("memory_format", execution.format == NumberFormat::Fp16 ? "nhwc" : "nchw") == "nhwc";
-  if (!convolutional) {
-    execution.attention = attention_kernel(stack, at.text("attention_kernel", stack.attention));
-    execution.fused_norm = at.flag("fused_norm", stack.fused_norm);
-    execution.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
-    execution.compiled = at.flag("compiled", stack.compiled);
-  }
-  const std::size_t recompute = at.reader().choice("recompute", kRecomputes, 0);
-  const std::size_t detail = at.reader().choice("recompute_detail", kDetails, 0);
-  execution.recompute = recompute_of(recompute, at.has("recompute_detail") ? kDetails[detail] : "", at);
-  execution.recompute_keeps_last = at.has("recompute_detail") && kDetails[detail] == "gpipe_except_last";
-  execution.reduce_bytes = gradient_bytes(at, "grad_reduce_precision", stack.reduce_bytes, half);
-  execution.accumulate_bytes = gradient_bytes(at, "grad_accum_precision", stack.accumulate_bytes, half);
-  execution.graphs = at.text("cuda_graphs", "none") != "none";
-  execution.optimizer = static_cast<OptimizerKind>(at.choice("optimizer", kOptimizerWords, 0));
-  execution.moments = real(moments_of(execution.optimizer));
-  execution.has_trust_ratio = execution.optimizer == OptimizerKind::Lamb;
-  execution.place = static_cast<OptimizerPlace>(at.choice("offload", kOptimizerPlaceNames, 0));
-  read_overlap(at, stack, assumed, execution);
-}
-
+constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
+constexpr std::string_view kCuts[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
+constexpr std::size_t kUniform = 0, kBalance = 3;
 constexpr std::string_view kSyncNames[] = {"all_reduce", "reduce_scatter"};
+constexpr std::string_view kContextKinds[] = {"ring", "all_gather", "a2a"};  // as ContextAlgorithm
+constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};    // as Recompute
+
+struct RecomputeDetail {
+  std::string_view name;
+  Recompute what;
+  RecomputeScope scope{};
+};
+const RecomputeDetail kDetails[] = {
+    {"attention_core", Recompute::Selective},
+    {"op", Recompute::Selective, {.modules = Module::Op}},
+    {"every_second_layer", Recompute::Full, {.every = 2}},
+    {"attention_core_some_microbatches", Recompute::Selective},
+    {"save_projections", Recompute::Selective, {.modules = Module::Mlp | Module::LayerNorm}},
+    {"gpipe_always", Recompute::Full},
+    {"gpipe_except_last", Recompute::Full, {.but_last = true}},
+};
 
 // What a row says and no plan does: the plan is that of a run without it, which the row is told.
 struct UnsaidWord {
@@ -231,6 +46,7 @@ struct UnsaidWord {
 };
 constexpr UnsaidWord kUnsaid[] = {
     {"workload", "mtp_layers", "0: no layers that predict further tokens"},
+    {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_modules", "attention's core alone"},
     {"plan", "recompute_method", "every block by itself"},
     {"plan", "dispatcher", "an exchange among all ranks of the group"},
@@ -262,6 +78,93 @@ void tell_unsaid(const Json& row, std::vector<Assumption>& assumed) {
   }
 }
 
+// Reads the blocks of one row. Nothing read is used as a plan before the reader has finished.
+class RowReader {
+ public:
+  RowReader(const Json& row, const std::string& id, const RowProfiles& profiles)
+      : row_(row), id_(id), profiles_(profiles), reader_(row, id) {}
+  DescribedRow read();
+
+ private:
+  void read_stack(const JsonReader& plan);
+  void read_layout(const FieldReader& at);
+  void read_batches(const FieldReader& at);
+  void read_cut(const FieldReader& at);
+  void read_sharding(const FieldReader& at);
+  void read_precision(const FieldReader& at);
+  void read_states(const JsonReader& states);
+  void read_kernels(const FieldReader& at, const JsonReader& workload);
+  void read_overlap(const FieldReader& at);
+  void read_recompute(const FieldReader& at);
+  double gradient_bytes(const FieldReader& at, const std::string& key, double fallback) const;
+  void settle();
+
+  const Json& row_;
+  const std::string& id_;
+  const RowProfiles& profiles_;
+  JsonReader reader_;
+  DescribedRow described_;
+  ParallelPlan& plan_ = described_.plan;
+  RowLayout layout_;
+  RowNetwork network_;
+  std::size_t format_ = kBf16, cut_ = 0;
+  bool sums_whole_ = false;
+};
+
+void RowReader::read_stack(const JsonReader& plan) {
+  const JsonReader software = plan.has("software") ? plan.child("software") : plan;
+  plan_.cluster.software = profiles_.programs.find({software.text("framework", ""), software.integer("year", 2100)});
+  described_.assumed.push_back({"software profile", plan_.cluster.software.name});
+}
+
+void RowReader::read_batches(const FieldReader& at) {
+  layout_.global_batch = at.size("global_batch", 8 * layout_.data * (layout_.pipeline > 1 ? layout_.pipeline : 1));
+  layout_.micro_batch = at.has("micro_batch") ? at.required("micro_batch")
+                                              : at.size("micro_batch", usual_micro_batch(layout_, network_.model, network_.sequence));
+  const std::int64_t each = layout_.data * layout_.micro_batch;
+  layout_.microbatches = at.size("num_microbatches", std::max<std::int64_t>(1, (layout_.global_batch + each - 1) / each));
+  const bool is_interleaved = layout_.schedule == "interleaved";
+  if (layout_.pipeline > 1) layout_.chunks = at.size("vpp", is_interleaved ? usual_chunks(layout_, network_.model) : 1);
+}
+
+void RowReader::read_sharding(const FieldReader& at) {
+  SoftwareStack& stack = plan_.cluster.software;
+  layout_.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
+  layout_.zero_group = at.size("zero_group", layout_.data * layout_.context, layout_.zero_stage > 0);
+  plan_.reshard_after_forward = layout_.zero_stage == 3 && at.flag("reshard_after_forward", layout_.pipeline == 1);
+  if (layout_.pipeline > 1 && layout_.tensor > 1) stack.scatter_gather = at.flag("p2p_scatter_gather", stack.scatter_gather);
+  sums_whole_ = at.has("gradient_sync") ? at.reader().choice("gradient_sync", kSyncNames) == 0 : stack.zero1_all_reduce;
+}
+
+void RowReader::read_layout(const FieldReader& at) {
+  layout_.data = at.required("dp");
+  layout_.tensor = at.required("tp");
+  layout_.pipeline = at.required("pp");
+  layout_.context = at.size("cp", 1);
+  layout_.expert = at.size("ep", 1);
+  const bool cuts_experts = at.has("etp") ? at.required("etp") == layout_.tensor : plan_.cluster.software.expert_tensor;
+  if (layout_.expert > 1 && layout_.tensor > 1 && !cuts_experts)
+    at.reader().violate("etp", "cuts experts over other ranks than their layers, which no plan says yet", "leave the row out");
+  layout_.schedule = at.text("schedule", layout_.pipeline > 1 ? "1f1b" : "none");
+  plan_.sequence_parallel = layout_.tensor > 1 && at.flag("sequence_parallel", false);
+  if (layout_.context > 1) plan_.context_algorithm = static_cast<ContextAlgorithm>(at.choice("cp_kind", kContextKinds, 0));
+  read_sharding(at);
+  read_cut(at);
+  read_batches(at);
+}
+
+void RowReader::read_cut(const FieldReader& at) {
+  if (!at.has("partition")) return;
+  const JsonReader partition = at.reader().child("partition");
+  cut_ = partition.choice("kind", kCuts, kUniform);
+  if (cut_ == kBalance) layout_.balance = partition.integers("balance");
+}
+
+double RowReader::gradient_bytes(const FieldReader& at, const std::string& key, double fallback) const {
+  const bool half = format_ > kTf32;
+  return !half || at.choice(key, kGradientFormats, fallback == 4 ? 0 : 1) == 0 ? 4 : 2;
+}
+
 std::optional<Precision> kept_in(const JsonReader& reader, const std::string& key) {
   constexpr std::string_view kNone = "none";
   if (!reader.has(key) || reader.text(key, "") == kNone) return std::nullopt;
@@ -269,23 +172,77 @@ std::optional<Precision> kept_in(const JsonReader& reader, const std::string& ke
 }
 
 // No masters: the optimizer steps the weights themselves, and their gradients are of their type.
-RowWords read_words(const JsonReader& workload, const JsonReader& plan, const RunDescription& run) {
-  RowWords words;
-  words.alibi = workload.text("position", "") == "alibi";
-  words.qk_norm = workload.boolean("qk_norm", false);
-  if (workload.has("attention")) words.sinks = workload.child("attention").boolean("sinks", false);
-  words.graphs = static_cast<CudaGraphs>(plan.choice("cuda_graphs", kCudaGraphsNames, 0));
-  if (plan.has("gradient_accumulation_fusion")) words.fused_accumulation = plan.boolean("gradient_accumulation_fusion", false);
-  words.microbatch_group = static_cast<std::int32_t>(plan.integer("microbatch_group", 0, {0, kMostMicrobatches}));
-  if (plan.has("gradient_sync")) words.sums_whole = plan.choice("gradient_sync", kSyncNames) == 0;
-  if (!plan.has("optimizer_state_precision")) return words;
-  const JsonReader states = plan.child("optimizer_state_precision");
-  words.masters = kept_in(states, "master");
-  words.moments = kept_in(states, "moments");
-  if (words.masters || !states.has("master")) return words;
-  words.masters = run.execution.format == NumberFormat::Fp16 ? Precision::Fp16 : Precision::Bf16;
-  words.gradients = words.masters;
-  return words;
+void RowReader::read_states(const JsonReader& states) {
+  PrecisionPolicy& policy = plan_.workload.precision;
+  const std::optional<Precision> moments = kept_in(states, "moments");
+  std::optional<Precision> masters = kept_in(states, "master");
+  if (!masters && states.has("master")) {
+    masters = policy.compute();
+    policy = policy.with(Numbers::Gradients, *masters);
+    plan_.cluster.software.accumulate_bytes = real(plan_.bytes(Numbers::Gradients).value());
+  }
+  if (masters) policy = policy.with(Numbers::Masters, *masters);
+  if (moments) policy = policy.with(Numbers::Moments, *moments);
+}
+
+void RowReader::read_precision(const FieldReader& at) {
+  SoftwareStack& stack = plan_.cluster.software;
+  format_ = at.choice("precision", kFormats, kBf16);
+  const bool casts_weights = (format_ == kFp8 || format_ == kFp4) && at.flag("fp8_params", false);
+  const auto usual = static_cast<std::size_t>(stack.scales_when_used ? ScaleRecipe::Tensorwise : ScaleRecipe::Delayed);
+  const std::size_t scales =
+      format_ == kFp8 ? at.choice("fp8_recipe", kScaleRecipeNames, usual) : at.reader().choice("fp8_recipe", kScaleRecipeNames, usual);
+  PrecisionPolicy& policy = plan_.workload.precision = PrecisionPolicy(kProducts[format_]);
+  if (format_ == kFp8) policy = policy.with(static_cast<ScaleRecipe>(scales), casts_weights);
+  if (format_ == kFp4) policy = policy.with(ScaleRecipe::Nvfp4, casts_weights);
+  const double reduced = gradient_bytes(at, "grad_reduce_precision", stack.reduce_bytes);
+  stack.accumulate_bytes = gradient_bytes(at, "grad_accum_precision", stack.accumulate_bytes);
+  if (reduced == 4) policy = policy.with(Numbers::Gradients, Precision::Fp32);
+  if (at.has("optimizer_state_precision")) read_states(at.reader().child("optimizer_state_precision"));
+}
+
+void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) {
+  SoftwareStack& stack = plan_.cluster.software;
+  const AttentionKernel attention = attention_kernel(stack, at.text("attention_kernel", stack.attention));
+  stack.attention = kAttentionKernelNames[static_cast<std::size_t>(attention)];
+  stack.fused_norm = at.flag("fused_norm", stack.fused_norm);
+  stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
+  stack.compiled = at.flag("compiled", stack.compiled);
+  if (at.has("gradient_accumulation_fusion")) stack.fused_accumulation = at.reader().boolean("gradient_accumulation_fusion", false);
+  if (workload.has("dropout")) stack.dropout = workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0;
+  plan_.cuda_graphs = static_cast<CudaGraphs>(at.choice("cuda_graphs", kCudaGraphsNames, 0));
+  plan_.microbatch_group = static_cast<std::int32_t>(at.reader().integer("microbatch_group", 0, {0, kMostMicrobatches}));
+  plan_.workload.optimizer = static_cast<OptimizerKind>(at.choice("optimizer", kOptimizerWords, 0));
+  const std::size_t place = at.choice("offload", kPlaces, 0);
+  plan_.offload_optimizer = place > 0;
+  if (place == 2) described_.assumed.push_back({"plan.offload", "cpu: states on a drive take at least as long"});
+}
+
+void RowReader::read_overlap(const FieldReader& at) {
+  static const Json kNothing = Json::object();
+  SoftwareStack& stack = plan_.cluster.software;
+  const JsonReader reader = at.has("overlap") ? at.reader().child("overlap") : JsonReader(kNothing, "");
+  const FieldReader overlap(reader, "plan.overlap", described_.assumed);
+  stack.overlap_reduce = overlap.flag("grad_reduce", stack.overlap_reduce);
+  stack.overlap_gather = overlap.flag("param_gather", stack.overlap_gather);
+  stack.overlap_tensor = overlap.flag("tp", stack.overlap_tensor);
+  stack.overlap_pipeline = overlap.flag("p2p", stack.overlap_pipeline);
+}
+
+// Selective without a detail: of attention's core; of every second block where weights are sharded.
+void RowReader::read_recompute(const FieldReader& at) {
+  plan_.recompute = static_cast<Recompute>(at.reader().choice("recompute", kRecomputes, 0));
+  std::vector<std::string_view> names;
+  for (const RecomputeDetail& detail : kDetails) names.push_back(detail.name);
+  const std::size_t detail = at.reader().choice("recompute_detail", names, 0);
+  described_.recompute_open = !at.has("recompute");
+  described_.recompute_parts_open = plan_.recompute == Recompute::Selective && !at.has("recompute_detail");
+  const bool shards = at.reader().integer("zero_stage", 0, {0, 3}) == 3;
+  if (plan_.recompute == Recompute::None) return;
+  if (described_.recompute_parts_open && shards)
+    std::tie(plan_.recompute, plan_.recompute_scope) = std::pair(Recompute::Full, RecomputeScope{.every = 2});
+  if (at.has("recompute_detail"))
+    std::tie(plan_.recompute, plan_.recompute_scope) = std::pair(kDetails[detail].what, kDetails[detail].scope);
 }
 
 MemoryQuestion read_question(const JsonReader& asked) {
@@ -297,32 +254,66 @@ MemoryQuestion read_question(const JsonReader& asked) {
   return question;
 }
 
+// From here on every number is within its range.
+void RowReader::settle() {
+  const auto small = [](std::int64_t count) { return static_cast<std::int32_t>(count); };
+  plan_.model = network_.model;
+  plan_.cluster.devices = small(layout_.gpus);
+  plan_.workload.sequence = std::max<std::int64_t>(1, std::llround(network_.sequence));
+  plan_.workload.global_batch = layout_.global_batch;
+  plan_.mesh = {.data = small(layout_.data),
+                .pipeline = small(layout_.pipeline),
+                .tensor = small(layout_.tensor),
+                .context = small(layout_.context),
+                .expert = small(layout_.expert)};
+  plan_.vocabulary_multiple = plan_.model.vocabulary % layout_.tensor == 0 ? layout_.tensor : 128 * layout_.tensor;
+  const std::string_view sync = "-sync";  // the step waits for all stages, as ours do
+  plan_.schedule = layout_.pipeline == 1              ? "1f1b"
+                   : layout_.schedule.ends_with(sync) ? layout_.schedule.substr(0, layout_.schedule.size() - sync.size())
+                                                      : layout_.schedule;
+  plan_.chunks = small(layout_.chunks);
+  const std::int64_t parts = layout_.pipeline * layout_.chunks;
+  if (cut_ == kUniform)
+    plan_.cut = even_cut(plan_.model.layers, {plan_.mesh.pipeline, small(layout_.microbatches), plan_.chunks});
+  else
+    plan_.cut = cut_after(cut_ == kBalance ? layout_.balance : counts_with_ends(plan_.model.layers, parts));
+  plan_.microbatch_size = layout_.micro_batch;
+  const std::int64_t copies = layout_.data * layout_.context;
+  plan_.zero_stage = layout_.zero_group == 1 && copies > 1 ? 0 : small(layout_.zero_stage);  // a group of one shards nothing
+  if (plan_.zero_stage > 0) plan_.mesh.replicas = small(copies / layout_.zero_group);
+  const bool keeps_weights = layout_.zero_stage == 3 && !plan_.reshard_after_forward && layout_.pipeline > 1;  // through the step
+  if (plan_.zero_stage == 3 && !keeps_weights) plan_.accumulation = Accumulation::ReduceEach;  // shards of each microbatch are added
+  if (plan_.zero_stage == 1 && sums_whole_) plan_.gradient_sync = GradientSync::AllReduce;
+}
+
+DescribedRow RowReader::read() {
+  const JsonReader workload = reader_.child("workload"), hardware = reader_.child("hardware"), plan = reader_.child("plan");
+  read_stack(plan);
+  network_ = read_network({workload, "workload", described_.assumed});
+  described_.timed = network_.timed;
+  RowMachine machine = read_machine({hardware, "hardware", described_.assumed}, profiles_);
+  described_.part = machine.part;
+  plan_.cluster.hardware = std::move(machine.profile);
+  layout_.gpus = machine.gpus;
+  const FieldReader at(plan, "plan", described_.assumed);
+  read_layout(at);
+  read_precision(at);
+  read_kernels(at, workload);
+  read_overlap(at);
+  read_recompute(at);
+  if (row_.is_object()) tell_unsaid(row_, described_.assumed);
+  if (reader_.has("asked")) described_.asked = read_question(reader_.child("asked"));
+  reader_.finish();
+  if (std::vector<Violation> found = contradictions(layout_, network_.model); !found.empty()) throw InputError(id_, std::move(found));
+  settle();
+  if (std::vector<Violation> found = violations(plan_); !found.empty()) throw InputError(id_, std::move(found));
+  return std::move(described_);
+}
+
 }  // namespace
 
-DescribedRow describe_row(const Json& row, const std::string& id, const SoftwareCatalog& catalog) {
-  const JsonReader reader(row, id);
-  DescribedRow described;
-  const JsonReader workload = reader.child("workload"), hardware = reader.child("hardware"), plan = reader.child("plan");
-  const JsonReader software = plan.has("software") ? plan.child("software") : plan;
-  const SoftwareStack& stack = catalog.find({software.text("framework", ""), software.integer("year", 2100)});
-  RunDescription& run = described.run;
-  run.stack = stack.name;
-  described.assumed.push_back({"software profile", stack.name});
-  run.network = read_network({workload, "workload", described.assumed});
-  run.machine = read_machine({hardware, "hardware", described.assumed});
-  const FieldReader at(plan, "plan", described.assumed);
-  read_layout(at, stack, run);
-  read_execution(at, stack, described.assumed, run);
-  run.execution.dropout = workload.has("dropout") ? workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0 : stack.dropout;
-  described.words = read_words(workload, plan, run);
-  if (row.is_object()) tell_unsaid(row, described.assumed);
-  if (reader.has("asked")) described.asked = read_question(reader.child("asked"));
-  described.recompute_open = !plan.has("recompute");
-  described.recompute_parts_open = plan.text("recompute", "") == "selective" && !plan.has("recompute_detail");
-  reader.finish();
-  const std::vector<Violation> found = contradictions(run);
-  if (!found.empty()) throw InputError(id, found);
-  return described;
+DescribedRow describe_row(const Json& row, const std::string& id, const RowProfiles& profiles) {
+  return RowReader(row, id, profiles).read();
 }
 
 }  // namespace sim

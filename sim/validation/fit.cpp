@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "sim/validation/fitted_constants.h"
+#include "sim/validation/simulated_row.h"
 #include "sim/validation/step_plane.h"
 
 namespace sim {
@@ -110,7 +111,7 @@ void Fit::add_rows() {
   for (const KnownStep& known : known_) ++counts[known.run->target.source];
   for (KnownStep& known : known_) {
     const std::string& source = known.run->target.source;
-    const std::string &stack = known.run->run.stack, &part = known.run->run.machine.part;
+    const std::string &stack = known.run->stack(), &part = known.run->row.part;
     all_.push_back(rows_.size());
     for (const std::string& name : {stack, part}) rows_of_[name].push_back(rows_.size());
     for (const std::string& name : {stack, part, std::string(kPooled)}) profiles_.sources[name].insert(source);
@@ -181,8 +182,7 @@ void Fit::simulate() {
       return moved <= kTouching * plane.time;
     };
     if (std::any_of(known.planes.begin(), known.planes.end(), touches)) return;
-    known.planes.push_back(
-        known.step->touch(profiles_.stacks.at(known.run->run.stack), profiles_.parts.at(known.run->run.machine.part).kernels));
+    known.planes.push_back(known.step->touch(profiles_.stacks.at(known.run->stack()), profiles_.parts.at(known.run->row.part).kernels));
   });
 }
 
@@ -296,15 +296,9 @@ FittedProfiles Fit::run() {
   return profiles_;
 }
 
-Setting setting_of(const MeasuredRun& run, const FittedProfiles& profiles) {
-  return {profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)};
-}
-
-std::vector<std::unique_ptr<MeasuredStep>> steps_of(const std::vector<MeasuredRun>& runs, const FittedProfiles& profiles) {
+std::vector<std::unique_ptr<MeasuredStep>> steps_of(const std::vector<MeasuredRun>& runs) {
   std::vector<std::unique_ptr<MeasuredStep>> steps(runs.size());
-  tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t at) {
-    steps[at] = std::make_unique<MeasuredStep>(runs[at].run, setting_of(runs[at], profiles), runs[at].words);
-  });
+  tbb::parallel_for(std::size_t{0}, runs.size(), [&](std::size_t at) { steps[at] = std::make_unique<MeasuredStep>(runs[at].row.plan); });
   return steps;
 }
 
@@ -315,19 +309,17 @@ std::vector<KnownStep> nothing_known(const std::vector<MeasuredRun>& runs, const
 }
 
 PredictedRow predicted(const KnownStep& known, const FittedProfiles& profiles) {
-  const Setting setting = setting_of(*known.run, profiles);
-  PredictedRow row{.id = known.run->id, .error = {}, .estimate = estimate_step(known.run->run, setting), .assumed = {}};
-  const Seconds time = known.step->time(setting.stack, setting.device.kernels);
-  const double ratio = time / std::exchange(row.estimate.time, time);
-  row.estimate.low *= ratio;
-  row.estimate.high *= ratio;
+  const SoftwareStack& stack = profiles.stacks.at(known.run->stack());
+  const KernelTraits& part = profiles.parts.at(known.run->row.part).kernels;
+  PredictedRow row{.id = known.run->id, .error = {}, .estimate = {}, .assumed = {}};
+  take_time(known.step->time(stack, part), prediction_interval(known.step->plan_with(stack, part)), row.estimate);
   return row;
 }
 
 }  // namespace
 
 FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start) {
-  const auto steps = steps_of(runs, start);
+  const auto steps = steps_of(runs);
   std::vector<KnownStep> known = nothing_known(runs, steps);
   return Fit(known, std::move(start)).run();
 }
@@ -335,7 +327,7 @@ FittedProfiles fit(const std::vector<MeasuredRun>& runs, FittedProfiles start) {
 ValidationRows leave_out_each(const MeasuredRuns& measured, const std::function<void(SourcesLeftOut)>& progress) {
   std::set<std::string> sources;
   for (const MeasuredRun& run : measured.runs) sources.insert(run.target.source);
-  const auto steps = steps_of(measured.runs, measured.profiles);
+  const auto steps = steps_of(measured.runs);
   std::vector<KnownStep> known = nothing_known(measured.runs, steps);
   if (sources.size() > 1) Fit(known, measured.profiles).run();  // planes say what a step takes, not what was measured: all fits share them
   ValidationRows rows;

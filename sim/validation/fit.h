@@ -24,9 +24,9 @@ struct FittedProfiles {
 
 struct MeasuredRun {
   std::string id;
-  RunDescription run;
+  DescribedRow row;
   RowTarget target;
-  RowWords words{};
+  const std::string& stack() const { return row.plan.cluster.software.name; }
 };
 
 struct MeasuredRuns {

@@ -6,7 +6,6 @@
 #include "sim/units/json_reader.h"
 #include "sim/validation/fit.h"
 #include "sim/validation/fitted_constants.h"
-#include "sim/validation/resolve.h"
 
 namespace sim {
 namespace {
@@ -72,14 +71,16 @@ MeasuredRuns load_measured_runs(const std::string& path) {
   std::vector<SoftwareStack> stacks;
   for (const auto& [name, stack] : measured.profiles.stacks) stacks.push_back(stack);
   const SoftwareCatalog catalog(stacks);
+  const RowProfiles profiles{catalog, [&](const std::string& part) -> const Device& { return measured.profiles.parts.at(part); }};
   const Json document = load_json_file(path);
   for (const Json& row : rows_of(document, path)) {
     const std::string id = row["id"].get<std::string>();
     const RowTarget target = read_target(row, id);
     if (!target.headline || !target.time) continue;
-    DescribedRow described = describe_row(row, id, catalog);
-    settle_recompute(described, {measured.profiles.parts.at(described.run.machine.part), catalog.named(described.run.stack)});
-    measured.runs.push_back({id, described.run, target, described.words});
+    DescribedRow described = describe_row(row, id, profiles);
+    if (described.timed == Timed::Layer) continue;
+    settle_recompute(described);
+    measured.runs.push_back({id, std::move(described), target});
   }
   return measured;
 }

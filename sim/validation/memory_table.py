@@ -12,7 +12,7 @@ FIGURES = ROOT / "docs" / "figures" / "memory.md"
 FILES = sorted((ROOT / "profiles" / "published").glob("*.json"))
 HEAD = """# Memory of published runs
 
-Made by `sim/validation/memory_table.py`: mean of |simulated / measured - 1| and mean of the same with its sign, over the rows that can be lowered, of the rank
+Made by `sim/validation/memory_table.py`: mean of |simulated / measured - 1| and mean of the same with its sign, of the rank
 and the counter that a row asks for (`docs/decisions/021-memory-counters.md`).
 
 What is missing, by its cause: recomputation of single operators and a last part without blocks have no words in a plan (rows of `torchtitan-h100`,
@@ -33,7 +33,7 @@ def scores(program, path, *arguments):
 
 def rows(program):
     for path in FILES:
-        for key, one in sorted(scores(program, path, "--engine").items()):
+        for key, one in sorted(scores(program, path).items()):
             yield f"| `{path.name}` | {key[0]} | {key[1]} | {one['rows']}, {100 * one['mape']:.1f} | {100 * one['bias']:+.1f} |"
 
 

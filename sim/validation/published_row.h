@@ -1,16 +1,14 @@
-// A row of published measurements: what is predicted from, and, apart from it, what was measured. Used by validate.
+// A row of published measurements: the plan that it says, and, apart from it, what was measured. Used by validate.
 // The description never sees the second half.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "sim/cluster/hardware_profile.h"
-#include "sim/cluster/software_stack.h"
+#include "sim/clock/device.h"
 #include "sim/cost/memory_counter.h"
-#include "sim/estimate/run_description.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/units/json_fwd.h"
 
@@ -28,23 +26,16 @@ struct MemoryQuestion {
   AskedRank rank = AskedRank::Fullest;
 };
 
-// What a row says that a plan has words for and RunDescription has none.
-struct RowWords {
-  bool qk_norm = false, sinks = false, alibi = false;
-  std::optional<Precision> masters, moments, gradients;  // what they are kept in
-  std::optional<bool> sums_whole;                        // gradients of ZeRO 1; else as the program does
-  std::optional<bool> fused_accumulation;                // of weight gradients, in their product; else as the program does
-  CudaGraphs graphs = CudaGraphs::None;
-  std::int32_t microbatch_group = 0;
-};
+enum class Timed : std::uint8_t { Step, Layer };  // Layer: forward and backward of the blocks alone
 
 struct DescribedRow {
-  RunDescription run;
-  RowWords words = {};
+  ParallelPlan plan;
+  std::string part;  // profile in profiles/hardware; the cluster's has the row's own links
+  Timed timed = Timed::Step;
   MemoryQuestion asked = {};
-  bool recompute_open = false;        // not stated: see least_recompute
+  bool recompute_open = false;        // not stated: see settle_recompute
   bool recompute_parts_open = false;  // stated as selective, not what of
-  std::vector<Assumption> assumed;    // fields that the row leaves open, with the value that a rule of resolve.h gave
+  std::vector<Assumption> assumed;    // fields that the row leaves open, with the value that a rule gave
 };
 
 // What a score needs. Read from `target`, `measured`, `source` after everything is predicted.
@@ -56,8 +47,14 @@ struct RowTarget {
   bool headline = false;
 };
 
-// Throws InputError that names the row and every fault in it (contradictions, unknown values, sizes out of range).
-DescribedRow describe_row(const Json& row, const std::string& id, const SoftwareCatalog& catalog);
+// What profiles are named by.
+struct RowProfiles {
+  const SoftwareCatalog& programs;
+  std::function<const Device&(const std::string& part)> part;
+};
+
+// Throws InputError that names the row and every fault in it: contradictions, unknown values, sizes out of range, broken rules of plans.
+DescribedRow describe_row(const Json& row, const std::string& id, const RowProfiles& profiles);
 RowTarget read_target(const Json& row, const std::string& id);
 
 }  // namespace sim

@@ -83,7 +83,7 @@ void score_memory(const ValidationRows& rows, Score& result) {
     MemoryScore& kind = kinds[{target.source, target.memory_kind}];
     const double error = rows.predictions[at].estimate.memory_gib / *target.memory_gib - 1;
     ++kind.rows;
-    const StepEstimate& estimate = rows.predictions[at].estimate;
+    const RowEstimate& estimate = rows.predictions[at].estimate;
     result.memory_coverage += estimate.memory_low_gib <= *target.memory_gib && *target.memory_gib <= estimate.memory_high_gib ? 1 : 0;
     kind.mape += std::abs(error);
     kind.bias += error;

@@ -38,11 +38,6 @@ def summary_rows(left_out, checks, more, fitted):
         f"{one['rows_predicted']} / {one['rows_with_error']}" for one in every[1:]) + " |"
 
 
-def simulated_rows(program):
-    counts = [score(program, path, "--engine")["rows_predicted"] for path in (ROWS, CHECKS, MORE)]
-    return f"Simulated of these, as the planner does: {counts[0]}, {counts[1]} and {counts[2]} rows of the three files; the others are asked of the closed form."
-
-
 def source_rows(fitted, left_out):
     within = {source["source"]: source for source in fitted["sources"]}
     yield "| source | rows | left out: error % | bias % | in interval % | fitted: error % | worst, left out % | worst row |\n|---|---|---|---|---|---|---|---|"
@@ -70,7 +65,7 @@ def write(path, name, table):
 def main(program):
     left_out = score(program, ROWS, "--leave-out-each")
     fitted, checks, more = (score(program, path) for path in (ROWS, CHECKS, MORE))
-    write(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, fitted), "", simulated_rows(program), "", *source_rows(fitted, left_out), "",
+    write(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, fitted), "", *source_rows(fitted, left_out), "",
                                        *unfitted_rows("checks.json", checks), "", *unfitted_rows("rows2.json", more)]))
 
 

@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "sim/engine/step_path.h"
-#include "sim/units/input_error.h"
-#include "sim/validation/lowered_row.h"
 
 namespace sim {
 namespace {
@@ -38,7 +36,6 @@ ConstantPoint slopes(const SoftwareStack& stack, const KernelTraits& part, Time 
   return slope;
 }
 
-// Constants alone: what else the stack says was settled when the run was lowered.
 void put(const SoftwareStack& stack, const KernelTraits& part, ParallelPlan& plan) {
   for (const auto& constant : stack_constants()) constant.set(plan.cluster.software, constant.get(stack));
   for (const auto& constant : part_constants()) constant.set(*plan.cluster.hardware.kernels, constant.get(part));
@@ -62,54 +59,31 @@ double StepPlane::height(const ConstantPoint& point) const {
   return sum;
 }
 
-// None: the run has no plan, or one that breaks a rule.
-std::optional<MeasuredStep::Lowered> MeasuredStep::lowered(const RunDescription& run, const Setting& setting, const RowWords& words) {
-  if (!why_not_lowered(run).empty()) return std::nullopt;
-  try {
-    Lowered lowered{lowered_plan(run, setting, words), {}, {}};
-    lowered.model = make_model_graph(lowered.plan);
-    lowered.graph = lower(lowered.model, lowered.plan);
-    return lowered;
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
-}
+MeasuredStep::MeasuredStep(const ParallelPlan& plan) : plan_(plan), model_(make_model_graph(plan)), graph_(lower(model_, plan)) {}
 
-MeasuredStep::MeasuredStep(const RunDescription& run, const Setting& setting, const RowWords& words)
-    : run_(run), device_(setting.device), lowered_(lowered(run, setting, words)) {}
+// Constants alone: what else the stack says was settled when the row was described.
+ParallelPlan MeasuredStep::plan_with(const SoftwareStack& stack, const KernelTraits& part) const {
+  ParallelPlan plan = plan_;
+  plan.cluster.software.interval = stack.interval;
+  plan.cluster.hardware.kernels->interval = part.interval;
+  put(stack, part, plan);
+  return plan;
+}
 
 StepPlane MeasuredStep::touch(const SoftwareStack& stack, const KernelTraits& part) const {
   StepPlane plane{.time = 0, .at = point_of(stack, part), .slope = {}};
-  if (!lowered_) {
-    Device device = device_;
-    const auto estimate = [&](const SoftwareStack& other, const KernelTraits& kernels) {
-      device.kernels = kernels;
-      return estimate_step(run_, {device, other}).time.count();
-    };
-    plane.time = estimate(stack, part);
-    plane.slope = slopes(stack, part, estimate);
-    return plane;
-  }
-  ParallelPlan plan = lowered_->plan;
-  put(stack, part, plan);
-  const StepPath path = simulated_path(lowered_->model, plan, lowered_->graph);
+  ParallelPlan plan = plan_with(stack, part);
+  const StepPath path = simulated_path(model_, plan, graph_);
   plane.time = to_seconds(path.step_time).count();
   plane.slope = slopes(stack, part, [&](const SoftwareStack& other, const KernelTraits& kernels) {
     put(other, kernels, plan);
-    return time_along(path, lowered_->model, plan, lowered_->graph).count();
+    return time_along(path, model_, plan, graph_).count();
   });
   return plane;
 }
 
 Seconds MeasuredStep::time(const SoftwareStack& stack, const KernelTraits& part) const {
-  if (!lowered_) {
-    Device device = device_;
-    device.kernels = part;
-    return estimate_step(run_, {device, stack}).time;
-  }
-  ParallelPlan plan = lowered_->plan;
-  put(stack, part, plan);
-  return to_seconds(simulated_path(lowered_->model, plan, lowered_->graph).step_time);
+  return to_seconds(simulated_path(model_, plan_with(stack, part), graph_).step_time);
 }
 
 }  // namespace sim

@@ -8,18 +8,15 @@
 //        |  '.o.'               o  simulated
 //        +---------- constant
 //
-// Runs that have no plan to simulate are asked of the closed form. Used by fit.
+// Used by fit.
 #pragma once
 
 #include <array>
-#include <optional>
 #include <vector>
 
-#include "sim/estimate/step_estimate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/validation/fitted_constants.h"
-#include "sim/validation/published_row.h"
 
 namespace sim {
 
@@ -35,22 +32,15 @@ struct StepPlane {
 
 class MeasuredStep {
  public:
-  MeasuredStep(const RunDescription& run, const Setting& setting, const RowWords& words = {});
-  bool is_simulated() const { return lowered_.has_value(); }
+  explicit MeasuredStep(const ParallelPlan& plan);
   StepPlane touch(const SoftwareStack& stack, const KernelTraits& part) const;
   Seconds time(const SoftwareStack& stack, const KernelTraits& part) const;
+  ParallelPlan plan_with(const SoftwareStack& stack, const KernelTraits& part) const;
 
  private:
-  struct Lowered {
-    ParallelPlan plan;
-    ModelGraph model;
-    TaskGraph graph;
-  };
-  static std::optional<Lowered> lowered(const RunDescription& run, const Setting& setting, const RowWords& words);
-
-  RunDescription run_;
-  Device device_;
-  std::optional<Lowered> lowered_;
+  ParallelPlan plan_;
+  ModelGraph model_;
+  TaskGraph graph_;
 };
 
 }  // namespace sim

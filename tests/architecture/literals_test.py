@@ -11,12 +11,8 @@ KNOWN = {
     ("convolution_layers.cpp", "1.25"): "bytes of a tensor grown by bilinear sampling: a quarter is read again",
     ("convolution_layers.cpp", "1.4"): "EfficientNet-B4: width",
     ("convolution_layers.cpp", "1.8"): "EfficientNet-B4: depth",
-    ("convolutional_step.cpp", "0.999999"): "the last unit belongs to the last stage",
-    ("convolutional_step.cpp", "0.1"): "of a reduction stays visible beside the backward pass; by hand, as bucket_tail",
-    ("convolutional_step.cpp", "0.6"): "of a step that is backward pass",
     ("spread.cpp", "1.2816"): "standard deviations to either side that hold 80 % of a normal distribution",
     ("operator_clock.cpp", "1.6"): "passes of a norm's backward over those of its forward, counted",
-    ("step_estimate.cpp", "0.05"): "an interval does not reach zero",
 }
 
 

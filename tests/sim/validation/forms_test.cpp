@@ -93,7 +93,7 @@ std::vector<Form> transformer_forms() {
   return forms;
 }
 
-Json patched(Json row, const Json& patch, const std::string& id) {
+Json form_of(Json row, const Json& patch, const std::string& id) {
   row.merge_patch(patch);
   row["id"] = id;
   row.erase("target");
@@ -103,11 +103,11 @@ Json patched(Json row, const Json& patch, const std::string& id) {
 
 std::vector<PredictedRow> predict_forms(const Json& base, const std::vector<Form>& forms) {
   std::vector<Json> rows;
-  for (const Form& form : forms) rows.push_back(patched(base, form.patch, form.name));
+  for (const Form& form : forms) rows.push_back(form_of(base, form.patch, form.name));
   return predict(std::move(rows));
 }
 
-double width(const StepEstimate& estimate) { return (estimate.high - estimate.low) / estimate.time; }
+double width(const RowEstimate& estimate) { return (estimate.high - estimate.low) / estimate.time; }
 
 void expect_sane(const PredictedRow& row, double longest) {
   EXPECT_EQ(row.error, "") << row.id;

@@ -98,6 +98,15 @@ void Draw::degrees(Json& row) {
                           {"balance", one_of(Json{"forced", nullptr})}});
 }
 
+// One that the part has a rate for.
+void settle_precision(const Device& device, Json& precision) {
+  const auto has = [&](Precision one) { return device.profile.peak[static_cast<std::size_t>(one)].value() > 0; };
+  if (precision == "fp8" && device.kernels.fp8_peak.value() == 0) precision = "bf16";
+  if (precision == "tf32" && !has(Precision::Tf32)) precision = "fp32";
+  if (precision == "bf16" && !has(Precision::Bf16)) precision = "fp16";
+  if ((precision == "fp16" || precision == "half") && !has(Precision::Fp16)) precision = "fp32";
+}
+
 Json Draw::row(int at) {
   Json row = valid_row();
   const Kind& kind = one_of(kKinds);
@@ -120,8 +129,7 @@ Json Draw::row(int at) {
        {"optimizer", one_of(Json{"adam", "lamb", nullptr})},
        {"overlap", one_of(Json{nullptr, {{"grad_reduce", true}, {"param_gather", true}, {"tp", true}, {"p2p", true}}})},
        {"software", {{"framework", one_of(kFrameworks)}, {"year", one_of(Json{2020, 2022, 2024, 2026})}}}});
-  const bool lacks_unit = load_device(profile_of_part(row["hardware"]["gpu"].get<std::string>())).kernels.fp8_peak.value() == 0;
-  if (plan["precision"] == "fp8" && lacks_unit) plan["precision"] = "bf16";
+  settle_precision(load_device(profile_of_part(row["hardware"]["gpu"].get<std::string>())), plan["precision"]);
   if (plan["recompute"] == "selective")
     plan["recompute_detail"] = one_of(Json{"op", "every_second_layer", "attention_core", "save_projections", nullptr});
   const std::string targets = one_of(Json{"attention", "all"}), base = one_of(Json{"bf16", "int8", "nf4"});
@@ -152,19 +160,35 @@ double peak(const Json& row, const Device& device) {
   return device.matrix_peak(format).value();
 }
 
-std::vector<Json> drawn() {
+// Rows whose plan keeps every rule; the others are refused by name.
+struct Drawn {
+  std::vector<Json> rows;
+  std::vector<PredictedRow> predicted;
+};
+
+Drawn drawn() {
   std::vector<Json> rows;
   Draw draw;
   for (int at = 0; at < kRows; ++at) rows.push_back(draw.row(at));
-  return rows;
+  const std::vector<PredictedRow> predicted = predict(rows);
+  Drawn kept;
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    if (predicted[at].error.empty()) {
+      kept.rows.push_back(rows[at]);
+      kept.predicted.push_back(predicted[at]);
+    } else {
+      EXPECT_THAT(predicted[at].error, testing::AnyOf(testing::HasSubstr("; "), testing::HasSubstr("longer than the clock")))
+          << "no remedy";
+    }
+  }
+  EXPECT_GT(kept.rows.size(), kRows * 3 / 4);
+  return kept;
 }
 
 TEST(PerturbedRows, ArePredictedWithinPhysics) {
-  const std::vector<Json> rows = drawn();
-  const std::vector<PredictedRow> predicted = predict(rows);
+  const auto [rows, predicted] = drawn();
   for (std::size_t at = 0; at < rows.size(); ++at) {
-    const StepEstimate& estimate = predicted[at].estimate;
-    ASSERT_EQ(predicted[at].error, "") << rows[at].dump();
+    const RowEstimate& estimate = predicted[at].estimate;
     const double time = estimate.time.count();
     ASSERT_TRUE(std::isfinite(time) && std::isfinite(estimate.memory_gib) && time > 0 && estimate.memory_gib > 0) << rows[at].dump();
     EXPECT_TRUE(estimate.low < estimate.time && estimate.time < estimate.high) << rows[at].dump();
@@ -214,8 +238,7 @@ constexpr Knob kKnobs[] = {
 };
 
 TEST(PerturbedRows, EachKnobTurnsTheRightWay) {
-  const std::vector<Json> rows = drawn();
-  const std::vector<PredictedRow> before = predict(rows);
+  const auto [rows, before] = drawn();
   for (const Knob& knob : kKnobs) {
     int turned = 0;
     std::vector<Json> changed = rows;
@@ -223,14 +246,12 @@ TEST(PerturbedRows, EachKnobTurnsTheRightWay) {
     for (Json& row : changed) says.push_back(knob.turn(row));
     const std::vector<PredictedRow> after = predict(changed);
     for (std::size_t at = 0; at < rows.size(); ++at) {
-      if (!says[at]) continue;
-      ASSERT_EQ(after[at].error, "") << knob.name << rows[at].dump();
-      if (before[at].is_simulated != after[at].is_simulated) continue;  // two models of a run
+      if (!says[at] || !after[at].error.empty()) continue;
       ++turned;
-      const StepEstimate &one = before[at].estimate, &other = after[at].estimate;
+      const RowEstimate &one = before[at].estimate, &other = after[at].estimate;
       EXPECT_TRUE(!knob.slower || other.time >= 0.995 * one.time) << knob.name << ": " << one.time / other.time << rows[at].dump();
-      // Simulated, gradients that wait for a slow network pile up while computation is short, and nothing limits them: ZeRO-3 alone may be less full.
-      const bool is_fuller = knob.fuller && !(before[at].is_simulated && rows[at]["plan"]["zero_stage"] == 3);
+      // Gradients that wait for a slow network pile up while computation is short, and nothing limits them: ZeRO-3 alone may be less full.
+      const bool is_fuller = knob.fuller && rows[at]["plan"]["zero_stage"] != 3;
       EXPECT_TRUE(!is_fuller || other.memory_gib >= 0.999 * one.memory_gib)
           << knob.name << other.memory_gib / one.memory_gib << rows[at].dump();
     }
@@ -241,18 +262,23 @@ TEST(PerturbedRows, EachKnobTurnsTheRightWay) {
 // The same work on each of twice as many GPUs: only what is sharded over them can take less time.
 TEST(PerturbedRows, MoreReplicasAreNotFaster) {
   std::vector<Json> rows, doubled;
-  for (Json& row : drawn())
-    if (row["hardware"]["nodes"] > 1) rows.push_back(std::move(row));
+  std::vector<PredictedRow> before;
+  for (auto [all, predicted] = drawn(); const Json& row : all) {
+    const PredictedRow& one = predicted[static_cast<std::size_t>(&row - all.data())];
+    if (row["hardware"]["nodes"] == 1 || row["plan"]["zero_stage"] != 0 || row["workload"].value("moe", Json()) != nullptr) continue;
+    rows.push_back(row);
+    before.push_back(one);
+  }
   for (Json row : rows) {
     for (const auto& [block, key] : {std::pair{"hardware", "total_gpus"}, {"hardware", "nodes"}, {"plan", "dp"}, {"plan", "global_batch"}})
       twice(row[block][key]);
     doubled.push_back(row);
   }
-  const std::vector<PredictedRow> before = predict(rows), after = predict(doubled);
+  const std::vector<PredictedRow> after = predict(doubled);
+  ASSERT_GT(rows.size(), 40u);
   for (std::size_t at = 0; at < rows.size(); ++at)
-    if (before[at].is_simulated == after[at].is_simulated) {  // else two models of a run. Casts of a smaller shard are shorter, too
-      EXPECT_GE(after[at].estimate.time.count() + before[at].estimate.parts.optimizer, 0.99 * before[at].estimate.time.count())
-          << rows[at].dump();
+    if (after[at].error.empty()) {
+      EXPECT_GE(after[at].estimate.time, 0.99 * before[at].estimate.time) << rows[at].dump();
     }
 }
 

@@ -82,6 +82,7 @@ TEST(PredictRows, EveryPartAnswers) {
     Json row = valid_row();
     row["hardware"]["gpu"] = part;
     row["hardware"]["intra_node"]["GBps_per_gpu"] = nullptr;
+    row["plan"]["precision"] = "fp16";
     slowest = std::max(slowest, seconds(row));
     EXPECT_LE(seconds(row), slowest) << part;
   }

@@ -1,6 +1,8 @@
 // Rows for the tests of validation: one that is complete, and invented ones made from it.
 #pragma once
 
+#include <map>
+
 #include "sim/units/json_reader.h"
 #include "sim/validation/predict_rows.h"
 
@@ -15,6 +17,19 @@ inline Json valid_row() {
     "plan": {"dp": 8, "tp": 1, "pp": 1, "cp": 1, "ep": 1, "zero_stage": 1, "micro_batch": 4, "global_batch": 64, "recompute": "none",
              "precision": "bf16", "attention_kernel": "flash2", "schedule": "none", "software": {"framework": "megatron-core", "year": 2024}},
     "measured": {"memory_kind": "allocated"}, "target": {"iteration_time_s": 2.0, "memory_gb": 40, "oom": false}})");
+}
+
+inline DescribedRow describe(const Json& row) {
+  static const SoftwareCatalog catalog = load_software_catalog();
+  static std::map<std::string, Device> parts;
+  return describe_row(row, "mine", {catalog, [](const std::string& part) -> const Device& {
+                                      return parts.try_emplace(part, load_device(part)).first->second;
+                                    }});
+}
+
+inline Json patched(Json row, const Json& patch) {
+  row.merge_patch(patch);
+  return row;
 }
 
 inline std::vector<PredictedRow> predict(std::vector<Json> rows) {

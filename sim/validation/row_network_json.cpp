@@ -1,0 +1,115 @@
+// Block `workload` of a row -> ModelConfig.
+#include "sim/clock/kernel_setting.h"
+#include "sim/units/json_reader.h"
+#include "sim/validation/row_blocks.h"
+
+namespace sim {
+namespace {
+
+constexpr std::string_view kKinds[] = {"decoder", "encoder", "cnn", "decoder_layer"};
+constexpr std::size_t kEncoder = 1, kConvolutional = 2, kLayer = 3;
+constexpr std::string_view kActivations[] = {"gelu", "squared_relu", "swiglu", "geglu"};
+constexpr std::string_view kNorms[] = {"layernorm", "rmsnorm"};
+constexpr std::string_view kPositions[] = {"learned", "rope", "alibi"};
+constexpr Position kPosition[] = {Position::Learned, Position::Rotary, Position::Alibi};
+constexpr std::string_view kAttentionKinds[] = {"full", "mla", "sliding"};
+constexpr AttentionKind kAttention[] = {AttentionKind::Full, AttentionKind::Latent, AttentionKind::Sliding};
+
+AttentionForm read_attention(const JsonReader& reader) {
+  AttentionForm form;
+  form.kind = kAttention[reader.choice("kind", kAttentionKinds, 0)];
+  form.window = reader.integer("window", 4096);
+  form.every = reader.integer("every", 1, {1, 1e4});
+  form.q_lora = reader.integer("q_lora", 0);
+  form.kv_lora = reader.integer("kv_lora", 512);
+  form.qk_nope = reader.integer("qk_nope", 128);
+  form.qk_rope = reader.integer("qk_rope", 64);
+  form.v_dim = reader.integer("v_dim", 128);
+  return form;
+}
+
+void take_attention(const AttentionForm& form, ModelConfig& model) {
+  if (form.kind == AttentionKind::Sliding) {
+    model.window = form.window;
+    for (std::int64_t block = 0; form.every > 1 && block < model.layers; ++block) model.windowed.push_back(block % form.every == 0);
+  }
+  if (form.kind != AttentionKind::Latent) return;
+  model.attention = form;  // its narrow vectors have norms in any case
+  model.qk_norm = QkNorm::None;
+  model.kv_heads = model.heads;
+  model.head_dim = (form.key_width() + form.v_dim) / 2;
+}
+
+ExpertForm read_experts(const JsonReader& reader, std::int64_t ffn) {
+  ExpertForm form;
+  form.experts = reader.integer("experts", {}, {1, 1e5});
+  form.shared_experts = reader.integer("shared_experts", 0);
+  form.topk = reader.integer("topk", 2, {1, 1e4});
+  form.expert_ffn = reader.integer("expert_ffn", ffn, {1, 1e9});
+  form.shared_ffn = reader.integer("shared_ffn", form.shared_experts * form.expert_ffn);
+  form.first_dense_layers = reader.integer("first_dense_layers", 0);
+  form.every = reader.integer("every", 1, {1, 1e4});
+  form.capacity_factor = reader.number("capacity_factor", 0, {0, 1000});
+  form.dispatch = static_cast<ExpertDispatch>(reader.choice("dispatch", kExpertDispatchNames, 0));
+  form.forced_balance = reader.text("balance", "") == "forced";
+  return form;
+}
+
+void read_shape(const FieldReader& at, ModelConfig& model) {
+  model.layers = at.required("layers");
+  model.hidden = at.required("hidden");
+  model.heads = at.size("heads", std::max<std::int64_t>(1, model.hidden / 128));
+  model.kv_heads = at.size("kv_heads", model.heads);
+  model.head_dim = at.size("head_dim", std::max<std::int64_t>(1, model.hidden / model.heads));
+  model.ffn = at.size("ffn", 4 * model.hidden);
+  model.vocabulary = (at.size("vocab", 51200) + 127) / 128 * 128;
+  model.max_positions = at.required("seq_len");
+}
+
+void read_habits(const FieldReader& at, ModelConfig& model) {
+  const std::size_t activation = at.choice("activation", kActivations, 0);
+  model.gated_mlp = activation >= 2;
+  model.model_type = model.gated_mlp ? "llama" : "gpt2";
+  model.activation = model.gated_mlp ? Activation::Silu : Activation::Gelu;
+  model.norm = at.choice("norm", kNorms, 0) == 1 ? Norm::RmsNorm : Norm::LayerNorm;
+  model.position = kPosition[at.choice("position", kPositions, 0)];
+  model.tied_embeddings = at.flag("tied_embeddings", true);
+  model.attention_bias = model.projection_bias = model.mlp_bias = at.flag("bias", model.norm == Norm::LayerNorm);
+  model.qk_norm = at.reader().boolean("qk_norm", false) ? QkNorm::Heads : QkNorm::None;
+}
+
+// BERT's (Devlin et al. 2018): post-norm, types of tokens beside positions, a transform in front of the head.
+void make_encoder(ModelConfig& model) {
+  model.model_type = "bert";
+  model.bidirectional = model.embedding_norm = model.head_transform = model.head_bias = true;
+  model.norm_place = NormPlace::AfterSum;
+  model.final_norm = false;
+  model.token_types = 2;
+}
+
+}  // namespace
+
+RowNetwork read_network(const FieldReader& at) {
+  RowNetwork network;
+  const std::size_t kind = at.reader().choice("kind", kKinds);
+  if (kind == kConvolutional) {
+    at.reader().violate("kind", "is a convolutional network, which no plan says yet", "leave the row out");
+    return network;
+  }
+  ModelConfig& model = network.model;
+  read_shape(at, model);
+  network.sequence = at.number("effective_seq_len", real(model.max_positions));
+  network.timed = kind == kLayer ? Timed::Layer : Timed::Step;
+  read_habits(at, model);
+  if (kind == kEncoder) make_encoder(model);
+  if (at.reader().has("attention")) {
+    const JsonReader attention = at.reader().child("attention");
+    model.sinks = attention.boolean("sinks", false);
+    take_attention(read_attention(attention), model);
+  }
+  if (at.reader().has("moe")) model.experts = read_experts(at.reader().child("moe"), model.ffn);
+  if (at.reader().has("lora")) at.reader().violate("lora", "trains adapters, which no plan says yet", "leave the row out");
+  return network;
+}
+
+}  // namespace sim

@@ -1,0 +1,47 @@
+#include "sim/validation/row_layout.h"
+
+#include <gmock/gmock.h>
+
+namespace sim {
+namespace {
+
+ModelConfig model() {
+  ModelConfig model;
+  model.layers = 32;
+  model.hidden = 4096;
+  return model;
+}
+RowLayout layout() { return {.gpus = 8, .data = 8, .micro_batch = 2, .global_batch = 64, .microbatches = 4, .balance = {}}; }
+
+TEST(RowLayout, UsualMicroBatches) {
+  RowLayout piped = layout();
+  piped.pipeline = 4;
+  EXPECT_EQ(usual_micro_batch(layout(), model(), 2048), 4) << "the activations of 8 are wider than the rule allows";
+  EXPECT_EQ(usual_micro_batch(piped, model(), 2048), 1);
+  EXPECT_EQ(usual_micro_batch(piped, model(), 512), 4);
+}
+
+TEST(RowLayout, UsualChunks) {
+  RowLayout piped = layout();
+  piped.pipeline = 4;
+  EXPECT_EQ(usual_chunks(piped, model()), 4);
+  piped.pipeline = 32;
+  EXPECT_EQ(usual_chunks(piped, model()), 1);
+}
+
+TEST(RowLayout, EndsWeighAsABlock) {
+  EXPECT_THAT(counts_with_ends(10, 4), testing::ElementsAre(2, 3, 3, 2));
+  EXPECT_THAT(counts_with_ends(32, 4), testing::ElementsAre(7, 9, 9, 7));
+  EXPECT_THAT(counts_with_ends(10, 1), testing::ElementsAre(10));
+}
+
+TEST(RowLayout, Contradictions) {
+  EXPECT_THAT(contradictions(layout(), model()), testing::IsEmpty());
+  RowLayout wrong = layout();
+  wrong.tensor = 2;
+  wrong.micro_batch = 1000;
+  EXPECT_THAT(contradictions(wrong, model()), testing::SizeIs(3));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,36 @@
+#include <gmock/gmock.h>
+
+#include "tests/sim/validation/rows.h"
+
+namespace sim {
+namespace {
+
+ModelConfig network(const Json& workload) { return describe(patched(valid_row(), {{"workload", workload}})).plan.model; }
+
+TEST(RowNetwork, ExpertsAndLatentAttention) {
+  const Json latent = {{"kind", "mla"}, {"q_lora", 1536}, {"kv_lora", 512}, {"qk_nope", 128}, {"qk_rope", 64}, {"v_dim", 128}};
+  const ModelConfig model =
+      network({{"moe", {{"experts", 8}, {"topk", 2}, {"expert_ffn", 4096}, {"dispatch", "padded"}, {"capacity_factor", 1.25}}},
+               {"attention", latent}});
+  EXPECT_EQ(model.experts->experts, 8);
+  EXPECT_EQ(model.experts->dispatch, ExpertDispatch::Padded);
+  EXPECT_EQ(model.attention.kind, AttentionKind::Latent);
+}
+
+TEST(RowNetwork, WindowsAreThoseOfEverySoManyBlocks) {
+  const ModelConfig model = network({{"attention", {{"kind", "sliding"}, {"window", 256}, {"every", 2}, {"sinks", true}}}});
+  EXPECT_EQ(window_of(model, 0), 256);
+  EXPECT_EQ(window_of(model, 1), 0);
+  EXPECT_TRUE(model.sinks);
+}
+
+TEST(RowNetwork, EncodersAreBerts) {
+  const ModelConfig model = network({{"kind", "encoder"}});
+  EXPECT_TRUE(model.bidirectional && model.head_transform);
+  EXPECT_EQ(model.norm_place, NormPlace::AfterSum);
+}
+
+TEST(RowNetwork, VocabulariesArePadded) { EXPECT_EQ(network({{"vocab", 50257}}).vocabulary, 50304); }
+
+}  // namespace
+}  // namespace sim
