@@ -9,7 +9,9 @@
 #include <iostream>
 #include <span>
 
+#include "cli/describe.h"
 #include "cli/exit_code.h"
+#include "cli/version.h"
 #include "planner/plan_candidate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
@@ -18,7 +20,7 @@
 namespace cli {
 namespace {
 
-constexpr const char* kVersion = "meshwright 0.1";
+constexpr const char *kRelease = "meshwright " MESHWRIGHT_VERSION, *kParts = MESHWRIGHT_PARTS, *kCompiler = MESHWRIGHT_COMPILER;
 
 // "1,000,000".
 std::string readable(std::int64_t number) {
@@ -395,12 +397,18 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
       "Example:\n  examples/quickstart.sh    does all of it on this machine\n"
       "Exit codes: 0 success, 2 usage, 10 no feasible plan, 20 limit reached, 30 input error, 40 internal, 50 a rank failed, 130 "
       "interrupted");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version",
+                       fmt::format("{}{}{} ({}; {})", kRelease, *kCommit == '\0' ? "" : ", commit ", kCommit, kParts, kCompiler));
   app.require_subcommand(1);
   Values values;
   for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare,
                              declare_calibrate, declare_validate, declare_export, declare_import})
     declare(app, values);
+  if (argc == 3 && std::string_view(argv[1]) == "--describe")
+    if (const std::optional<std::string> text = described(app, argv[2])) {
+      std::cout << *text;
+      return {.ended = true, .exit_code = kSuccess, .invocation = {}};
+    }
   try {
     app.parse(argc, argv);
     split_fixed(values);

@@ -6,6 +6,7 @@
 
 #include "gui/core/file_kind.h"
 #include "planner/constraints.h"
+#include "sim/cluster/profile_search.h"
 #include "sim/recipe/recipe.h"
 
 namespace gui {
@@ -38,13 +39,21 @@ sim::PrecisionPolicy precisionOf(const PlanQuestion& question, sim::DeviceKind d
 
 std::vector<std::string> namesIn(std::initializer_list<const char*> folders) {
   std::set<std::string> names;
-  for (const std::string root : {MESHWRIGHT_PROFILES_DIR "/", "profiles/"})
+  for (const std::filesystem::path& root : sim::profile_folders())
     for (const char* folder : folders) {
       std::error_code none_there;
-      for (const auto& entry : std::filesystem::directory_iterator(root + folder, none_there))
+      for (const auto& entry : std::filesystem::directory_iterator(root / folder, none_there))
         if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
     }
   return {names.begin(), names.end()};
+}
+
+// The first that is there.
+std::string inProfiles(const char* name) {
+  std::error_code none_there;
+  for (const std::filesystem::path& root : sim::profile_folders())
+    if (std::filesystem::exists(root / name, none_there)) return (root / name).string();
+  return name;
 }
 
 }  // namespace
@@ -121,7 +130,7 @@ std::int32_t devicesOf(const std::string& cluster, std::int32_t asked) {
 std::vector<std::string> knownClusters() { return namesIn({"hardware", "clusters"}); }
 std::vector<std::string> knownSoftware() { return namesIn({"software"}); }
 
-std::string modelsFolder() { return MESHWRIGHT_PROFILES_DIR "/models"; }
-std::string exampleText() { return MESHWRIGHT_PROFILES_DIR "/published/rows.json"; }
+std::string modelsFolder() { return inProfiles("models"); }
+std::string exampleText() { return inProfiles("published/rows.json"); }
 
 }  // namespace gui

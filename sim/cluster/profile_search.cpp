@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "sim/units/input_error.h"
@@ -14,9 +16,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::optional<fs::path> stated_path(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<fs::path>(value);
+}
+
+std::optional<fs::path> home_data() {
+  if (const auto stated = stated_path("XDG_DATA_HOME")) return stated;
+  const auto home = stated_path("HOME");
+  return home ? std::optional(*home / ".local" / "share") : std::nullopt;
+}
+
 std::vector<fs::path> places(const std::vector<std::string>& folders) {
   std::vector<fs::path> found;
-  for (const fs::path& root : {fs::path(MESHWRIGHT_PROFILES_DIR), fs::path("profiles")})
+  for (const fs::path& root : profile_folders())
     for (const std::string& folder : folders) found.push_back(root / folder);
   return found;
 }
@@ -45,6 +58,18 @@ std::vector<std::string> boards_first(std::vector<std::string> names) {
 }
 
 }  // namespace
+
+std::vector<fs::path> profile_folders() {
+  const fs::path own = fs::path("meshwright") / "profiles";
+  std::vector<fs::path> folders;
+  if (const auto stated = stated_path("MESHWRIGHT_DATA")) folders.push_back(*stated / "profiles");
+  if (const auto home = home_data()) folders.push_back(*home / own);
+  std::error_code unreadable;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unreadable);
+  if (!unreadable) folders.push_back(program.parent_path().parent_path() / "share" / own);
+  folders.emplace_back("profiles");
+  return folders;
+}
 
 std::string find_profile(const std::string& path_or_name, const std::vector<std::string>& folders) {
   std::error_code ignored;

@@ -1,13 +1,20 @@
 // From "a100-80gb-sxm" to the file that is meant. Used by the loaders of this room only.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace sim {
 
-// A path to a file, or the name of one in <profiles>/<folder> of the given folders, where <profiles> is the source's folder or that in the
-// working directory. Throws InputError that lists the known names and the nearest one.
+// Where profiles are looked for, in this order; some may not be there:
+//   $MESHWRIGHT_DATA/profiles                       who says so
+//   ~/.local/share/meshwright/profiles              one's own ($XDG_DATA_HOME in place of ~/.local/share)
+//   PREFIX/share/meshwright/profiles                installed: the program is in PREFIX/bin
+//   profiles                                        of the working directory
+std::vector<std::filesystem::path> profile_folders();
+
+// A path to a file, or the name of one in <profiles>/<folder> of the given folders, where <profiles> is one of profile_folders(). Throws InputError that lists the known names and the nearest one.
 std::string find_profile(const std::string& path_or_name, const std::vector<std::string>& folders);
 
 }  // namespace sim

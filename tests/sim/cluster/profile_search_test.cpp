@@ -33,5 +33,19 @@ TEST(ProfileSearch, AnUnknownNameListsTheKnownAndTheNearest) {
   EXPECT_THAT([] { find_profile("x", {"no such folder"}); }, ThrowsMessage<InputError>(HasSubstr("no profiles were found")));
 }
 
+// One's own come first; what stands beside the working directory comes last.
+TEST(ProfileSearch, FoldersStandInTheOrderOfWhoSaysSo) {
+  ::setenv("MESHWRIGHT_DATA", "/said", 1);
+  ::setenv("XDG_DATA_HOME", "/home", 1);
+  const std::vector<std::filesystem::path> folders = profile_folders();
+  ::unsetenv("MESHWRIGHT_DATA");
+  ::unsetenv("XDG_DATA_HOME");
+  ASSERT_EQ(folders.size(), 4u);
+  EXPECT_EQ(folders[0], "/said/profiles");
+  EXPECT_EQ(folders[1], "/home/meshwright/profiles");
+  EXPECT_THAT(folders[2].string(), EndsWith("share/meshwright/profiles"));
+  EXPECT_EQ(folders[3], "profiles");
+}
+
 }  // namespace
 }  // namespace sim
