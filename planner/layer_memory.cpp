@@ -148,6 +148,7 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
         weights.by_layer[slot.layer.position()] += bytes;
         if (is_first) first += bytes;
       }
+      if (bucket.frozen) continue;
       const Bytes gradients = plan.bytes(sim::Numbers::Gradients) * elements;
       if (bucket.tied) {
         weights.tied_gradients[bucket.ready_after.position()] += gradients;

@@ -167,12 +167,11 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                                 : operation == Operation::AllGather ? sim::gathered_bytes(plan_, bucket)
                                                                     : element * reduced});
   };
-  BucketPrice prices{.ready_after = bucket.ready_after,
-                     .chunk = bucket.chunk,
-                     .tied = bucket.tied,
-                     .shared = bucket.shards > 1,
-                     .update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None).time};
-  if (plan_.offload_optimizer) {
+  BucketPrice prices{
+      .ready_after = bucket.ready_after, .chunk = bucket.chunk, .tied = bucket.tied, .shared = bucket.shards > 1, .update = {}};
+  if (!bucket.frozen)
+    prices.update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None).time;
+  if (plan_.offload_optimizer && !bucket.frozen) {
     const auto copy = [&](Phase phase, Operation operation, sim::Bytes element) {
       return price({.key = {.stage = stage, .phase = phase, .operation = operation},
                     .bucket = index,
@@ -183,16 +182,19 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
   }
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
   if (bucket.shards == 1) return prices;
-  prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
-  prices.reduce = task(Phase::Gradients, sim::scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce, axis);
-  if (plan_.mesh.replicas > 1 && !bucket.expert) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
+  if (!bucket.frozen) {
+    prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
+    prices.reduce = task(Phase::Gradients, sim::scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce, axis);
+  }
+  if (plan_.mesh.replicas > 1 && !bucket.expert && !bucket.frozen)
+    prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {
     prices.forward_gather = task(Phase::Forward, Operation::AllGather, axis);
     prices.backward_gather = task(Phase::Backward, Operation::AllGather, axis);
     prices.stays_near = sim::kept_after_forward(plan_, bucket).value() > 0;
     if (prices.stays_near) prices.near_forward_gather = task(Phase::Forward, Operation::AllGather, MeshAxis::Reshard);
     if (prices.stays_near) prices.near_backward_gather = task(Phase::Backward, Operation::AllGather, MeshAxis::Reshard);
-  } else if (strategy.shards_optimizer) {
+  } else if (strategy.shards_optimizer && !bucket.frozen) {
     prices.weights_gather = task(Phase::Step, Operation::AllGather, axis).time;
   }
   return prices;
@@ -205,7 +207,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
   for (std::size_t at = 0; at < buckets.size(); ++at) {
     prices.buckets.push_back(bucket(stage, sim::BucketIndex(static_cast<std::int32_t>(at))));
     for (const sim::BucketSlot& slot : buckets[at].slots)
-      if (is_summed_over_tensor(slot)) replicated += slot.elements;
+      if (!slot.frozen && is_summed_over_tensor(slot)) replicated += slot.elements;
   }
   const auto task = [&](Phase phase, Operation operation, MeshAxis group, sim::Bytes payload) {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});

@@ -290,7 +290,7 @@ void Replay::finish_gradients() {
     if (const auto sum = prices_.steps[static_cast<std::size_t>(stage.index)].replicated_sum)
       perform(stage, Stream::Reduce, stage.computed, *sum);
   ReplayStage *first = &stages_.front(), *last = &stages_.back();
-  if (first == last || !plan_.ties_across_stages()) return;
+  if (first == last || !plan_.ties_across_stages() || plan_.model.adapters) return;
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, last}) {
     start = std::max({start, free(*stage, Stream::Reduce), stage->computed});

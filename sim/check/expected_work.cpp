@@ -360,6 +360,7 @@ void StageWork::gradients() {
   const bool each = plan_.accumulation == Accumulation::ReduceEach;
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     const Bucket& bucket = buckets_[number];
+    if (bucket.frozen) continue;
     if (bucket.tied) {
       const TaskKey key{.stage = stage_,
                         .chunk = bucket.chunk,
@@ -384,7 +385,8 @@ StageWork::Positions StageWork::sum_replicated() {
   std::int64_t replicated = 0;
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
-      if (plan_.owns(stage_, layer) && parameter.split == TensorSplit::None && (sequence || (tensor && parameter.partial_gradient)))
+      if (plan_.owns(stage_, layer) && !parameter.frozen && parameter.split == TensorSplit::None &&
+          (sequence || (tensor && parameter.partial_gradient)))
         replicated += parameter.elements() / (parameter.expert ? plan_.mesh.expert : 1);
   if (replicated == 0) return {};
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
@@ -396,6 +398,7 @@ StageWork::Positions StageWork::sum_replicated() {
 void StageWork::copy_to_host(const Positions& summed) {
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
     const Bucket& bucket = buckets_[number];
+    if (bucket.frozen) continue;
     const TaskKey key{.stage = stage_,
                       .chunk = bucket.chunk,
                       .layer = bucket.ready_after,
@@ -417,6 +420,7 @@ void StageWork::step() {
   if (plan_.mesh.copies() * plan_.mesh.pipeline * plan_.mesh.tensor > 1)
     ready = add(key(Operation::AllReduce, MeshAxis::World), kStepSummary, {ready});
   for (std::size_t number = 0; number < buckets_.size(); ++number) {
+    if (buckets_[number].frozen) continue;
     TaskKey update = key(Operation::Update, MeshAxis::None);
     update.layer = buckets_[number].ready_after;
     update.sequence = static_cast<std::int32_t>(number);

@@ -72,12 +72,25 @@ struct Sizes {
   std::int64_t query, key_value, output, heads, ffn, vocabulary;  // key_value: of keys and values together
   std::int64_t window;                                            // of the segment's attention
   Bytes element, statistic;
+  bool keeps_first,
+      keeps_last;  // inputs of the segment's first and last products: for gradients of their weights, or of adapters beside them
   Bytes elements(std::int64_t width) const { return element * (tokens * width); }
 };
 
 std::int64_t window_of(const SegmentGraph& segment) {
   const auto attention = std::ranges::find(segment.operators, OperatorKind::Attention, &Operator::kind);
   return attention == segment.operators.end() ? 0 : attention->window;
+}
+
+bool trains(const ModelConfig& config, const Operator& op) { return !op.frozen || adapter_pairs(config, op).pairs > 0; }
+
+bool trains_end(const ModelConfig& config, const SegmentGraph& segment, bool last) {
+  const auto is_product = [](const Operator& op) { return op.kind == OperatorKind::Linear && op.adapter == AdapterPart::None; };
+  if (!last)
+    return std::ranges::any_of(segment.operators,
+                               [&](const Operator& op) { return is_product(op) && op.inputs == config.hidden && trains(config, op); });
+  const auto found = std::find_if(segment.operators.rbegin(), segment.operators.rend(), is_product);
+  return found != segment.operators.rend() && trains(config, *found);
 }
 
 Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
@@ -99,7 +112,9 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan, const SegmentG
           .vocabulary = model.padded_vocabulary / shape.tensor,
           .window = window_of(segment),
           .element = element,
-          .statistic = std::max(element, Bytes(4))};
+          .statistic = std::max(element, Bytes(4)),
+          .keeps_first = trains_end(config, segment, false),
+          .keeps_last = trains_end(config, segment, true)};
 }
 
 // Matrices s x s that attention with dropout has alive at once in its backward, beside kept or recomputed probabilities: those dropped, their
@@ -172,7 +187,7 @@ bool repeats_keys(const Sizes& size, const ModelConfig& config, const ParallelPl
 constexpr double kEverySecond = 0.5;
 
 void keep_normalized(SegmentMemory& memory, const Sizes& size) {
-  keep(memory, {"normalized", size.normalized, Module::LayerNorm | Module::Op});
+  if (size.keeps_first) keep(memory, {"normalized", size.normalized, Module::LayerNorm | Module::Op});
 }
 
 void add_attention(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
@@ -226,9 +241,9 @@ void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& co
   const std::int64_t ways = habits_of(plan.cluster).weights_activation ? 1 : 2;  // out, and back
   keep_normalized(memory, size);
   keep(memory, {"router's scores and choices", size.statistic * (size.tokens * form.experts) + choices});
-  keep(memory, {"rows of experts", rows(config.hidden)});
+  if (size.keeps_first) keep(memory, {"rows of experts", rows(config.hidden)});
   keep(memory, {"first products of experts", rows(gates * width), Module::Op, gated_share(config)});
-  keep(memory, {"activations of experts", rows(width), Module::MoeActivation | Module::Op});
+  if (size.keeps_last) keep(memory, {"activations of experts", rows(width), Module::MoeActivation | Module::Op});
   if (ways > 1) keep(memory, {"rows that go back", rows((ways - 1) * config.hidden), Module::Op, kEverySecond});
   keep(memory, {"shared experts", size.elements((gates + 1) * shared), Module::SharedExperts | Module::Op, kEverySecond});
   memory.output_gradient = rows(config.hidden);
@@ -242,7 +257,7 @@ void add_mlp(SegmentMemory& memory, const Sizes& size, const ModelConfig& config
   const std::int64_t gates = config.gated_mlp ? 2 : 1;
   keep_normalized(memory, size);
   keep(memory, {"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
-  keep(memory, {"activations", size.elements(size.ffn), Module::Op});
+  if (size.keeps_last) keep(memory, {"activations", size.elements(size.ffn), Module::Op});
   memory.backward_temporary = size.elements(((config.gated_mlp ? 3 : 1) + (input_stays ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
@@ -331,6 +346,12 @@ void add_norms(SegmentMemory& memory, const Sizes& size, const ModelConfig& conf
   keep(memory, {"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
 }
 
+// What A's put out, read again by B's weights' gradients; and the largest weight in 16 bit, made of what is kept in fewer.
+void add_adapters(SegmentMemory& memory, const Sizes& size, const SegmentGraph& segment) {
+  for (const Operator& op : segment.operators)
+    if (op.adapter == AdapterPart::Down) keep(memory, {"what adapters hand on", size.elements(op.outputs), op.modules});
+}
+
 // What is kept, and what is made again.
 SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
   for (const Kept& tensor : memory.tensors) {
@@ -375,6 +396,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     add_head(memory, size, plan);
   } else {
     add_norms(memory, size, config, is_attention);
+    add_adapters(memory, size, segment);
     if (config.residual_dropout > 0 && !plan.sequence_parallel) memory.backward_temporary += memory.stream;
     add_unfused(memory, size, config, plan, is_mlp);
     keep(memory, {"masks", mask_bytes(size, config, plan)});

@@ -90,7 +90,7 @@ Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) co
   const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
   if (task.key.operation != Operation::NormPart) return prices.updated(buckets[task.bucket.position()]);
   Elements owned;
-  for (const Bucket& bucket : buckets) owned.value += bucket.shard_elements;
+  for (const Bucket& bucket : buckets) owned.value += bucket.frozen ? 0 : bucket.shard_elements;
   return owned;
 }
 

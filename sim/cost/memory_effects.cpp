@@ -235,7 +235,7 @@ void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const Tas
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (!gradients_.may_begin(key)) return;
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
-    if (bucket.shards > 1 && gradients_.begins(key, bucket))
+    if (bucket.shards > 1 && !bucket.frozen && gradients_.begins(key, bucket))
       effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients) * bucket.elements);
 }
 

@@ -51,6 +51,10 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
   const bool sums_apart = reduces_each(plan);
   StageElements elements;
   for (const Bucket& bucket : buckets) {
+    if (bucket.frozen) {
+      elements.frozen += gathered_bytes(plan, bucket) / std::int64_t{sharding_strategy(plan).shards_parameters ? bucket.shards : 1};
+      continue;
+    }
     elements.all += bucket.elements;
     elements.owned += bucket.shard_elements;
     if (sums_apart && bucket.shards > 1 && !bucket.tied)  // a tied weight is reduced once, at the end
@@ -59,6 +63,21 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
   return elements;
 }
 
+namespace {
+
+// As it is kept; of a rank's shard where parameters are sharded.
+Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIndex layer) {
+  const bool is_of_block = layer != LayerIndex(0) && layer.value() <= plan.model.layers;
+  const BucketSlot slot{.layer = layer,
+                        .elements = local_elements(parameter, plan.mesh),
+                        .is_matrix_of_block = parameter.columns > 1 && is_of_block,
+                        .frozen = true};
+  const std::int64_t shards = parameter.expert ? plan.mesh.expert_copies() : plan.mesh.shards();
+  return gathered_bytes(plan, slot) / (sharding_strategy(plan).shards_parameters ? shards : 1);
+}
+
+}  // namespace
+
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   StageElements elements;
   std::int64_t of_experts = 0;
@@ -66,9 +85,12 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
     const LayerRange range = plan.layers(stage, chunk);
     for (LayerIndex layer = range.begin; layer < range.end; ++layer)
       for (const Parameter& parameter : model.layer(layer).parameters)
-        (parameter.expert ? of_experts : elements.all) += local_elements(parameter, plan.mesh);
+        if (parameter.frozen)
+          elements.frozen += frozen_bytes(parameter, plan, layer);
+        else
+          (parameter.expert ? of_experts : elements.all) += local_elements(parameter, plan.mesh);
   }
-  if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1)
+  if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1 && !plan.model.adapters)
     elements.all += model.layers.front().parameters.front().elements(plan.mesh.tensor);
   elements.owned = elements.all / plan.mesh.shards() + of_experts / plan.mesh.expert_copies();
   elements.all += of_experts;
@@ -80,7 +102,7 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const Bytes element = plan.bytes(Numbers::Weights);
   MemoryBreakdown memory{};
   const Bytes weight = shards_masters(plan) ? plan.bytes(Numbers::Masters) : element;
-  of(memory, MemoryCategory::Parameters) = weight * (strategy.shards_parameters ? elements.owned : elements.all);
+  of(memory, MemoryCategory::Parameters) = weight * (strategy.shards_parameters ? elements.owned : elements.all) + elements.frozen;
   of(memory, MemoryCategory::Gradients) =
       bytes_per_sum(plan) * ((strategy.shards_gradients ? elements.owned : elements.all) + elements.summed_apart);
   const SoftwareStack& habits = habits_of(plan.cluster);

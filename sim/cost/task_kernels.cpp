@@ -39,6 +39,7 @@ class Writer {
   void cut_loss(const Operator& op, const Parts& parts);
   LocalShape local(const Operator& op) const;
   void product(Kernel kernel, const Operator& op);
+  void dequantize(const Operator& op);
   LocalShape of_experts(const Operator& op, LocalShape shape) const;
   void join_latent();
   void attention_forward(const Operator& op);
@@ -96,6 +97,17 @@ void Writer::product(Kernel kernel, const Operator& op) {
                     .gathered_rows = kernel != Kernel::LinearWeightGradient && op.experts == 0 && op.split == behind_gather});
 }
 
+// 16 bit are made of a quantized weight for each use of it.
+void Writer::dequantize(const Operator& op) {
+  const double of_weights = real(plan_.bytes(Numbers::Weights).value());
+  const bool is_quantized = op.frozen && !in_head_ && plan_.model.adapters->base != BaseFormat::Weights;
+  if (!is_quantized) return;
+  const LocalShape at = local(op);
+  const double weights = real(at.inputs) * real(at.outputs) * real(std::max<std::int64_t>(1, at.products));
+  add(Kernel::Copy,
+      {std::llround(weights * (base_bytes(plan_.model.adapters->base, of_weights) + of_weights) / 2)});  // a copy reads and writes
+}
+
 // The turned part of a key goes beside the rest of it, for every head: queries, keys and values are copied.
 void Writer::join_latent() {
   if (model_.config.attention.kind != AttentionKind::Latent) return;
@@ -143,7 +155,11 @@ void Writer::whole_forward(const Operator& op) {
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs});
-    case OperatorKind::Linear: return product(Kernel::LinearForward, op);
+    case OperatorKind::Linear:
+      dequantize(op);
+      product(Kernel::LinearForward, op);
+      if (op.adapter == AdapterPart::Up) add(Kernel::ResidualForward, {at.tokens, at.outputs});  // to what the frozen product put out
+      return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
     case OperatorKind::Permutation: return add(Kernel::Permutation, {at.rows(), at.outputs}, kOneWay);
     case OperatorKind::Rotary: join_latent(); return add(Kernel::RotaryForward, {at.tokens, at.outputs});
@@ -187,10 +203,12 @@ void Writer::again(const Operator& op) {
 void Writer::backward(const Operator& op) {
   const LocalShape at = local(op);
   switch (op.kind) {
-    case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
+    case OperatorKind::EmbeddingLookup: return op.frozen ? void() : add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
+      dequantize(op);
       product(Kernel::LinearInputGradient, op);
+      if (op.adapter == AdapterPart::Down) add(Kernel::ResidualForward, {at.tokens, at.inputs});  // to the frozen product's
       if (!splits_) weight_gradient(op);
       return;
     case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
@@ -206,7 +224,7 @@ void Writer::backward(const Operator& op) {
 }
 
 void Writer::weight_gradient(const Operator& op) {
-  if (op.kind != OperatorKind::Linear) return;
+  if (op.kind != OperatorKind::Linear || op.frozen) return;
   const LocalShape at = local(op);
   product(Kernel::LinearWeightGradient, op);
   // The bias gradient reads the output gradient once: half of what a copy of it moves.

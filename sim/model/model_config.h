@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/model/adapters.h"
 #include "sim/model/attention_form.h"
 #include "sim/model/expert_form.h"
 #include "sim/model/rope_scaling.h"
@@ -52,6 +53,7 @@ struct ModelConfig {
   double attention_dropout = 0.0;  // of the probabilities
 
   AttentionForm attention{};            // latent: head_dim is the mean of a key's and a value's width
+  std::optional<Adapters> adapters{};   // else everything is trained; no word of a config.json: /workload/adapters of a plan
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
   RopeScaling rope_scaling{};           // beside rope_theta
 

@@ -17,14 +17,16 @@ std::int64_t elements_of(const Layer& layer) {
   return elements;
 }
 
-// Weights of a token's matrix products, without padding rows; a tied weight is one too.
-std::int64_t matrix_weights(const ModelGraph& model) {
-  std::int64_t weights = 0;
+// Weights of a token's matrix products, without padding rows; a tied weight is one too. Of three products of a frozen one two are made.
+double matrix_weights(const ModelGraph& model) {
+  double weights = 0;
   for (const Layer& layer : model.layers)
     for (const SegmentGraph& segment : layer.segments)
       for (const Operator& op : segment.operators) {
         const bool is_padded = op.outputs == model.padded_vocabulary && segment.has(OperatorKind::CrossEntropy);
-        if (op.kind == OperatorKind::Linear) weights += op.copies * op.inputs * (is_padded ? model.config.vocabulary : op.outputs);
+        if (op.kind == OperatorKind::Linear)
+          weights +=
+              static_cast<double>(op.copies * op.inputs * (is_padded ? model.config.vocabulary : op.outputs)) * (op.frozen ? 2.0 / 3 : 1);
       }
   return weights;
 }
@@ -80,7 +82,7 @@ Flops model_flops(const ModelGraph& model, StepSize size) {
   const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence);
   const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);
   const double scores = 12.0 * static_cast<double>(model.config.layers) * attention_width * static_cast<double>(size.sequence);
-  return Flops(tokens * (6.0 * static_cast<double>(matrix_weights(model)) + scores));
+  return Flops(tokens * (6.0 * matrix_weights(model) + scores));
 }
 
 }  // namespace sim

@@ -33,6 +33,7 @@ struct Parameter {
   InitialValue initial = InitialValue::Normal;
   double deviation = 0.0;    // of Normal
   bool weight_decay = true;  // false: vectors (norms, biases)
+  bool frozen = false;       // has no gradient
   bool expert = false;       // rows of all experts: cut among the ranks of an expert group, too
   bool partial_gradient =
       false;  // None: stands between cut operators, or routes tokens to them, so that each tensor rank has a part of its gradient

@@ -1,5 +1,7 @@
 #include "sim/model/model_layers.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -70,7 +72,10 @@ class ParameterList {
   }
   void add_padded_bias(const std::string& name, std::int64_t rows) { add_vector(name, {rows}, TensorSplit::Rows, InitialValue::Zeros); }
   void add_per_head(const std::string& name, std::int64_t heads) { add_vector(name, {heads}, TensorSplit::Rows, InitialValue::Zeros); }
-  std::vector<Parameter> finish() && { return std::move(list_); }
+  std::vector<Parameter> finish() && {
+    for (Parameter& parameter : list_) parameter.frozen = config_.adapters.has_value();
+    return std::move(list_);
+  }
 
  private:
   static std::int64_t sum(const std::vector<std::int64_t>& blocks) {
@@ -208,7 +213,7 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   const std::int64_t block = widths.key + widths.value;
-  SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true});
+  SegmentBuilder segment(config, Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true});
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
   segment.then({SplitAxis::Context, Meeting::Enter, widths.query, block}, {.name = Operation::AttentionScores});
   segment.then({SplitAxis::Context, Meeting::Leave, widths.output, block}, {.name = Operation::AttentionOutput});
@@ -232,7 +237,7 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
 }
 
 SegmentGraph mlp_segment(const ModelConfig& config) {
-  SegmentBuilder segment(Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true});
+  SegmentBuilder segment(config, Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true});
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Mlp});
   add_tail(segment, config, Operation::MlpResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
@@ -248,7 +253,7 @@ SegmentGraph mlp_segment(const ModelConfig& config) {
 SegmentGraph expert_segment(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
   const std::int64_t hidden = config.hidden;
-  SegmentBuilder segment(Operation::Experts, {.name = Operation::MlpNorm, .is_side = true});
+  SegmentBuilder segment(config, Operation::Experts, {.name = Operation::MlpNorm, .is_side = true});
   segment.then(over_tensor(Meeting::Enter, hidden), {.name = Operation::ExpertInput});
   segment.then({SplitAxis::Expert, Meeting::Enter, hidden}, {.name = Operation::Experts});
   segment.then({SplitAxis::Expert, Meeting::Leave, hidden}, {.name = Operation::ExpertOutput, .feeds_backward = false});
@@ -334,7 +339,7 @@ std::int64_t table_width(const ModelConfig& config) { return config.embedding_wi
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   constexpr std::int32_t kTable = 0, kTail = 1;  // a part of the vocabulary each; summed, positions are added
-  SegmentBuilder segment(Operation::Embedding, {.name = Operation::Embedding});
+  SegmentBuilder segment(config, Operation::Embedding, {.name = Operation::Embedding});
   segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = Operation::EmbeddingPositions, .is_side = true});
   ParameterList parameters(config, "embedding.");
   const std::int64_t width = table_width(config);
@@ -363,6 +368,23 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   return layer;
 }
 
+// A is drawn, B begins at zero: the network begins as it was.
+void add_adapters(Layer& layer, const std::string& prefix) {
+  for (const SegmentGraph& segment : layer.segments)
+    for (const Operator& op : segment.operators) {
+      if (op.adapter == AdapterPart::None) continue;
+      const bool is_down = op.adapter == AdapterPart::Down;
+      layer.parameters.push_back({.name = fmt::format("{}.adapters.{}.weight", prefix, op.name),
+                                  .rows = op.outputs,
+                                  .columns = op.inputs,
+                                  .split = op.split,
+                                  .row_blocks = {op.outputs},
+                                  .initial = is_down ? InitialValue::Normal : InitialValue::Zeros,
+                                  .deviation = is_down ? 1 / std::sqrt(static_cast<double>(op.inputs)) : 0,
+                                  .partial_gradient = op.gathered});
+    }
+}
+
 Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockForm form) {
   // GPT-2 keeps the residual stream's variance from growing with depth; Llama starts all matrices alike.
   const bool scales_by_depth = config.norm == Norm::LayerNorm;
@@ -381,12 +403,13 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
   Layer layer;
   layer.segments = {attention_segment(config, form.window), form.experts ? expert_segment(config) : mlp_segment(config)};
   layer.parameters = std::move(parameters).finish();
+  add_adapters(layer, prefix);
   return layer;
 }
 
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   // The loss of a cut vocabulary: the maximum, then the sum of exponentials and the target's logit, are those of all tensor ranks.
-  SegmentBuilder segment(Operation::Head, {.name = Operation::HeadNorm, .is_side = true});
+  SegmentBuilder segment(config, Operation::Head, {.name = Operation::HeadNorm, .is_side = true});
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Head});
   segment.then(over_tensor(Meeting::Statistic, 1), {.name = Operation::HeadExponentials, .is_side = true});
   segment.then(over_tensor(Meeting::Statistic, 2), {.name = Operation::HeadLoss, .is_side = true});

@@ -106,7 +106,7 @@ Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardSh
 }
 
 Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
-  return forward_flops(op, config, shape) * (op.kind == OperatorKind::Attention ? 2.5 : 2.0);
+  return forward_flops(op, config, shape) * (op.kind == OperatorKind::Attention ? 2.5 : op.frozen ? 1.0 : 2.0);
 }
 
 Bytes forward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size) {

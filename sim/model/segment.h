@@ -69,6 +69,8 @@ constexpr Modules operator|(Module a, Module b) { return Modules(a) | Modules(b)
 std::vector<std::string_view> names_of(Modules modules);
 std::optional<Module> module_named(std::string_view name);
 
+enum class AdapterPart : std::uint8_t { None, Down, Up };  // of what runs beside a frozen product, and is added to it
+
 // One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
 // tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
 struct Operator {
@@ -85,7 +87,9 @@ struct Operator {
   std::int32_t part = 0;     // of its segment
   std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
   bool unscaled = false;     // a product that stays in 16 bit where others are scaled: of the head, of routers
-  Modules modules = {};      // whose output is not kept where they are recomputed
+  bool frozen = false;       // its weights are not trained
+  AdapterPart adapter = AdapterPart::None;
+  Modules modules = {};  // whose output is not kept where they are recomputed
   bool operator==(const Operator&) const = default;
 };
 

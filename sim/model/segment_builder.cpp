@@ -4,7 +4,38 @@
 
 namespace sim {
 
+namespace {
+
+// Tensor ranks cut what the product cuts: A along its inputs, or B along its outputs. What is whole is computed by each of them, of all tokens.
+Operator adapter_of(const Operator& op, const Adapters& adapters, AdapterPairs pairs, AdapterPart part) {
+  const bool is_down = part == AdapterPart::Down;
+  const TensorSplit cut = is_down ? TensorSplit::Columns : TensorSplit::Rows;
+  Operator adapter{OperatorKind::Linear, op.name + (is_down ? "_a" : "_b"), is_down ? op.inputs : adapters.rank,
+                   is_down ? pairs.pairs * adapters.rank : pairs.outputs};
+  adapter.split = op.split == cut ? cut : TensorSplit::None;
+  adapter.gathered = adapter.split == TensorSplit::None;
+  adapter.bias = false;
+  adapter.unscaled = true;
+  adapter.modules = op.modules;
+  adapter.adapter = part;
+  return adapter;
+}
+
+}  // namespace
+
 std::size_t SegmentBuilder::add(std::int32_t part, Operator op) {
+  op.frozen = config_.adapters.has_value();
+  const AdapterPairs pairs = op.kind == OperatorKind::Linear ? adapter_pairs(config_, op) : AdapterPairs{};
+  if (pairs.pairs == 0) return append(part, std::move(op));
+  const Operator down = adapter_of(op, *config_.adapters, pairs, AdapterPart::Down),
+                 up = adapter_of(op, *config_.adapters, pairs, AdapterPart::Up);
+  const std::size_t at = append(part, std::move(op));
+  append(part, down);
+  append(part, up);
+  return at;
+}
+
+std::size_t SegmentBuilder::append(std::int32_t part, Operator op) {
   const std::size_t at = graph_.operators.size();
   if (at > 0) edges_.emplace_back(at - 1, at);
   op.part = part;

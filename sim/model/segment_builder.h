@@ -4,13 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "sim/model/model_config.h"
 #include "sim/model/segment.h"
 
 namespace sim {
 
 class SegmentBuilder {
  public:
-  SegmentBuilder(Operation name, SegmentPart first) {
+  SegmentBuilder(const ModelConfig& config, Operation name, SegmentPart first) : config_(config) {
     graph_.name = name;
     graph_.parts.push_back(first);
   }
@@ -19,12 +20,14 @@ class SegmentBuilder {
     graph_.parts.push_back(part);
   }
   void recomputed_as(Modules modules) { graph_.modules = modules; }
-  // An edge leads to it from the operator before; further edges are named.
+  // An edge leads to it from the operator before; further edges are named. Behind a product come its adapters.
   std::size_t add(std::int32_t part, Operator op);
   void connect(const std::pair<std::size_t, std::size_t>& edge) { edges_.push_back(edge); }  // from, to
   SegmentGraph finish() &&;
 
  private:
+  std::size_t append(std::int32_t part, Operator op);
+  const ModelConfig& config_;
   SegmentGraph graph_;
   std::vector<std::pair<std::size_t, std::size_t>> edges_;
 };

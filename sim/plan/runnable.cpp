@@ -48,6 +48,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "tf32 is a GPU's; CPU ranks compute in fp64, fp32, bf16 and fp16", "use fp32"},
     {"/workload/precision", keeps_apart, "the worker keeps and sends gradients in the weights' type or in fp32, and all else as it follows",
      "state gradients=fp32, or nothing"},
+    {"/workload/adapters", [](const ParallelPlan& p) { return p.model.adapters.has_value(); }, "the worker trains all weights",
+     "leave adapters out"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope != RecomputeScope{}; },
      "the worker recomputes all blocks in all microbatches, or attention's scores", "leave it out"},
     {"/cut", ends_with_the_head_alone, "the last part is the head alone, which the worker does not perform", "leave it a block"},

@@ -216,6 +216,7 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
                          kRecomputeNames[static_cast<std::size_t>(plan.recompute)]),
              "use recompute full, or leave it out");
   check_recompute_scope(plan, rules);
+  for (const Violation& violation : adapter_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);
   rules.must(plan.bucket_size.value() > 0, "/bucket_size", fmt::format("{} B is not positive", plan.bucket_size.value()), "use \"25 MiB\"");
   if (const auto scales = plan.workload.precision.scales())
     if (const std::string why = why_not_scaled(plan.cluster.hardware, *scales); !why.empty())

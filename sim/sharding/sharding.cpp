@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace sim {
 namespace {
@@ -20,7 +21,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return (value
 class BucketFiller {
  public:
   struct Kind {
-    bool one_bucket_a_unit = false, expert = false;
+    bool one_bucket_a_unit = false, expert = false, frozen = false;
   };
   BucketFiller(const ParallelPlan& plan, Kind kind)
       : kind_(kind),
@@ -28,7 +29,7 @@ class BucketFiller {
         limit_(plan.bucket_size.value() / plan.bytes(Numbers::Gradients).value()) {}
 
   void add(const BucketSlot& slot, ChunkIndex chunk) {
-    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_unit && open_.elements + slot.elements > limit_;
+    const bool overflows = !open_.slots.empty() && !kind_.one_bucket_a_unit && !kind_.frozen && open_.elements + slot.elements > limit_;
     if (overflows) close();
     open_.slots.push_back(slot);
     open_.slots.back().offset = open_.elements;
@@ -41,6 +42,7 @@ class BucketFiller {
     if (open_.slots.empty()) return;
     open_.shards = shards_;
     open_.expert = kind_.expert;
+    open_.frozen = kind_.frozen;
     open_.elements = round_up(open_.elements, shards_ * kSlotAlignment);
     open_.shard_elements = open_.elements / shards_;
     buckets_.push_back(std::move(open_));
@@ -103,7 +105,8 @@ std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) 
 }
 
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
-  return plan.mesh.tensor > 1 && parameter.split == TensorSplit::None && (plan.sequence_parallel || parameter.partial_gradient);
+  return !parameter.frozen && plan.mesh.tensor > 1 && parameter.split == TensorSplit::None &&
+         (plan.sequence_parallel || parameter.partial_gradient);
 }
 
 LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
@@ -119,6 +122,10 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
 
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
   const PrecisionPolicy& policy = plan.workload.precision;
+  if (slot.frozen && slot.is_matrix_of_block) {
+    const double each = base_bytes(plan.model.adapters->base, static_cast<double>(policy.bytes(Numbers::Weights).value()));
+    return Bytes(std::llround(each * static_cast<double>(slot.elements)));
+  }
   return (slot.is_matrix_of_block ? policy.gathered_bytes() : policy.bytes(Numbers::Weights)) * slot.elements;
 }
 
@@ -139,7 +146,12 @@ Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
 
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   const bool by_unit = sharding_strategy(plan).shards_parameters;
-  BucketFiller filler(plan, {.one_bucket_a_unit = by_unit}), experts(plan, {.one_bucket_a_unit = by_unit, .expert = true});
+  BucketFiller filler(plan, {.one_bucket_a_unit = by_unit}), experts(plan, {.one_bucket_a_unit = by_unit, .expert = true}),
+      frozen(plan, {.one_bucket_a_unit = by_unit, .frozen = true}),
+      frozen_experts(plan, {.one_bucket_a_unit = by_unit, .expert = true, .frozen = true});
+  const auto close = [&] {
+    for (BucketFiller* one : {&filler, &experts, &frozen, &frozen_experts}) one->close();
+  };
   std::vector<std::pair<BucketSlot, ChunkIndex>> tied;
   for (ChunkIndex chunk{plan.chunks - 1}; chunk.exists(); chunk = ChunkIndex(chunk.value() - 1)) {
     const LayerRange range = plan.layers(stage, chunk);
@@ -151,23 +163,25 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
                               .parameter = at,
                               .offset = 0,
                               .elements = local_elements(parameter, plan.mesh),
-                              .is_matrix_of_block = parameter.columns > 1 && layer != LayerIndex(0) && layer != model.head()};
-        if (is_tied_across_stages(model, plan, slot))
+                              .is_matrix_of_block = parameter.columns > 1 && layer != LayerIndex(0) && layer != model.head(),
+                              .frozen = parameter.frozen};
+        if (parameter.frozen)
+          (parameter.expert ? frozen_experts : frozen).add(slot, chunk);
+        else if (is_tied_across_stages(model, plan, slot))
           tied.emplace_back(slot, chunk);
         else
-          (parameters[static_cast<std::size_t>(at)].expert ? experts : filler).add(slot, chunk);
+          (parameter.expert ? experts : filler).add(slot, chunk);
       }
-      if (by_unit && unit_of(plan, layer).begin == layer) filler.close(), experts.close();
+      if (by_unit && unit_of(plan, layer).begin == layer) close();
     }
-    filler.close();
-    experts.close();
+    close();
   }
   for (const auto& [slot, chunk] : tied) {  // its own bucket, last: it waits for the other stage
     filler.add(slot, chunk);
     filler.close();
   }
   std::vector<Bucket> buckets = std::move(filler).take();
-  add_in_launch_order(buckets, std::move(experts).take(), tied.size());
+  for (BucketFiller* others : {&experts, &frozen, &frozen_experts}) add_in_launch_order(buckets, std::move(*others).take(), tied.size());
   for (std::size_t at = buckets.size() - tied.size(); at < buckets.size(); ++at) buckets[at].tied = true;
   return buckets;
 }

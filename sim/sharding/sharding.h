@@ -34,11 +34,13 @@ struct BucketSlot {
   std::int64_t offset = 0;     // elements, multiple of kSlotAlignment
   std::int64_t elements = 0;   // of this tensor rank's part
   bool is_matrix_of_block = false;
+  bool frozen = false;
 };
 
 struct Bucket {
   std::vector<BucketSlot> slots;
   std::int32_t shards = 1;    // ranks that share it: 1 where no other rank holds the same weights
+  bool frozen = false;        // gathered where parameters are sharded, and nothing else: no gradients, no states; by itself
   bool expert = false;        // of experts: reduced and gathered over the ranks that hold the same ones
   std::int64_t elements = 0;  // padded to a multiple of shards * kSlotAlignment
   std::int64_t shard_elements = 0;
@@ -60,6 +62,7 @@ bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 // Embedding and head are a unit each, as torchtitan wraps them: FSDP's root unit would keep both gathered for the whole step.
 LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer);
 
+// Of frozen matrices of blocks as many bytes as their format has.
 // Of a bucket that is gathered: weights of the blocks' products in 8 bit where the plan casts them before; ends, norms and biases stay as they are.
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot);
 Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket);

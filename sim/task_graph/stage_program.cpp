@@ -350,7 +350,7 @@ void Writer::reduce_ready(const Visit& visit) {
   if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const Bucket& bucket = buckets_[at];
-    if (bucket.ready_after != visit.layer || bucket.chunk != visit.action.chunk || bucket.tied) continue;
+    if (bucket.ready_after != visit.layer || bucket.chunk != visit.action.chunk || bucket.tied || bucket.frozen) continue;
     const auto index = static_cast<std::int32_t>(at);
     const std::int32_t reduced = reduce(bucket, index, visit.action.microbatch, last_compute_);
     if (visit.last_of_chunk) finish_bucket(index, reduced);
@@ -428,7 +428,7 @@ void Writer::finish_gradients() {
     finish_bucket(index, reduce(bucket, index, MicrobatchIndex::none(), emit(sum, {last_compute_})));
   }
   for (std::size_t at = 0; plan_.offload_optimizer && at < buckets_.size(); ++at)
-    if (on_host_[at] == kNobody) copy_to_host(static_cast<std::int32_t>(at), last_reduce_);
+    if (on_host_[at] == kNobody && !buckets_[at].frozen) copy_to_host(static_cast<std::int32_t>(at), last_reduce_);
 }
 
 // On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
@@ -457,6 +457,7 @@ void Writer::step() {
     ready = emit(sum, {ready});
   }
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    if (buckets_[at].frozen) continue;
     const auto index = static_cast<std::int32_t>(at);
     const std::int32_t updated = update(index, ready);
     if (!strategy_.shards_optimizer || strategy_.shards_parameters || buckets_[at].shards == 1) continue;

@@ -1,4 +1,6 @@
 // Block `workload` of a row -> ModelConfig.
+#include <algorithm>
+
 #include "sim/clock/kernel_setting.h"
 #include "sim/units/json_reader.h"
 #include "sim/validation/row_blocks.h"
@@ -55,6 +57,48 @@ ExpertForm read_experts(const JsonReader& reader, std::int64_t ffn) {
   return form;
 }
 
+// Names of modules as Hugging Face and Megatron have them. A pair beside a joint product where that is all that is named.
+constexpr struct {
+  std::string_view module;
+  AdapterTarget target;
+} kModuleTargets[] = {{"q_proj", AdapterTarget::Query},     {"k_proj", AdapterTarget::Key},         {"v_proj", AdapterTarget::Value},
+                      {"linear_qkv", AdapterTarget::Joint}, {"c_attn", AdapterTarget::Joint},       {"o_proj", AdapterTarget::Output},
+                      {"c_proj", AdapterTarget::Output},    {"linear_proj", AdapterTarget::Output}, {"gate_proj", AdapterTarget::Gate},
+                      {"up_proj", AdapterTarget::Up},       {"linear_fc1", AdapterTarget::Wide},    {"c_fc", AdapterTarget::Up},
+                      {"down_proj", AdapterTarget::Down},   {"linear_fc2", AdapterTarget::Down}};
+
+Adapters adapters_on(const std::vector<std::string>& modules) {
+  Adapters found;
+  for (const auto& [module, target] : kModuleTargets)
+    if (std::ranges::find(modules, module) != modules.end()) found = found.on(target);
+  constexpr auto kJoint = 1U << static_cast<std::uint32_t>(AdapterTarget::Joint);
+  if (found.has(AdapterTarget::Query)) found.targets &= ~kJoint;
+  return found;
+}
+
+std::vector<std::string> read_modules(const JsonReader& lora, const ModelConfig& model) {
+  constexpr std::string_view kTargets[] = {"attention", "all"};
+  const bool is_all = lora.choice("targets", kTargets, 0) == 1;
+  std::vector<std::string> modules;
+  if (lora.has("modules"))
+    for (const JsonReader& one : lora.children("modules"))
+      if (one.json().is_string()) modules.push_back(one.json().get<std::string>());
+  if (!modules.empty()) return modules;
+  modules = {"q_proj", "k_proj", "v_proj", "o_proj"};
+  if (is_all) modules.insert(modules.end(), {"up_proj", "down_proj"});
+  if (is_all && model.gated_mlp) modules.emplace_back("gate_proj");
+  return modules;
+}
+
+Adapters read_adapters(const JsonReader& lora, const ModelConfig& model) {
+  Adapters adapters = adapters_on(read_modules(lora, model));
+  adapters.rank = lora.integer("rank", 16, {1, 1e6});
+  const std::string base = lora.text("base_precision", "bf16");
+  for (std::size_t at = 1; at < std::size(kBaseFormatNames); ++at)
+    if (base == kBaseFormatNames[at]) adapters.base = static_cast<BaseFormat>(at);
+  return adapters;
+}
+
 void read_shape(const FieldReader& at, ModelConfig& model) {
   model.layers = at.required("layers");
   model.hidden = at.required("hidden");
@@ -108,7 +152,7 @@ RowNetwork read_network(const FieldReader& at) {
     take_attention(read_attention(attention), model);
   }
   if (at.reader().has("moe")) model.experts = read_experts(at.reader().child("moe"), model.ffn);
-  if (at.reader().has("lora")) at.reader().violate("lora", "trains adapters, which no plan says yet", "leave the row out");
+  if (at.reader().has("lora")) model.adapters = read_adapters(at.reader().child("lora"), model);
   return network;
 }
 
