@@ -110,6 +110,7 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
       "GPUs, fp32 on CPUs");
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "Short for gradients=fp32 behind the precision");
   command->add_option("--optimizer", plan.optimizer, "adamw or sgd")->capture_default_str();
+  command->add_option("--adapters", plan.adapters, "Low-rank pairs are trained beside frozen weights: \"rank 16 on q,k,v,o base nf4\"");
   command->add_option("--vocabulary-multiple", plan.vocabulary_multiple, "The vocabulary is padded up to a multiple of this")
       ->check(up_to(sim::kMostVocabularyMultiple))
       ->capture_default_str();

@@ -86,6 +86,10 @@ planner::SearchRequest search_request(const PlanOptions& options) {
       .global_batch = options.global_batch,
       .precision = precision_of(options, request.cluster, violations),
       .optimizer = static_cast<sim::OptimizerKind>(position_of("--optimizer", options.optimizer, sim::kOptimizerNames, violations))};
+  std::vector<sim::Violation> wrong;
+  request.model.adapters = sim::parse_adapters(options.adapters, wrong);
+  for (const sim::Violation& one : wrong.empty() ? sim::adapter_violations(request.model) : wrong)
+    violations.push_back({"--adapters", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
   request.risk = share_of("--risk", options.risk, violations);
   request.gap = share_of("--gap", options.gap, violations);
   if (!options.budget.empty() && !sim::parse_duration(options.budget))

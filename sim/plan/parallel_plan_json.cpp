@@ -128,7 +128,9 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
   json.child("cluster");
   json.refuse_unknown();
   json.finish();
+  const std::optional<Adapters> adapters = plan.model.adapters;  // a word of the workload
   plan.model = model_config_from_json(document.at("model"), file);
+  plan.model.adapters = adapters;
   plan.cluster = cluster_from_json(document.at("cluster"), file);
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError(file, std::move(found));
   return plan;

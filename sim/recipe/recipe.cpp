@@ -45,6 +45,8 @@ void judge_step(const Program& program, const ParallelPlan& plan, Judgement& jud
       plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",
       fmt::format("{} is not written for {}", kOptimizerNames[static_cast<std::size_t>(plan.workload.optimizer)], program.title),
       "plan with --optimizer adamw or sgd");
+  judgement.refuse(plan.model.adapters.has_value(), "/workload/adapters",
+                   fmt::format("adapters are made by a library beside {}, not by its settings", program.title), "train all weights");
   judgement.note(plan.gradient_sync != GradientSync::Scatter, "/gradient_sync", "gradients are summed as the program does",
                  "nothing to do");
   judgement.note(plan.cuda_graphs != CudaGraphs::None, "/cuda_graphs", "kernels are issued one by one there",

@@ -142,7 +142,7 @@ class Notes(refusal.RefusalTest):
                                   (["plan", *small, "--fix", "schedule=1f1"], 30, "did you mean 1f1b"), (["plan", *small, "--optimizer", "adam"], 30, "did you mean adamw"),
                                   (["plan", *small, "--for", "megatorn"], 2, "did you mean megatron"), (["export", plan, "--to", "acelerate", "-o", "x"], 2, "did you mean accelerate"),
                                   (["plan", *small, "--software", "megatron-cor"], 30, "did you mean megatron-core"),
-                                  (["estimate", *program.SMALL[:2], "--cluster", "h100", *program.SMALL[4:]], 30, "did you mean h100-80gb-sxm")):
+                                  (["plan", *program.SMALL[:2], "--cluster", "h100", *program.SMALL[4:], "-o", "/nowhere.json"], 30, "did you mean h100-80gb-sxm")):
             with self.subTest(near):
                 self.assertRegex(self.run_program(*words, expect=code).stderr, near)
 

@@ -116,5 +116,13 @@ TEST(ParallelPlanJson, AWrittenOrderComesBack) {
   EXPECT_NE(plan_hash(again), plan_hash(plan));
 }
 
+TEST(PlanJson, AdaptersAreReadBack) {
+  ParallelPlan plan = testing::tiny_plan();
+  std::vector<Violation> wrong;
+  plan.model.adapters = parse_adapters("rank 4 on qkv,o base nf4", wrong);
+  EXPECT_EQ(plan_from_json(to_json(plan), "plan.json").model.adapters, plan.model.adapters);
+  EXPECT_NE(plan_hash(plan), plan_hash(testing::tiny_plan()));
+}
+
 }  // namespace
 }  // namespace sim

@@ -20,7 +20,8 @@ FieldValue another(const PlanField& field, const FieldValue& value) {
     case FieldKind::Lines: return order_rows(testing::tiny_plan().order_table());
     case FieldKind::Text: break;
   }
-  if (field.access.names == nullptr) return std::string(field.name == "recompute_scope" ? "every 2" : "bf16 gradients=fp32");
+  if (field.access.names == nullptr)
+    return std::string(field.name == "recompute_scope" ? "every 2" : field.name == "adapters" ? "rank 4 on q,o" : "bf16 gradients=fp32");
   for (const std::string_view name : field.access.names())
     if (name != std::get<std::string>(value)) return std::string(name);
   return value;

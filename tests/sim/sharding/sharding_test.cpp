@@ -127,5 +127,25 @@ TEST(ShardingStrategies, EachStageShardsMore) {
   }
 }
 
+TEST(Buckets, FrozenWeightsStandByThemselves) {
+  for (const std::int32_t zero : {0, 3}) {
+    ParallelPlan plan = testing::tiny_plan({.data = 2});
+    std::vector<Violation> wrong;
+    plan.model.adapters = parse_adapters("rank 4 on qkv,o base nf4", wrong);
+    plan.zero_stage = zero;
+    const ModelGraph model = make_model_graph(plan);
+    std::int64_t trained = 0, matrices = 0;
+    Bytes gathered{};
+    for (const Bucket& bucket : make_buckets(model, plan, StageIndex(0)))
+      for (const BucketSlot& slot : bucket.slots) {
+        EXPECT_EQ(slot.frozen, bucket.frozen);
+        if (!slot.frozen) trained += slot.elements;
+        if (slot.frozen && slot.is_matrix_of_block) matrices += slot.elements, gathered += gathered_bytes(plan, slot);
+      }
+    EXPECT_EQ(trained, 4 * 4 * (64 + 192 + 64 + 64));
+    EXPECT_NEAR(static_cast<double>(gathered.value()) / static_cast<double>(matrices), 0.516, 0.001);
+  }
+}
+
 }  // namespace
 }  // namespace sim
