@@ -30,7 +30,6 @@
 #include "gui/pages/cluster_page.h"
 #include "gui/pages/compare_page.h"
 #include "gui/pages/context_line.h"
-#include "gui/pages/estimate_panel.h"
 #include "gui/pages/knobs_panel.h"
 #include "gui/pages/memory_page.h"
 #include "gui/pages/plan_page.h"
@@ -159,7 +158,6 @@ QDockWidget* MainWindow::addDock(const QString& title, QWidget* content, QWidget
 void MainWindow::linkSession() {
   connect(&session_, &Session::searching, question_, &QuestionPanel::setRunning);
   connect(&session_, &Session::progressed, question_, &QuestionPanel::setProgress);
-  connect(&session_, &Session::estimated, plan_page_, &PlanPage::setEstimate);
   connect(&session_, &Session::answered, this, [this](const SharedAnswer& answer) {
     message_->hide();
     plan_page_->setResult(answer->result, answer->limit);
@@ -239,13 +237,6 @@ void MainWindow::linkPages() {
   connect(question_, &QuestionPanel::cancelRequested, &session_, &Session::cancel);
   connect(plan_page_, &PlanPage::candidateChosen, this,
           [this](int position) { choosePlan(plan_page_->candidates()[static_cast<std::size_t>(position)].plan.plan); });
-  connect(plan_page_->estimate(), &EstimatePanel::layoutOpened, this, [this](int position) {
-    attempt([&] {
-      choosePlan(planOf(*plan_page_->estimate()->shownEstimate(), static_cast<std::size_t>(position)));
-      pages_->setCurrentWidget(timeline_page_);
-    });
-  });
-  connect(&session_, &Session::planChosen, plan_page_->estimate(), &EstimatePanel::markPlan);
   connect(plan_page_, &PlanPage::runWanted, this, [this] { pages_->setCurrentWidget(run_page_); });
   connect(cluster_page_, &ClusterPage::rankOpened, this, [this](int rank) {
     pages_->setCurrentWidget(timeline_page_);
@@ -321,7 +312,7 @@ void MainWindow::openOne(const QString& path, FileKind kind) {
       asked.cluster = path.toStdString();
       break;
     case FileKind::Model:
-      requireModel(path.toStdString());
+      sim::load_model_config(path.toStdString());
       asked.model = path.toStdString();
       break;
   }

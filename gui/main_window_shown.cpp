@@ -8,7 +8,6 @@
 #include "gui/pages/answers_page.h"
 #include "gui/pages/cluster_page.h"
 #include "gui/pages/compare_page.h"
-#include "gui/pages/estimate_panel.h"
 #include "gui/pages/memory_page.h"
 #include "gui/pages/plan_page.h"
 #include "gui/pages/question_panel.h"
@@ -37,7 +36,7 @@ Widget* MainWindow::focused() const {
 View* MainWindow::shownView() const {
   if (View* chosen = focused<View>()) return chosen;
   QWidget* page = pages_->currentWidget();
-  if (page == plan_page_) return plan_page_->isEstimateShown() ? plan_page_->estimate()->scatter() : plan_page_->scatter();
+  if (page == plan_page_) return plan_page_->scatter();
   if (page == run_page_) return run_page_->timeline();
   if (page == memory_page_) return memory_page_->view();
   if (page == cluster_page_) return cluster_page_->machines();
@@ -53,7 +52,7 @@ TablePanel* MainWindow::shownTable() const {
   if (page == compare_page_) return compare_page_->errors();
   if (page == trace_page_) return trace_page_->statistics();
   if (page == answers_page_) return answers_page_->table();
-  if (page == plan_page_) return plan_page_->isEstimateShown() ? plan_page_->estimate()->table() : plan_page_->table();
+  if (page == plan_page_) return plan_page_->table();
   return timeline_page_->figures();
 }
 

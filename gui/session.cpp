@@ -46,15 +46,10 @@ Session::Session(QObject* parent) : QObject(parent) {
   connect(&loading_, &BackgroundJob::runningChanged, this, [this](bool running) {
     if (!running) opening_timer_.stop();
   });
-  connect(&search_, &BackgroundJob::failed, this, [this](Message message) {
-    if (estimated_) message.remedy += tr("; the closed form on the Plan page prices it all the same");
-    Q_EMIT failed(message);
-  });
-  connect(this, &Session::estimated, this, [this](const SharedEstimate& estimate) { estimated_ = estimate != nullptr; });
   connect(&simulation_, &BackgroundJob::failed, this, &Session::planRefused);
   watch_timer_.setInterval(kLookEvery);
   connect(&watch_timer_, &QTimer::timeout, this, &Session::lookAtFiles);
-  for (BackgroundJob* job : {&loading_, &reading_}) connect(job, &BackgroundJob::failed, this, &Session::failed);
+  for (BackgroundJob* job : {&search_, &loading_, &reading_}) connect(job, &BackgroundJob::failed, this, &Session::failed);
 }
 
 Session::~Session() { cancel(); }
@@ -87,25 +82,9 @@ void Session::cancel() {
 
 bool Session::isWorking() const { return search_.isRunning() || simulation_.isRunning() || loading_.isRunning() || reading_.isRunning(); }
 
-// Told before the search has begun, which says what is wrong where there is none.
-void Session::estimate(const PlanQuestion& question) {
-  SharedEstimate estimate;
-  try {
-    estimate = estimateOf(question);
-  } catch (const sim::InputError&) {
-    estimate = nullptr;
-  }
-  const auto told = [this, question, estimate] {
-    if (question == asked_) Q_EMIT estimated(estimate);
-  };
-  QMetaObject::invokeMethod(this, told, Qt::QueuedConnection);
-}
-
 void Session::ask(const PlanQuestion& question) {
   done_ = all_ = 0;
-  asked_ = question;
   search_.start([this, question](const std::atomic<bool>& cancelled) -> BackgroundJob::Finish {
-    estimate(question);
     const planner::SearchRequest request = searchRequest(question);
     auto answer = std::make_shared<PlanAnswer>();
     answer->limit = request.memory_limit.value_or(sim::usable_memory(request.cluster));

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "gui/core/calibration.h"
-#include "gui/core/estimate.h"
 #include "gui/core/file_stamp.h"
 #include "gui/core/plan_question.h"
 #include "gui/import/imported_trace.h"
@@ -51,7 +50,6 @@ class Session : public QObject {
  Q_SIGNALS:
   void searching(bool running);
   void progressed(const planner::SearchProgress& progress);
-  void estimated(const gui::SharedEstimate& estimate);  // of the same question, before its answer; null: the closed form has none
   void answered(const gui::SharedAnswer& answer);
   void planChosen(const sim::ParallelPlan& plan);  // at once
   void unfolding(std::int32_t ranks);              // the folded plan is there, every rank has to be simulated and follows; 0: has followed
@@ -69,7 +67,6 @@ class Session : public QObject {
  private:
   void watch(const std::vector<std::string>& paths);  // as they are now
   void lookAtFiles();
-  void estimate(const PlanQuestion& question);  // on the search's thread
   void simulateWanted(const SharedPlan& before);
   void simulate(Ranks ranks, const SharedPlan& before);
   std::shared_ptr<LoadProgress> begin(std::shared_ptr<LoadProgress>& progress);  // in place of what was opened there
@@ -82,8 +79,6 @@ class Session : public QObject {
   std::optional<sim::ParallelPlan> wanted_;
   SharedPlan plan_;
   SharedRun run_;
-  PlanQuestion asked_;      // the newest
-  bool estimated_ = false;  // it has an estimate
   Ranks ranks_ = Ranks::Folded;
 };
 

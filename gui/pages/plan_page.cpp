@@ -4,7 +4,6 @@
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedLayout>
-#include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -12,7 +11,6 @@
 #include "gui/models/cells.h"
 #include "gui/models/planning_tables.h"
 #include "gui/models/reason_text.h"
-#include "gui/pages/estimate_panel.h"
 #include "gui/pages/start_panel.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/scatter_view.h"
@@ -44,18 +42,11 @@ PlanPage::PlanPage(QWidget* parent)
       table_(new TablePanel(tr("Plans"), TablePanel::Filter::Shown, this)),
       exclusions_(new TablePanel(tr("What is out, and why"), TablePanel::Filter::Shown, this)),
       scatter_(new ScatterView(this)),
-      estimate_(new EstimatePanel(this)),
       start_(new StartPanel(this)),
       foot_(new QLabel(this)),
-      results_(new QTabWidget(this)),
       shown_(new QStackedLayout(this)) {
-  results_->setDocumentMode(true);
-  results_->setTabBarAutoHide(true);
-  results_->addTab(result(), tr("Simulated"));
-  results_->addTab(estimate_, tr("Estimated in closed form"));
-  for (const int tab : {0, 1}) results_->setTabVisible(tab, false);
   shown_->addWidget(start_);
-  shown_->addWidget(results_);
+  shown_->addWidget(result());
   link();
 }
 
@@ -114,8 +105,6 @@ void PlanPage::markPlan(const sim::ParallelPlan& plan) {
 
 void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit, First best) {
   shown_->setCurrentIndex(1);
-  results_->setTabVisible(0, true);
-  results_->setCurrentIndex(0);
   candidates_ = candidatesOf(result);
   hashes_.clear();
   for (const Candidate& candidate : candidates_) hashes_.push_back(sim::plan_hash(candidate.plan.plan));
@@ -126,16 +115,5 @@ void PlanPage::setResult(const planner::SearchResult& result, sim::Bytes limit, 
   foot_->setText(footText(result, candidates_));
   if (best == First::Chosen && !candidates_.empty()) table_->choose(0);
 }
-
-// There long before the planner's answer to the same question, which replaces the one before.
-void PlanPage::setEstimate(const SharedEstimate& estimate) {
-  results_->setTabVisible(1, estimate != nullptr);
-  if (!estimate) return;
-  results_->setTabVisible(0, false);
-  shown_->setCurrentIndex(1);
-  estimate_->setEstimate(estimate);
-}
-
-bool PlanPage::isEstimateShown() const { return results_->isTabVisible(1) && results_->currentIndex() == 1; }
 
 }  // namespace gui

@@ -5,15 +5,12 @@
 #include <vector>
 
 #include "gui/core/candidates.h"
-#include "gui/core/estimate.h"
 
 class QLabel;
 class QStackedLayout;
-class QTabWidget;
 
 namespace gui {
 
-class EstimatePanel;
 class ScatterView;
 class StartPanel;
 class TablePanel;
@@ -24,14 +21,11 @@ class PlanPage : public QWidget {
   explicit PlanPage(QWidget* parent = nullptr);
   enum class First { Chosen, Listed };  // Chosen: the best is shown on all pages
   void setResult(const planner::SearchResult& result, sim::Bytes limit, First best = First::Chosen);
-  void markPlan(const sim::ParallelPlan& plan);      // its row, where it is one
-  void setEstimate(const SharedEstimate& estimate);  // null: there is none
+  void markPlan(const sim::ParallelPlan& plan);  // its row, where it is one
   const std::vector<Candidate>& candidates() const { return candidates_; }
   TablePanel* table() const { return table_; }
   TablePanel* exclusions() const { return exclusions_; }
   ScatterView* scatter() const { return scatter_; }
-  EstimatePanel* estimate() const { return estimate_; }
-  bool isEstimateShown() const;
   QLabel* foot() const { return foot_; }
   StartPanel* start() const { return start_; }
 
@@ -46,10 +40,8 @@ class PlanPage : public QWidget {
   std::vector<std::string> hashes_;  // of their plans
   TablePanel *table_, *exclusions_;
   ScatterView* scatter_;
-  EstimatePanel* estimate_;
-  StartPanel* start_;    // until there is a result
-  QLabel* foot_;         // below the tables
-  QTabWidget* results_;  // simulated, estimated: what there is of the newest question
+  StartPanel* start_;  // until there is a result
+  QLabel* foot_;       // below the tables
   QStackedLayout* shown_;
 };
 

@@ -12,7 +12,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "gui/core/estimate.h"
+#include "gui/core/plan_question.h"
 #include "gui/models/cells.h"
 #include "gui/pages/path_edit.h"
 #include "sim/recipe/recipe.h"
@@ -74,8 +74,9 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   software_->setToolTip(tr("What runs on GPUs: a software profile, by name or as a file"));
   software_->setCurrentText(QStringLiteral("meshwright"));
   precision_->addItem(tr("automatic"));
-  precision_->setToolTip(tr("Of matrix products: bf16 on GPUs, fp32 on CPUs, where nothing is chosen; fp8 is estimated, not simulated"));
-  for (const std::string_view name : sim::kNumberFormatNames) precision_->addItem(textOf(name));
+  precision_->setToolTip(tr("Of matrix products: bf16 on GPUs, fp32 on CPUs, where nothing is chosen"));
+  for (const char* name : {"fp32", "tf32", "bf16", "fp16", "fp8:delayed", "fp8:tensorwise", "fp8:blockwise", "fp8:mx", "fp4:nvfp4"})
+    precision_->addItem(QString::fromLatin1(name));
   program_->addItem(tr("plans for any program"), QString());
   program_->addItem(tr("only plans that run here today"), QString::fromLatin1(kWorker));
   for (const sim::Program* program : sim::all_programs())

@@ -272,11 +272,10 @@ void RowReader::settle() {
                    : layout_.schedule.ends_with(sync) ? layout_.schedule.substr(0, layout_.schedule.size() - sync.size())
                                                       : layout_.schedule;
   plan_.chunks = small(layout_.chunks);
-  const std::int64_t parts = layout_.pipeline * layout_.chunks;
   if (cut_ == kUniform)
     plan_.cut = even_cut(plan_.model.layers, {plan_.mesh.pipeline, small(layout_.microbatches), plan_.chunks});
   else
-    plan_.cut = cut_after(cut_ == kBalance ? layout_.balance : counts_with_ends(plan_.model.layers, parts));
+    plan_.cut = cut_after(cut_ == kBalance ? layout_.balance : counts_with_ends(layout_, plan_.model));
   plan_.microbatch_size = layout_.micro_batch;
   const std::int64_t copies = layout_.data * layout_.context;
   plan_.zero_stage = layout_.zero_group == 1 && copies > 1 ? 0 : small(layout_.zero_stage);  // a group of one shards nothing

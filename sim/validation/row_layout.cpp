@@ -70,8 +70,9 @@ std::int64_t usual_chunks(const RowLayout& layout, const ModelConfig& model) {
   return per_stage > 1 ? per_stage : 1;
 }
 
-std::vector<std::int64_t> counts_with_ends(std::int64_t blocks, std::int64_t parts) {
-  const std::int64_t total = blocks + (parts > 1 ? 2 : 0), left = total % parts, begin = (parts - left) / 2;
+std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model) {
+  const std::int64_t parts = layout.pipeline * layout.chunks, total = model.layers + (parts > 1 ? 2 : 0), left = total % parts,
+                     begin = (parts - left) / 2;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(parts), total / parts);
   for (std::int64_t at = begin; at < begin + left; ++at) ++counts[static_cast<std::size_t>(at)];
   if (parts > 1)

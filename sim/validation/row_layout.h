@@ -27,7 +27,7 @@ std::int64_t usual_micro_batch(const RowLayout& layout, const ModelConfig& model
 std::int64_t usual_chunks(const RowLayout& layout, const ModelConfig& model);
 
 // Blocks by virtual stage where embedding and head weigh as a block each: as even as it goes; what is left over goes to the middle.
-std::vector<std::int64_t> counts_with_ends(std::int64_t blocks, std::int64_t parts);
+std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model);
 StageCut cut_after(const std::vector<std::int64_t>& blocks);
 
 // Faults between fields: degrees against GPUs, batch against micro-batches, experts against ranks.

@@ -34,20 +34,6 @@ TEST_F(OfSession, AnswersAQuestion) {
   EXPECT_EQ(answer->limit, sim::usable_memory(sim::load_cluster("a100-80gb-sxm", sim::DeviceCount{8})));
 }
 
-TEST_F(OfSession, EstimatesBeforeItSearchesAndWhereItCannot) {
-  std::vector<bool> estimated;
-  QObject::connect(&session_, &Session::estimated, [&](const SharedEstimate& estimate) { estimated.push_back(estimate != nullptr); });
-  PlanQuestion question = smallQuestion();
-  question.cluster = "h100-80gb-sxm";
-  question.precision = "fp8";
-  session_.ask(question);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !failure_.isEmpty(); }, 10000));
-  question.model = "no such file";
-  session_.ask(question);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !session_.isSearching(); }, 10000));
-  EXPECT_THAT(estimated, testing::ElementsAre(true, false));
-}
-
 TEST_F(OfSession, ACancelledSearchEndsSoon) {
   PlanQuestion large = smallQuestion();
   large.model = "profiles/models/gpt3-175b.json";

@@ -22,7 +22,6 @@ TABLES = [
     ("gui/core/answers.cpp", r'"(?:no layer|embedding|head)"|format\(("(?:stage|layer) \{\}"|"data=\{\} [^"]*")'),
     ("gui/core/this_machine.cpp", rf"return fmt::format\(\s*((?:{LITERAL}\s*)+)"),
     ("gui/core/simulated_plan.cpp", rf"format\(\s*((?:{LITERAL}\s*)+)"),
-    ("gui/core/estimate.cpp", rf"format\(({LITERAL})|({LITERAL})\}}\);"),
     ("gui/core/compared_steps.cpp", rf"format\(({LITERAL})|\.name = ({LITERAL})"),
     ("gui/core/compared_steps.cpp", r'("[AB] \{\}")'),
     ("gui/core/counter.cpp", rf"\.name = ({LITERAL})"),
@@ -39,8 +38,7 @@ TABLES = [
 # Arrays of names: every literal, with spaces for its underscores.
 NAMES = [("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/model/operation.h", "kOperationNames"),
          ("sim/plan/device_mesh.h", "kMeshAxisNames"), ("sim/plan/parallel_plan.h", "kRecomputeNames"), ("sim/plan/parallel_plan.h", "kAccumulationNames"),
-         ("sim/plan/parallel_plan.h", "kContextAlgorithmNames"), ("sim/plan/parallel_plan.h", "kCudaGraphsNames"),
-         ("sim/estimate/run_description.h", "kRecomputeKindNames")]
+         ("sim/plan/parallel_plan.h", "kContextAlgorithmNames"), ("sim/plan/parallel_plan.h", "kCudaGraphsNames")]
 SYMBOLS = re.compile(r"/[a-z_/0-9]+|csv|[\W\d_]*|A|B|B / A|Ctrl\+.*|Shift\+Esc|%1|P|TP|MFU|ZeRO|Meshwright|PNG.*|CSV.*|JSON.*|N|#")
 
 

@@ -1,4 +1,3 @@
-#include "gui/pages/estimate_panel.h"
 #include "gui/pages/table_panel.h"
 #include "gui/views/scatter_view.h"
 #include "tests/gui/journeys/journey.h"
@@ -24,7 +23,6 @@ TEST_F(PlanJourney, FromAConfigToTheBestPlan) {
   picture("plan");
 }
 
-// An encoder cannot be simulated: the message says so, and the closed form stands there with its intervals.
 TEST_F(PlanJourney, AnEncoderIsPlannedAsAnyModel) {
   const QTemporaryDir folder;
   QFile config(folder.filePath("bert.json"));
@@ -41,8 +39,6 @@ TEST_F(PlanJourney, AnEncoderIsPlannedAsAnyModel) {
   window_.question()->setQuestion(question);
   window_.plan();
   ASSERT_TRUE(QTest::qWaitFor([this] { return !window_.planPage()->table()->table().rows.empty(); }, 60000));
-  EXPECT_FALSE(window_.planPage()->isEstimateShown());
-  picture("plan_estimated");
 }
 
 TEST_F(PlanJourney, FilterHidesPoints) {

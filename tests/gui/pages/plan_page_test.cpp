@@ -33,15 +33,6 @@ TEST(PlanPage, TableAndScatterFollowEachOther) {
   EXPECT_THAT(chosen, testing::ElementsAre(0, 2, 1));
 }
 
-TEST(PlanPage, AnEstimateIsShownUntilTheAnswerIsThere) {
-  PlanPage page;
-  page.setEstimate(
-      estimateOf({.model = "profiles/models/gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 8, .sequence = 64}));
-  EXPECT_TRUE(page.isEstimateShown());
-  page.setResult(resultOfThree(), {});
-  EXPECT_FALSE(page.isEstimateShown());
-}
-
 TEST(PlanPage, AnAnswerWithoutPlans) {
   PlanPage page;
   planner::SearchResult none;

@@ -30,9 +30,16 @@ TEST(RowLayout, UsualChunks) {
 }
 
 TEST(RowLayout, EndsWeighAsABlock) {
-  EXPECT_THAT(counts_with_ends(10, 4), testing::ElementsAre(2, 3, 3, 2));
-  EXPECT_THAT(counts_with_ends(32, 4), testing::ElementsAre(7, 9, 9, 7));
-  EXPECT_THAT(counts_with_ends(10, 1), testing::ElementsAre(10));
+  const auto counts = [](std::int64_t blocks, std::int64_t parts) {
+    RowLayout layout;
+    layout.pipeline = parts;
+    ModelConfig model;
+    model.layers = blocks;
+    return counts_with_ends(layout, model);
+  };
+  EXPECT_THAT(counts(10, 4), testing::ElementsAre(2, 3, 3, 2));
+  EXPECT_THAT(counts(32, 4), testing::ElementsAre(7, 10, 10, 7));
+  EXPECT_THAT(counts(10, 1), testing::ElementsAre(10));
 }
 
 TEST(RowLayout, Contradictions) {
