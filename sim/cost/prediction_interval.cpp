@@ -1,9 +1,11 @@
 #include "sim/cost/prediction_interval.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/cost/modelled_kernels.h"
 #include "sim/estimate/behavior.h"
+#include "sim/estimate/spread.h"
 
 namespace sim {
 namespace {
@@ -35,6 +37,11 @@ PredictionInterval prediction_interval(const ParallelPlan& plan) {
       plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.offload_activations);  // of a CPU it is itself
   interval.half_width = std::hypot(std::hypot(interval.half_width, context, experts), latent, has_host ? known.novel_offload : 0);
   return interval;
+}
+
+double chance_faster(const PredictedStep& step, const PredictedStep& than) {
+  const double wider = std::max(prediction_interval(step.plan).half_width, prediction_interval(than.plan).half_width);
+  return 1 - chance_above(FourOfFive{step.time.count() / (1 + wider), step.time.count() * (1 + wider)}, than.time.count());
 }
 
 }  // namespace sim
