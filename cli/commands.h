@@ -18,5 +18,7 @@ int run(const ValidateOptions& options, const Console& console);
 int run(const ExportOptions& options, const Console& console);
 int run(const ImportOptions& options, const Console& console);
 int run(const EstimateOptions& options, const Console& console);
+int run(const CheckOptions& options, const Console& console);
+int run(const DiffOptions& options, const Console& console);
 
 }  // namespace cli
