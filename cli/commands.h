@@ -17,5 +17,7 @@ int run(const CalibrateOptions& options, const Console& console);
 int run(const ValidateOptions& options, const Console& console);
 int run(const ExportOptions& options, const Console& console);
 int run(const ImportOptions& options, const Console& console);
+int run(const CheckOptions& options, const Console& console);
+int run(const DiffOptions& options, const Console& console);
 
 }  // namespace cli

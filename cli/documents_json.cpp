@@ -137,7 +137,78 @@ Json violations_json(const std::vector<sim::Violation>& violations) {
   return list;
 }
 
+Json causes_json(const std::vector<StepCause>& causes) {
+  Json list = Json::array();
+  for (const StepCause& cause : causes) list.push_back({{"name", cause.name}, {"seconds", cause.time.count()}});
+  return list;
+}
+
+Json checked_json(const Checked& checked) {
+  Json tensors = Json::array();
+  for (const HeldTensors& held : checked.tensors)
+    tensors.push_back({{"what", held.what}, {"blocks", held.count}, {"bytes", held.bytes.value()}});
+  return {{"subject", checked.subject.path},
+          {"program", checked.subject.program == nullptr ? Json(nullptr) : Json(checked.subject.program->name)},
+          {"plan", shape_json(checked.subject.plan)},
+          {"plan_file", sim::to_json(checked.subject.plan)},
+          {"result", result_json(checked.subject.plan, checked.result)},
+          {"out_of_memory_chance_ratio", checked.out_of_memory_chance},
+          {"memory_limit_bytes", checked.limit.value()},
+          {"causes", causes_json(checked.causes)},
+          {"exposed_communication", causes_json(checked.communication)},
+          {"tensors_at_peak", tensors},
+          {"not_said", violations_json(checked.subject.told)}};
+}
+
+Json lines_json(const Subject& subject, const sim::ParallelPlan& after) {
+  Json lines = Json::array();
+  for (const std::string& line : changed_lines(subject, after, AllLines::Yes)) lines.push_back(line);
+  return lines;
+}
+
+Json improvements_json(const Checked& now, const std::vector<planner::Improvement>& improvements) {
+  Json list = Json::array();
+  for (const planner::Improvement& one : improvements)
+    list.push_back({{"changed", one.changed},
+                    {"lines", lines_json(now.subject, one.plan)},
+                    {"faster_chance_ratio", sim::chance_faster({one.plan, sim::to_seconds(one.result.step_time)},
+                                                               {now.subject.plan, sim::to_seconds(now.result.step_time)})},
+                    {"out_of_memory_chance_ratio", one.out_of_memory_chance},
+                    {"plan", shape_json(one.plan)},
+                    {"result", result_json(one.plan, one.result)}});
+  return list;
+}
+
 }  // namespace
+
+std::string check_document(const CheckResult& check) {
+  Json document = checked_json(check.now);
+  document["fits"] = check.fits;
+  document["one_change"] = improvements_json(check.now, check.improvements.one);
+  document["two_changes"] = improvements_json(check.now, check.improvements.two);
+  document["best"] = ranked_json(check.search.ranked);
+  if (!check.search.ranked.empty()) document["best"][0]["lines"] = lines_json(check.now.subject, check.search.ranked.front().plan);
+  document["gap"] = check.search.gap ? Json(*check.search.gap) : Json(nullptr);
+  document["proof"] = check.search.proof;
+  if (check.before) document["before"] = checked_json(*check.before);
+  return printed("check", document);
+}
+
+sim::ParallelPlan plan_of_check(const std::string& file) {
+  const Json document = sim::load_json_file(file);
+  if (!document.contains("plan_file") || !document["plan_file"].is_object())
+    throw sim::InputError(file, {{"/plan_file", "is missing", "give what meshwright check --json printed"}});
+  return sim::plan_from_json(document["plan_file"], file);
+}
+
+std::string difference_document(const Checked& before, const Checked& now) {
+  return printed("difference",
+                 {{"before", checked_json(before)},
+                  {"now", checked_json(now)},
+                  {"lines", lines_json(before.subject, now.subject.plan)},
+                  {"faster_chance_ratio", sim::chance_faster({now.subject.plan, sim::to_seconds(now.result.step_time)},
+                                                             {before.subject.plan, sim::to_seconds(before.result.step_time)})}});
+}
 
 std::string error_document(const std::string& file, const std::vector<sim::Violation>& violations, int exit_code) {
   return printed("error", {{"error", {{"exit_code", exit_code}, {"file", file}, {"violations", violations_json(violations)}}}});
@@ -151,7 +222,7 @@ std::string search_document(const PlanOptions& options, const planner::SearchRes
                         {"reason", exclusion.reason},
                         {"nearest_fix", exclusion.nearest_fix},
                         {"candidates", exclusion.candidates}});
-  return printed("search", {{"plan_file", result.ranked.empty() ? Json(nullptr) : Json(options.output)},
+  return printed("search", {{"plan_file", result.ranked.empty() || options.output.empty() ? Json(nullptr) : Json(options.output)},
                             {"ranked", ranked_json(result.ranked)},
                             {"pareto", ranked_json(result.pareto)},
                             {"risky", ranked_json(result.risky)},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/check_text.h"
 #include "cli/options.h"
 #include "cli/run_folder.h"
 #include "planner/search.h"
@@ -26,6 +27,9 @@ struct TokenizedText {
   std::int64_t tokens = 0, vocabulary = 256;
   bool is_wide = false;  // 32 bits a token
 };
+std::string check_document(const CheckResult& check);
+sim::ParallelPlan plan_of_check(const std::string& file);  // what was checked there; throws sim::InputError
+std::string difference_document(const Checked& before, const Checked& now);
 std::string tokenize_document(const TokenizeOptions& options, const TokenizedText& text);
 std::string run_document(const RunOptions& options, const std::vector<StepMetrics>& metrics);
 std::string export_document(const ExportOptions& options);

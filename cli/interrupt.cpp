@@ -1,5 +1,6 @@
 #include "cli/interrupt.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 
@@ -10,6 +11,8 @@ namespace {
 
 std::atomic<bool> flag{false};
 std::atomic<int> count{0};
+
+constexpr auto kGlance = std::chrono::milliseconds(10);
 
 extern "C" void take_note(int) {
   flag = true;
@@ -35,5 +38,15 @@ const std::atomic<bool>& interrupted() {
 }
 
 bool insisted() { return count > 1; }
+
+std::jthread stop_when_over(std::optional<sim::Seconds> budget, std::atomic<bool>& stop) {
+  using Clock = std::chrono::steady_clock;
+  return std::jthread([&stop, budget, begin = Clock::now()](const std::stop_token& done) {
+    while (!done.stop_requested() && !stop) {
+      if (interrupted() || (budget && Clock::now() - begin >= std::chrono::duration<double>(budget->count()))) stop = true;
+      std::this_thread::sleep_for(kGlance);
+    }
+  });
+}
 
 }  // namespace cli

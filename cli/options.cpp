@@ -12,6 +12,7 @@
 #include "cli/describe.h"
 #include "cli/exit_code.h"
 #include "cli/version.h"
+#include "planner/axis_words.h"
 #include "planner/plan_candidate.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/recipe/recipe.h"
@@ -69,6 +70,8 @@ struct Values {
   ValidateOptions validate;
   ExportOptions exported;
   ImportOptions imported;
+  CheckOptions check;
+  DiffOptions diff;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -138,7 +141,11 @@ void declare_plan(CLI::App& app, Values& values) {
                   "meshwright plan --model config.json --cluster h100-80gb-sxm --devices 64 --global-batch 512 --sequence 2048 "
                   "--fix tensor=4 -o plan.json");
   declare_plan_request(command, values.plan);
-  command->add_option("--fix", values.fixed, "axis=value, repeated: " + planner::axis_names())->expected(1)->take_all();
+  command
+      ->add_option("--fix", values.fixed,
+                   "axis=value or what people say (tp=8, dp_shard=16, 1F1B, zero3), repeated: " + planner::axis_names())
+      ->expected(1)
+      ->take_all();
   command->add_option("--risk", values.plan.risk, "Chance to run out of memory up to which a plan competes")->capture_default_str();
   command->add_option("--top", values.plan.top, "How many plans to show")->check(between(1, kAny))->capture_default_str();
   command->add_option("--gap", values.plan.gap, "The search ends when its plans are proven to be within it of what there is; 0 %: exact")
@@ -154,7 +161,9 @@ void declare_plan(CLI::App& app, Values& values) {
       "--offload", values.plan.offload,
       "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
   declare_training(command, values.plan);
-  add_output(command, values.plan.output, "Plan file to write");
+  command->add_flag("--why", values.plan.why, "Also what was left out, with the reason and what would help");
+  command->add_flag("--all", values.plan.all, "Also the Pareto front, every column, and the proof");
+  command->add_option("-o,--output", values.plan.output, "Plan file to write: the best one");
 }
 
 // Beyond a step: how long a training takes on machines that fail. Its rates mean nothing without --steps.
@@ -311,15 +320,12 @@ void declare_export(CLI::App& app, Values& values) {
   add_output(command, values.exported.output, "Folder to write");
 }
 
-void declare_import(CLI::App& app, Values& values) {
-  CLI::App* command = add_command(app, values, "import",
-                                  "The configuration of Megatron-LM, DeepSpeed, Accelerate or torchtitan -> a plan file, to simulate",
-                                  "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
-  ImportOptions& import = values.imported;
-  command->add_option("recipe", import.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
+// What a configuration may not hold. Returns the cluster.
+CLI::Option* declare_beside(CLI::App* command, ImportOptions& import) {
   command->add_option("--model", import.model,
                       "Hugging Face config.json of the network, where the file does not say it; compared where it does");
-  command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
+  CLI::Option* cluster =
+      command->add_option("--cluster", import.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)");
   command->add_option("--devices,--gpus", import.devices, "Number of devices, with a hardware profile")->check(between(1, kAny));
   command->add_option("--software", import.software,
                       "What runs on the GPUs: a profile in profiles/software, or a file; default: the cluster's, else the program's own");
@@ -336,17 +342,59 @@ void declare_import(CLI::App& app, Values& values) {
       ->type_name("NAME=VALUE");
   command->add_option("--microbatch", import.microbatch, "Samples a microbatch, where the file does not say")
       ->check(up_to(sim::kMostSamples));
-  add_output(command, import.output, "Plan file to write");
+  return cluster;
+}
+
+void declare_import(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "import",
+                                  "The configuration of Megatron-LM, DeepSpeed, Accelerate or torchtitan -> a plan file, to simulate",
+                                  "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
+  command->add_option("recipe", values.imported.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
+  declare_beside(command, values.imported)->required();
+  add_output(command, values.imported.output, "Plan file to write");
+}
+
+void declare_check(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(
+      app, values, "check",
+      "One screen about a plan or a program's configuration: does it fit, what it costs, what holds it back, which lines to change. Exit "
+      "code "
+      "0, or 10 when it does not fit",
+      "meshwright check pretrain.sh --cluster h100-80gb-sxm --devices 64\n  meshwright check plan.json --markdown --against before.json");
+  CheckOptions& check = values.check;
+  command->add_option("subject", check.subject.recipe, "Plan file, run folder, or file or folder that import reads")->required();
+  declare_beside(command, check.subject);
+  command->add_option("--memory-limit", check.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
+  command->add_option("--risk", check.risk, "Chance to run out of memory up to which a change is offered")->capture_default_str();
+  command->add_option("--budget", check.budget, "Ends the search for the best plan after that time, with its gap; as Ctrl-C")
+      ->capture_default_str();
+  command->add_option("--why", check.why, "memory: what the fullest rank holds at its peak, to the tensor")->check(one_of({"memory"}));
+  command->add_option("--against", check.against, "An earlier one (anything that check reads, or its --json): what changed since");
+  command->add_flag("--markdown", check.markdown, "As Markdown, to post");
+}
+
+void declare_diff(CLI::App& app, Values& values) {
+  CLI::App* command = add_command(app, values, "diff", "Two plans or configurations: settings that differ, time and memory by cause",
+                                  "meshwright diff before.json after.json");
+  command->add_option("before", values.diff.before, "Plan file, run folder, or file or folder that import reads")->required();
+  command->add_option("now", values.diff.now, "Likewise")->required();
+  declare_beside(command, values.diff.given);
+  command->add_flag("--markdown", values.diff.markdown, "As Markdown, to post");
 }
 
 void split_fixed(Values& values) {
+  std::vector<planner::Argument> axes;
   for (const std::string& text : values.fixed) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      throw CLI::ValidationError("--fix", "'" + text + "' is not axis=value, for example tensor=4");
-    if (!values.plan.fixed.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
-      throw CLI::ValidationError("--fix", text.substr(0, equals) + " is fixed twice; keep one");
+    const std::vector<planner::Argument> said = planner::axes_said(text);
+    if (said.empty())
+      throw CLI::ValidationError("--fix",
+                                 "'" + text + "' is not axis=value, for example tensor=4 (or tp=4), and no word like 1F1B or zero3");
+    for (const planner::Argument& one : said)
+      if (std::find(axes.begin(), axes.end(), one) == axes.end()) axes.push_back(one);
   }
+  planner::settle_shards(axes);
+  for (const planner::Argument& one : axes)
+    if (!values.plan.fixed.emplace(one.name, one.value).second) throw CLI::ValidationError("--fix", one.name + " is fixed twice; keep one");
 }
 
 Invocation choose(const CLI::App& app, Values& values) {
@@ -360,6 +408,8 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "validate") return {values.validate, values.json};
   if (name == "export") return {values.exported, values.json};
   if (name == "import") return {values.imported, values.json};
+  if (name == "check") return {values.check, values.json};
+  if (name == "diff") return {values.diff, values.json};
   return {values.calibrate, values.json};
 }
 
@@ -403,7 +453,7 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
   app.require_subcommand(1);
   Values values;
   for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare,
-                             declare_calibrate, declare_validate, declare_export, declare_import})
+                             declare_calibrate, declare_validate, declare_export, declare_import, declare_check, declare_diff})
     declare(app, values);
   if (argc == 3 && std::string_view(argv[1]) == "--describe")
     if (const std::optional<std::string> text = described(app, argv[2])) {

@@ -28,7 +28,8 @@ struct PlanOptions {
   std::int32_t top = 5, threads = 0;         // threads 0: all cores
   std::int64_t vocabulary_multiple = 128;
   bool runnable = false, offload = false;
-  std::string program;  // that shall perform the plan: a name of sim::all_programs(); empty: any
+  bool why = false, all = false;  // more than one screen: what is left out; the Pareto front and every column
+  std::string program;            // that shall perform the plan: a name of sim::all_programs(); empty: any
   double learning_rate = 3e-4;
   std::int64_t checkpoint_interval = 0;
   std::uint64_t seed = 1;
@@ -88,6 +89,18 @@ struct ImportOptions {
   std::vector<std::string> given;                                               // NAME=value, of a script's variables
 };
 
+struct CheckOptions {
+  ImportOptions subject;                                                 // its recipe: what is checked; the rest is given beside it
+  std::string memory_limit, risk = "5 %", budget = "20s", why, against;  // why: memory; against: an earlier one
+  bool markdown = false;
+};
+
+struct DiffOptions {
+  ImportOptions given;  // beside both
+  std::string before, now;
+  bool markdown = false;
+};
+
 struct CompareOptions {
   std::string run, cluster;  // cluster: priced by it instead of the plan's own; empty: the plan's
   std::string timeline;      // both steps in one file; empty: none
@@ -109,7 +122,7 @@ struct ValidateOptions {
 
 struct Invocation {
   std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions, ValidateOptions,
-               ExportOptions, ImportOptions>
+               ExportOptions, ImportOptions, CheckOptions, DiffOptions>
       options;
   bool json = false;  // one document on stdout, everything else on stderr
 };

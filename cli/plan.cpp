@@ -2,9 +2,7 @@
 #include <tbb/global_control.h>
 
 #include <atomic>
-#include <chrono>
 #include <optional>
-#include <thread>
 
 #include "cli/commands.h"
 #include "cli/documents_json.h"
@@ -12,7 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/outputs.h"
 #include "cli/plan_request.h"
-#include "cli/plan_text.h"
+#include "cli/plan_screen.h"
 #include "cli/progress.h"
 #include "sim/model/config_notes.h"
 #include "sim/units/unit_text.h"
@@ -26,20 +24,6 @@ std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::
   asked.model = request.model, asked.workload = request.workload;
   for (sim::Violation& note : sim::notes(asked)) found.push_back(std::move(note));
   return found;
-}
-
-constexpr auto kGlance = std::chrono::milliseconds(10);
-
-// Sets the flag when the time is up, or Ctrl-C comes.
-std::jthread stopping_watch(const PlanOptions& options, std::atomic<bool>& stop) {
-  using Clock = std::chrono::steady_clock;
-  const auto budget = options.budget.empty() ? std::optional<sim::Seconds>() : sim::parse_duration(options.budget);
-  return std::jthread([&stop, budget, begin = Clock::now()](const std::stop_token& done) {
-    while (!done.stop_requested() && !stop) {
-      if (interrupted() || (budget && Clock::now() - begin >= std::chrono::duration<double>(budget->count()))) stop = true;
-      std::this_thread::sleep_for(kGlance);
-    }
-  });
 }
 
 std::string found_so_far(const planner::SearchProgress& now) {
@@ -59,7 +43,7 @@ int run(const PlanOptions& options, const Console& console) {
   Progress progress("plan: candidate");
   std::atomic<bool> stop{false};
   if (interrupted()) stop = true;
-  const std::jthread watch = stopping_watch(options, stop);
+  const std::jthread watch = stop_when_over(budget_of(options.budget), stop);
   const planner::SearchResult result = planner::search(
       request,
       [&](planner::SearchProgress now) {
@@ -74,12 +58,13 @@ int run(const PlanOptions& options, const Console& console) {
   const bool found = !result.ranked.empty();
   const std::vector<sim::Violation> notes = notes_of(options, request);
   console.note(notes);
-  if (found) sim::save_plan(result.ranked.front().plan, options.output);
-  const std::string last = found  ? fmt::format("Plan 1 is in {}", options.output)
-                           : stop ? "No plan was found in that time; give it more with --budget."
-                                  : "No plan is feasible; each family above says why, and what would help.";
-  console.result(search_text(request, result, console) + last, [&] { return search_document(options, result, notes); });
-  if (interrupted()) console.say("interrupted: the best plan so far was written");
+  if (found && !options.output.empty()) sim::save_plan(result.ranked.front().plan, options.output);
+  std::string last = stop ? "No plan was found in that time; give it more with --budget."
+                          : "No plan is feasible; each family above says why, and what would help.";
+  if (found) last = options.output.empty() ? "" : fmt::format("Plan 1 is in {}", options.output);
+  const std::string text = options.all ? search_text(request, result, console) : plan_screen(options, request, result, console) + "\n";
+  console.result(text + last, [&] { return search_document(options, result, notes); });
+  if (interrupted()) console.say(options.output.empty() ? "interrupted" : "interrupted: the best plan so far was written");
   return interrupted() ? kInterrupted : found ? kSuccess : kNoFeasiblePlan;
 }
 

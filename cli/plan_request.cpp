@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "planner/constraints.h"
+#include "planner/plan_candidate.h"
 #include "sim/recipe/recipe.h"
 #include "sim/units/input_error.h"
 #include "sim/units/near_name.h"
@@ -59,6 +60,15 @@ Violations why_not(const sim::ParallelPlan& plan, bool by_worker, const sim::Pro
   return found;
 }
 
+// What no layout mends: the network, or its numbers. Asked of one device, where nothing is cut.
+void require_sayable(const PlanOptions& options, const planner::SearchRequest& request, const sim::Program& program) {
+  planner::SearchRequest solo = request;
+  solo.cluster.devices = 1;
+  Violations found = sim::why_not_for(program, planner::make_plan(solo, {}));
+  std::erase_if(found, [](const sim::Violation& one) { return !one.where.starts_with("/model") && !one.where.starts_with("/workload"); });
+  if (!found.empty()) throw sim::InputError(fmt::format("{}, for {}", options.model, program.title), found);
+}
+
 // In as many digits as it has: of 3e-4 it is 3e-05, not 2.9999999999999997e-05.
 double a_tenth(double number) { return std::stod(fmt::format("{:.15g}", number / 10)); }
 
@@ -73,7 +83,32 @@ double share_of(const std::string& option, const std::string& text, Violations& 
   return 0;
 }
 
+void take_limits(const PlanOptions& options, planner::SearchRequest& request, Violations& violations) {
+  request.risk = share_of("--risk", options.risk, violations);
+  request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
+}
+
+void judge_budget(const std::string& budget, Violations& violations) {
+  if (!budget.empty() && !sim::parse_duration(budget))
+    violations.push_back({"--budget", "'" + budget + "' is no time", "write it like \"1s\" or \"5 min\""});
+}
+
 }  // namespace
+
+void take_limits(const std::string& memory_limit, const std::string& risk, planner::SearchRequest& request) {
+  Violations violations;
+  PlanOptions options;
+  options.memory_limit = memory_limit, options.risk = risk;
+  take_limits(options, request, violations);
+  if (!violations.empty()) throw sim::InputError("", violations);
+}
+
+std::optional<sim::Seconds> budget_of(const std::string& text) {
+  Violations violations;
+  judge_budget(text, violations);
+  if (!violations.empty()) throw sim::InputError("", violations);
+  return text.empty() ? std::nullopt : sim::parse_duration(text);
+}
 
 planner::SearchRequest search_request(const PlanOptions& options) {
   Violations violations;
@@ -90,11 +125,9 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   request.model.adapters = sim::parse_adapters(options.adapters, wrong);
   for (const sim::Violation& one : wrong.empty() ? sim::adapter_violations(request.model) : wrong)
     violations.push_back({"--adapters", (wrong.empty() ? "" : "'" + one.where + "' ") + one.problem, one.remedy});
-  request.risk = share_of("--risk", options.risk, violations);
+  take_limits(options, request, violations);
   request.gap = share_of("--gap", options.gap, violations);
-  if (!options.budget.empty() && !sim::parse_duration(options.budget))
-    violations.push_back({"--budget", "'" + options.budget + "' is no time", "write it like \"1s\" or \"5 min\""});
-  request.memory_limit = planner::memory_limit_of({.where = "--memory-limit", .value = options.memory_limit}, violations);
+  judge_budget(options.budget, violations);
   if (!(options.learning_rate > 0) || options.learning_rate > 1e6)
     violations.push_back(
         {"--learning-rate", fmt::format("is {}, which is no number above 0 and up to 1e6", options.learning_rate), "try 3e-4"});
@@ -109,6 +142,7 @@ planner::SearchRequest search_request(const PlanOptions& options) {
   if (program != nullptr) {
     if (options.software.empty()) sim::take_software(*program, request.cluster);
     request.habits = [program](sim::ParallelPlan& plan) { sim::take_habits(*program, plan); };
+    require_sayable(options, request, *program);
   }
   request.offload = options.offload;
   request.training.learning_rate = options.learning_rate;

@@ -8,4 +8,8 @@ namespace cli {
 
 planner::SearchRequest search_request(const PlanOptions& options);  // throws sim::InputError
 
+// The options of --memory-limit and --risk into the request; throws sim::InputError.
+void take_limits(const std::string& memory_limit, const std::string& risk, planner::SearchRequest& request);
+std::optional<sim::Seconds> budget_of(const std::string& text);  // empty: none; throws sim::InputError
+
 }  // namespace cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/report.h"
 #include "cli/table.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/gradient_lifetime.h"
@@ -18,6 +19,7 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr std::size_t kShownOfFront = 8;
+constexpr double kNoGap = 0.0005;  // what rounds to 0.0 %
 
 std::string recompute_name(const sim::ParallelPlan& plan) {
   return std::string(sim::kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
@@ -134,15 +136,6 @@ Row cells(std::size_t number, const planner::RankedPlan& ranked) {
           ranked.why_not_best};
 }
 
-std::string ranking(const std::vector<planner::RankedPlan>& plans) {
-  std::vector<Row> rows{header()};
-  for (const planner::RankedPlan& plan : plans) rows.push_back(cells(rows.size(), plan));
-  std::vector<const sim::ParallelPlan*> shown;
-  for (const planner::RankedPlan& plan : plans) shown.push_back(&plan.plan);
-  add_rare_columns(rows, shown);
-  return table_text(rows);
-}
-
 // The fastest, the leanest, and evenly spread ones between; without reasons, which compare with the best alone.
 std::string front(const std::vector<planner::RankedPlan>& plans) {
   std::vector<Row> rows{header()};
@@ -167,8 +160,31 @@ std::string aside(const planner::RankedPlan& risky, bool has_best) {
                      risky.why_not_best);
 }
 
+std::string title(const planner::SearchRequest& request) {
+  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}; speed of {}\n", request.model.model_type, request.cluster.devices,
+                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
+                     sim::to_text(request.workload.precision), sim::whose_speed(request.cluster).program);
+}
+
+std::string doubt(const sim::ParallelPlan& plan) {
+  const sim::PredictionInterval interval = sim::prediction_interval(plan);
+  return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width,
+                     interval.basis);
+}
+
+}  // namespace
+
+std::vector<Row> ranking_rows(const std::vector<planner::RankedPlan>& plans) {
+  std::vector<Row> rows{header()};
+  for (const planner::RankedPlan& plan : plans) rows.push_back(cells(rows.size(), plan));
+  std::vector<const sim::ParallelPlan*> shown;
+  for (const planner::RankedPlan& plan : plans) shown.push_back(&plan.plan);
+  add_rare_columns(rows, shown);
+  return rows;
+}
+
 // Families that are out for one reason but for its numbers are one line: "tensor=3 and 8 more".
-std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
+std::vector<Row> exclusion_rows(const std::vector<planner::Exclusion>& excluded) {
   struct Like {
     const planner::Exclusion* first;
     std::int64_t candidates = 0;
@@ -188,30 +204,26 @@ std::string exclusions(const std::vector<planner::Exclusion>& excluded) {
     rows.push_back({one.family + (like.more == 0 ? "" : fmt::format(" and {} more", like.more)), std::to_string(like.candidates), one.code,
                     one.reason + (one.nearest_fix.empty() ? "" : "; nearest fix: " + one.nearest_fix)});
   }
-  return table_text(rows);
+  return rows;
 }
 
-std::string title(const planner::SearchRequest& request) {
-  return fmt::format("{} on {} x {}: sequence {}, global batch {}, {}; speed of {}\n", request.model.model_type, request.cluster.devices,
-                     request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
-                     sim::to_text(request.workload.precision), sim::whose_speed(request.cluster).program);
-}
+std::string margin_text(double gap) { return gap < kNoGap ? "" : fmt::format("more than {} ", sim::percent(1 - 1 / (1 + gap))); }
 
-std::string doubt(const sim::ParallelPlan& plan) {
-  const sim::PredictionInterval interval = sim::prediction_interval(plan);
-  return fmt::format("Four of five measured steps lie within {:.0f} % of such predictions: {}\n", 100 * interval.half_width,
-                     interval.basis);
+std::string proof_in_short(const planner::SearchResult& result) {
+  const std::string judged = fmt::format("{} plans judged, {} simulated", grouped(result.candidates), grouped(result.simulated));
+  if (result.ranked.empty()) return judged + (result.open > 0 ? fmt::format(", {} not yet", grouped(result.open)) : "");
+  if (!result.gap) return fmt::format("{}; {} are left, nothing is proven", judged, grouped(result.open));
+  return fmt::format("{}: no plan is {}faster{}", judged, margin_text(*result.gap),
+                     result.open > 0 ? fmt::format(" ({} are left)", grouped(result.open)) : "");
 }
-
-}  // namespace
 
 std::string search_text(const planner::SearchRequest& request, const planner::SearchResult& result, const Console& console) {
   std::string text = console.heading(title(request));
   if (!result.ranked.empty())
-    text += "\n" + console.heading("Best plans") + "\n" + ranking(result.ranked) + doubt(result.ranked.front().plan);
+    text += "\n" + console.heading("Best plans") + "\n" + table_text(ranking_rows(result.ranked)) + doubt(result.ranked.front().plan);
   for (const planner::RankedPlan& risky : result.risky) text += aside(risky, !result.ranked.empty());
   if (result.pareto.size() > 1) text += "\n" + console.heading("Pareto front: step time against memory") + "\n" + front(result.pareto);
-  if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + exclusions(result.excluded);
+  if (!result.excluded.empty()) text += "\n" + console.heading("Left out") + "\n" + table_text(exclusion_rows(result.excluded));
   return text + fmt::format("\n{} candidates: {} infeasible, {} over memory, {} too risky, {} cannot win, {} simulated. {}\n",
                             result.candidates, result.infeasible, result.pruned_memory, result.pruned_risk, result.pruned_bound,
                             result.simulated, result.proof);

@@ -1,6 +1,7 @@
 #include "planner/explanation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -15,6 +16,8 @@ namespace {
 using sim::Bytes;
 using sim::SimTime;
 using sim::to_text;
+
+constexpr std::size_t kAsked = 64;  // members of a family that are refused, for their reasons
 
 struct Family {
   std::vector<Argument> axes;  // {"tensor", "1"}, {"chunks", "26..46"}
@@ -198,14 +201,23 @@ std::string Families::fix_outside(std::size_t candidate) {
   return "";
 }
 
-// Of a legal plan what the program it is for cannot, of another the rule that it breaks.
+// Of the member that is nearest to being allowed: of a legal plan what the program it is for cannot, of another the rule that it breaks.
 Exclusion Families::explain_refused(const Family& family) {
-  const std::size_t refused = *std::find_if(family.members.begin(), family.members.end(), [&](std::size_t at) { return is_refused(at); });
-  const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[refused]);
-  const bool illegal = judged_.judgements[refused].verdict == Verdict::Illegal;
-  const sim::Violation violation = (illegal ? sim::violations(plan) : judged_.request.why_not(plan)).front();
+  std::vector<std::size_t> refused;
+  std::copy_if(family.members.begin(), family.members.end(), std::back_inserter(refused), [&](std::size_t at) { return is_refused(at); });
+  std::vector<sim::Violation> fewest;
+  bool is_illegal = false;
+  const std::size_t step = 1 + refused.size() / kAsked;
+  for (std::size_t at = 0; at < refused.size() && fewest.size() != 1; at += step) {
+    const sim::ParallelPlan plan = evaluator_.plan(judged_.candidates[refused[at]]);
+    const bool illegal = judged_.judgements[refused[at]].verdict == Verdict::Illegal;
+    std::vector<sim::Violation> found = illegal ? sim::violations(plan) : judged_.request.why_not(plan);
+    if (fewest.empty() || found.size() < fewest.size()) fewest = std::move(found), is_illegal = illegal;
+  }
+  const sim::Violation& violation = fewest.front();
   return exclude(to_text(family.axes),
-                 {illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}}, violation.remedy);
+                 {is_illegal ? "shape.rule" : "not_runnable", {{"where", violation.where}, {"problem", violation.problem}}},
+                 violation.remedy);
 }
 
 Exclusion Families::explain_too_large(const Family& family) {

@@ -1,8 +1,10 @@
 #include "sim/cost/prediction_interval.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/clock/behavior.h"
+#include "sim/clock/spread.h"
 #include "sim/cost/modelled_kernels.h"
 
 namespace sim {
@@ -37,6 +39,11 @@ PredictionInterval prediction_interval(const ParallelPlan& plan) {
   interval.half_width = std::hypot(std::hypot(interval.half_width, context, experts), latent,
                                    std::hypot(windows, adapters, has_host ? known.novel_offload : 0));
   return interval;
+}
+
+double chance_faster(const PredictedStep& step, const PredictedStep& than) {
+  const double wider = std::max(prediction_interval(step.plan).half_width, prediction_interval(than.plan).half_width);
+  return 1 - chance_above(FourOfFive{step.time.count() / (1 + wider), step.time.count() * (1 + wider)}, than.time.count());
 }
 
 }  // namespace sim

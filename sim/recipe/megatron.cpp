@@ -37,13 +37,14 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   const RopeScaling& rope = model.rope_scaling;
   const bool is_llama =
       rope.kind == RopeScalingKind::Llama3 && rope.low_frequency == 1 && rope.high_frequency == 4 && rope.original_positions == 8192;
-  judgement.refuse(rope.kind != RopeScalingKind::None && !is_llama, "/model/rope_scaling",
+  judgement.refuse(rope.kind != RopeScalingKind::None && !is_llama && !is_yarn_of_megatron(model), "/model/rope_scaling",
                    fmt::format("{} with these numbers has no arguments", kRopeScalingNames[static_cast<std::size_t>(rope.kind)]),
                    "export to another program");
   judgement.note(model.embedding_dropout != model.residual_dropout, "/model/embd_pdrop",
                  "embeddings have the dropout of hidden states there", "make both equal");
   for (const ModelWord& word : model_words())
-    judgement.refuse(word.stands_in(model), "/model", fmt::format("has {}, which is not written", word.what), "export to another program");
+    judgement.refuse(word.stands_in(model) && word.name != "groups", "/model", fmt::format("has {}, which is not written", word.what),
+                     "export to another program");
   if (model.experts) refuse_experts(*model.experts, judgement);
 }
 
@@ -246,6 +247,7 @@ const Program kMegatron = {
                  .loss_scale_window = 1000},
     .network = megatron_network,
     .software = "megatron-core-2025",
+    .option = "--",
     .habits = megatron_habits};
 
 }  // namespace sim

@@ -93,6 +93,7 @@ bool is_overlapped(const ParallelPlan& plan) { return plan.bucket_size.value() <
 bool is_stretched(const ParallelPlan& plan) { return plan.model.rope_scaling.kind == RopeScalingKind::Llama3; }
 
 Written latent_size(const ParallelPlan& p, std::int64_t size) { return written_if(has_latent(p) && size > 0, std::to_string(size)); }
+Written of_yarn(const ParallelPlan& p, double number) { return is_yarn_of_megatron(p.model) ? written_number(number) : Written(); }
 template <typename Write>
 Written of_experts(const ParallelPlan& p, Write write) {
   return p.model.experts ? write(*p.model.experts) : Written();
@@ -238,6 +239,18 @@ constexpr Field kFields[] = {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.scaling != 1, fmt::format("{}", e.scaling)); });
      },
      number_of_the_model},
+    {"moe-router-num-groups", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.groups > 1, std::to_string(e.groups)); });
+     },
+     count_of_the_model},
+    {"moe-router-group-topk", "",
+     [](const ParallelPlan& p) {
+       return of_experts(p, [](const ExpertForm& e) { return written_if(e.groups > 1, std::to_string(e.group_topk)); });
+     },
+     count_of_the_model},
+    {"moe-router-enable-expert-bias", "",
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.score_correction); }); }, of_the_model},
     {"moe-router-load-balancing-type", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return Written(e.balance_loss > 0 ? "aux_loss" : "none"); });
@@ -272,6 +285,11 @@ constexpr Field kFields[] = {
     {"rotary-base", "",
      [](const ParallelPlan& p) { return written_if(p.model.position == Position::Rotary, fmt::format("{:.0f}", p.model.rope_theta)); },
      of_the_model},
+    {"rope-type", "", [](const ParallelPlan& p) { return written_if(has_latent(p), is_yarn_of_megatron(p.model) ? "yarn" : "rope"); },
+     of_the_model},
+    {"rotary-scaling-factor", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.factor); }, number_of_the_model},
+    {"mscale", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale); }, number_of_the_model},
+    {"mscale-all-dim", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale_all_dim); }, number_of_the_model},
     {"use-rope-scaling", "", [](const ParallelPlan& p) { return written_flag(is_stretched(p)); },
      [](const Value& v, Draft&) { v.note("positions are stretched", "time and memory are the same; give --model to keep them"); }},
     {"rope-scaling-factor", "", [](const ParallelPlan& p) { return written_if(is_stretched(p), fmt::format("{}", p.model.rope_scaling.factor)); },

@@ -118,10 +118,15 @@ ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
   form.score = word_of(draft, "moe-router-score-function", "softmax") == "sigmoid" ? RouterScore::Sigmoid : RouterScore::Softmax;
   form.renormalised = form.score == RouterScore::Sigmoid ? form.topk > 1 : said(draft, "moe-router-pre-softmax") == nullptr;
   form.scaling = number_of(draft, "moe-router-topk-scaling-factor", 1);
+  form.groups = size_of(draft, "moe-router-num-groups", 1);
+  form.group_topk = size_of(draft, "moe-router-group-topk", 1);
+  form.score_correction = said(draft, "moe-router-enable-expert-bias") != nullptr;
   if (word_of(draft, "moe-router-load-balancing-type", "aux_loss").find("aux_loss") != std::string::npos)
     form.balance_loss = number_of(draft, "moe-aux-loss-coeff", 0);
   return form;
 }
+
+RopeScaling yarn_of_megatron() { return {.kind = RopeScalingKind::Yarn, .original_positions = 4096}; }
 
 void read_latent(Draft& draft, ModelConfig& model) {
   AttentionForm& form = model.attention;
@@ -133,6 +138,12 @@ void read_latent(Draft& draft, ModelConfig& model) {
   form.v_dim = size_of(draft, "v-head-dim", 128);
   model.kv_heads = model.heads;
   model.head_dim = (form.key_width() + form.v_dim) / 2;
+  const double factor = number_of(draft, "rotary-scaling-factor", 1);
+  if (word_of(draft, "rope-type", "yarn") != "yarn" || factor == 1) return;
+  model.rope_scaling = yarn_of_megatron();
+  model.rope_scaling.factor = factor;
+  model.rope_scaling.mscale = number_of(draft, "mscale", 1);
+  model.rope_scaling.mscale_all_dim = number_of(draft, "mscale-all-dim", 0);
 }
 
 void read_form(Draft& draft, ModelConfig& model) {
@@ -184,6 +195,13 @@ ModelConfig partial(Draft& draft, const ModelConfig& model) {
 }
 
 }  // namespace
+
+bool is_yarn_of_megatron(const ModelConfig& model) {
+  const RopeScaling& own = model.rope_scaling;
+  RopeScaling there = yarn_of_megatron();
+  there.factor = own.factor, there.mscale = own.mscale, there.mscale_all_dim = own.mscale_all_dim;
+  return model.attention.kind == AttentionKind::Latent && own == there;
+}
 
 std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context) {
   ModelConfig model;

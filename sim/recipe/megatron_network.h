@@ -5,6 +5,9 @@
 
 namespace sim {
 
+// Latent attention turns by YaRN there; beside factor and scales its numbers have no arguments and are those of DeepSeek (MLATransformerConfig of megatron-core).
+bool is_yarn_of_megatron(const ModelConfig& model);
+
 std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context);
 
 inline bool is_by_megatron_fsdp(const ParallelPlan& plan) { return plan.zero_stage >= 2; }

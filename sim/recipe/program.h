@@ -51,6 +51,7 @@ struct Program {
   TrainingSettings training{};        // its defaults
   std::optional<ModelConfig> (*network)(Draft&, const RecipeContext&) = nullptr;  // as the file says it; nothing: it names none
   std::string_view software = {};           // profile in profiles/software: what it keeps, overlaps and costs
+  std::string_view option = {};             // in front of a key where people write it: "--"
   void (*habits)(ParallelPlan&) = nullptr;  // what it does whatever a plan says: types, buffers; null: nothing
 };
 

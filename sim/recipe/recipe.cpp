@@ -108,6 +108,23 @@ void take_software(const Program& program, Cluster& cluster) {
     cluster.software = load_software(std::string(program.software));
 }
 
+std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after) {
+  std::vector<ChangedSetting> changed;
+  for (const Field& field : program.fields) {
+    if (field.write == nullptr) continue;
+    const std::string was = field.write(before).value_or(""), is = field.write(after).value_or("");
+    if (was != is) changed.push_back({std::string(program.option) + std::string(field.key), was, is});
+  }
+  return changed;
+}
+
+std::string to_text(const ChangedSetting& change) {
+  const auto said = [&](const std::string& value) { return value == "true" ? change.key : change.key + " " + value; };
+  if (change.before.empty()) return "add " + said(change.after);
+  if (change.after.empty()) return "remove " + change.key;
+  return fmt::format("{} {} -> {}", change.key, change.before, change.after);
+}
+
 Recipe make_recipe(const Program& program, const ParallelPlan& plan) {
   Judgement judgement = judged(program, plan);
   Recipe recipe{std::move(judgement.refused), std::move(judgement.notes), {}};

@@ -29,6 +29,13 @@ Recipe make_recipe(const Program& program, const ParallelPlan& plan);
 // Into a folder, which is made. Throws InputError, naming the plan's file: all that is refused; or what the disk says.
 Recipe export_recipe(const Program& program, const ParallelPlan& plan, const std::string& folder);
 
+// What changes in the file when the plan does, in the program's own words: "--tensor-model-parallel-size 8 -> 4". Empty: a value that is not there.
+struct ChangedSetting {
+  std::string key, before, after;
+};
+std::vector<ChangedSetting> changed_settings(const Program& program, const ParallelPlan& before, const ParallelPlan& after);
+std::string to_text(const ChangedSetting& change);
+
 struct ImportedPlan {
   ParallelPlan plan;
   const Program* program = nullptr;

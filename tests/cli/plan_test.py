@@ -9,12 +9,27 @@ class Plan(program.ProgramTest):
         plan = self.folder / "plan.json"
         text = self.run_program("plan", *program.SMALL, "--top", "3", "-o", plan).stdout
         self.assertIn("Best plans", text)
-        self.assertIn("candidates:", text)
+        self.assertIn("plans judged", text)
+        self.assertLessEqual(max(map(len, text.splitlines()[:-1])), 100)
+        self.assertLessEqual(len(text.splitlines()), 40)
+        self.assertNotIn("Left out", text)
+        self.assertIn("Left out", self.run_program("plan", *program.SMALL, "--why").stdout)  # and writes nothing
+        self.assertIn("candidates:", self.run_program("plan", *program.SMALL, "--all").stdout)
         self.assertEqual(json.loads(plan.read_text())["format"], "meshwright.plan/1")
 
     def test_fix_is_kept(self):
         plan = json.loads(self.make_plan("--fix", "tensor=2", "--fix", "pipeline=2").read_text())
         self.assertEqual((plan["mesh"]["tensor"], plan["mesh"]["pipeline"]), (2, 2))
+
+    def test_fix_takes_what_people_say(self):
+        plan = json.loads(self.make_plan("--fix", "tp=2", "--fix", "pp=2", "--fix", "1F1B").read_text())
+        self.assertEqual((plan["mesh"]["tensor"], plan["mesh"]["pipeline"], plan["schedule"]), (2, 2, "1f1b"))
+        sharded = json.loads(self.make_plan("--fix", "dp_shard=4", name="sharded.json").read_text())
+        self.assertEqual((sharded["mesh"]["data"], sharded["zero_stage"]), (4, 3))
+
+    def test_a_network_that_a_program_cannot_say_is_refused_before_the_search(self):
+        error = self.document("plan", "--model", program.ROOT / "tests/sim/model/configs/qwen3-30b-a3b.json", *program.SMALL[2:], "--for", "megatron", expect=30)["error"]
+        self.assertIn("norms of queries and keys", error["violations"][0]["problem"])
 
     def test_nothing_fits(self):
         plan = self.folder / "plan.json"

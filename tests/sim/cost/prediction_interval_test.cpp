@@ -43,6 +43,15 @@ TEST(PredictionInterval, FormsThatNoRunHasWidenIt) {
   EXPECT_GT(prediction_interval(host).half_width, prediction_interval(host.cluster).half_width);
 }
 
+TEST(PredictionInterval, AnOrderIsAsSureAsTheGapIsWide) {
+  const ParallelPlan plan = testing::tiny_plan({.data = 2});
+  const auto chance = [&](double step, double than) { return chance_faster({plan, Seconds(step)}, {plan, Seconds(than)}); };
+  EXPECT_NEAR(chance(1, 1), 0.5, 1e-9);
+  EXPECT_NEAR(chance(1, 1 + prediction_interval(plan).half_width), 0.9, 1e-3);  // the upper end of four of five
+  EXPECT_NEAR(chance(1, 1.1) + chance(1.1, 1), 1, 1e-9);
+  EXPECT_GT(chance(1, 1.2), chance(1, 1.1));
+}
+
 TEST(PredictionInterval, HoldsThePrediction) {
   const PredictionInterval narrow{0.1, ""}, wide{2.0, ""};
   EXPECT_DOUBLE_EQ(narrow.low(Seconds(10)).count(), 9);

@@ -64,6 +64,25 @@ TEST(MegatronNetwork, Latent) {
                                         {"v-head-dim", "16"}});
   EXPECT_EQ(model.attention.kind, AttentionKind::Latent);
   EXPECT_EQ(model.head_dim, 20);
+  EXPECT_EQ(model.rope_scaling.kind, RopeScalingKind::None);
+}
+
+// DeepSeek-V3's own numbers leave and come back; others are refused with what they are.
+TEST(MegatronNetwork, LatentTurnsByYarn) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4});
+  plan.model = load_model_config("tests/sim/model/configs/deepseek-v3.json");
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text,
+              ::testing::AllOf(HasSubstr("--rope-type yarn"), HasSubstr("--rotary-scaling-factor 40"), HasSubstr("--mscale-all-dim 1")));
+  const ModelConfig read = network_of({{"multi-latent-attention", "true"},
+                                       {"kv-lora-rank", "512"},
+                                       {"rope-type", "yarn"},
+                                       {"rotary-scaling-factor", "40"},
+                                       {"mscale-all-dim", "1.0"}});
+  EXPECT_EQ(read.rope_scaling, plan.model.rope_scaling);
+  plan.model.rope_scaling.beta_fast = 16;
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/model/rope_scaling: yarn with these numbers"));
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+// One screen about a plan, in whatever words it comes: whether it fits, what it costs, what holds it back, and the lines to change.
+#include <atomic>
+#include <optional>
+
+#include "cli/check_text.h"
+#include "cli/commands.h"
+#include "cli/documents_json.h"
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/plan_request.h"
+#include "cli/progress.h"
+
+namespace cli {
+namespace {
+
+planner::SearchRequest request_of(const Subject& subject, const CheckOptions& options) {
+  planner::SearchRequest request = planner::request_like(subject.plan);
+  take_limits(options.memory_limit, options.risk, request);
+  request.top = 1;
+  if (const sim::Program* program = subject.program) {
+    request.why_not = [program](const sim::ParallelPlan& plan) { return sim::why_not_for(*program, plan); };
+    request.habits = [own = request.habits, program](sim::ParallelPlan& plan) {
+      own(plan);
+      sim::take_habits(*program, plan);
+    };
+  }
+  return request;
+}
+
+planner::SearchResult search_for_best(const planner::SearchRequest& request, const std::string& budget) {
+  std::atomic<bool> stop{interrupted().load()};
+  const std::jthread watch = stop_when_over(budget_of(budget), stop);
+  Progress progress("check: candidate");
+  return planner::search(
+      request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = ""}); }, &stop);
+}
+
+}  // namespace
+
+int run(const CheckOptions& options, const Console& console) {
+  Subject subject = load_subject(options.subject);
+  console.note(sim::notes(subject.plan));
+  const planner::SearchRequest request = request_of(subject, options);
+  const sim::Bytes limit = request.memory_limit.value_or(sim::usable_memory(subject.plan.cluster));
+  CheckResult check;
+  check.now = checked(std::move(subject), limit);
+  check.to_the_tensor = options.why == "memory";
+  check.fits = check.now.result.host_fits && check.now.result.peak_memory <= limit;
+  if (!options.against.empty()) {
+    ImportOptions before = options.subject;
+    before.recipe = options.against;
+    check.before = checked(load_subject(before), limit);
+  }
+  check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
+  check.search = search_for_best(request, options.budget);
+  const Report report = check_report(check);
+  console.result(options.markdown ? markdown_text(report) : screen_text(report, console), [&] { return check_document(check); });
+  if (interrupted()) return kInterrupted;
+  return check.fits ? kSuccess : kNoFeasiblePlan;
+}
+
+}  // namespace cli

@@ -1,0 +1,244 @@
+#include "cli/check_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/plan_text.h"
+#include "cli/simulation_text.h"
+#include "sim/cluster/whose_speed.h"
+#include "sim/cost/memory_interval.h"
+#include "sim/cost/prediction_interval.h"
+#include "sim/plan/plan_fields.h"
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kShownTensors = 16, kShownTold = 3, kShownKinds = 2, kShownLines = 6;
+constexpr std::size_t kLongest = 30;   // characters of a value
+constexpr double kWorthALine = 0.002;  // of the step
+
+sim::Seconds step_of(const sim::SimulationResult& result) { return sim::to_seconds(result.step_time); }
+std::string change_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+std::string change_of(sim::Seconds before, sim::Seconds now) { return change_percent(now / before - 1); }
+
+std::string time_text(sim::Seconds time) { return time.count() == 0 ? "-" : sim::to_text(time); }
+std::string chance_text(double chance) { return chance > 0.99 ? "> 99 %" : fmt::format("{:.0f} %", 100 * chance); }
+// Values as long as the pipeline: --json has them whole.
+std::string elided(const std::string& text) { return text.size() <= kLongest ? text : text.substr(0, kLongest - 3) + "..."; }
+
+std::string interval_text(const sim::ParallelPlan& plan, sim::Seconds step) {
+  const sim::PredictionInterval interval = sim::prediction_interval(plan);
+  return fmt::format("{}   four of five between {} and {}: {}", sim::to_text(step), sim::to_text(interval.low(step)),
+                     sim::to_text(interval.high(step)), interval.basis);
+}
+
+std::string title_of(const Subject& subject) {
+  const sim::ParallelPlan& plan = subject.plan;
+  return fmt::format("{}: {} on {} x {}, sequence {}, global batch {}, {}", subject.path, plan.model.model_type, plan.cluster.devices,
+                     plan.cluster.hardware.name, plan.workload.sequence, plan.workload.global_batch, sim::to_text(plan.workload.precision));
+}
+
+std::string verdict_of(const CheckResult& check) {
+  const sim::SimulationResult& result = check.now.result;
+  const char* const verdict = !check.fits ? (result.host_fits ? "DOES NOT FIT" : "DOES NOT FIT the host") : "fits";
+  return fmt::format("{} of {} on stage {}: {}; chance to run out of memory {}", sim::to_text(result.peak_memory),
+                     sim::to_text(check.now.limit), sim::fullest_device(result)->stage.value(), verdict,
+                     sim::percent(check.now.out_of_memory_chance));
+}
+
+Section figures(const CheckResult& check) {
+  const sim::ParallelPlan& plan = check.now.subject.plan;
+  const sim::SimulationResult& result = check.now.result;
+  return {.heading = "",
+          .rows = {
+              {"plan", plan_summary(plan)},
+              {"speed of", sim::to_text(sim::whose_speed(plan.cluster))},
+              {"memory", verdict_of(check)},
+              {"made of", composition_text(sim::fullest_device(result)->at_peak)},
+              {"step", interval_text(plan, step_of(result))},
+              {"tokens/s", fmt::format("{}   {} a device, MFU {}", grouped(std::llround(result.tokens_per_second)),
+                                       grouped(std::llround(result.tokens_per_second / plan.cluster.devices)), sim::percent(result.mfu))}}};
+}
+
+Section causes(const Checked& checked) {
+  const sim::Seconds step = step_of(checked.result);
+  Section section{.heading = "Where the step goes", .rows = {{"", "share", "time", "mostly"}}};
+  for (const StepCause& cause : checked.causes) {
+    if (cause.time < kWorthALine * step) continue;
+    std::string mostly;
+    if (cause.name == "exposed communication")
+      for (std::size_t at = 0; at < std::min(checked.communication.size(), kShownKinds); ++at)
+        mostly += fmt::format("{}{} {}", mostly.empty() ? "" : ", ", checked.communication[at].name,
+                              sim::percent(checked.communication[at].time / step));
+    section.rows.push_back({cause.name, sim::percent(cause.time / step), sim::to_text(cause.time), mostly});
+  }
+  return section;
+}
+
+// "-8.2 %" of time, its chance, and the first line; the others below it.
+void add_change(Rows& rows, const CheckResult& check, const planner::Improvement& one) {
+  const Subject& subject = check.now.subject;
+  const sim::Seconds now = step_of(check.now.result), then = step_of(one.result);
+  const double chance = sim::chance_faster({one.plan, then}, {subject.plan, now});
+  std::vector<std::string> row{change_of(now, then), chance_text(chance), sim::to_text(then), sim::to_text(one.result.peak_memory)};
+  for (const std::string& line : changed_lines(subject, one.plan)) {
+    row.push_back(line);
+    rows.push_back(std::exchange(row, {"", "", "", ""}));
+  }
+}
+
+Section changes(const CheckResult& check) {
+  const planner::Improvements& found = check.improvements;
+  Section section{.heading = check.fits ? "The best changes: what each would gain, and the lines to change"
+                                        : "The least changes that make it fit, and the lines to change"};
+  if (found.one.empty() && found.two.empty()) {
+    section.lines = {fmt::format("None: of {} plans within two settings none is faster and safe; {} of them were simulated.",
+                                 grouped(found.neighbors), found.simulated)};
+    return section;
+  }
+  section.rows = {{"step", "chance", "then", "memory", "change"}};
+  for (const planner::Improvement& one : found.one) add_change(section.rows, check, one);
+  if (!found.one.empty() && !found.two.empty()) section.rows.push_back({"", "", "", "", "and with two settings:"});
+  for (const planner::Improvement& one : found.two) add_change(section.rows, check, one);
+  return section;
+}
+
+Section best(const CheckResult& check) {
+  const Subject& subject = check.now.subject;
+  Section section{.heading = fmt::format("The best plan for {}", subject.program == nullptr ? "it" : std::string(subject.program->title))};
+  if (check.search.ranked.empty()) {
+    section.lines = {"none was found: " + check.search.proof};
+    return section;
+  }
+  const planner::RankedPlan& first = check.search.ranked.front();
+  const sim::Seconds now = step_of(check.now.result), then = step_of(first.result);
+  const std::string proof =
+      check.search.gap ? fmt::format("no plan is {}faster", margin_text(*check.search.gap)) : "not proven: more time by --budget";
+  if (check.fits && now <= then) {
+    section.lines = {fmt::format("this one: the best that was found takes {} ({})", sim::to_text(then), proof)};
+    return section;
+  }
+  section.lines = {fmt::format("{} ({}, chance {}), {}; {} plans, {}", sim::to_text(then), change_of(now, then),
+                               chance_text(sim::chance_faster({first.plan, then}, {subject.plan, now})),
+                               sim::to_text(first.result.peak_memory), grouped(check.search.candidates), proof),
+                   plan_summary(first.plan)};
+  std::string lines;
+  for (const std::string& line : changed_lines(subject, first.plan)) lines += (lines.empty() ? "  " : "; ") + line;
+  section.lines.push_back(lines);
+  return section;
+}
+
+Section tensors(const Checked& checked) {
+  Section section{.heading = "What the fullest rank holds at its peak", .rows = {{"bytes", "blocks", "what"}}};
+  for (std::size_t at = 0; at < std::min(checked.tensors.size(), kShownTensors); ++at)
+    section.rows.push_back({sim::to_text(checked.tensors[at].bytes), std::to_string(checked.tensors[at].count), checked.tensors[at].what});
+  if (checked.tensors.size() > kShownTensors)
+    section.lines = {fmt::format("and {} more: --json lists all", checked.tensors.size() - kShownTensors)};
+  return section;
+}
+
+// The gravest first, as an import tells them.
+Section told(const Subject& subject) {
+  Section section{.heading = "Not said by the plan"};
+  for (std::size_t at = 0; at < std::min(subject.told.size(), kShownTold); ++at) section.lines.push_back(sim::located(subject.told[at]));
+  if (subject.told.size() > kShownTold)
+    section.lines.push_back(fmt::format("and {} more: meshwright import tells all", subject.told.size() - kShownTold));
+  return section;
+}
+
+Rows differing_settings(const Subject& before, const Subject& now) {
+  Rows rows{{"setting", "before", "now"}};
+  if (before.plan.model != now.plan.model) rows.push_back({"model", before.plan.model.model_type, now.plan.model.model_type});
+  for (const sim::PlanField& field : sim::plan_fields()) {
+    const std::string was = sim::text_of(field, before.plan), is = sim::text_of(field, now.plan);
+    const bool is_long = field.name == "order" || field.name == "fp32_gradients";
+    if (was != is && !is_long && field.role != sim::FieldRole::Training && field.role != sim::FieldRole::Saving)
+      rows.push_back({std::string(field.words), elided(was), elided(is)});
+  }
+  const auto place = [](const Subject& of) {
+    return fmt::format("{} x {}", of.plan.cluster.devices, sim::to_text(sim::whose_speed(of.plan.cluster)));
+  };
+  if (place(before) != place(now)) rows.push_back({"devices and speed", place(before), place(now)});
+  return rows;
+}
+
+Section settings(const Checked& before, const Checked& now) {
+  Section section{.heading = "Settings that differ", .rows = differing_settings(before.subject, now.subject)};
+  if (section.rows.size() == 1) section = {.heading = section.heading, .rows = {}, .lines = {"none that time or memory depend on"}};
+  return section;
+}
+
+std::string memory_change(sim::Bytes before, sim::Bytes now) {
+  return now < before ? "-" + sim::to_text(before - now) : "+" + sim::to_text(now - before);
+}
+
+Section time_by_cause(const Checked& before, const Checked& now) {
+  Section section{.heading = "Time by cause, mean over the ranks", .rows = {{"", "before", "now", "change", "of the step"}}};
+  const sim::Seconds step = step_of(before.result);
+  const auto add = [&](const std::string& name, sim::Seconds was, sim::Seconds is) {
+    const std::string change = is < was ? "-" + sim::to_text(was - is) : "+" + sim::to_text(is - was);
+    section.rows.push_back({name, time_text(was), time_text(is), change, change_percent((is - was) / step)});
+  };
+  for (std::size_t at = 0; at < now.causes.size(); ++at)
+    if (before.causes[at].time + now.causes[at].time > sim::Seconds(0))
+      add(now.causes[at].name, before.causes[at].time, now.causes[at].time);
+  add("step", step, step_of(now.result));
+  const double chance = sim::chance_faster({now.subject.plan, step_of(now.result)}, {before.subject.plan, step});
+  section.lines = {fmt::format("The second is faster with a chance of {}.", chance_text(chance))};
+  return section;
+}
+
+Section memory_by_cause(const Checked& before, const Checked& now) {
+  Section section{.heading = "Memory of the fullest rank", .rows = {{"", "before", "now", "change"}}};
+  const sim::MemoryBreakdown &was = sim::fullest_device(before.result)->at_peak, &is = sim::fullest_device(now.result)->at_peak;
+  for (std::size_t at = 0; at < is.size(); ++at)
+    if (was[at] + is[at] > sim::Bytes(0))
+      section.rows.push_back(
+          {std::string(sim::kMemoryCategoryNames[at]), sim::to_text(was[at]), sim::to_text(is[at]), memory_change(was[at], is[at])});
+  section.rows.push_back({"peak", sim::to_text(before.result.peak_memory), sim::to_text(now.result.peak_memory),
+                          memory_change(before.result.peak_memory, now.result.peak_memory)});
+  section.rows.push_back({"chance to run out", sim::percent(before.out_of_memory_chance), sim::percent(now.out_of_memory_chance), ""});
+  return section;
+}
+
+}  // namespace
+
+std::vector<std::string> changed_lines(const Subject& subject, const sim::ParallelPlan& after, AllLines all) {
+  std::vector<std::string> lines;
+  if (subject.program != nullptr && subject.is_recipe) {
+    for (const sim::ChangedSetting& change : sim::changed_settings(*subject.program, subject.plan, after)) {
+      const bool whole = all == AllLines::Yes;
+      lines.push_back(sim::to_text(whole ? change : sim::ChangedSetting{change.key, elided(change.before), elided(change.after)}));
+    }
+  } else {
+    for (const sim::PlanField& field : sim::plan_fields()) {
+      if (field.role != sim::FieldRole::Layout || field.name == "order" || field.name == "cut" || field.name == "microbatches") continue;
+      const std::string was = sim::text_of(field, subject.plan), is = sim::text_of(field, after);
+      if (was != is) lines.push_back(fmt::format("{} {} -> {}", field.name, was, is));
+    }
+  }
+  if (lines.empty()) lines.emplace_back("the stage cut");
+  if (all == AllLines::No && lines.size() > kShownLines) lines.resize(kShownLines), lines.back() = "...: --json has all lines";
+  return lines;
+}
+
+Report check_report(const CheckResult& check) {
+  Report report{.title = title_of(check.now.subject), .sections = {figures(check), causes(check.now), changes(check), best(check)}};
+  if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject));
+  if (check.to_the_tensor) report.sections.push_back(tensors(check.now));
+  if (check.before)
+    for (Section& section : difference_report(*check.before, check.now).sections) report.sections.push_back(std::move(section));
+  return report;
+}
+
+Report difference_report(const Checked& before, const Checked& now) {
+  return {.title = fmt::format("{} -> {}", before.subject.path, now.subject.path),
+          .sections = {settings(before, now), time_by_cause(before, now), memory_by_cause(before, now)}};
+}
+
+}  // namespace cli

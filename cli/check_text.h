@@ -1,0 +1,29 @@
+// What check and diff print: one screen each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/checked.h"
+#include "cli/report.h"
+#include "planner/search.h"
+
+namespace cli {
+
+struct CheckResult {
+  Checked now;
+  planner::Improvements improvements;
+  planner::SearchResult search;     // for the same program, freely
+  std::optional<Checked> before{};  // --against
+  bool fits = false;
+  bool to_the_tensor = false;
+};
+Report check_report(const CheckResult& check);
+Report difference_report(const Checked& before, const Checked& now);
+
+// The lines to change, in the words of the program, or as fields of the plan file.
+enum class AllLines : std::uint8_t { No, Yes };  // No: as many as a screen has room for
+std::vector<std::string> changed_lines(const Subject& subject, const sim::ParallelPlan& after, AllLines all = AllLines::No);
+
+}  // namespace cli

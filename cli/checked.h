@@ -1,0 +1,35 @@
+// A simulated plan taken apart for people: where its step and its memory go. Used by check and diff, as text and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/subject.h"
+#include "planner/improvements.h"
+#include "sim/engine/simulate.h"
+
+namespace cli {
+
+struct StepCause {
+  std::string name;
+  sim::Seconds time{};  // mean over all ranks
+};
+struct HeldTensors {  // alike, at the peak of the fullest rank
+  std::string what;
+  sim::MemoryCategory category{};
+  std::int64_t count = 0;
+  sim::Bytes bytes{};
+};
+
+struct Checked {
+  Subject subject;
+  sim::SimulationResult result;          // summary
+  std::vector<StepCause> causes;         // computing, recomputing, ...: always the same ones, which add up to the step
+  std::vector<StepCause> communication;  // what of it nothing hides, by kind, the longest first
+  std::vector<HeldTensors> tensors;      // the largest first
+  double out_of_memory_chance = 0;
+  sim::Bytes limit{};  // of a device
+};
+Checked checked(Subject subject, sim::Bytes limit);
+
+}  // namespace cli

@@ -1,0 +1,134 @@
+#include "cli/plan_screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/report.h"
+#include "cli/table.h"
+#include "sim/cluster/whose_speed.h"
+#include "sim/cost/prediction_interval.h"
+#include "sim/units/unit_text.h"
+
+namespace cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
+constexpr std::string_view kAlways[] = {"#", "step", "tokens/s", "MFU", "peak memory"};  // also where all plans have the same
+
+std::string question(const planner::SearchRequest& request) {
+  const std::string memory = request.memory_limit ? fmt::format(", {} a device", sim::to_text(*request.memory_limit)) : "";
+  std::string fixed;
+  for (const auto& [axis, value] : request.fixed) fixed += fmt::format(" {}={}", axis, value);
+  return fmt::format("The fastest way to train {} on {} x {}: sequence {}, global batch {}, {}{}{}; speed of {}", request.model.model_type,
+                     request.cluster.devices, request.cluster.hardware.name, request.workload.sequence, request.workload.global_batch,
+                     sim::to_text(request.workload.precision), memory, fixed.empty() ? "" : ", with" + fixed,
+                     sim::whose_speed(request.cluster).program);
+}
+
+// Columns in which all plans are alike become one sentence.
+struct Narrowed {
+  Rows rows;
+  std::string alike;
+};
+Narrowed narrowed(const Rows& rows) {
+  Narrowed narrow{.rows = Rows(rows.size()), .alike = {}};
+  for (std::size_t column = 0; column + 1 < rows.front().size(); ++column) {  // the last one holds the reasons
+    const std::string& name = rows.front()[column];
+    const bool alike = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column] == rows[1][column]; });
+    if (alike && std::find(std::begin(kAlways), std::end(kAlways), name) == std::end(kAlways)) {
+      if (rows[1][column] != "-") narrow.alike += fmt::format("{}{} {}", narrow.alike.empty() ? "" : ", ", name, rows[1][column]);
+      continue;
+    }
+    for (std::size_t row = 0; row < rows.size(); ++row) narrow.rows[row].push_back(rows[row][column]);
+  }
+  return narrow;
+}
+
+// What the short names of cells mean, where they stand in one.
+struct ShortName {
+  bool (*stands)(const sim::ParallelPlan&);
+  std::string_view meaning;
+};
+constexpr ShortName kShortNames[] = {
+    {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && !p.reshard_after_forward; },
+     "kept: gathered weights stay from forward until backward"},
+    {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && p.mesh.reshard > 1; },
+     "near n: from forward until backward the weights stay among n neighboring ranks"},
+    {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && p.layers_per_unit > 1; }, "by n: n blocks are gathered together"},
+    {[](const sim::ParallelPlan& p) { return p.mesh.replicas > 1; }, "of n: shared by n ranks, and replicated by the others (HSDP)"},
+    {[](const sim::ParallelPlan& p) { return p.mesh.pipeline > 1 && p.chunks > 1; }, "v n: n chunks of the model a stage"},
+};
+
+std::vector<std::string> legend(const std::vector<planner::RankedPlan>& plans) {
+  std::string names;
+  for (const ShortName& name : kShortNames)
+    if (std::any_of(plans.begin(), plans.end(), [&](const planner::RankedPlan& one) { return name.stands(one.plan); }))
+      names += (names.empty() ? "  " : "; ") + std::string(name.meaning);
+  return names.empty() ? std::vector<std::string>{} : std::vector<std::string>{names};
+}
+
+Section best_plans(const planner::SearchResult& result) {
+  Narrowed narrow = narrowed(ranking_rows(result.ranked));
+  Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
+  if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);
+  for (std::string& line : legend(result.ranked)) section.lines.push_back(std::move(line));
+  const sim::PredictionInterval interval = sim::prediction_interval(result.ranked.front().plan);
+  section.lines.push_back(fmt::format("  four of five measured steps lie within {:.0f} %: {}", 100 * interval.half_width, interval.basis));
+  return section;
+}
+
+Section reasons(const planner::SearchResult& result) {
+  Section section{.heading = "Why plan 1"};
+  for (std::size_t at = 1; at < std::min(result.ranked.size(), kShownReasons + 1); ++at)
+    section.lines.push_back(fmt::format("  plan {} is {}", at + 1, result.ranked[at].why_not_best));
+  for (const planner::RankedPlan& risky : result.risky)
+    section.lines.push_back(fmt::format("  left aside: {}, {}: {}; --risk lets it compete", plan_summary(risky.plan),
+                                        sim::to_text(sim::to_seconds(risky.result.step_time)), risky.why_not_best));
+  section.lines.push_back("  " + proof_in_short(result));
+  return section;
+}
+
+Section next(const PlanOptions& options, const planner::SearchResult& result) {
+  const std::string file = options.output.empty() ? "plan.json" : options.output;
+  Section section{.heading = "Next"};
+  if (options.output.empty()) section.lines.emplace_back("  -o plan.json writes plan 1");
+  section.lines.push_back(fmt::format("  meshwright check {}    what holds it back, and what one change would gain", file));
+  section.lines.push_back(options.program.empty() ? fmt::format("  meshwright simulate {} --text    its timeline and memory", file)
+                                                  : fmt::format("  meshwright export {} --to {} -o recipe/", file, options.program));
+  section.lines.push_back(fmt::format("  --why: the {} families left out; --all: the Pareto front of {}, all columns; --json: everything",
+                                      result.excluded.size(), result.pareto.size()));
+  return section;
+}
+
+// The families with most candidates say most about a question without an answer.
+Section nothing_found(const planner::SearchResult& result) {
+  std::vector<planner::Exclusion> first = result.excluded;
+  std::stable_sort(first.begin(), first.end(),
+                   [](const planner::Exclusion& a, const planner::Exclusion& b) { return a.candidates > b.candidates; });
+  if (first.size() > kShownFamilies) first.resize(kShownFamilies);
+  return {.heading = "No plan", .rows = exclusion_rows(first), .lines = {"  " + proof_in_short(result)}};
+}
+
+}  // namespace
+
+std::string plan_screen(const PlanOptions& options, const planner::SearchRequest& request, const planner::SearchResult& result,
+                        const Console& console) {
+  Report report{.title = question(request), .sections = {}};
+  if (result.ranked.empty()) {
+    report.sections.push_back(nothing_found(result));
+    for (const planner::RankedPlan& risky : result.risky)
+      report.sections.push_back(
+          {.heading = "",
+           .rows = {},
+           .lines = {fmt::format("Fits, but left aside: {}: {}. --risk lets it compete", plan_summary(risky.plan), risky.why_not_best)}});
+  } else {
+    report.sections = {best_plans(result), reasons(result), next(options, result)};
+  }
+  if (options.why) report.sections.push_back({.heading = "Left out", .rows = exclusion_rows(result.excluded)});
+  return screen_text(report, console);
+}
+
+}  // namespace cli

@@ -1,0 +1,108 @@
+#include "cli/subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "cli/documents_json.h"
+#include "sim/units/text_file.h"
+
+namespace cli {
+namespace {
+
+constexpr std::uintmax_t kLargestLookedAt = 1 << 20;  // bytes of a file in a folder
+
+sim::Texts variables_of(const std::vector<std::string>& given) {
+  sim::Texts variables;
+  for (const std::string& one : given) {
+    const std::size_t equals = one.find('=');
+    if (equals == 0 || equals == std::string::npos) throw sim::InputError("--set", {{one, "is no NAME=value", "write --set TP=4"}});
+    variables[one.substr(0, equals)] = one.substr(equals + 1);
+  }
+  return variables;
+}
+
+sim::Recompute recompute_of(const std::string& name) {
+  const auto* const found = std::find(std::begin(sim::kRecomputeNames), std::end(sim::kRecomputeNames), name);
+  return static_cast<sim::Recompute>(found - std::begin(sim::kRecomputeNames));  // options.cpp lets no other name in
+}
+
+// The plan of a run; else the one file in it that a program wrote or reads.
+std::string file_in(const std::string& folder) {
+  if (std::filesystem::exists(folder + "/plan.json")) return folder + "/plan.json";
+  std::vector<std::string> recipes;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_regular_file() && entry.file_size() <= kLargestLookedAt &&
+        sim::program_of(sim::load_text_file(entry.path().string())) != nullptr)
+      recipes.push_back(entry.path().string());
+  std::sort(recipes.begin(), recipes.end());
+  if (recipes.size() == 1) return recipes.front();
+  std::string names;
+  for (const std::string& recipe : recipes) names += (names.empty() ? "" : ", ") + recipe;
+  throw sim::InputError(
+      folder,
+      {{"", recipes.empty() ? "holds no plan.json and no configuration of a known program" : "holds several: " + names, "name the file"}});
+}
+
+bool holds(const std::string& text, std::string_view format) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string::npos && text[begin] == '{' && text.find(format) != std::string::npos;
+}
+
+// By the speed that it is priced with; a plan that the program cannot say is nobody's.
+const sim::Program* program_of_speed(const sim::ParallelPlan& plan) {
+  for (const sim::Program* program : sim::all_programs())
+    if (!program->software.empty() && program->software == plan.cluster.software.name && sim::why_not_for(*program, plan).empty())
+      return program;
+  return nullptr;
+}
+
+}  // namespace
+
+sim::RecipeContext recipe_context(const ImportOptions& options) {
+  sim::RecipeContext context{.model = std::nullopt,
+                             .cluster = sim::load_cluster(options.cluster, sim::DeviceCount{options.devices}),
+                             .sequence = options.sequence,
+                             .global_batch = options.global_batch,
+                             .microbatch = options.microbatch,
+                             .vocabulary = options.vocabulary,
+                             .recompute = recompute_of(options.recompute),
+                             .own_software = !options.software.empty(),
+                             .given = variables_of(options.given)};
+  if (!options.model.empty()) context.model = sim::load_model_config(options.model);
+  if (!options.software.empty()) context.cluster.software = sim::load_software(options.software);
+  return context;
+}
+
+Subject load_subject(const ImportOptions& options) {
+  const std::string file = std::filesystem::is_directory(options.recipe) ? file_in(options.recipe) : options.recipe;
+  const std::string text = sim::load_text_file(file);
+  Subject subject{.path = options.recipe, .plan = {}};
+  if (holds(text, "\"meshwright.check/")) {
+    subject.plan = plan_of_check(file);
+  } else if (holds(text, "\"meshwright.plan/")) {
+    subject.plan = sim::load_plan(file);
+  } else {
+    if (options.cluster.empty())
+      throw sim::InputError("--cluster", {{"", fmt::format("is not given, and {} does not say what it runs on", file),
+                                           "give a cluster file, or a hardware profile with --devices"}});
+    sim::ImportedPlan imported = sim::import_recipe(file, recipe_context(options));
+    subject.told = sim::told(imported);
+    subject.plan = std::move(imported.plan);
+    subject.program = imported.program;
+    subject.is_recipe = true;
+    return subject;
+  }
+  if (!options.cluster.empty()) {
+    subject.plan.cluster =
+        sim::load_cluster(options.cluster, sim::DeviceCount{options.devices > 0 ? options.devices : subject.plan.cluster.devices});
+    if (const auto broken = sim::violations(subject.plan); !broken.empty()) throw sim::InputError(file, broken);
+  }
+  if (!options.software.empty()) subject.plan.cluster.software = sim::load_software(options.software);
+  subject.program = program_of_speed(subject.plan);
+  return subject;
+}
+
+}  // namespace cli

@@ -1,0 +1,113 @@
+#include "planner/axis_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+#include "planner/plan_candidate.h"
+#include "sim/schedule/schedule.h"
+
+namespace planner {
+namespace {
+
+constexpr std::string_view kShards = "dp_shard";  // no axis: data / replicas
+
+struct Word {
+  std::string_view said, axis;
+};
+// Megatron's, DeepSpeed's and torchtitan's own names, and the letters of papers.
+constexpr std::array kNames = std::to_array<Word>({{"tp", "tensor"},
+                                                   {"tensor_parallel_degree", "tensor"},
+                                                   {"tensor_model_parallel_size", "tensor"},
+                                                   {"pp", "pipeline"},
+                                                   {"pipeline_parallel_degree", "pipeline"},
+                                                   {"pipeline_model_parallel_size", "pipeline"},
+                                                   {"dp", "data"},
+                                                   {"cp", "context"},
+                                                   {"context_parallel_degree", "context"},
+                                                   {"context_parallel_size", "context"},
+                                                   {"ep", "expert"},
+                                                   {"expert_parallel_degree", "expert"},
+                                                   {"expert_model_parallel_size", "expert"},
+                                                   {"vpp", "chunks"},
+                                                   {"v", "chunks"},
+                                                   {"mbs", "microbatch"},
+                                                   {"micro_batch_size", "microbatch"},
+                                                   {"zero_stage", "zero"},
+                                                   {"sp", "sequence_parallel"},
+                                                   {"ac", "recompute"},
+                                                   {"activation_checkpointing", "recompute"},
+                                                   {"dp_replicate", "replicas"},
+                                                   {"data_parallel_replicate_degree", "replicas"},
+                                                   {"data_parallel_shard_degree", kShards},
+                                                   {kShards, kShards}});
+
+struct Phrase {
+  std::string_view said, axis, value;
+};
+constexpr std::array kPhrases = std::to_array<Phrase>({{"ddp", "zero", "0"},
+                                                       {"zero0", "zero", "0"},
+                                                       {"zero1", "zero", "1"},
+                                                       {"zero2", "zero", "2"},
+                                                       {"zero3", "zero", "3"},
+                                                       {"fsdp", "zero", "3"},
+                                                       {"sp", "sequence_parallel", "true"},
+                                                       {"no_sp", "sequence_parallel", "false"},
+                                                       {"full_recompute", "recompute", "full"},
+                                                       {"no_recompute", "recompute", "none"}});
+
+// As names are compared: "--Tensor-Parallel" is "tensor_parallel".
+std::string plain(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of('-'), text.size()));
+  std::string name(text);
+  for (char& letter : name)
+    letter = letter == '-' || letter == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return name;
+}
+
+std::string schedule_named(const std::string& said) {
+  for (const sim::Schedule& schedule : sim::all_schedules())
+    if (plain(schedule.name) == said) return std::string(schedule.name);
+  return "";
+}
+
+std::int64_t number_of(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number > 0 && number <= 1'000'000 ? number : 0;
+}
+
+}  // namespace
+
+std::vector<Argument> axes_said(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    const std::string said = plain(text);
+    if (const std::string schedule = schedule_named(said); !schedule.empty()) return {{"schedule", schedule}};
+    const auto phrase = std::find_if(kPhrases.begin(), kPhrases.end(), [&](const Phrase& one) { return one.said == said; });
+    return phrase == kPhrases.end() ? std::vector<Argument>{}
+                                    : std::vector<Argument>{{std::string(phrase->axis), std::string(phrase->value)}};
+  }
+  const std::string own(text.substr(0, equals)), value(text.substr(equals + 1));
+  if (own.empty() || value.empty()) return {};
+  const auto word = std::find_if(kNames.begin(), kNames.end(), [&](const Word& one) { return one.said == plain(own); });
+  const std::string axis = word == kNames.end() ? own : std::string(word->axis);
+  if (axis == kShards) return {{axis, value}, {"zero", "3"}};
+  if (axis != "schedule") return {{axis, value}};
+  const std::string schedule = schedule_named(plain(value));
+  return {{axis, schedule.empty() ? value : schedule}};
+}
+
+void settle_shards(std::vector<Argument>& axes) {
+  const auto named = [&](std::string_view name) {
+    return std::find_if(axes.begin(), axes.end(), [&](const Argument& axis) { return axis.name == name; });
+  };
+  const auto shards = named(kShards);
+  if (shards == axes.end()) return;
+  const std::int64_t shard = number_of(shards->value), replicas = named("replicas") == axes.end() ? 1 : number_of(named("replicas")->value);
+  shards->name = "data";
+  if (shard * replicas > 0) shards->value = std::to_string(shard * replicas);
+}
+
+}  // namespace planner

@@ -1,0 +1,190 @@
+#include "planner/improvements.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "planner/evaluator.h"
+#include "planner/search_space.h"
+#include "sim/cost/memory_interval.h"
+#include "sim/engine/out_of_memory.h"
+
+namespace planner {
+namespace {
+
+constexpr std::size_t kNeighborsSimulated = 24;  // of one setting, and of two
+constexpr std::size_t kShownOfOne = 3, kShownOfTwo = 2;
+constexpr double kWorthOne = 0.995;  // of the plan's own time: less is no change worth a line
+constexpr double kWorthTwo = 0.99;   // of the best with one setting: what a second one must gain
+
+// Fields of the layout that no axis chooses, with the axis whose value they belong to.
+struct OwnWord {
+  std::string_view field, axis;
+};
+constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", ""},
+                                                         {"prefetch", ""},
+                                                         {"cuda_graphs", ""},
+                                                         {"gradient_sync", "zero"},
+                                                         {"microbatch_group", "schedule"},
+                                                         {"recompute_scope", "recompute"}});
+
+std::function<void(sim::ParallelPlan&)> words_of(const sim::ParallelPlan& given) {
+  struct KeptWord {
+    const sim::PlanField *field, *axis;
+    sim::FieldValue value, at;
+  };
+  std::vector<KeptWord> words;
+  for (const OwnWord& own : kOwnWords) {
+    const sim::PlanField& field = sim::plan_field(own.field);
+    if (sim::is_at_default(field, given)) continue;
+    const sim::PlanField* const axis = own.axis.empty() ? nullptr : &sim::plan_field(own.axis);
+    words.push_back({&field, axis, field.access.get(given), axis == nullptr ? sim::FieldValue() : axis->access.get(given)});
+  }
+  const sim::ParallelPlan usual;
+  return [words, usual](sim::ParallelPlan& plan) {
+    for (const KeptWord& word : words) {
+      const bool belongs = word.axis == nullptr || word.axis->access.get(plan) == word.at;
+      word.field->access.set(plan, belongs ? word.value : word.field->access.get(usual));
+    }
+  };
+}
+
+// Settings that follow from others where one of both plans has no use for them.
+bool follows(std::string_view axis, const PlanCandidate& a, const PlanCandidate& b) {
+  const auto either = [&](auto holds) { return holds(a) || holds(b); };
+  if (axis == "data") return true;
+  if (axis == "sequence_parallel") return either([](const PlanCandidate& at) { return at.mesh.tensor == 1; });
+  if (axis == "context_algorithm") return either([](const PlanCandidate& at) { return at.mesh.context == 1; });
+  if (axis == "chunks") return either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
+  if (axis == "schedule") return a.chunks != b.chunks || either([](const PlanCandidate& at) { return at.mesh.pipeline == 1; });
+  if (axis == "accumulation") return a.zero_stage != b.zero_stage;
+  const bool of_stage_3 = axis == "reshard" || axis == "layers_per_unit" || axis == "reshard_ranks";
+  return of_stage_3 && either([](const PlanCandidate& at) { return at.zero_stage < 3; });
+}
+
+std::vector<std::string> settings_between(const PlanCandidate& from, const PlanCandidate& to) {
+  std::vector<std::string> changed;
+  for (const Axis& axis : all_axes())
+    if (axis.number(from) != axis.number(to) && !follows(axis.field->name, from, to)) changed.emplace_back(axis.field->name);
+  return changed;
+}
+
+struct Neighbor {
+  std::vector<std::string> changed;
+  sim::ParallelPlan plan;
+  sim::SimTime bound{};
+};
+
+class Neighborhood {
+ public:
+  Neighborhood(const SearchRequest& request, const Given& given)
+      : request_(request), given_(given), model_(sim::make_model_graph(given.plan)), evaluator_(request, model_) {
+    for (const Axis& axis : all_axes()) axis.take(given.plan, from_);
+    given_is_safe_ = given.result.fits && given.result.peak_memory <= memory_limit(request) &&
+                     sim::out_of_memory_chance(given.plan, given.result, memory_limit(request)) <= request.risk;
+  }
+  Improvements run();
+
+ private:
+  std::vector<Neighbor> with(std::size_t settings);
+  std::optional<Neighbor> promising(const PlanCandidate& candidate, std::vector<std::string> changed);
+  std::vector<Improvement> simulated(std::vector<Neighbor> neighbors);
+
+  const SearchRequest& request_;
+  const Given& given_;
+  sim::ModelGraph model_;
+  Evaluator evaluator_;
+  PlanCandidate from_;
+  bool given_is_safe_ = false;
+  Improvements found_;
+};
+
+// A plan of the same stages keeps its cut.
+std::optional<Neighbor> Neighborhood::promising(const PlanCandidate& candidate, std::vector<std::string> changed) {
+  const auto is_slow = [&](const Judgement& judgement) { return given_is_safe_ && judgement.time >= given_.result.step_time; };
+  const Judgement sketch = evaluator_.sketch(candidate);
+  if (sketch.verdict != Verdict::Open || is_slow(sketch)) return std::nullopt;
+  const Judgement judged = evaluator_.judge(candidate);
+  if (judged.verdict != Verdict::Open || is_slow(judged)) return std::nullopt;
+  if (judged.memory > sim::most_occupied(request_.cluster, {.limit = memory_limit(request_), .chance = request_.risk})) return std::nullopt;
+  Neighbor neighbor{.changed = std::move(changed), .plan = evaluator_.plan(candidate), .bound = judged.time};
+  const bool same_stages = neighbor.plan.mesh.pipeline == given_.plan.mesh.pipeline && neighbor.plan.chunks == given_.plan.chunks;
+  if (same_stages && neighbor.plan.placement() == given_.plan.placement()) neighbor.plan.cut = given_.plan.cut;
+  return neighbor;
+}
+
+std::vector<Neighbor> Neighborhood::with(std::size_t settings) {
+  std::vector<Neighbor> neighbors;
+  for (const PlanCandidate& candidate : enumerate(request_).candidates) {
+    std::vector<std::string> changed = settings_between(from_, candidate);
+    if (changed.size() != settings) continue;
+    ++found_.neighbors;
+    if (std::optional<Neighbor> neighbor = promising(candidate, std::move(changed))) neighbors.push_back(*std::move(neighbor));
+  }
+  std::stable_sort(neighbors.begin(), neighbors.end(), [](const Neighbor& a, const Neighbor& b) { return a.bound < b.bound; });
+  if (neighbors.size() > kNeighborsSimulated) neighbors.resize(kNeighborsSimulated);
+  return neighbors;
+}
+
+// The fastest first; only those that are better.
+std::vector<Improvement> Neighborhood::simulated(std::vector<Neighbor> neighbors) {
+  std::vector<sim::SimulationResult> results(neighbors.size());
+  tbb::parallel_for(std::size_t{0}, neighbors.size(), [&](std::size_t at) { results[at] = sim::simulate(model_, neighbors[at].plan); });
+  found_.simulated += std::ssize(neighbors);
+  std::vector<Improvement> better;
+  for (std::size_t at = 0; at < neighbors.size(); ++at) {
+    sim::ParallelPlan& plan = neighbors[at].plan;
+    const sim::SimulationResult& result = results[at];
+    const double chance = sim::out_of_memory_chance(plan, result, memory_limit(request_));
+    if (!result.host_fits || result.peak_memory > memory_limit(request_) || chance > request_.risk) continue;
+    if (given_is_safe_ && sim::to_seconds(result.step_time) > kWorthOne * sim::to_seconds(given_.result.step_time)) continue;
+    plan.predictions = sim::Predictions{sim::to_seconds(result.step_time), result.peak_memory, sim::plan_hash(plan)};
+    better.push_back({std::move(plan), result, std::move(neighbors[at].changed), chance});
+  }
+  std::stable_sort(better.begin(), better.end(),
+                   [](const Improvement& a, const Improvement& b) { return a.result.step_time < b.result.step_time; });
+  return better;
+}
+
+// Of each set of settings the best values.
+std::vector<Improvement> best_of_each(std::vector<Improvement> sorted, std::size_t most) {
+  std::vector<Improvement> best;
+  for (Improvement& one : sorted) {
+    const auto same = [&](const Improvement& other) { return other.changed == one.changed; };
+    if (best.size() < most && std::none_of(best.begin(), best.end(), same)) best.push_back(std::move(one));
+  }
+  return best;
+}
+
+Improvements Neighborhood::run() {
+  found_.one = best_of_each(simulated(with(1)), kShownOfOne);
+  std::vector<Improvement> two = simulated(with(2));
+  if (!found_.one.empty())
+    std::erase_if(two, [&](const Improvement& one) {
+      return sim::to_seconds(one.result.step_time) > kWorthTwo * sim::to_seconds(found_.one.front().result.step_time);
+    });
+  found_.two = best_of_each(std::move(two), kShownOfTwo);
+  return std::move(found_);
+}
+
+}  // namespace
+
+SearchRequest request_like(const sim::ParallelPlan& plan) {
+  SearchRequest request;
+  request.model = plan.model;
+  request.cluster = plan.cluster;
+  request.workload = plan.workload;
+  request.vocabulary_multiple = plan.vocabulary_multiple;
+  request.training = plan.training;
+  request.offload = plan.offload_optimizer || plan.offload_activations;
+  request.habits = words_of(plan);
+  return request;
+}
+
+Improvements improvements(const SearchRequest& request, const Given& given) { return Neighborhood(request, given).run(); }
+
+}  // namespace planner

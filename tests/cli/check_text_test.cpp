@@ -1,0 +1,46 @@
+#include "cli/check_text.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/sim/plan/plans.h"
+
+namespace cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Subject subject_of(const sim::ParallelPlan& plan) {
+  Subject subject;
+  subject.path = "it.sh", subject.plan = plan;
+  return subject;
+}
+
+TEST(CheckText, LinesToChangeAreTheProgramsOwn) {
+  sim::ParallelPlan before = sim::testing::tiny_plan({.data = 4}), after = before;
+  after.mesh = {.data = 2, .tensor = 2};
+  after.sequence_parallel = true;
+  Subject subject = subject_of(before);
+  EXPECT_THAT(changed_lines(subject, after), ElementsAre("data 4 -> 2", "tensor 1 -> 2", "sequence_parallel false -> true"));
+  subject.program = &sim::kMegatron;
+  subject.is_recipe = true;
+  EXPECT_THAT(changed_lines(subject, after), testing::Contains("--tensor-model-parallel-size 1 -> 2"));
+  EXPECT_THAT(changed_lines(subject, after), testing::Contains("add --sequence-parallel"));
+  subject.plan = after;
+  EXPECT_THAT(changed_lines(subject, before), testing::Contains("remove --sequence-parallel"));
+}
+
+TEST(CheckText, DifferencesHaveCauses) {
+  sim::ParallelPlan plan = sim::testing::tiny_plan({.data = 2});
+  const sim::Bytes limit = sim::usable_memory(plan.cluster);
+  const Checked before = checked(subject_of(plan), limit);
+  plan.recompute = sim::Recompute::Full;
+  const std::string text = screen_text(difference_report(before, checked(subject_of(plan), limit)), Console(Form::Json));
+  EXPECT_THAT(text, HasSubstr("none"));
+  EXPECT_THAT(text, testing::ContainsRegex("recompute +none +full"));
+  EXPECT_THAT(text, testing::ContainsRegex("computing again +- +[0-9.]+ [mun]?s +\\+"));
+  EXPECT_THAT(text, testing::ContainsRegex("activations .* -"));
+}
+
+}  // namespace
+}  // namespace cli

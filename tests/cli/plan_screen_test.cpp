@@ -1,0 +1,64 @@
+#include "cli/plan_screen.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+namespace cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+planner::RankedPlan screened(std::int32_t data, const std::string& why) {
+  planner::RankedPlan plan;
+  plan.plan.mesh.data = data;
+  plan.plan.workload.global_batch = 8;
+  plan.why_not_best = why;
+  return plan;
+}
+
+std::string screen_of(const planner::SearchResult& result, const PlanOptions& options = {}) {
+  return plan_screen(options, {}, result, Console(Form::Json));
+}
+
+TEST(PlanScreen, ColumnsThatDifferAndOneSentenceForTheRest) {
+  planner::SearchResult result;
+  result.ranked = {screened(4, ""), screened(2, "8.3 % slower: bubble 11.0 % against 4.1 %")};
+  result.gap = 0.01;
+  EXPECT_THAT(screen_of(result), testing::ContainsRegex("#  data  microbatches +step"));
+  EXPECT_THAT(screen_of(result), HasSubstr("in all: tensor 1, pipeline 1, zero 0, recompute none"));
+  EXPECT_THAT(screen_of(result), HasSubstr("plan 2 is 8.3 % slower: bubble"));
+  EXPECT_THAT(screen_of(result), HasSubstr("no plan is more than 1.0 % faster"));
+}
+
+TEST(PlanScreen, FitsOneScreen) {
+  planner::SearchResult result;
+  for (std::int32_t data = 1; data <= 8; data *= 2) {
+    result.ranked.push_back(screened(
+        data, "8.3 % slower: bubble 11.0 % against 4.1 %, exposed communication 12.0 % against 3.0 %, memory 40 GiB against 30 GiB"));
+    result.ranked.back().plan.zero_stage = 3;
+    result.ranked.back().plan.reshard_after_forward = false;
+    result.excluded.push_back(
+        {.family = "tensor=16", .code = "c", .reason = std::string(90, 'r') + " r", .arguments = {}, .nearest_fix = "", .candidates = 7});
+  }
+  std::istringstream lines(screen_of(result));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_LE(count, 40);
+  EXPECT_THAT(screen_of(result), HasSubstr("kept: gathered weights stay"));
+  EXPECT_THAT(screen_of(result), Not(HasSubstr("rrrr")));
+  PlanOptions why;
+  why.why = true;
+  EXPECT_THAT(screen_of(result, why), HasSubstr("rrrr"));
+}
+
+TEST(PlanScreen, WithoutAPlanTheLargestFamiliesSayWhy) {
+  planner::SearchResult result;
+  result.excluded = {
+      {.family = "zero=0", .code = "memory", .reason = "needs 4 TiB", .arguments = {}, .nearest_fix = "zero=3", .candidates = 70}};
+  EXPECT_THAT(screen_of(result), HasSubstr("needs 4 TiB; nearest fix: zero=3"));
+}
+
+}  // namespace
+}  // namespace cli

@@ -1,0 +1,31 @@
+"""What check and diff can be pointed at: plans, folders, recipes; and what is said of others."""
+import program
+
+GIVEN = ["--cluster", "h100-80gb-sxm", "--devices", "4", "--model", program.MODEL]
+
+
+class Subject(program.ProgramTest):
+    def test_a_folder_with_one_recipe(self):
+        plan = self.make_plan("--for", "megatron", "--fix", "tp=2")
+        self.run_program("export", plan, "--to", "megatron", "-o", self.folder / "recipe")
+        folder, file = (self.document("check", path, *GIVEN) for path in (self.folder / "recipe", self.folder / "recipe" / "pretrain.sh"))
+        self.assertEqual(folder["result"], file["result"])
+        self.assertEqual(folder["program"], "megatron")
+        (self.folder / "recipe" / "other.sh").write_text((self.folder / "recipe" / "pretrain.sh").read_text())
+        self.assertIn("holds several", self.run_program("check", self.folder / "recipe", *GIVEN, expect=30).stderr)
+
+    def test_a_folder_with_a_plan(self):
+        plan = self.make_plan()
+        self.assertEqual(self.document("check", self.folder)["result"], self.document("check", plan)["result"])
+
+    def test_an_empty_folder(self):
+        self.assertIn("holds no plan.json", self.run_program("check", self.folder, *GIVEN, expect=30).stderr)
+
+    def test_another_cluster(self):
+        plan = self.make_plan()
+        slow, fast = (self.document("check", plan, "--cluster", name) for name in ("a100-80gb-sxm", "h100-80gb-sxm"))
+        self.assertGreater(slow["result"]["step_time_seconds"], fast["result"]["step_time_seconds"])
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,54 @@
+#include "planner/axis_words.h"
+
+#include <gmock/gmock.h>
+
+#include "planner/fixed_axes.h"
+#include "planner/nearest.h"
+
+namespace planner {
+namespace {
+
+using ::testing::IsEmpty;
+
+std::string said(std::string_view text) { return to_text(axes_said(text)); }
+
+TEST(AxisWords, WhatPeopleCallTheAxes) {
+  EXPECT_EQ(said("tp=8"), "tensor=8");
+  EXPECT_EQ(said("pp=4"), "pipeline=4");
+  EXPECT_EQ(said("--expert-model-parallel-size=8"), "expert=8");
+  EXPECT_EQ(said("1F1B"), "schedule=1f1b");
+  EXPECT_EQ(said("schedule=ZB-1P"), "schedule=zb-1p");
+  EXPECT_EQ(said("ZeRO3"), "zero=3");
+  EXPECT_EQ(said("tensor=2"), "tensor=2");
+  EXPECT_EQ(said("sp"), "sequence_parallel=true");
+}
+
+TEST(AxisWords, WhatNobodySays) {
+  EXPECT_THAT(axes_said("warp drive"), IsEmpty());
+  EXPECT_THAT(axes_said("=4"), IsEmpty());
+  EXPECT_THAT(axes_said("tensor="), IsEmpty());
+}
+
+TEST(AxisWords, ShardsTimesReplicasAreDataRanks) {
+  std::vector<Argument> axes = axes_said("dp_shard=16");
+  axes.push_back(axes_said("dp_replicate=4").front());
+  settle_shards(axes);
+  EXPECT_EQ(to_text(axes), "data=64 zero=3 replicas=4");
+  std::vector<Argument> alone = axes_said("dp_shard=16");
+  settle_shards(alone);
+  EXPECT_EQ(to_text(alone), "data=16 zero=3");
+}
+
+// Every word leads to an axis and a value that the planner takes.
+TEST(AxisWords, LeadToAxes) {
+  for (const char* const text : {"tp=2", "pp=2", "dp=2", "cp=2", "ep=2", "vpp=2", "mbs=2", "zero_stage=1", "sp=true", "ac=full",
+                                 "dp_replicate=2", "ddp", "fsdp", "no_sp", "full_recompute", "no_recompute", "gpipe", "interleaved"}) {
+    Fixed fixed;
+    for (const Argument& axis : axes_said(text)) fixed.emplace(axis.name, axis.value);
+    EXPECT_FALSE(fixed.empty()) << text;
+    EXPECT_NO_THROW(read_fixed_axes(fixed)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace planner

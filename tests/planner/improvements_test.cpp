@@ -1,0 +1,88 @@
+#include "planner/improvements.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "planner/evaluator.h"
+#include "tests/planner/problems.h"
+
+namespace planner {
+namespace {
+
+using ::testing::SizeIs;
+
+struct Case {
+  SearchRequest request = small_request({.devices = 8});
+  sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  sim::ParallelPlan plan_of(const PlanCandidate& candidate) { return Evaluator(request, model).plan(candidate); }
+};
+
+// A plan with a needless tensor degree and recomputation: both changes are found, each verified by its own simulation.
+TEST(Improvements, FindWhatHoldsAPlanBack) {
+  Case one;
+  const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .tensor = 2}, .recompute = sim::Recompute::Full});
+  const sim::SimulationResult result = sim::simulate(one.model, plan);
+  const Improvements found = improvements(request_like(plan), {plan, result});
+  ASSERT_FALSE(found.one.empty());
+  sim::SimTime last{};
+  for (const Improvement& better : found.one) {
+    EXPECT_THAT(better.changed, SizeIs(1));
+    EXPECT_LT(better.result.step_time, result.step_time);
+    EXPECT_GE(better.result.step_time, last);
+    EXPECT_EQ(sim::simulate(one.model, better.plan).step_time, better.result.step_time);
+    last = better.result.step_time;
+  }
+  const auto drops_recomputation = [](const Improvement& better) { return better.changed == std::vector<std::string>{"recompute"}; };
+  EXPECT_TRUE(std::any_of(found.one.begin(), found.one.end(), drops_recomputation));
+  ASSERT_FALSE(found.two.empty());
+  EXPECT_LT(found.two.front().result.step_time, found.one.front().result.step_time);
+}
+
+TEST(Improvements, TheBestHasNone) {
+  Case one;
+  one.request.gap = 0;
+  const sim::ParallelPlan plan = search(one.request).ranked.front().plan;
+  const Improvements found = improvements(request_like(plan), {plan, sim::simulate(one.model, plan)});
+  EXPECT_TRUE(found.one.empty());
+  EXPECT_TRUE(found.two.empty());
+  EXPECT_GT(found.neighbors, 0);
+}
+
+// Of a plan that does not fit: what makes it fit.
+TEST(Improvements, MakeAPlanFit) {
+  Case one;
+  const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 8}});
+  const sim::SimulationResult result = sim::simulate(one.model, plan);
+  SearchRequest tight = request_like(plan);
+  tight.memory_limit = sim::Bytes(result.peak_memory.value() * 9 / 10);
+  const Improvements found = improvements(tight, {plan, result});
+  ASSERT_FALSE(found.one.empty());
+  for (const Improvement& better : found.one) EXPECT_LE(better.result.peak_memory, *tight.memory_limit);
+}
+
+// Words that no axis chooses stay as the plan says them.
+TEST(Improvements, KeepThePlansOwnWords) {
+  Case one;
+  sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .tensor = 2}});
+  plan.bucket_size = sim::Bytes(1 << 20);
+  const SearchRequest request = request_like(plan);
+  const Improvements found = improvements(request, {plan, sim::simulate(one.model, plan)});
+  for (const Improvement& better : found.one) EXPECT_EQ(better.plan.bucket_size, plan.bucket_size);
+  EXPECT_EQ(search(request).ranked.front().plan.bucket_size, plan.bucket_size);
+}
+
+TEST(Improvements, WhatTheProgramCannotSayIsNotOffered) {
+  Case one;
+  const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .tensor = 2}, .recompute = sim::Recompute::Full});
+  SearchRequest request = request_like(plan);
+  request.why_not = [](const sim::ParallelPlan& other) {
+    return other.recompute == sim::Recompute::Full ? std::vector<sim::Violation>{}
+                                                   : std::vector<sim::Violation>{{"/recompute", "no", "no"}};
+  };
+  for (const Improvement& better : improvements(request, {plan, sim::simulate(one.model, plan)}).one)
+    EXPECT_EQ(better.plan.recompute, sim::Recompute::Full);
+}
+
+}  // namespace
+}  // namespace planner
