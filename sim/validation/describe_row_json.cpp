@@ -274,6 +274,7 @@ RowWords read_words(const JsonReader& workload, const JsonReader& plan, const Ru
   words.graphs = static_cast<CudaGraphs>(plan.choice("cuda_graphs", kCudaGraphsNames, 0));
   if (plan.has("gradient_accumulation_fusion")) words.fused_accumulation = plan.boolean("gradient_accumulation_fusion", false);
   words.microbatch_group = static_cast<std::int32_t>(plan.integer("microbatch_group", 0, {0, kMostMicrobatches}));
+  words.expert_tensor = plan.integer("etp", run.layout.expert_tensor || !run.network.experts ? run.layout.tensor : 1, {1, 1 << 20});
   if (plan.has("gradient_sync")) words.sums_whole = plan.choice("gradient_sync", kSyncNames) == 0;
   if (!plan.has("optimizer_state_precision")) return words;
   const JsonReader states = plan.child("optimizer_state_precision");

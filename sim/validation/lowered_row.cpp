@@ -163,7 +163,6 @@ std::string why_not_lowered(const RunDescription& run) {
       {net.kind == NetworkKind::Convolutional, "is a convolutional network"},
       {net.kind == NetworkKind::DecoderLayer, "is a single layer"},
       {net.low_rank.has_value(), "trains adapters"},
-      {net.experts && !layout.expert_tensor && layout.tensor > 1, "cuts experts over other ranks than its layers"},
       {run.execution.place != OptimizerPlace::Device, "keeps its optimizer on the host"},
       {layout.zero_stage > 0 && layout.data * layout.context % layout.zero_group != 0,
        "shards over a group that does not divide its ranks"},
@@ -190,7 +189,8 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting, con
                .pipeline = small(layout.pipeline),
                .tensor = small(layout.tensor),
                .context = small(layout.context),
-               .expert = small(layout.expert)};
+               .expert = small(layout.expert),
+               .expert_tensor = !run.network.experts || words.expert_tensor == layout.tensor ? 0 : small(words.expert_tensor)};
   if (layout.context > 1) plan.context_algorithm = context_of(layout);
   plan.vocabulary_multiple = run.network.vocabulary % layout.tensor == 0 ? layout.tensor : 128 * layout.tensor;
   plan.schedule = layout.pipeline > 1 ? layout.schedule : "1f1b";

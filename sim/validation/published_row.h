@@ -36,6 +36,7 @@ struct RowWords {
   std::optional<bool> fused_accumulation;                // of weight gradients, in their product; else as the program does
   CudaGraphs graphs = CudaGraphs::None;
   std::int32_t microbatch_group = 0;
+  std::int64_t expert_tensor = 1;  // ranks that share an expert
 };
 
 struct DescribedRow {
