@@ -67,7 +67,8 @@ std::vector<std::int32_t> MeshEnumerator::experts() {
 // Those that the mesh can hold, of those that the model has.
 std::vector<std::int32_t> MeshEnumerator::expert_options(const sim::DeviceMesh& mesh) {
   std::vector<std::int32_t> options = experts_;
-  std::erase_if(options, [&](std::int32_t degree) { return mesh.copies() % degree != 0; });
+  std::erase_if(options,
+                [&](std::int32_t degree) { return mesh.copies() * mesh.tensor % (std::int64_t{mesh.expert_cut()} * degree) != 0; });
   if (options.empty() && fixed_.has("expert") && !experts_.empty())
     space_.excluded.push_back(exclude(
         fmt::format("data={} expert={}", mesh.data, fixed_.at.mesh.expert),
@@ -92,9 +93,11 @@ std::vector<std::int32_t> MeshEnumerator::replica_options(const sim::DeviceMesh&
 }
 
 void MeshEnumerator::add_replicated(sim::DeviceMesh mesh) {
+  mesh.expert_tensor = fixed_.at.mesh.expert_tensor;
+  if (!mesh.cuts_experts_apart()) mesh.expert_tensor = 0;
   const std::vector<std::int32_t> experts = expert_options(mesh),
                                   replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
-  for (mesh.expert = 1; mesh.expert <= mesh.copies(); ++mesh.expert)
+  for (mesh.expert = 1; mesh.expert <= mesh.copies() * mesh.tensor / mesh.expert_cut(); ++mesh.expert)
     for (const std::int32_t each : replicas) {
       if (std::count(experts.begin(), experts.end(), mesh.expert) == 0 || (mesh.expert > 1 && each > 1 && !fixed_.has("expert"))) continue;
       mesh.replicas = each;

@@ -62,6 +62,7 @@ const std::array kAxes = std::to_array<Axis>({
     degree<&Mesh::context>("context"),
     axis<At<&Candidate::context_algorithm>, At<&Plan::context_algorithm>>("context_algorithm"),
     degree<&Mesh::expert>("expert"),
+    degree<&Mesh::expert_tensor>("expert_tensor"),
     degree<&Mesh::replicas>("replicas"),
     axis<At<&Candidate::microbatch>, At<&Plan::microbatch_size>>("microbatch", true),
     schedule(),

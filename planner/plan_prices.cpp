@@ -103,7 +103,7 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
 Pricer::Lie Pricer::lie(StageIndex stage) const {
   const sim::GraphDevice& device = devices_.devices()[stage.position()];
   Lie lie{placement_.alike_on_node(device, devices_.fold())};
-  for (const MeshAxis axis : {MeshAxis::Tensor, MeshAxis::Context, MeshAxis::Expert}) {
+  for (const MeshAxis axis : {MeshAxis::Tensor, MeshAxis::Context, MeshAxis::Expert, MeshAxis::ExpertTensor}) {
     const sim::Slowest slowest = placement_.slowest_group(device, devices_.fold(), axis);
     for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.crossing}) lie.push_back(number);
   }

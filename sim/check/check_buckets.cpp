@@ -14,6 +14,8 @@ struct Part {
 };
 using Owned = std::map<std::pair<LayerIndex, std::int32_t>, Part>;  // (layer, parameter) -> elements of a tensor rank
 
+std::int32_t degree_of_experts(const DeviceMesh& mesh) { return mesh.expert_tensor > 0 ? mesh.expert_tensor : mesh.tensor; }
+
 Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
   const DeviceMesh& mesh = checked.plan.mesh;
   Owned owned;
@@ -21,7 +23,8 @@ Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
     if (!checked.plan.owns(stage, layer)) continue;
     std::int32_t number = 0;
     for (const Parameter& parameter : checked.model.layer(layer).parameters)
-      owned[{layer, number++}] = {parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1), parameter.expert};
+      owned[{layer, number++}] = {
+          parameter.expert ? parameter.elements(degree_of_experts(mesh)) / mesh.expert : parameter.elements(mesh.tensor), parameter.expert};
     const bool holds_copy = checked.plan.ties_across_stages() && layer == checked.model.head();
     if (holds_copy) owned[{layer, number}] = {checked.model.layers.front().parameters.front().elements(mesh.tensor), false};
   }
@@ -40,7 +43,9 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
   const std::int32_t span = bucket.slots.empty() ? 0 : bucket.slots.front().layer.value() - lowest.value() + 1;
   if (checked.plan.zero_stage == 3 && span > checked.plan.layers_per_unit)
     findings.add(fmt::format("{}: holds {} layers, a unit has {}", name, span, checked.plan.layers_per_unit));
-  const std::int32_t shards = bucket.expert ? checked.plan.mesh.copies() / checked.plan.mesh.expert : checked.plan.mesh.shards();
+  const DeviceMesh& mesh = checked.plan.mesh;
+  const std::int32_t shards =
+      bucket.expert ? mesh.data * mesh.context * mesh.tensor / (mesh.expert * degree_of_experts(mesh)) : mesh.shards();
   if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)
     findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, shards, bucket.shard_elements));
   if (bucket.ready_after != lowest)

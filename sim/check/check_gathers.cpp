@@ -66,7 +66,7 @@ class GatherWatch {
   }
 
   // Experts that no other rank holds are there in any case.
-  bool is_shared(std::size_t bucket) const { return !buckets_[bucket].expert || checked_.plan.mesh.copies() > checked_.plan.mesh.expert; }
+  bool is_shared(std::size_t bucket) const { return !buckets_[bucket].expert || buckets_[bucket].shards > 1; }
 
   void see_use(TaskId id, const Task& task) {
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {

@@ -19,6 +19,8 @@ constexpr Words kBlockForward{"attention mlp", "attention +0 attention_residual 
 constexpr Words kBlockAgain{
     "attention mlp", "attention +0 attention_residual mlp",
     "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp"};  // a norm behind the sum reads it: all of it
+constexpr std::string_view kRoutedForward = "attention_norm >0 attention <0 attention_residual mlp",
+                           kRoutedBackward = "mlp attention_residual >0 attention <0 attention_norm";
 constexpr Words kFeedForwardAgain{"mlp", "mlp", ">0 mlp"};
 constexpr Words kBlockBackward{"mlp attention", "mlp +0 mlp_norm attention +1 attention_norm",
                                "mlp_residual >0 mlp <0 mlp_norm attention_residual >1 attention <1 attention_norm"};
@@ -66,7 +68,19 @@ class StageWork {
   TaskKey at(MicrobatchIndex m, ChunkIndex c, LayerIndex layer, Phase phase) const {
     return {.stage = stage_, .chunk = c, .microbatch = m, .layer = layer, .phase = phase};
   }
+  // Experts cut by a degree of their own: the ranks of a stage are dealt out anew.
+  std::int32_t degree_of_experts() const { return plan_.mesh.expert_tensor > 0 ? plan_.mesh.expert_tensor : plan_.mesh.tensor; }
+  bool has_own_degree() const { return degree_of_experts() != plan_.mesh.tensor; }
+  std::int32_t copies_of_experts() const {
+    return plan_.mesh.data * plan_.mesh.context * plan_.mesh.tensor / (plan_.mesh.expert * degree_of_experts());
+  }
+  // Then tensor ranks send the tokens that they have, and nothing is gathered around the experts unless shared ones want it.
+  bool routes_its_part(LayerIndex layer) const {
+    return is_routed(layer) && has_own_degree() && plan_.mesh.tensor > 1 && plan_.model.experts->shared_ffn == 0;
+  }
   bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
+  // A norm behind the sum reads it; a program runs the block to its end.
+  bool repeats_all() const { return norms_behind() || (habits_of(plan_.cluster).repeats_blocks && plan_.recompute == Recompute::Full); }
   bool is_routed(LayerIndex layer) const {
     if (!plan_.model.experts) return false;
     const ExpertForm& form = *plan_.model.experts;
@@ -88,7 +102,7 @@ class StageWork {
     if (plan_.recompute != Recompute::Full)
       say(kFeedForwardAgain, key);
     else
-      say(norms_behind() ? kBlockForward : kBlockAgain, key);
+      say(repeats_all() ? kBlockForward : kBlockAgain, key);
   }
   const Words& forward_words(LayerIndex layer) const {
     return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
@@ -148,7 +162,10 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
 }
 
 void StageWork::say(const Words& words, TaskKey key) {
-  std::istringstream text{std::string(pick(words))};
+  std::string_view chosen = pick(words);
+  if (routes_its_part(key.layer))
+    chosen = &words == &kBlockBackward ? kRoutedBackward : &words == &kFeedForwardAgain ? words.single : kRoutedForward;
+  std::istringstream text{std::string(chosen)};
   for (std::string word; text >> word;)
     if (word == "attention" && plan_.mesh.context > 1)
       attend(key);
@@ -169,7 +186,8 @@ void StageWork::beside(const TaskKey& hop, Bytes payload, const TaskKey& scores)
 void StageWork::ask_experts(TaskKey key) {
   const bool backward = key.phase == Phase::Backward, cut = plan_.mesh.expert > 1;
   const ExpertForm& form = *plan_.model.experts;
-  const std::int64_t tokens = plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context);
+  const bool own = has_own_degree();
+  const std::int64_t tokens = plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context) / (own ? plan_.mesh.tensor : 1);
   const double places =
       std::max(1.0, std::ceil(static_cast<double>(tokens * form.topk) / static_cast<double>(form.experts) * form.capacity_factor)) *
       static_cast<double>(form.experts);
@@ -180,12 +198,20 @@ void StageWork::ask_experts(TaskKey key) {
   TaskKey exchange = key;
   exchange.group = MeshAxis::Expert;
   exchange.operation = Operation::AllToAll;
+  TaskKey shared = key;
+  shared.group = MeshAxis::ExpertTensor;
+  shared.operation = Operation::AllGather;
+  const bool is_shared = own && degree_of_experts() > 1;
+  const Bytes all = rows * std::int64_t{degree_of_experts()};
   say_word(backward ? "expert_output" : "expert_input", key);
   if (cut) chain(exchange, rows);
+  if (is_shared) chain(shared, all);
   say_word("experts", key);
+  shared.operation = Operation::ReduceScatter;
+  if (is_shared) chain(shared, all);
   exchange.sequence = 1;
   if (cut) chain(exchange, rows);
-  if (key.phase == Phase::Recompute && !norms_behind()) return;
+  if (key.phase == Phase::Recompute && !repeats_all()) return;
   say_word(backward ? "expert_input" : "expert_output", key);
 }
 
@@ -326,7 +352,7 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
 
 void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
   const Bucket& bucket = buckets_[number];
-  const std::int32_t copies = bucket.expert ? plan_.mesh.copies() / plan_.mesh.expert : plan_.mesh.copies();
+  const std::int32_t copies = bucket.expert ? copies_of_experts() : plan_.mesh.copies();
   if (copies == 1) {
     reduced_.insert(reduced_.end(), after.begin(), after.end());
     final_[number].insert(final_[number].end(), after.begin(), after.end());
@@ -386,7 +412,7 @@ StageWork::Positions StageWork::sum_replicated() {
   for (LayerIndex layer(0); layer <= model_.head(); ++layer)
     for (const Parameter& parameter : model_.layer(layer).parameters)
       if (plan_.owns(stage_, layer) && !parameter.frozen && parameter.split == TensorSplit::None &&
-          (sequence || (tensor && parameter.partial_gradient)))
+          (sequence || (tensor && parameter.partial_gradient)) && !(parameter.expert && has_own_degree()))
         replicated += parameter.elements() / (parameter.expert ? plan_.mesh.expert : 1);
   if (replicated == 0) return {};
   const TaskKey key{.stage = stage_, .phase = Phase::Gradients, .operation = Operation::AllReduce, .group = MeshAxis::Tensor};
@@ -434,7 +460,7 @@ void StageWork::step() {
       updated = add(update, Bytes(0), {ready});
     }
     const bool expert = buckets_[number].expert;
-    if (plan_.mesh.copies() == (expert ? plan_.mesh.expert : 1) || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
+    if ((expert ? copies_of_experts() : plan_.mesh.copies()) == 1 || plan_.zero_stage == 0 || plan_.zero_stage == 3) continue;
     update.operation = Operation::AllGather;
     update.group = expert ? MeshAxis::ExpertData : MeshAxis::Data;
     add(update, gathered_bytes(plan_, buckets_[number]), {updated});

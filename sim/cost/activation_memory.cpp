@@ -99,7 +99,7 @@ Sizes sizes_of(const ModelGraph& model, const ParallelPlan& plan, const SegmentG
   const Bytes element = plan.bytes(Numbers::Activations);
   const AttentionWidths widths = attention_widths(config);
   const std::int64_t local_tokens = shape.sequence_parallel ? shape.tokens() / shape.tensor : shape.tokens();
-  const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered ? shape.tokens() : local_tokens;
+  const std::int64_t kept_tokens = habits_of(plan.cluster).keeps_gathered && !routes_parts(plan, segment) ? shape.tokens() : local_tokens;
   return {.tokens = shape.tokens(),
           .local_tokens = local_tokens,
           .normalized = element * (kept_tokens * config.hidden),
@@ -231,16 +231,18 @@ double gated_share(const ModelConfig& config) { return config.gated_mlp ? kEvery
 
 void add_experts(SegmentMemory& memory, const Sizes& size, const ModelConfig& config, const ParallelPlan& plan) {
   const ExpertForm& form = *config.experts;
-  const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.tensor,
+  const bool apart = plan.mesh.cuts_experts_apart();  // then each tensor rank routes its part of the tokens
+  const std::int64_t routed = apart ? size.local_tokens : size.tokens, computed = apart ? routed * plan.mesh.expert_cut() : routed;
+  const std::int64_t gates = config.gated_mlp ? 2 : 1, width = form.expert_ffn / plan.mesh.expert_cut(),
                      shared = form.shared_ffn / plan.mesh.tensor;
   const double load = expert_load(form, plan.mesh.expert, common_behavior()).computed;
   const auto rows = [&](std::int64_t each) {
-    return size.element * static_cast<std::int64_t>(std::ceil(real(size.tokens * form.topk) * load)) * each;
+    return size.element * static_cast<std::int64_t>(std::ceil(real(computed * form.topk) * load)) * each;
   };
-  const Bytes choices = (Bytes(4 * 8) + size.statistic) * (size.tokens * form.topk);
+  const Bytes choices = (Bytes(4 * 8) + size.statistic) * (routed * form.topk);
   const std::int64_t ways = habits_of(plan.cluster).weights_activation ? 1 : 2;  // out, and back
   keep_normalized(memory, size);
-  keep(memory, {"router's scores and choices", size.statistic * (size.tokens * form.experts) + choices});
+  keep(memory, {"router's scores and choices", size.statistic * (routed * form.experts) + choices});
   if (size.keeps_first) keep(memory, {"rows of experts", rows(config.hidden)});
   keep(memory, {"first products of experts", rows(gates * width), Module::Op, gated_share(config)});
   if (size.keeps_last) keep(memory, {"activations of experts", rows(width), Module::MoeActivation | Module::Op});
@@ -299,10 +301,14 @@ void add_exchanges(SegmentMemory& memory, const Sizes& size, const ModelConfig& 
 }
 
 // Of the largest product's weight; of experts one's.
-Bytes largest_weight(const Sizes& size, const SegmentGraph& segment, std::int64_t tensor) {
+Bytes largest_weight(const Sizes& size, const SegmentGraph& segment, const DeviceMesh& mesh) {
   std::int64_t most = 0;
   for (const Operator& op : segment.operators)
-    if (op.kind == OperatorKind::Linear) most = std::max(most, op.inputs * op.outputs / (op.split == TensorSplit::None ? 1 : tensor));
+    if (op.kind == OperatorKind::Linear)
+      most = std::max(most, op.inputs * op.outputs /
+                                (op.split == TensorSplit::None ? 1
+                                 : op.experts > 0              ? mesh.expert_cut()
+                                                               : mesh.tensor));
   return size.element * most;
 }
 
@@ -367,6 +373,10 @@ SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
 
 }  // namespace
 
+bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment) {
+  return plan.mesh.cuts_experts_apart() && segment.has(OperatorKind::Routing) && plan.model.experts->shared_ffn == 0;
+}
+
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
   const Sizes size = sizes_of(model, plan, segment);
   const ModelConfig& config = model.config;
@@ -381,7 +391,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   const bool is_head = !segment.leaves_tensor(), is_attention = segment.has(OperatorKind::Attention),
              is_expert = segment.has(OperatorKind::Routing), is_mlp = !is_head && !is_attention && !is_expert;
   memory.statistics = size.statistic * (size.local_tokens * (config.norm == Norm::LayerNorm ? 2 : 1));
-  memory.normalized = size.elements(config.hidden);
+  memory.normalized = routes_parts(plan, segment) ? size.normalized : size.elements(config.hidden);
   if (size.normalized < memory.normalized) memory.regathered = memory.normalized;
   if (is_attention) {
     if (config.attention.kind == AttentionKind::Latent)
@@ -402,8 +412,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
     keep(memory, {"masks", mask_bytes(size, config, plan)});
   }
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
-  if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights))
-    memory.weight_product = largest_weight(size, segment, plan.mesh.tensor);
+  if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = largest_weight(size, segment, plan.mesh);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);
   return settled(std::move(memory), is_head ? Modules() : plan.recomputed_modules());
 }

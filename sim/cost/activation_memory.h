@@ -35,6 +35,9 @@ struct SegmentMemory {
   Bytes weight_inputs{}, output_gradients{};
 };
 
+// Experts cut by a degree of their own, without shared ones: tokens go to them as tensor ranks have them, and nothing is gathered.
+bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment);
+
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment);
 
 }  // namespace sim

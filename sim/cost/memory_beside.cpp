@@ -22,8 +22,8 @@ std::int32_t channels_of(const HardwareProfile& hardware) {
 
 std::int32_t communicators_of(const DeviceMesh& mesh) {
   std::int32_t count = 0;
-  for (const std::int32_t degree :
-       {mesh.ranks(), mesh.shards(), mesh.replicas, mesh.tensor, mesh.context, mesh.expert, mesh.reshard, mesh.pipeline})
+  for (const std::int32_t degree : {mesh.ranks(), mesh.shards(), mesh.replicas, mesh.tensor, mesh.context, mesh.expert,
+                                    mesh.cuts_experts_apart() ? mesh.expert_cut() : 1, mesh.reshard, mesh.pipeline})
     count += degree > 1;
   return count;  // of the last: the ranks that hold a tied embedding
 }

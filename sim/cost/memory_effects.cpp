@@ -129,12 +129,12 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
   else if (forgets)
     effect.free_at_end(kActivations, inside);
   if (!role.has_end) return;
-  if (forgets && cuts_sequence()) effect.free_at_end(kActivations, memory.normalized);
+  if (forgets && cuts_sequence(role.segment)) effect.free_at_end(kActivations, memory.normalized);
   if (!role.segment.leaves_tensor()) return;
   if (again && role.is_in_last_segment)
-    effect.hold(kTemporaries, hidden_or_stream());
+    effect.hold(kTemporaries, hidden_or_stream(role.segment));
   else
-    effect.take(kActivations, hidden_or_stream());
+    effect.take(kActivations, hidden_or_stream(role.segment));
 }
 
 // A core that is recomputed as a module: it keeps what its norm put out, and what it makes besides is gone when it ends; again it is made for backward.
@@ -143,25 +143,25 @@ void MemoryEffects::module_forward(Writer& effect, const Role& role, bool again)
   const Bytes made = memory.kept - memory.entering;
   if (again) {
     if (role.has_begin) effect.take(kActivations, made);
-    if (role.has_begin && cuts_sequence())
+    if (role.has_begin && cuts_sequence(role.segment))
       effect.take(kActivations, stream() - hidden());  // the gather has taken all tokens, and freed its part
-    if (role.has_end) effect.hold(kTemporaries, hidden_or_stream());
+    if (role.has_end) effect.hold(kTemporaries, hidden_or_stream(role.segment));
   } else {
     if (role.has_begin) effect.take(kActivations, memory.entering + memory.statistics - before_core(role));
     if (role.is_whole())
       effect.hold(kActivations, made);
     else
       role.has_begin ? effect.take(kActivations, made) : effect.free_at_end(kActivations, made);
-    if (role.has_end && role.segment.leaves_tensor()) effect.take(kActivations, hidden_or_stream());
+    if (role.has_end && role.segment.leaves_tensor()) effect.take(kActivations, hidden_or_stream(role.segment));
   }
 }
 
 // What a segment hands to the sum over tensor ranks: of all tokens, though each rank keeps a part of the sum.
-Bytes MemoryEffects::hidden_or_stream() const { return cuts_sequence() ? hidden() : stream(); }
+Bytes MemoryEffects::hidden_or_stream(const SegmentGraph& segment) const { return cuts_sequence(segment) ? hidden() : stream(); }
 
 // What norm and gather have taken before the core begins.
 Bytes MemoryEffects::before_core(const Role& role) const {
-  if (!cuts_sequence() || !role.segment.starts_with_side()) return {};
+  if (!cuts_sequence(role.segment) || !role.segment.starts_with_side()) return {};
   return role.memory.normalized + role.memory.statistics;
 }
 
@@ -176,17 +176,17 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
 
 void MemoryEffects::core_backward(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
-  const bool ends_model = !role.segment.leaves_tensor(), norm_apart = cuts_segments() && role.segment.starts_with_side();
+  const bool ends_model = !role.segment.leaves_tensor(), norm_apart = cuts_segment(role.segment) && role.segment.starts_with_side();
   if (!role.is_whole()) part_back(effect, role);
   if (!role.has_begin) return;
   if (role.is_whole()) effect.hold(kTemporaries, memory.backward_temporary);
   effect.hold(kActivations, memory.regathered + memory.dropped);
   effect.free_at_end(kActivations, memory.kept);
   if (splits_) effect.take_at_end(kActivations, memory.weight_inputs + memory.output_gradients);
-  if (cuts_sequence() && !ends_model) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
+  if (cuts_sequence(role.segment) && !ends_model) effect.free_at_end(kTemporaries, hidden());  // the gathered gradient
   if (norm_apart)
     effect.take_at_end(kTemporaries, hidden());
-  else if (!cuts_sequence())
+  else if (!cuts_sequence(role.segment))
     effect.free_at_end(kActivations, memory.statistics + stream());  // the input; of the embedding: the gradient
   if (ends_model && !norm_apart) effect.take_at_end(kActivations, stream());
 }
@@ -202,7 +202,7 @@ void MemoryEffects::norm_backward(Writer& effect, const Role& role) const {
 void MemoryEffects::part_back(Writer& effect, const Role& role) const {
   const SegmentMemory& memory = role.memory;
   if (role.has_end) {
-    if (model_.config.residual_dropout > 0 && !cuts_sequence()) effect.hold(kTemporaries, stream());
+    if (model_.config.residual_dropout > 0 && !cuts_sequence(role.segment)) effect.hold(kTemporaries, stream());
     effect.take(kTemporaries, memory.output_gradient);
     effect.take_at_end(kTemporaries, memory.input_gradients);
     effect.take_at_end(MemoryCategory::CommunicationBuffers, memory.exchanged_back);
@@ -214,10 +214,20 @@ void MemoryEffects::part_back(Writer& effect, const Role& role) const {
   }
 }
 
+bool MemoryEffects::is_for_nobody(const Task& sum) const {
+  if (sum.key.phase != Phase::Recompute || sum.key.operation != Operation::ReduceScatter) return false;
+  const std::vector<Piece>& pieces = recompute_[model_.kind(sum.key.layer)];
+  const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
+    return one.operation == sum.key.operation && one.group == sum.key.group && one.sequence == sum.key.sequence;
+  });
+  return static_cast<std::size_t>(piece->parts.segment) + 1 == model_.layer(sum.key.layer).segments.size();
+}
+
 // Between a rank's stretch of the tokens and all of them.
 void MemoryEffects::reshape_sequence(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const bool backward = task.key.phase == Phase::Backward;
   const Bytes stretch = stream(), whole = hidden();
+  if (is_for_nobody(task)) return effect.hold(kTemporaries, stretch);
   const MemoryCategory category = backward ? kTemporaries : kActivations;
   if (task.key.operation == Operation::ReduceScatter) {
     effect.hold(MemoryCategory::CommunicationBuffers, exchange_buffer(task, graph));

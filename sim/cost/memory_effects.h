@@ -32,7 +32,8 @@ class MemoryEffects {
   bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone
     return key.phase == Phase::Forward && plan_.recomputes(key.layer, key.microbatch);
   }
-  Bytes stream() const;  // what goes from segment to segment, of one rank and microbatch
+  bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
+  Bytes stream() const;                       // what goes from segment to segment, of one rank and microbatch
   const GradientLifetime& gradients() const { return gradients_; }
 
  private:
@@ -69,10 +70,11 @@ class MemoryEffects {
   void reshard(Writer& effect, const TaskKey& key, const Bucket& bucket) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
-  bool cuts_segments() const { return plan_.mesh.tensor > 1; }
-  bool cuts_sequence() const { return plan_.sequence_parallel; }
+  // Tensor ranks meet around a segment's products; with all tokens, of which each has a part before and behind.
+  bool cuts_segment(const SegmentGraph& segment) const { return plan_.mesh.tensor > 1 && !routes_parts(plan_, segment); }
+  bool cuts_sequence(const SegmentGraph& segment) const { return plan_.sequence_parallel && !routes_parts(plan_, segment); }
   Bytes before_core(const Role& role) const;
-  Bytes hidden_or_stream() const;
+  Bytes hidden_or_stream(const SegmentGraph& segment) const;
   bool is_block(LayerIndex layer) const { return layer != LayerIndex(0) && layer != model_.head(); }
   Bytes hidden() const {
     return plan_.bytes(Numbers::Activations) * (plan_.shard_shape().tokens() * model_.config.hidden);

@@ -10,8 +10,8 @@ namespace sim {
 // Tasks with equal fields move the same memory. Looked up, never walked through.
 struct EffectKey {
   StageIndex stage;
-  LayerIndex layer;  // where it matters; else the first of its kind
-  bool first_backward = false, forgets = false;
+  LayerIndex layer;                              // where it matters; else the first of its kind
+  bool first_backward = false, forgets = false;  // forgets: a forward that keeps nothing; a sum, made again, that nobody reads
   BucketIndex bucket;
   Phase phase{};
   Operation operation{};
@@ -46,7 +46,7 @@ struct MemoryModel::State {
         .stage = task.key.stage,
         .layer = begins || is_embedding || !task.key.layer.exists() ? task.key.layer : model.firsts[model.kind(task.key.layer).position()],
         .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
-        .forgets = effects.forgets(task.key),
+        .forgets = effects.forgets(task.key) || effects.is_for_nobody(task),
         .bucket = task.bucket,
         .phase = task.key.phase,
         .operation = task.key.operation,

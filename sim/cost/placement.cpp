@@ -5,10 +5,7 @@
 namespace sim {
 namespace {
 
-// Ranks first, first + stride, ...
-struct Progression {
-  std::int32_t first = 0, stride = 1, count = 1;
-};
+using Progression = RankSeries;
 
 Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
   const MeshCoordinate at = mesh.coordinate(member);
@@ -19,9 +16,9 @@ Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
       return {member.value() - at.data / mesh.shards() * mesh.shards() * mesh.tensor, mesh.shards() * mesh.tensor, mesh.replicas};
     case MeshAxis::Reshard: return {member.value() - at.data % mesh.reshard * mesh.tensor, mesh.tensor, mesh.reshard};
     case MeshAxis::Context: return {member.value() - at.data % mesh.context * mesh.tensor, mesh.tensor, mesh.context};
-    case MeshAxis::Expert: return {member.value() - at.data % mesh.expert * mesh.tensor, mesh.tensor, mesh.expert};
+    case MeshAxis::Expert:
     case MeshAxis::ExpertData:
-      return {member.value() - at.data / mesh.expert * mesh.expert * mesh.tensor, mesh.expert * mesh.tensor, mesh.expert_copies()};
+    case MeshAxis::ExpertTensor: return mesh.of_experts(member, axis);
     case MeshAxis::Tensor: return {member.value() - at.tensor, 1, mesh.tensor};
     case MeshAxis::Pipeline: return {member.value() % replicas, replicas, mesh.pipeline};
     case MeshAxis::Embedding:
@@ -46,9 +43,9 @@ std::int32_t count_within(const Progression& ranks, std::int32_t begin, std::int
 bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
   const auto is_whole = [&](std::int64_t block) { return block % per_node == 0 || per_node % block == 0; };
   const std::int64_t tensor = mesh.tensor;
-  return mesh.ranks() <= per_node ||
-         (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(tensor * mesh.expert) && is_whole(tensor * mesh.reshard) &&
-          is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
+  return mesh.ranks() <= per_node || (is_whole(tensor) && is_whole(tensor * mesh.context) && is_whole(mesh.expert_cut()) &&
+                                      is_whole(std::int64_t{mesh.expert_cut()} * mesh.expert) && is_whole(tensor * mesh.reshard) &&
+                                      is_whole(tensor * mesh.shards()) && is_whole(tensor * mesh.copies()));
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ class Writer {
 
 // The fullest rank: everyone waits for it.
 LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
+  if (plan_.mesh.cuts_experts_apart()) shape.tokens = shape.tokens / plan_.mesh.tensor * plan_.mesh.expert_cut();  // each sends its part
   const std::int64_t ranks = plan_.mesh.expert, held = op.experts / ranks;
   const double load = expert_load(*model_.config.experts, ranks, common_behavior()).computed;
   const double each = real(shape.tokens * op.copies) * load / real(held);
@@ -72,9 +73,10 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 }
 
 LocalShape Writer::local(const Operator& op) const {
-  const std::int64_t t = shape_.tensor;
+  const std::int64_t t = op.experts > 0 ? plan_.mesh.expert_cut() : shape_.tensor;
   if (op.kind == OperatorKind::Permutation) return of_experts(op, {tokens(), op.inputs, op.outputs});
-  if (op.split == TensorSplit::None) return {shape_.sequence_parallel && !op.gathered ? tokens() / t : tokens(), op.inputs, op.outputs};
+  const bool is_part = shape_.sequence_parallel && (!op.gathered || (op.routes && plan_.mesh.cuts_experts_apart()));
+  if (op.split == TensorSplit::None) return {is_part ? tokens() / t : tokens(), op.inputs, op.outputs};
   const LocalShape whole{tokens(), op.split == TensorSplit::Columns ? op.inputs / t : op.inputs,
                          op.split == TensorSplit::Rows ? op.outputs / t : op.outputs};
   if (op.experts > 0) return of_experts(op, whole);

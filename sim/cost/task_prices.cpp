@@ -130,7 +130,8 @@ Seconds TaskPrices::casts(const TaskKey& key, Bytes payload) const {
 }
 
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group) {
-  const ExpertExchange exchange = key.group == MeshAxis::Expert ? expert_exchange() : ExpertExchange{};
+  const bool carries_rows = key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor;
+  const ExpertExchange exchange = carries_rows ? expert_exchange() : ExpertExchange{};
   const bool in_eight = key.group == MeshAxis::Tensor && key.operation == Operation::AllGather && gathers_scaled(plan_);
   const double sent = exchange.load * (in_eight ? 0.5 : 1);
   CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent)}, group, exchange.copies);

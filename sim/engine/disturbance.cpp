@@ -85,6 +85,7 @@ Fold fold_of(const Disturbances& disturbances, const ParallelPlan& plan) {
     add_neighbors(apart, plan);
   }
   // Groups of shards differ in which replicas they hold, those of experts in which experts, neighbours after forward in which neighbours: every one of them stands alone.
+  if (plan.mesh.cuts_experts_apart()) return Fold::None;  // their groups go across tensor ranks
   if (plan.mesh.shards() != plan.mesh.copies() || plan.mesh.expert > 1 || plan.mesh.reshard > 1)
     return {{.all_apart = true, .apart = {}}, {.all_apart = false, .apart = {apart.tensor.begin(), apart.tensor.end()}}};
   return {{.all_apart = false, .apart = {apart.data.begin(), apart.data.end()}},

@@ -106,6 +106,11 @@ Operator gathered(Operator op) {
   return op;
 }
 
+Operator routes(Operator op) {
+  op.gathered = op.routes = true;
+  return op;
+}
+
 Operator unscaled(Operator op) {
   op.unscaled = true;
   return op;
@@ -166,7 +171,7 @@ Operator expert_down(const ModelConfig& config) {
   return {OperatorKind::Linear, "expert_down", form.expert_ffn, config.hidden, TensorSplit::Columns, form.biases, form.experts, form.topk};
 }
 Operator router_of(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, config.experts->biases});
+  return routes({OperatorKind::Linear, "router", config.hidden, config.experts->experts, TensorSplit::None, config.experts->biases});
 }
 Operator shared_gate(const ModelConfig& config) {
   return gathered({OperatorKind::Linear, "shared_gate", config.hidden, 1, TensorSplit::None, false});
@@ -185,7 +190,9 @@ bool has_norm_before(const ModelConfig& config) { return config.norm_place == No
 bool has_norm_behind(const ModelConfig& config) { return config.norm_place != NormPlace::Before; }
 bool has_own_norm(const ModelConfig& config) { return has_norm_before(config) && !(config.parallel_blocks && config.shared_norm); }
 
-Meets over_tensor(Meeting meeting, std::int64_t width) { return {SplitAxis::Tensor, meeting, width}; }
+Meets over_tensor(Meeting meeting, std::int64_t width, bool of_experts_alone = false) {
+  return {.axis = SplitAxis::Tensor, .meeting = meeting, .width = width, .of_experts_alone = of_experts_alone};
+}
 
 // What stands in front of a segment's first product, if anything does.
 std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& config, bool has_norm) {
@@ -194,8 +201,9 @@ std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& 
 }
 
 // Behind what tensor ranks sum: nothing of it is read again, but by a norm of the output.
-void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name) {
-  segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config)});
+void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name, bool of_experts_alone = false) {
+  segment.then(over_tensor(Meeting::Leave, config.hidden, of_experts_alone),
+               {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config)});
 }
 
 // Behind a block's last linear: a norm of its output, dropout, and the sum with what the norm in front had read, or a norm of that. The sum waits for
@@ -254,14 +262,15 @@ SegmentGraph expert_segment(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
   const std::int64_t hidden = config.hidden;
   SegmentBuilder segment(config, Operation::Experts, {.name = Operation::MlpNorm, .is_side = true});
-  segment.then(over_tensor(Meeting::Enter, hidden), {.name = Operation::ExpertInput});
+  const bool alone = form.shared_ffn == 0;  // shared experts see all tokens, whatever the others do
+  segment.then(over_tensor(Meeting::Enter, hidden, alone), {.name = Operation::ExpertInput});
   segment.then({SplitAxis::Expert, Meeting::Enter, hidden}, {.name = Operation::Experts});
   segment.then({SplitAxis::Expert, Meeting::Leave, hidden}, {.name = Operation::ExpertOutput, .feeds_backward = false});
-  add_tail(segment, config, Operation::MlpResidual);
+  add_tail(segment, config, Operation::MlpResidual, alone);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
   segment.recomputed_as(Module::Moe);
   segment.add(kCore, within(unscaled(router_of(config))));
-  segment.add(kCore, within(gathered(same_width(OperatorKind::Routing, "routing", form.experts))));
+  segment.add(kCore, within(routes(same_width(OperatorKind::Routing, "routing", form.experts))));
   if (form.shared_ffn > 0) {
     const Operator activation{OperatorKind::Activation, "shared_activation", shared_up(config).outputs, form.shared_ffn, TensorSplit::Rows};
     for (const Operator& op : {shared_up(config), activation, shared_down(config)}) segment.add(kCore, within(op, Module::SharedExperts));

@@ -86,6 +86,7 @@ struct Operator {
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int32_t part = 0;     // of its segment
   std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
+  bool routes = false;       // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
   bool unscaled = false;     // a product that stays in 16 bit where others are scaled: of the head, of routers
   bool frozen = false;       // its weights are not trained
   AdapterPart adapter = AdapterPart::None;
@@ -112,6 +113,7 @@ struct Meets {
   SplitAxis axis{};
   Meeting meeting{};
   std::int64_t width = 0, block = 0;
+  bool of_experts_alone = false;  // Tensor: nothing else behind it needs all tokens; none where experts are cut by a degree of their own
   bool operator==(const Meets&) const = default;
 };
 

@@ -9,11 +9,20 @@ MeshCoordinate DeviceMesh::coordinate(Rank rank) const {
   return {.data = replica % copies(), .stage = StageIndex(replica / copies()), .tensor = rank.value() % tensor};
 }
 
+RankSeries DeviceMesh::of_experts(Rank member, MeshAxis axis) const {
+  const std::int32_t cut = expert_cut(), here = member.value() % (copies() * tensor), stage = member.value() - here;
+  if (axis == MeshAxis::ExpertTensor) return {stage + here / cut * cut, 1, cut};
+  if (axis == MeshAxis::Expert) return {stage + here / (cut * expert) * (cut * expert) + here % cut, cut, expert};
+  return {stage + here % (cut * expert), cut * expert, expert_copies()};
+}
+
 std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
   const MeshCoordinate here = coordinate(member);
   std::vector<Rank> members;
   for (Rank rank{0}; rank.value() < ranks(); ++rank) {
     const MeshCoordinate there = coordinate(rank);
+    const std::int32_t mine = here.data * tensor + here.tensor, its = there.data * tensor + there.tensor, cut = expert_cut();
+    const bool same_part = mine % cut == its % cut, same_experts = mine % (cut * expert) == its % (cut * expert);
     const bool same_replica = here.data / shards() == there.data / shards(), same_shard = here.data % shards() == there.data % shards();
     const bool same_sample = data_rank(here) == data_rank(there);
     const bool same_data = here.data == there.data, same_stage = here.stage == there.stage, same_tensor = here.tensor == there.tensor;
@@ -22,8 +31,9 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
                          (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
                          (axis == MeshAxis::Reshard && same_stage && same_tensor && here.data / reshard == there.data / reshard) ||
                          (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
-                         (axis == MeshAxis::Expert && same_stage && same_tensor && here.data / expert == there.data / expert) ||
-                         (axis == MeshAxis::ExpertData && same_stage && same_tensor && here.data % expert == there.data % expert) ||
+                         (axis == MeshAxis::Expert && same_stage && same_part && mine / (cut * expert) == its / (cut * expert)) ||
+                         (axis == MeshAxis::ExpertData && same_stage && same_experts) ||
+                         (axis == MeshAxis::ExpertTensor && same_stage && mine / cut == its / cut) ||
                          (axis == MeshAxis::Tensor && same_stage && same_data) ||
                          (axis == MeshAxis::Pipeline && same_data && same_tensor) ||
                          (axis == MeshAxis::Embedding && same_data && same_tensor && is_end);

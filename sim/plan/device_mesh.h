@@ -4,6 +4,9 @@
 // each with a part of its tokens. With replicas R > 1 (HSDP) they are R copies of S = N / R shards: shards are neighbours, and replicas sum what
 // is left of a shard. FSDP's integer reshard_after_forward: W neighbours (a divisor of S) keep the weights among them from forward to backward. Experts are dealt out to E neighbours of the N ranks: N / E ranks hold the same ones.
 //
+// Experts may be cut by a degree of their own, G in place of T (Megatron's --expert-tensor-parallel-size): the N T ranks of a stage are then N T / (G E)
+// copies x E x G, with G the fastest. With G = T these are the groups from above.
+//
 //   rank = (stage * N + data) * T + tensor            N = 2, P = 2, T = 2:   stage 0: 0 1 | 2 3    stage 1: 4 5 | 6 7
 #pragma once
 
@@ -17,10 +20,23 @@ namespace sim {
 
 // Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas. Context: parts of a sample.
 // Expert: ranks that share the experts of a layer. ExpertData: those that hold the same ones.
-// Reshard: ranks that keep weights among them after forward.
-enum class MeshAxis : std::uint8_t { None, Data, Pipeline, Tensor, Embedding, World, Replica, Context, Expert, ExpertData, Reshard };
+// ExpertTensor: those that share an expert, where that is a degree of its own. Reshard: ranks that keep weights among them after forward.
+enum class MeshAxis : std::uint8_t {
+  None,
+  Data,
+  Pipeline,
+  Tensor,
+  Embedding,
+  World,
+  Replica,
+  Context,
+  Expert,
+  ExpertData,
+  Reshard,
+  ExpertTensor
+};
 inline constexpr std::string_view kMeshAxisNames[] = {"none",    "data",    "pipeline", "tensor",      "embedding", "world",
-                                                      "replica", "context", "expert",   "expert_data", "reshard"};
+                                                      "replica", "context", "expert",   "expert_data", "reshard",   "expert_tensor"};
 
 struct MeshCoordinate {
   std::int32_t data = 0;  // among the ranks of the same weights, of which C neighbours share samples: see data_rank and context_rank
@@ -29,23 +45,32 @@ struct MeshCoordinate {
   bool operator==(const MeshCoordinate&) const = default;
 };
 
+// Ranks first, first + stride, ...
+struct RankSeries {
+  std::int32_t first = 0, stride = 1, count = 1;
+};
+
 struct DeviceMesh {
   std::int32_t data = 1;
   std::int32_t pipeline = 1;
   std::int32_t tensor = 1;
   std::int32_t replicas = 1;  // divides copies()
   std::int32_t context = 1;
-  std::int32_t expert = 1;   // divides copies()
-  std::int32_t reshard = 1;  // divides shards(); 1: after forward nobody but the shard's owner has it
+  std::int32_t expert = 1;         // divides copies() * tensor / expert_cut()
+  std::int32_t expert_tensor = 0;  // ranks that share an expert; 0: the tensor ranks
+  std::int32_t reshard = 1;        // divides shards(); 1: after forward nobody but the shard's owner has it
 
   std::int32_t copies() const { return data * context; }  // ranks of the same weights
-  std::int32_t expert_copies() const { return copies() / expert; }
+  std::int32_t expert_cut() const { return expert_tensor == 0 ? tensor : expert_tensor; }
+  bool cuts_experts_apart() const { return expert_cut() != tensor; }
+  std::int32_t expert_copies() const { return copies() * tensor / (expert_cut() * expert); }
   std::int32_t shards() const { return copies() / replicas; }
   std::int32_t ranks() const { return copies() * pipeline * tensor; }
   std::int32_t data_rank(const MeshCoordinate& at) const { return at.data / context; }     // whose samples
   std::int32_t context_rank(const MeshCoordinate& at) const { return at.data % context; }  // which of their tokens
   Rank rank_of(const MeshCoordinate& at) const;
   MeshCoordinate coordinate(Rank rank) const;
+  RankSeries of_experts(Rank member, MeshAxis axis) const;    // of Expert, ExpertData, ExpertTensor
   std::vector<Rank> group(Rank member, MeshAxis axis) const;  // ascending; the ranks that differ from `member` along axis alone
   bool operator==(const DeviceMesh&) const = default;
 };

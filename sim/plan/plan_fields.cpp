@@ -133,6 +133,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::mesh, &Mesh::replicas>(), kDegree},
     {"expert", "/mesh/expert", "expert", "neighbouring ranks that share the experts of a layer",
      Layout, at<&Plan::mesh, &Mesh::expert>(), kDegree},
+    {"expert_tensor", "/mesh/expert_tensor", "expert tensor", "ranks that share an expert's products (Megatron: --expert-tensor-parallel-size); 0: the tensor ranks",
+     Layout, at<&Plan::mesh, &Mesh::expert_tensor>(), {0, 1e6}},
     {"reshard_ranks", "/mesh/reshard", "kept among", "stage 3: after forward so many neighbouring ranks keep the weights among them, and backward gathers from those; 1: it gathers all shards again",
      Layout, at<&Plan::mesh, &Mesh::reshard>(), kDegree},
     {"context", "/mesh/context", "context", "ranks that share the tokens of a sample",

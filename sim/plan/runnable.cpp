@@ -28,6 +28,11 @@ bool ends_with_the_head_alone(const ParallelPlan& plan) {
   return !plan.cut.first.empty() && plan.cut.first.back().value() > plan.model.layers;
 }
 
+// What follows a block's last sum is computed again for nobody, and the worker has no place to put it.
+bool repeats_whole_blocks(const ParallelPlan& plan) {
+  return plan.recompute == Recompute::Full && plan.mesh.tensor > 1 && habits_of(plan.cluster).repeats_blocks;
+}
+
 bool has_empty_part(const ParallelPlan& plan) {
   return std::adjacent_find(plan.cut.first.begin(), plan.cut.first.end()) != plan.cut.first.end();
 }
@@ -52,6 +57,11 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "leave adapters out"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope != RecomputeScope{}; },
      "the worker recomputes all blocks in all microbatches, or attention's scores", "leave it out"},
+    {"/mesh/expert_tensor", [](const ParallelPlan& p) { return p.mesh.cuts_experts_apart(); },
+     "the worker cuts experts over the tensor ranks", "leave it out"},
+    {"/recompute", repeats_whole_blocks,
+     "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
+     "plan for the worker (software meshwright), or recompute none"},
     {"/cut", ends_with_the_head_alone, "the last part is the head alone, which the worker does not perform", "leave it a block"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision.scales().has_value(); },
      "the worker multiplies in 16 bit and wider", "use bf16"},

@@ -149,6 +149,7 @@ void judge_accelerate(const ParallelPlan& plan, Judgement& judgement) {
   const bool by_fsdp = is_by_fsdp(plan);
   judgement.refuse(mesh.pipeline > 1, "/mesh/pipeline", fmt::format("{} stages: Accelerate trains without a pipeline", mesh.pipeline),
                    "plan with --fix pipeline=1, or export to Megatron-LM or torchtitan");
+  judgement.refuse(mesh.cuts_experts_apart(), "/mesh/expert_tensor", "experts have no degrees there", "plan without expert_tensor");
   judgement.refuse(mesh.expert > 1, "/mesh/expert", fmt::format("experts over {} ranks: there is no such degree", mesh.expert),
                    "plan with --fix expert=1");
   judgement.refuse(plan.sequence_parallel, "/sequence_parallel", "tensor parallel follows the model's tp_plan, which leaves norms whole",

@@ -135,7 +135,10 @@ constexpr Field kDeepSpeedFields[] = {
     {"expert_parallel.autoep_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.expert > 1, std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"expert_parallel.expert_tensor_parallel_size", "",
-     [](const ParallelPlan& p) { return written_if(p.mesh.expert > 1 && p.mesh.tensor > 1, std::to_string(p.mesh.tensor)); }, known},
+     [](const ParallelPlan& p) { return written_if(p.mesh.expert > 1 && p.mesh.tensor > 1, std::to_string(p.mesh.expert_cut())); },
+     [](const Value& v, Draft& d) {
+       if (v.degree() != d.plan.mesh.tensor) d.plan.mesh.expert_tensor = v.degree();
+     }},
 };
 
 constexpr LostSetting kLostOfDeepSpeed[] = {

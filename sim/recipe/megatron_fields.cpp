@@ -358,10 +358,9 @@ constexpr Field kFields[] = {
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
     {"expert-tensor-parallel-size", "",
-     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.tensor)); },
-     [](const Value& v, Draft& d) {
-       if (is_on(v.text()) && v.degree() != d.plan.mesh.tensor)
-         v.lost(fmt::format("is {}: a plan cuts experts over the tensor ranks, {}", v.text(), d.plan.mesh.tensor), "mind the experts' time and memory");
+     [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert_cut())); },
+     [](const Value& v, Draft& d) {  // by default the tensor ranks
+       if (is_on(v.text()) && v.degree() != d.plan.mesh.tensor) d.plan.mesh.expert_tensor = v.degree();
      }},
     {"use-distributed-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage >= 1); },
      [](const Value& v, Draft& d) { d.plan.zero_stage = std::max(d.plan.zero_stage, v.boolean() ? 1 : 0); }},

@@ -244,10 +244,9 @@ void refuse_meshes(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(dense % mesh.expert != 0, "/mesh/expert",
                    fmt::format("dp_shard x cp x tp = {} is not efsdp x ep for ep {}", dense, mesh.expert),
                    "plan with --fix zero=3, and an expert degree that divides it");
-  judgement.refuse(
-      mesh.expert > 1 && mesh.tensor > 1, "/mesh/expert",
-      fmt::format("expert {} with tensor {}: experts are not cut by tensor ranks there, in the plan they are", mesh.expert, mesh.tensor),
-      "plan with --fix tensor=1 or expert=1");
+  judgement.refuse(mesh.expert > 1 && mesh.expert_cut() != 1, "/mesh/expert_tensor",
+                   fmt::format("expert {} with {} ranks that share each: experts are whole there", mesh.expert, mesh.expert_cut()),
+                   "plan with --fix expert_tensor=1");
 }
 
 // The recipe builds Llama 3 blocks of any size; other networks have other builders.

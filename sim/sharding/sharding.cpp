@@ -101,10 +101,11 @@ std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan
 }
 
 std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) {
-  return parameter.elements(mesh.tensor) / (parameter.expert ? mesh.expert : 1);
+  return parameter.expert ? parameter.elements(mesh.expert_cut()) / mesh.expert : parameter.elements(mesh.tensor);
 }
 
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
+  if (parameter.expert && plan.mesh.cuts_experts_apart()) return false;  // tensor ranks hold different experts, or sum them as copies
   return !parameter.frozen && plan.mesh.tensor > 1 && parameter.split == TensorSplit::None &&
          (plan.sequence_parallel || parameter.partial_gradient);
 }

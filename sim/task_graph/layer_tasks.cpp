@@ -39,9 +39,9 @@ class Pass {
       const std::int32_t between = is_backward() ? count - passed : passed;  // parts in front of the boundary, in the order of a forward
       if (!is_cut(meets(between - 1), plan_, direction_)) continue;
       close(begun, between);
-      if (std::optional<Piece> one = exchange(meets(between - 1), plan_, direction_)) {
-        one->parts = {at_, between - 1, between + 1};
-        pieces_.push_back(*one);
+      for (Piece one : exchanges(meets(between - 1), plan_, direction_)) {
+        one.parts = {at_, between - 1, between + 1};
+        pieces_.push_back(one);
       }
       begun = between;
     }
@@ -78,7 +78,8 @@ const SegmentGraph& segment_of(const Layer& layer, const Piece& piece) {
 
 Pieces up_to_backward(Pieces pieces, const Layer& layer) {
   const auto feeds_backward = [&](const Piece& piece) {
-    if (piece.group != MeshAxis::None) return piece.group == MeshAxis::Expert;  // rows that come back are read again
+    if (piece.group != MeshAxis::None)  // rows that come back are read again
+      return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor;
     const std::vector<SegmentPart>& parts = segment_of(layer, piece).parts;
     return std::any_of(parts.begin() + piece.parts.first, parts.begin() + piece.parts.last,
                        [](const SegmentPart& part) { return part.feeds_backward; });
@@ -131,8 +132,8 @@ std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan&
   const bool is_block = layer != LayerIndex(0) && layer != model.head();
   if (!is_block || (plan.recompute != Recompute::Full && plan.recomputed_modules().none())) return {};
   Pieces pieces = forward_pieces(model, plan, layer);
-  return plan.recompute == Recompute::Full ? up_to_backward(std::move(pieces), model.layer(layer))
-                                           : of_modules(pieces, model.layer(layer), plan.recomputed_modules());
+  if (plan.recompute != Recompute::Full) return of_modules(pieces, model.layer(layer), plan.recomputed_modules());
+  return habits_of(plan.cluster).repeats_blocks ? pieces : up_to_backward(std::move(pieces), model.layer(layer));
 }
 
 std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase) {

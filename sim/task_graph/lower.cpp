@@ -48,6 +48,7 @@ class Lowering {
   void place(const Classes& at);
   void connect_pipeline();
   void join_collectives();
+  Classes first_of_experts(const Classes& at, MeshAxis axis) const;
   std::size_t transfer_slot(const TaskKey& key, bool sends) const;
   bool meets_others(const TaskKey& key, const Classes& at) const;
   // Data classes of one shard group: replicas of shards are folded together, or each rank stands alone (fold_of).
@@ -132,7 +133,8 @@ bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
   switch (key.group) {
     case MeshAxis::Data:
     case MeshAxis::Replica: return data_.size() > 1 && is_communication(key.operation);
-    case MeshAxis::ExpertData: return data_.size() > 1;
+    case MeshAxis::ExpertData: return data_.size() > 1 || (plan_.mesh.cuts_experts_apart() && tensor_.size() > 1);
+    case MeshAxis::ExpertTensor:
     case MeshAxis::Expert:
     case MeshAxis::Reshard:
     case MeshAxis::Context: return data_[at.data].size == 1 && is_communication(key.operation);
@@ -141,6 +143,14 @@ bool Lowering::meets_others(const TaskKey& key, const Classes& at) const {
     case MeshAxis::World: return true;
     default: return false;
   }
+}
+
+// Of a group's first rank. Data ranks stand alone; tensor ranks, too, where experts are cut by a degree of their own (fold_of).
+Lowering::Classes Lowering::first_of_experts(const Classes& at, MeshAxis axis) const {
+  const DeviceMesh& mesh = plan_.mesh;
+  const Rank here = mesh.rank_of({.data = data_[at.data].first, .stage = at.stage, .tensor = tensor_[at.tensor].first});
+  const MeshCoordinate first = mesh.coordinate(Rank(mesh.of_experts(here, axis).first));
+  return {at.stage, static_cast<std::size_t>(first.data), mesh.cuts_experts_apart() ? static_cast<std::size_t>(first.tensor) : at.tensor};
 }
 
 void Lowering::join_collectives() {
@@ -157,9 +167,9 @@ void Lowering::join_collectives() {
       if (axis == MeshAxis::Data) first.data -= first.data % shards();
       if (axis == MeshAxis::Replica) first.data %= shards();
       if (axis == MeshAxis::Context) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.context);
-      if (axis == MeshAxis::Expert) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.expert);
       if (axis == MeshAxis::Reshard) first.data -= static_cast<std::size_t>(data_[placed.at.data].first % plan_.mesh.reshard);
-      if (axis == MeshAxis::ExpertData) first.data %= static_cast<std::size_t>(plan_.mesh.expert);
+      if (axis == MeshAxis::Expert || axis == MeshAxis::ExpertData || axis == MeshAxis::ExpertTensor)
+        first = first_of_experts(placed.at, axis);
       if (axis == MeshAxis::Tensor || axis == MeshAxis::World) first.tensor = 0;
       if (spans_stages) first.stage = StageIndex(0);
       const auto [meeting, is_new] =

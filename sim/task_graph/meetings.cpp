@@ -44,9 +44,9 @@ Bytes context_payload(const Meets& meets, const ParallelPlan& plan) {
 }
 
 // The rows of a rank's own tokens, which do not depend on where they go; with dropping the most that it can be. Tensor ranks exchange the same rows:
-// all of them compute with each.
+// all of them compute with each; where experts are cut by a degree of their own, each its part of the tokens.
 Bytes expert_payload(const Meets& meets, const ParallelPlan& plan) {
-  const RoutedTokens tokens{plan.shard_shape().tokens()};
+  const RoutedTokens tokens{plan.shard_shape().tokens() / (plan.mesh.cuts_experts_apart() ? plan.mesh.tensor : 1)};
   return plan.bytes(Numbers::Activations) * (rows_to_experts(*plan.model.experts, tokens) * meets.width);
 }
 
@@ -54,6 +54,7 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
   const auto at = static_cast<std::size_t>(direction);
   switch (meets.axis) {
     case SplitAxis::Tensor:
+      if (meets.of_experts_alone && plan.mesh.cuts_experts_apart()) return std::nullopt;
       for (const TensorRow& row : kTensor)
         if (row.meeting == meets.meeting && plan.mesh.tensor > 1) return (plan.sequence_parallel ? row.sequence : row.whole)[at];
       return std::nullopt;
@@ -62,9 +63,28 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
         if (row.algorithm == plan.context_algorithm && plan.mesh.context > 1)
           return (meets.meeting == Meeting::Enter ? row.enter : row.leave)[at];
       return std::nullopt;
-    case SplitAxis::Expert: break;
+    case SplitAxis::Expert: break;  // several: expert_exchanges
   }
-  return plan.mesh.expert > 1 ? std::optional(Operation::AllToAll) : std::nullopt;
+  return std::nullopt;
+}
+
+// Rows go to the rank of their expert, and to all that share it (Megatron-Core's token dispatcher: all-gather behind the all-to-all); what these
+// make of them is summed on the way back. The other way round in backward.
+//
+//   to the products     all_to_all (expert) > all_gather (expert_tensor)
+//   from them           reduce_scatter (expert_tensor) > all_to_all (expert)
+std::vector<Piece> expert_exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+  const DeviceMesh& mesh = plan.mesh;
+  const Bytes rows = expert_payload(meets, plan);
+  const bool arrives = (meets.meeting == Meeting::Enter) == (direction == Direction::Forward);
+  std::vector<Piece> pieces;
+  if (mesh.expert > 1) pieces.push_back({.operation = Operation::AllToAll, .payload = rows, .group = MeshAxis::Expert});
+  if (!mesh.cuts_experts_apart() || mesh.expert_cut() == 1) return pieces;
+  const Piece shared{.operation = arrives ? Operation::AllGather : Operation::ReduceScatter,
+                     .payload = rows * std::int64_t{mesh.expert_cut()},
+                     .group = MeshAxis::ExpertTensor};
+  pieces.insert(arrives ? pieces.end() : pieces.begin(), shared);
+  return pieces;
 }
 
 }  // namespace
@@ -75,15 +95,13 @@ bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   return operation_of(meets, plan, direction).has_value();
 }
 
-std::optional<Piece> exchange(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction) {
+  if (meets.axis == SplitAxis::Expert) return expert_exchanges(meets, plan, direction);
   const std::optional<Operation> operation = operation_of(meets, plan, direction);
-  if (!operation) return std::nullopt;
-  switch (meets.axis) {
-    case SplitAxis::Tensor: return Piece{.operation = *operation, .payload = tensor_payload(meets, plan), .group = MeshAxis::Tensor};
-    case SplitAxis::Context: return Piece{.operation = *operation, .payload = context_payload(meets, plan), .group = MeshAxis::Context};
-    case SplitAxis::Expert: break;
-  }
-  return Piece{.operation = *operation, .payload = expert_payload(meets, plan), .group = MeshAxis::Expert};
+  if (!operation) return {};
+  if (meets.axis == SplitAxis::Tensor)
+    return {{.operation = *operation, .payload = tensor_payload(meets, plan), .group = MeshAxis::Tensor}};
+  return {{.operation = *operation, .payload = context_payload(meets, plan), .group = MeshAxis::Context}};
 }
 
 bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan) {

@@ -12,8 +12,8 @@ enum class Direction : std::uint8_t { Forward, Backward };
 
 // Whether the parts on both sides are tasks of their own. Experts' always are.
 bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction);
-// Nothing where the degree is 1, where the direction has none, and around rounds.
-std::optional<Piece> exchange(const Meets& meets, const ParallelPlan& plan, Direction direction);
+// None where the degree is 1, where the direction has none, and around rounds.
+std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction);
 
 // Between these the part runs in rounds: step i computes on the block that hop i - 1 brought; in backward the block's gradients follow it, and go one
 // hop further. Nothing is sent after the last use.

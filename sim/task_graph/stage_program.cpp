@@ -46,7 +46,7 @@ class Writer {
   struct LayerPieces {
     std::vector<Piece> forward, backward, recompute, weight;
   };
-  bool shards_data() const { return plan_.mesh.copies() > 1; }
+  bool shards_data() const { return plan_.mesh.copies() > 1 || plan_.mesh.expert_copies() > 1; }
   bool gathers() const { return strategy_.shards_parameters && shards_data(); }
   // The virtual stage that a visit's output goes to (its input comes from) is on this stage: handed over, not sent.
   bool is_local(const Visit& visit, std::int32_t steps) const;

@@ -14,6 +14,7 @@ std::int32_t group_size(const ParallelPlan& plan, MeshAxis axis) {
     case MeshAxis::Tensor: return plan.mesh.tensor;
     case MeshAxis::Context: return plan.mesh.context;
     case MeshAxis::Expert: return plan.mesh.expert;
+    case MeshAxis::ExpertTensor: return plan.mesh.expert_cut();
     case MeshAxis::ExpertData: return plan.mesh.expert_copies();
     case MeshAxis::Pipeline:
     case MeshAxis::Embedding: return 2;

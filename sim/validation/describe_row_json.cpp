@@ -142,9 +142,8 @@ void RowReader::read_layout(const FieldReader& at) {
   layout_.pipeline = at.required("pp");
   layout_.context = at.size("cp", 1);
   layout_.expert = at.size("ep", 1);
-  const bool cuts_experts = at.has("etp") ? at.required("etp") == layout_.tensor : plan_.cluster.software.expert_tensor;
-  if (layout_.expert > 1 && layout_.tensor > 1 && !cuts_experts)
-    at.reader().violate("etp", "cuts experts over other ranks than their layers, which no plan says yet", "leave the row out");
+  const bool cuts_experts = plan_.cluster.software.expert_tensor || layout_.expert == 1;
+  layout_.expert_tensor = at.reader().integer("etp", cuts_experts ? layout_.tensor : 1, {1, 1 << 20});
   layout_.schedule = at.text("schedule", layout_.pipeline > 1 ? "1f1b" : "none");
   plan_.sequence_parallel = layout_.tensor > 1 && at.flag("sequence_parallel", false);
   if (layout_.context > 1) plan_.context_algorithm = static_cast<ContextAlgorithm>(at.choice("cp_kind", kContextKinds, 0));
@@ -265,7 +264,8 @@ void RowReader::settle() {
                 .pipeline = small(layout_.pipeline),
                 .tensor = small(layout_.tensor),
                 .context = small(layout_.context),
-                .expert = small(layout_.expert)};
+                .expert = small(layout_.expert),
+                .expert_tensor = !plan_.model.experts || layout_.expert_tensor == layout_.tensor ? 0 : small(layout_.expert_tensor)};
   plan_.vocabulary_multiple = plan_.model.vocabulary % layout_.tensor == 0 ? layout_.tensor : 128 * layout_.tensor;
   const std::string_view sync = "-sync";  // the step waits for all stages, as ours do
   plan_.schedule = layout_.pipeline == 1              ? "1f1b"

@@ -13,7 +13,7 @@
 namespace sim {
 
 struct RowLayout {
-  std::int64_t gpus = 1, data = 1, tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1;
+  std::int64_t gpus = 1, data = 1, tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1, expert_tensor = 1;
   std::int64_t zero_stage = 0, zero_group = 1;  // ranks that share the states of a weight
   std::int64_t micro_batch = 1, global_batch = 1, microbatches = 1;
   std::string schedule = "none";

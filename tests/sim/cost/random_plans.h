@@ -96,6 +96,7 @@ class PlanGenerator {
     plan.accumulation = one_of({Accumulation::ReduceLast, Accumulation::ReduceEach});
     plan.recompute = one_of({Recompute::None, Recompute::Full});
     plan.sequence_parallel = mesh.tensor > 1 && coin();
+    if (plan.model.experts && coin()) plan.mesh.expert_tensor = one_of({1, 2});
     plan.offload_optimizer = one_of({false, false, true});
     plan.offload_activations = plan.recompute == Recompute::Full && plan.microbatch_size == 1;
     if (kind == DeviceKind::Gpu) {
@@ -153,7 +154,8 @@ class PlanGenerator {
 
 inline std::string context_text(const ParallelPlan& plan) {
   const std::string latent = plan.model.attention.kind == AttentionKind::Latent ? " latent" : "";
-  const std::string experts = latent + (plan.model.experts ? " E" + std::to_string(plan.mesh.expert) + " of 4" : "");
+  const std::string experts =
+      latent + (plan.model.experts ? " E" + std::to_string(plan.mesh.expert) + "x" + std::to_string(plan.mesh.expert_cut()) + " of 4" : "");
   if (plan.mesh.context == 1) return experts;
   return experts + " C" + std::to_string(plan.mesh.context) + " " +
          std::string(kContextAlgorithmNames[static_cast<std::size_t>(plan.context_algorithm)]);

@@ -50,5 +50,30 @@ TEST(DeviceMesh, ContextRanksShareASample) {
   for (Rank rank{0}; rank.value() < mesh.ranks(); ++rank) EXPECT_EQ(mesh.rank_of(mesh.coordinate(rank)), rank);
 }
 
+// D = 4, T = 2, P = 2; a stage's eight ranks are 2 copies x 4 ranks of whole experts, or 2 copies x 2 x 2 that share one.
+TEST(DeviceMesh, ExpertsMayBeCutByADegreeOfTheirOwn) {
+  DeviceMesh mesh{.data = 4, .pipeline = 2, .tensor = 2, .expert = 4, .expert_tensor = 1};
+  EXPECT_EQ(mesh.expert_copies(), 2);
+  EXPECT_THAT(mesh.group(Rank(14), MeshAxis::Expert), ElementsAre(Rank(12), Rank(13), Rank(14), Rank(15)));
+  EXPECT_THAT(mesh.group(Rank(14), MeshAxis::ExpertData), ElementsAre(Rank(10), Rank(14)));
+  EXPECT_THAT(mesh.group(Rank(14), MeshAxis::ExpertTensor), ElementsAre(Rank(14)));
+  mesh.tensor = 4, mesh.data = 2, mesh.expert = mesh.expert_tensor = 2;
+  EXPECT_THAT(mesh.group(Rank(14), MeshAxis::Expert), ElementsAre(Rank(12), Rank(14)));
+  EXPECT_THAT(mesh.group(Rank(14), MeshAxis::ExpertData), ElementsAre(Rank(10), Rank(14)));
+  EXPECT_THAT(mesh.group(Rank(14), MeshAxis::ExpertTensor), ElementsAre(Rank(14), Rank(15)));
+}
+
+TEST(DeviceMesh, ExpertTensorDegreeOfTheTensorRanksChangesNothing) {
+  const DeviceMesh as_tensor{.data = 4, .tensor = 2, .expert = 2};
+  DeviceMesh said = as_tensor;
+  said.expert_tensor = 2;
+  EXPECT_FALSE(said.cuts_experts_apart());
+  for (Rank rank{0}; rank.value() < as_tensor.ranks(); ++rank)
+    for (const MeshAxis axis : {MeshAxis::Expert, MeshAxis::ExpertData}) {
+      EXPECT_EQ(said.group(rank, axis), as_tensor.group(rank, axis));
+      EXPECT_EQ(said.of_experts(rank, axis).first, as_tensor.group(rank, axis).front().value());
+    }
+}
+
 }  // namespace
 }  // namespace sim

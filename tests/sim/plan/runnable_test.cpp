@@ -103,6 +103,23 @@ TEST(Runnable, ExpertsRun) {
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
 }
 
+TEST(Runnable, ExpertsRunAsTensorRanksCutThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 2, .expert_tensor = 2});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.mesh.expert_tensor = 1;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/expert_tensor")));
+}
+
+TEST(Runnable, BlocksThatAProgramRunsToTheirEndAreItsOwn) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .tensor = 2});
+  plan.recompute = Recompute::Full;
+  plan.cluster.software.own_memory = true;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.software.repeats_blocks = true;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute")));
+}
+
 TEST(Runnable, LatentAttentionRuns) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model.attention.kind = AttentionKind::Latent;

@@ -77,6 +77,20 @@ TEST(Violations, ExpertsAreDealtOutEvenly) {
   EXPECT_THAT(violations(plan), broken("/mesh/expert", "replicas of shards"));
 }
 
+TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 4, .expert_tensor = 1});
+  EXPECT_THAT(violations(plan), broken("/mesh/expert_tensor", "without experts"));
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 63};
+  EXPECT_THAT(violations(plan), broken("/sequence_parallel", "the same tokens"));
+  plan.sequence_parallel = true;
+  EXPECT_THAT(violations(plan), IsEmpty());  // 63 columns that two tensor ranks could not share
+  plan.mesh.expert_tensor = 3;
+  EXPECT_THAT(violations(plan),
+              broken("/mesh/expert_tensor", "4 ranks of a stage are not divisible by expert degree 4 x expert tensor degree 3"));
+  plan.mesh.expert_tensor = 0;
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "2 data and context ranks are not divisible by expert degree 4"));
+}
+
 TEST(Violations, GroupsOfMicrobatchesAreOfInterleavedChunks) {
   ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2, .tensor = 1}, 2);
   plan.microbatch_group = 4;

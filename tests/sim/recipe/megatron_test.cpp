@@ -190,6 +190,9 @@ TEST(Megatron, ExpertsAndShards) {
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160, .first_dense_layers = 1};
   EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("/sequence_parallel"));
   plan.sequence_parallel = true;
+  EXPECT_THAT(testing::main_text(kMegatron, plan), HasSubstr("--expert-tensor-parallel-size 2"));
+  plan.mesh.expert_tensor = 1;
+  EXPECT_THAT(testing::main_text(kMegatron, plan), HasSubstr("--expert-tensor-parallel-size 1"));
   plan.zero_stage = 3;
   EXPECT_THAT(testing::main_text(kMegatron, plan), AllOf(HasSubstr("--moe-layer-freq '([0]*1+[1]*3)'"), HasSubstr("optim_grads_params"),
                                                          Not(HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS"))));

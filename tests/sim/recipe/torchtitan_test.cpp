@@ -105,7 +105,7 @@ TEST(Torchtitan, RefusesWithTheNumbersOfItsMesh) {
   plan.model = testing::tiny_llama();
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160};
   EXPECT_THAT(testing::refused_by(kTorchtitan, plan),
-              AllOf(HasSubstr("dp_shard x cp x tp = 2 is not efsdp x ep for ep 4"), HasSubstr("expert 4 with tensor 2")));
+              AllOf(HasSubstr("dp_shard x cp x tp = 2 is not efsdp x ep for ep 4"), HasSubstr("expert 4 with 2 ranks that share each")));
   plan.zero_stage = 1;
   EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/zero_stage"));
 }

@@ -67,11 +67,11 @@ TEST(Score, PublishedRunsAreNotPredictedWorseThanRecorded) {
 }
 
 // Forms that no fitted row has: nothing is fitted to these. The closed form was at 8.1 % in time and 3.6 % in memory: the engine lacks the host of layers
-// of experts, copies of fp8 weights, and what Megatron repeats behind a block's last sum.
+// of experts and copies of fp8 weights.
 TEST(Score, RunsThatNothingIsFittedTo) {
   const Score result = score(predict_file("profiles/published/checks.json"));
   EXPECT_EQ(result.errors, 0);
-  EXPECT_LE(result.macro_mape, 0.0905);
+  EXPECT_LE(result.macro_mape, 0.091);
   EXPECT_LE(result.memory_mape, 0.0435);
   EXPECT_GE(result.memory_coverage, 0.7);
   EXPECT_LE(result.interval_score, 0.44);

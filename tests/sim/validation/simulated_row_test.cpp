@@ -109,8 +109,8 @@ TEST(SimulatedRow, MemoryByCounterAndRank) {
   const Score result = score(predict_file("profiles/published/rows2.json"));
   std::map<std::string, MemoryScore> sources;
   for (const MemoryScore& one : result.memory) sources[one.source] = one;
-  EXPECT_EQ(sources["megatron-ci"].rows, 114);
-  EXPECT_LE(sources["megatron-ci"].mape, 0.04);
+  EXPECT_EQ(sources["megatron-ci"].rows, 126);
+  EXPECT_LE(sources["megatron-ci"].mape, 0.055);
   EXPECT_EQ(sources["ultrascale"].rows, 522);
   EXPECT_LE(sources["ultrascale"].mape, 0.12);
   EXPECT_LE(sources["fms-acceleration"].mape, 0.2) << "pure bf16: no masters";
