@@ -6,6 +6,7 @@
 
 #include "sim/engine/simulate.h"
 #include "sim/estimate/stage_cut.h"
+#include "sim/validation/known_networks.h"
 
 namespace sim {
 namespace {
@@ -26,6 +27,7 @@ void set_window(ModelConfig& model, const AttentionForm& form) {
 }
 
 ModelConfig model_of(const Network& net, const RowWords& words) {
+  if (net.kind == NetworkKind::Convolutional) return known_network(net.architecture, {net.channels, net.image});
   ModelConfig model;
   model.model_type = net.gated ? "llama" : "gpt2";
   model.layers = net.layers;
@@ -128,9 +130,9 @@ struct Recomputation {
   Recompute what = Recompute::None;
   RecomputeScope scope{};
 };
-Recomputation recompute_of(RecomputeKind kind) {
-  switch (kind) {
-    case RecomputeKind::Full: return {Recompute::Full, {}};
+Recomputation recompute_of(const Execution& execution) {
+  switch (execution.recompute) {
+    case RecomputeKind::Full: return {Recompute::Full, {.but_last = execution.recompute_keeps_last}};
     case RecomputeKind::EverySecondLayer: return {Recompute::Full, {.every = 2}};
     case RecomputeKind::AttentionCore: return {Recompute::Selective, {}};
     case RecomputeKind::CheapOperators: return {Recompute::Selective, {.modules = Module::Op}};
@@ -138,6 +140,21 @@ Recomputation recompute_of(RecomputeKind kind) {
     case RecomputeKind::None: break;
   }
   return {};
+}
+
+// A balance counts children of the flattened network.
+StageCut cut_of_children(const Layout& layout, std::int64_t blocks) {
+  const auto parts = static_cast<std::int32_t>(layout.pipeline);
+  if (layout.balance.size() != static_cast<std::size_t>(parts)) return even_cut(blocks, {.stages = parts, .microbatches = 1, .chunks = 1});
+  StageCut cut;
+  std::int64_t first = 0;
+  for (const std::int64_t children : layout.balance) {
+    cut.first.push_back(LayerIndex(static_cast<std::int32_t>(first)));
+    first += children;
+  }
+  if (first != blocks + 2)
+    throw InputError("plan", {{"/partition/balance", "sums up to another number than the network's children", "correct it"}});
+  return cut;
 }
 
 StageCut cut_of(const RunDescription& run) {
@@ -160,7 +177,8 @@ std::string why_not_lowered(const RunDescription& run) {
     bool holds;
     const char* reason;
   } kReasons[] = {
-      {net.kind == NetworkKind::Convolutional, "is a convolutional network"},
+      {net.kind == NetworkKind::Convolutional && known_network(net.architecture, {}).model_type.empty(),
+       "is a convolutional network of unknown shape"},
       {net.kind == NetworkKind::DecoderLayer, "is a single layer"},
       {net.low_rank.has_value(), "trains adapters"},
       {net.experts && !layout.expert_tensor && layout.tensor > 1, "cuts experts over other ranks than its layers"},
@@ -195,7 +213,7 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting, con
   plan.vocabulary_multiple = run.network.vocabulary % layout.tensor == 0 ? layout.tensor : 128 * layout.tensor;
   plan.schedule = layout.pipeline > 1 ? layout.schedule : "1f1b";
   plan.chunks = small(layout.chunks);
-  plan.cut = cut_of(run);
+  plan.cut = plan.model.convolution ? cut_of_children(layout, plan.model.layers) : cut_of(run);
   plan.microbatch_size = layout.micro_batch;
   const std::int64_t copies = layout.data * layout.context;
   plan.zero_stage = layout.zero_group == 1 && copies > 1 ? 0 : small(layout.zero_stage);  // a group of one shards nothing
@@ -208,7 +226,7 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting, con
   plan.cuda_graphs = words.graphs;
   plan.microbatch_group = words.microbatch_group;
   plan.sequence_parallel = layout.sequence_parallel;
-  const auto [what, scope] = recompute_of(run.execution.recompute);
+  const auto [what, scope] = recompute_of(run.execution);
   plan.recompute = what;
   plan.recompute_scope = scope;
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError("plan", std::move(found));
@@ -221,9 +239,18 @@ LoweredRow simulated_row(const RunDescription& run, const Setting& setting, cons
   return row;
 }
 
-Seconds simulated_step(const RunDescription& run, const Setting& setting) {
-  return to_seconds(simulated_row(run, setting).result.step_time);
+// Images are decoded on the host while the device computes the step before; a node whose other devices are idle clocks higher.
+Seconds LoweredRow::step() const {
+  const Seconds played = to_seconds(result.step_time);
+  const double each = plan.cluster.software.images_per_worker;
+  if (!plan.model.convolution || each <= 0 || !plan.cluster.hardware.kernels) return played;
+  const Device device(plan.cluster.hardware);
+  const double lone = plan.cluster.hardware.devices_per_node > 1 ? 1 : device.behavior.lone_host_gain;
+  const double images = real(plan.workload.global_batch / plan.mesh.data);
+  return std::max(played, Seconds(images / (each * device.kernels.loader_workers * lone)));
 }
+
+Seconds simulated_step(const RunDescription& run, const Setting& setting) { return simulated_row(run, setting).step(); }
 
 CountedMemory counted_memory(const LoweredRow& row, const MemoryQuestion& asked) {
   const bool shows_reserved = habits_of(row.plan.cluster).shows_reserved;

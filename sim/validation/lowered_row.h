@@ -1,6 +1,6 @@
 // A described run as a plan that lower() and the engine take: so that the planner's own prices are held against the published record, too.
-// Used by predict_rows. Decoders and encoders, dense or of experts, cut over data, context, tensor, pipeline and expert ranks; everything else has a
-// reason why not.
+// Used by predict_rows. Decoders and encoders, dense or of experts, cut over data, context, tensor, pipeline and expert ranks, and convolutional networks; everything else
+// has a reason why not.
 #pragma once
 
 #include <string>
@@ -18,6 +18,7 @@ ParallelPlan lowered_plan(const RunDescription& run, const Setting& setting, con
 struct LoweredRow {
   ParallelPlan plan;
   SimulationResult result;
+  Seconds step() const;  // what was simulated, or the host's work on the images of a step, where that is longer
 };
 LoweredRow simulated_row(const RunDescription& run, const Setting& setting, const RowWords& words = {});
 Seconds simulated_step(const RunDescription& run, const Setting& setting);

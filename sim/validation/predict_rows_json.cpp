@@ -55,7 +55,7 @@ void take_simulated(PredictedRow& predicted, const DescribedRow& described, cons
     throw InputError(predicted.id, {{"", "cannot be lowered to tasks: it " + why, "predict it without --engine"}});
   StepEstimate& estimate = predicted.estimate;
   const LoweredRow row = simulated_row(described.run, setting, described.words);
-  const Seconds simulated = to_seconds(row.result.step_time);
+  const Seconds simulated = row.step();
   const double ratio = simulated / std::exchange(estimate.time, simulated);
   predicted.is_simulated = true;
   estimate.low *= ratio;
