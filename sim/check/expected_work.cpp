@@ -28,7 +28,8 @@ constexpr Words kEmbeddingForward{"embedding", "embedding +0 embedding_positions
 constexpr Words kEmbeddingBackward{"embedding", "embedding", "embedding_positions >0 embedding"};
 constexpr Words kHeadForward{"head", "head max head_exponentials sum head_loss", "head_norm >0 head max head_exponentials sum head_loss"};
 constexpr Words kHeadBackward{"head", "head +0 head_norm", "head <0 head_norm"};
-constexpr std::string_view kBlockWeights[] = {"mlp", "attention"}, kHeadWeights[] = {"head"};  // of a split backward pass
+constexpr Words kMaps{"convolution", "", ""}, kPointwise{"pointwise", "", ""}, kClasses{"head", "", ""};  // a layer, in each direction
+constexpr std::string_view kBlockWeights[] = {"mlp", "attention"}, kHeadWeights[] = {"head"};             // of a split backward pass
 
 class StageWork {
  public:
@@ -99,15 +100,27 @@ class StageWork {
            number % scope.every == 0;
   }
   void say_again(const TaskKey& key) {
-    if (plan_.recompute != Recompute::Full)
+    if (is_of_maps())
+      say(map_words(key.layer), key);
+    else if (plan_.recompute != Recompute::Full)
       say(kFeedForwardAgain, key);
     else
       say(repeats_all() ? kBlockForward : kBlockAgain, key);
   }
+  // A layer of maps convolves if it has a matrix.
+  const Words& map_words(LayerIndex layer) const {
+    if (layer == model_.head()) return kClasses;
+    for (const Parameter& parameter : model_.layer(layer).parameters)
+      if (parameter.columns > 1) return kMaps;
+    return kPointwise;
+  }
+  bool is_of_maps() const { return plan_.model.convolution.has_value(); }
   const Words& forward_words(LayerIndex layer) const {
+    if (is_of_maps()) return map_words(layer);
     return layer == LayerIndex(0) ? kEmbeddingForward : layer == model_.head() ? kHeadForward : kBlockForward;
   }
   const Words& backward_words(LayerIndex layer) const {
+    if (is_of_maps()) return map_words(layer);
     return layer == LayerIndex(0) ? kEmbeddingBackward : layer == model_.head() ? kHeadBackward : kBlockBackward;
   }
 
@@ -118,6 +131,13 @@ class StageWork {
   void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
   void transfer(TaskKey key, Operation operation);
   Bytes stream() const { return plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_; }
+  // Of maps, what crosses between two layers: forward leaves behind the one that sends and enters before the one that receives; backward likewise.
+  Bytes crossing(const TaskKey& key, Operation operation) const {
+    if (!is_of_maps()) return stream();
+    const bool behind = (key.phase == Phase::Forward) == (operation == Operation::Send);
+    const LayerIndex from(key.layer.value() - (behind ? 0 : 1));
+    return element_ * (plan_.microbatch_size * model_.layer(from).handed_on);
+  }
   bool waits_on_host(LayerIndex layer) const { return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head(); }
   std::size_t copy_input(TaskKey key, Operation operation, Positions after);
   void hand_on(const TaskKey& key);
@@ -265,7 +285,7 @@ void StageWork::attend(TaskKey key) {
 void StageWork::transfer(TaskKey key, Operation operation) {
   key.operation = operation;
   key.group = MeshAxis::Pipeline;
-  chain(key, stream());
+  chain(key, crossing(key, operation));
 }
 
 std::size_t StageWork::copy_input(TaskKey key, Operation operation, Positions after) {

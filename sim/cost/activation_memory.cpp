@@ -61,6 +61,7 @@
 #include "sim/clock/expert_load.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
+#include "sim/cost/map_operators.h"
 
 namespace sim {
 namespace {
@@ -371,6 +372,13 @@ SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
   return memory;
 }
 
+// Maps: what backward reads of each operator (map_operators). What goes in and out is the layer's (memory_effects).
+SegmentMemory memory_of_maps(const ParallelPlan& plan, const SegmentGraph& segment) {
+  SegmentMemory memory;
+  for (const Operator& op : segment.operators) keep(memory, {op.name, kept_of_map(op, plan)});
+  return settled(std::move(memory), {});
+}
+
 }  // namespace
 
 bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment) {
@@ -378,6 +386,7 @@ bool routes_parts(const ParallelPlan& plan, const SegmentGraph& segment) {
 }
 
 SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
+  if (model.config.convolution) return memory_of_maps(plan, segment);
   const Sizes size = sizes_of(model, plan, segment);
   const ModelConfig& config = model.config;
   SegmentMemory memory;

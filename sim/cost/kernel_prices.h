@@ -19,6 +19,7 @@ class KernelPrices {
   Seconds time(const KernelCall& call, CallKind kind) const;
   // max(flops / rate, bytes / bandwidth) + overhead, without measured points.
   Seconds roofline(Kernel kernel, std::span<const std::int64_t> shape) const;
+  Seconds roofline(const KernelCall& call) const;
   Seconds streaming(Bytes bytes) const;  // that many bytes through memory, no overhead
   // How many ranks worked at once when the points were taken: their contention for cores and memory is in the prices. 1: none is.
   std::int32_t measured_concurrency() const { return measured_concurrency_; }

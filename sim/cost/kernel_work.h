@@ -11,6 +11,8 @@
 
 namespace sim {
 
+struct Operator;
+
 // `share` of one run of a kernel: HeadExponentials, for one, is a part of a cross-entropy. Of attention: the share of its queries.
 struct KernelCall {
   Kernel kernel{};
@@ -18,6 +20,9 @@ struct KernelCall {
   double share = 1.0;
   // Of products: stays out of 8 bit, as heads and routers do; reads rows that tensor ranks have gathered, each of which may have cast its part.
   bool unscaled = false, gathered_rows = false;
+  // Of a convolution, which is the product of its implicit matrix: the operator, and what it moves; that product would read each place `area` times.
+  const Operator* convolution = nullptr;
+  Bytes moved{};
 };
 
 struct KernelWork {

@@ -76,10 +76,10 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   else if (task.key.operation == Operation::Reshard)
     reshard(effect, task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()]);
   else if (task.key.phase == Phase::Backward) {
-    backward(effect, task.key);
+    model_.config.convolution ? backward_of_maps(effect, task.key) : backward(effect, task.key);
     begin_gradients(effect, task.key, graph);
   } else if (task.key.phase == Phase::Forward || task.key.phase == Phase::Recompute)
-    forward(effect, task.key);
+    model_.config.convolution ? forward_of_maps(effect, task.key) : forward(effect, task.key);
   else if (task.key.phase == Phase::Weight)
     put_off(effect, task.key);
   return std::move(effect).finish();
@@ -96,6 +96,36 @@ void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
 void MemoryEffects::move_input(Writer& effect, const Task& task) const {
   if (task.key.phase == Phase::Forward) effect.free_at_end(kActivations, task.payload);
   if (task.key.phase == Phase::Backward) effect.take(kActivations, task.payload);
+}
+
+Bytes MemoryEffects::kept_of_layer(LayerIndex layer) const {
+  Bytes kept{};
+  for (const SegmentMemory& memory : segments_[model_.kind(layer)]) kept += memory.kept;
+  return kept;
+}
+
+// Layers of maps. What goes from layer to layer is freed by its reader; a part of the pipeline keeps what it receives until its backward. Recomputed
+// parts keep that alone, and are made again as a whole: that is done before the backward of their last block.
+void MemoryEffects::forward_of_maps(Writer& effect, const TaskKey& key) const {
+  const LayerIndex layer = key.layer;
+  const LayerRange part = plan_.part_of(layer);
+  if (key.phase == Phase::Recompute) {
+    if (layer.value() + 1 != part.end.value() && LayerIndex(layer.value() + 1) != model_.head()) return;
+    for (LayerIndex each = std::max(part.begin, LayerIndex(1)); each <= layer; ++each) effect.take(kActivations, kept_of_layer(each));
+    return;
+  }
+  forgets(key) ? effect.hold(kActivations, kept_of_layer(layer)) : effect.take(kActivations, kept_of_layer(layer));
+  effect.take(kActivations, handed_on(model_, plan_, layer));
+  if (layer != part.begin) effect.free_at_end(kActivations, handed_on(model_, plan_, LayerIndex(layer.value() - 1)));
+}
+
+void MemoryEffects::backward_of_maps(Writer& effect, const TaskKey& key) const {
+  const LayerIndex layer = key.layer;
+  effect.free_at_end(kActivations, kept_of_layer(layer) + handed_on(model_, plan_, layer));  // and the gradient that it read
+  if (layer == LayerIndex(0)) return;
+  const Bytes input = handed_on(model_, plan_, LayerIndex(layer.value() - 1));
+  effect.take(kActivations, input);  // its gradient
+  if (layer == plan_.part_of(layer).begin) effect.free_at_end(kActivations, input);
 }
 
 // A block that is recomputed keeps its input alone: what the forward makes besides is gone when it ends.

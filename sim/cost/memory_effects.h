@@ -53,6 +53,9 @@ class MemoryEffects {
   const SegmentMemory& memory_of(LayerIndex layer, std::int32_t segment) const {
     return segments_[model_.kind(layer)][static_cast<std::size_t>(segment)];
   }
+  void forward_of_maps(Writer& effect, const TaskKey& key) const;
+  void backward_of_maps(Writer& effect, const TaskKey& key) const;
+  Bytes kept_of_layer(LayerIndex layer) const;
   void put_off(Writer& effect, const TaskKey& key) const;
   void move_input(Writer& effect, const Task& task) const;
   void forward(Writer& effect, const TaskKey& key) const;

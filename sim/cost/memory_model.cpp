@@ -42,16 +42,17 @@ struct MemoryModel::State {
   EffectKey key(const Task& task) const {
     const bool begins = effects.gradients().may_begin(task.key);
     const bool is_embedding = task.key.layer == LayerIndex(0);  // whose gathered gradient is the stream's
-    return {
-        .stage = task.key.stage,
-        .layer = begins || is_embedding || !task.key.layer.exists() ? task.key.layer : model.firsts[model.kind(task.key.layer).position()],
-        .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
-        .forgets = effects.forgets(task.key) || effects.is_for_nobody(task),
-        .bucket = task.bucket,
-        .phase = task.key.phase,
-        .operation = task.key.operation,
-        .group = task.key.group,
-        .payload = task.payload};
+    return {.stage = task.key.stage,
+            .layer = begins || is_embedding || model.config.convolution || !task.key.layer.exists()
+                         ? task.key.layer
+                         : model.firsts[model.kind(task.key.layer).position()],
+            .first_backward = begins && effects.gradients().is_first_microbatch(task.key),
+            .forgets = effects.forgets(task.key) || effects.is_for_nobody(task),
+            .bucket = task.bucket,
+            .phase = task.key.phase,
+            .operation = task.key.operation,
+            .group = task.key.group,
+            .payload = task.payload};
   }
 
   // Of blocks whose forward is done and whose backward is not.

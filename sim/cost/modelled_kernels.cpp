@@ -1,12 +1,14 @@
 #include "sim/cost/modelled_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/clock/expert_load.h"
 #include "sim/clock/link_clock.h"
 #include "sim/clock/spread.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/resident_memory.h"
+#include "sim/model/segment.h"
 
 namespace sim {
 namespace {
@@ -82,6 +84,7 @@ Work ModelledKernels::work(const KernelCall& call) const {
 
 Work ModelledKernels::product(const KernelCall& call) const {
   const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  if (call.convolution != nullptr) return convolution(call);
   if (call.shape[3] > 0) return grouped(call);
   const double tokens = real(call.shape[0]), rows = call.gathered_rows && gathers_scaled(plan_) ? 1 / real(plan_.mesh.tensor) : 1;
   const auto product = [&](const MatrixShape& shape) { return call.unscaled ? clock_.half_product(shape) : clock_.product(shape); };
@@ -89,6 +92,24 @@ Work ModelledKernels::product(const KernelCall& call) const {
   if (call.kernel == Kernel::LinearInputGradient) return product({tokens, inputs, outputs, 1, weight_casts_, rows});
   const Work gradient = product({outputs, inputs, tokens});
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
+}
+
+// Maps lie with their channels last where products are of 16 bits, as programs lay them.
+Work ModelledKernels::convolution(const KernelCall& call) const {
+  const Operator& op = *call.convolution;
+  const MapShape& map = op.map;
+  const Convolution shape{.inputs = real(op.inputs),
+                          .outputs = real(op.outputs),
+                          .height = real(map.height),
+                          .width = real(map.width),
+                          .stride = real(map.stride),
+                          .size = std::sqrt(real(map.places)),
+                          .groups = real(map.groups)};
+  const Gradient gradient = call.kernel == Kernel::LinearForward         ? Gradient::None
+                            : call.kernel == Kernel::LinearInputGradient ? Gradient::Input
+                                                                         : Gradient::Weight;
+  const Work work = clock_.convolution(shape, real(call.shape[0] / map.places), gradient);
+  return accumulates_ && gradient == Gradient::Weight ? work + operators_.accumulation(shape.weights()) : work;
 }
 
 Work ModelledKernels::grouped(const KernelCall& call) const {

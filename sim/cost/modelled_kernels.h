@@ -29,6 +29,7 @@ class ModelledKernels {
  private:
   Work product(const KernelCall& call) const;
   Work grouped(const KernelCall& call) const;
+  Work convolution(const KernelCall& call) const;
   Work attention(const KernelCall& call) const;
   Work elementwise(const KernelCall& call) const;
   Seconds broadcasts() const;

@@ -31,13 +31,19 @@ PredictionInterval prediction_interval(const Cluster& cluster) {
 PredictionInterval prediction_interval(const ParallelPlan& plan) {
   PredictionInterval interval = prediction_interval(plan.cluster);
   const Behavior& known = common_behavior();
-  const double context = plan.mesh.context > 1 ? known.novel_context : 0, experts = plan.model.experts ? known.novel_experts : 0;
-  const double windows = plan.model.window > 0 ? known.novel_sliding : 0, adapters = plan.model.adapters ? known.novel_low_rank : 0;
-  const double latent = plan.model.attention.kind == AttentionKind::Latent ? known.novel_latent : 0;
+  const ModelConfig& model = plan.model;
   const bool has_host =
       plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.offload_activations);  // of a CPU it is itself
-  interval.half_width = std::hypot(std::hypot(interval.half_width, context, experts), latent,
-                                   std::hypot(windows, adapters, has_host ? known.novel_offload : 0));
+  double square = interval.half_width * interval.half_width;
+  const auto add = [&](bool is_new, double width) { square += is_new ? width * width : 0; };
+  add(plan.mesh.context > 1, known.novel_context);
+  add(model.experts.has_value(), known.novel_experts);
+  add(model.adapters.has_value(), known.novel_low_rank);
+  add(model.attention.kind == AttentionKind::Latent, known.novel_latent);
+  add(model.window > 0, known.novel_sliding);
+  add(model.convolution && model.convolution->kind != ConvolutionKind::Residual, known.novel_convolution);
+  add(has_host, known.novel_offload);
+  interval.half_width = std::sqrt(square);
   return interval;
 }
 

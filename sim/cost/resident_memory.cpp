@@ -126,6 +126,10 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   constexpr Bytes kTokenId{8};
   const std::int64_t tokens = plan.shard_shape().tokens() * plan.num_microbatches();
   of(memory, MemoryCategory::Activations) += kTokenId * (2 * tokens) + held_between_stages(plan, stage);
+  if (plan.model.convolution && stage == StageIndex(0)) {  // images of the step
+    const ConvolutionForm& form = *plan.model.convolution;
+    of(memory, MemoryCategory::Activations) += plan.bytes(Numbers::Activations) * (tokens * form.channels * form.image * form.image);
+  }
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
   const std::int64_t positions =
       plan.context_algorithm == ContextAlgorithm::AllToAll ? plan.workload.sequence : plan.workload.sequence / plan.mesh.context;

@@ -6,6 +6,7 @@
 #include "sim/clock/expert_load.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
+#include "sim/cost/map_operators.h"
 #include "sim/task_graph/layer_tasks.h"
 
 namespace sim {
@@ -35,6 +36,7 @@ class Writer {
   std::vector<KernelCall> take() && { return std::move(calls_); }
 
  private:
+  void add_all(const std::vector<KernelCall>& calls) { calls_.insert(calls_.end(), calls.begin(), calls.end()); }
   void whole_forward(const Operator& op);
   void cut_loss(const Operator& op, const Parts& parts);
   LocalShape local(const Operator& op) const;
@@ -153,6 +155,7 @@ void Writer::attention_backward(const Operator& op) {
 }
 
 void Writer::whole_forward(const Operator& op) {
+  if (is_of_maps(op)) return add_all(map_forward(op, plan_));
   const LocalShape at = local(op);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs});
@@ -171,6 +174,7 @@ void Writer::whole_forward(const Operator& op) {
     case OperatorKind::Residual: return add(Kernel::ResidualForward, {at.tokens, at.outputs});
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyForward, {at.tokens, at.inputs});
     case OperatorKind::Dropout: return add(Kernel::DropoutForward, {at.tokens, at.outputs});
+    default: return;  // of maps
   }
 }
 
@@ -203,6 +207,7 @@ void Writer::again(const Operator& op) {
 }
 
 void Writer::backward(const Operator& op) {
+  if (is_of_maps(op)) return add_all(map_backward(op, plan_));
   const LocalShape at = local(op);
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return op.frozen ? void() : add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
@@ -222,6 +227,7 @@ void Writer::backward(const Operator& op) {
     case OperatorKind::Residual: return add(Kernel::ResidualBackward, {at.tokens, at.outputs});
     case OperatorKind::CrossEntropy: return add(Kernel::CrossEntropyBackward, {at.tokens, at.inputs});
     case OperatorKind::Dropout: return add(Kernel::DropoutBackward, {at.tokens, at.outputs});
+    default: return;  // of maps
   }
 }
 

@@ -128,6 +128,7 @@ std::vector<Violation> adapter_violations(const ModelConfig& config) {
   };
   const bool of_attention = adapters.has(Query) || adapters.has(Key) || adapters.has(Value) || adapters.has(Joint);
   const bool of_mlp = adapters.has(Gate) || adapters.has(Up) || adapters.has(Wide) || adapters.has(Down);
+  if (config.convolution) refuse("adapters stand beside products, and a convolutional network has none in its layers", "train all weights");
   if (of_attention && config.attention.kind == AttentionKind::Latent)
     refuse("latent attention makes queries, keys and values by way of narrow vectors, whose products have no adapters here", "adapt o");
   if (adapters.has(Joint) && (adapters.has(Query) || adapters.has(Key) || adapters.has(Value)))

@@ -12,9 +12,9 @@
 
 namespace sim {
 
-// What takes more than one key. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
+// What takes more than one key. Maps: all of a convolutional network. PositionRows: max_position_embeddings with position_offset. FalconBlock: heads, norms and positions of Falcon.
 // ScoreFactor: Grok 1 multiplies scores where others divide them by a root.
-enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock, ScoreFactor };
+enum class Part : std::uint8_t { Rotary, Windows, Latent, Experts, PositionRows, FalconBlock, ScoreFactor, Maps };
 using KeyField = std::variant<std::int64_t ModelConfig::*, double ModelConfig::*, bool ModelConfig::*, Activation ModelConfig::*,
                               QkNorm ModelConfig::*, Part>;  // QkNorm: a switch for norms of heads
 
@@ -53,6 +53,7 @@ std::span<const Family> gpt_families();      // LayerNorm, no gate
 std::span<const Family> llama_families();    // RMSNorm, a gate
 std::span<const Family> expert_families();   // feed-forwards of experts
 std::span<const Family> encoder_families();  // positions see what follows them
+std::span<const Family> map_families();      // convolutions
 
 const Family* find_family(std::string_view name);
 std::optional<std::string_view> key_of(std::string_view family, std::int64_t ModelConfig::*field);  // as the family spells it

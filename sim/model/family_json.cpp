@@ -7,6 +7,7 @@
 
 #include "sim/model/attention_form_json.h"
 #include "sim/model/block_parts_json.h"
+#include "sim/model/convolution_form_json.h"
 #include "sim/model/expert_form_json.h"
 #include "sim/model/rope_scaling_json.h"
 #include "sim/units/json_reader.h"
@@ -82,6 +83,7 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::PositionRows: return read_position_rows(config, model);
     case Part::FalconBlock: return read_falcon_block(config, model);
     case Part::ScoreFactor: return read_score_factor(config, model);
+    case Part::Maps: return read_maps(config, model);
   }
 }
 
@@ -96,6 +98,7 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::PositionRows: json["max_position_embeddings"] = model.max_positions + model.position_offset; return;
     case Part::FalconBlock: return write_falcon_block(json, model);
     case Part::ScoreFactor: return write_score_factor(json, model);
+    case Part::Maps: return write_maps(json, model);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "sim/model/adapters.h"
 #include "sim/model/attention_form.h"
+#include "sim/model/convolution_form.h"
 #include "sim/model/expert_form.h"
 #include "sim/model/rope_scaling.h"
 #include "sim/units/input_error.h"
@@ -83,6 +84,8 @@ struct ModelConfig {
   bool head_bias = false;
   bool final_norm = true;
   double logit_cap = 0, logit_factor = 1;
+
+  std::optional<ConvolutionForm> convolution{};  // layers of maps instead of blocks: `vocabulary` classes, a sample is one token
 
   bool operator==(const ModelConfig&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/model/map_layers.h"
 #include "sim/model/model_layers.h"
 
 namespace sim {
@@ -32,7 +33,8 @@ double matrix_weights(const ModelGraph& model) {
 }
 
 bool are_equal(const Layer& a, const Layer& b) {
-  return std::ranges::equal(a.segments, b.segments, [](const SegmentGraph& x, const SegmentGraph& y) { return are_equal(x, y); });
+  return a.handed_on == b.handed_on &&
+         std::ranges::equal(a.segments, b.segments, [](const SegmentGraph& x, const SegmentGraph& y) { return are_equal(x, y); });
 }
 
 void number_kinds(ModelGraph& model) {
@@ -42,6 +44,14 @@ void number_kinds(ModelGraph& model) {
     model.kinds.emplace_back(static_cast<std::int32_t>(same - model.firsts.begin()));
     if (same == model.firsts.end()) model.firsts.push_back(layer);
   }
+}
+
+Flops flops_of_maps(const ModelGraph& model, StepSize size) {
+  Flops flops{};
+  for (const Layer& layer : model.layers)
+    for (const SegmentGraph& segment : layer.segments)
+      for (const Operator& op : segment.operators) flops += forward_flops(op, model.config, {.microbatch = size.global_batch}) * 3;
+  return flops;
 }
 
 }  // namespace
@@ -56,6 +66,11 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
   ModelGraph model;
   model.config = config;
   model.padded_vocabulary = rounded_up(config.vocabulary, multiple.value);
+  if (config.convolution) {
+    model.layers = map_layers(*config.convolution, config.vocabulary);
+    number_kinds(model);
+    return model;
+  }
   model.layers.reserve(static_cast<std::size_t>(config.layers) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
   for (std::int64_t block = 0; block < config.layers; ++block)
@@ -79,6 +94,7 @@ std::int64_t num_parameters(const ModelGraph& model) {
 }
 
 Flops model_flops(const ModelGraph& model, StepSize size) {
+  if (model.config.convolution) return flops_of_maps(model, size);
   const double tokens = static_cast<double>(size.global_batch) * static_cast<double>(size.sequence);
   const double attention_width = static_cast<double>(model.config.heads * model.config.head_dim);
   const double scores = 12.0 * static_cast<double>(model.config.layers) * attention_width * static_cast<double>(size.sequence);

@@ -8,6 +8,8 @@
 //                 Norms stand where the family has them (NormPlace). Parallel blocks run one segment after the other, too.
 //   layer L+1     segment Head       norm -> projection to the vocabulary -> cross-entropy
 //
+// A convolutional network has a layer for each child of its flattened nn.Sequential (map_layers.h), first and last among them; a token is a sample.
+//
 // What runs as one piece, and where ranks meet: segment.h.
 #pragma once
 
@@ -59,6 +61,7 @@ class ByLayerKind {
 struct Layer {
   std::vector<SegmentGraph> segments;
   std::vector<Parameter> parameters;  // in the order of their use; a layer's tied weight is not repeated here
+  std::int64_t handed_on = 0;         // maps: numbers of a sample that the next layer reads; 0: a row of `hidden` a token
 };
 
 struct ModelGraph {
@@ -118,12 +121,14 @@ Flops backward_flops(const Operator& op, const ModelConfig& config, const ShardS
 //   Residual          x, y -> x + y                                  both gradients that meet in front of the norm -> their sum
 //   Routing           n rows of scores, eight passes in fp32         the same
 //   Permutation       a row for each expert of a token: out, back, and weighted on the way           the same
+//   maps              x, weight -> y                                 dy, x, weight -> dx, gradient of weight
 //   CrossEntropy      logits, n ids -> n losses                      logits, n ids -> their gradient
 Bytes forward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size);
 Bytes backward_bytes(const Operator& op, const ModelConfig& config, const ShardShape& shape, Bytes element_size);
 
 // Model FLOPs of one step as MFU counts them, whatever is recomputed: 6 x parameters of matrix products x tokens +
 // 12 x layers x heads x head_dim x sequence x tokens (Narayanan et al. 2021 / PaLM appendix B, not halved for causality).
+// Of maps: three times the forward's convolutions.
 struct StepSize {
   std::int64_t global_batch = 1;
   std::int64_t sequence = 1;

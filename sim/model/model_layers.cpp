@@ -221,7 +221,7 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   const std::int64_t block = widths.key + widths.value;
-  SegmentBuilder segment(config, Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true});
+  SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
   segment.then({SplitAxis::Context, Meeting::Enter, widths.query, block}, {.name = Operation::AttentionScores});
   segment.then({SplitAxis::Context, Meeting::Leave, widths.output, block}, {.name = Operation::AttentionOutput});
@@ -245,7 +245,7 @@ SegmentGraph attention_segment(const ModelConfig& config, std::int64_t window) {
 }
 
 SegmentGraph mlp_segment(const ModelConfig& config) {
-  SegmentBuilder segment(config, Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true});
+  SegmentBuilder segment(Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true}, &config);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Mlp});
   add_tail(segment, config, Operation::MlpResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_own_norm(config));
@@ -261,7 +261,7 @@ SegmentGraph mlp_segment(const ModelConfig& config) {
 SegmentGraph expert_segment(const ModelConfig& config) {
   const ExpertForm& form = *config.experts;
   const std::int64_t hidden = config.hidden;
-  SegmentBuilder segment(config, Operation::Experts, {.name = Operation::MlpNorm, .is_side = true});
+  SegmentBuilder segment(Operation::Experts, {.name = Operation::MlpNorm, .is_side = true}, &config);
   const bool alone = form.shared_ffn == 0;  // shared experts see all tokens, whatever the others do
   segment.then(over_tensor(Meeting::Enter, hidden, alone), {.name = Operation::ExpertInput});
   segment.then({SplitAxis::Expert, Meeting::Enter, hidden}, {.name = Operation::Experts});
@@ -348,7 +348,7 @@ std::int64_t table_width(const ModelConfig& config) { return config.embedding_wi
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   constexpr std::int32_t kTable = 0, kTail = 1;  // a part of the vocabulary each; summed, positions are added
-  SegmentBuilder segment(config, Operation::Embedding, {.name = Operation::Embedding});
+  SegmentBuilder segment(Operation::Embedding, {.name = Operation::Embedding}, &config);
   segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = Operation::EmbeddingPositions, .is_side = true});
   ParameterList parameters(config, "embedding.");
   const std::int64_t width = table_width(config);
@@ -418,7 +418,7 @@ Layer block_layer(const ModelConfig& config, const std::string& prefix, BlockFor
 
 Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   // The loss of a cut vocabulary: the maximum, then the sum of exponentials and the target's logit, are those of all tensor ranks.
-  SegmentBuilder segment(config, Operation::Head, {.name = Operation::HeadNorm, .is_side = true});
+  SegmentBuilder segment(Operation::Head, {.name = Operation::HeadNorm, .is_side = true}, &config);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::Head});
   segment.then(over_tensor(Meeting::Statistic, 1), {.name = Operation::HeadExponentials, .is_side = true});
   segment.then(over_tensor(Meeting::Statistic, 2), {.name = Operation::HeadLoss, .is_side = true});

@@ -30,6 +30,7 @@ constexpr ModelWord kWords[] = {
     {"head_transform", "a product in front of the head's", [](const ModelConfig& c) { return c.head_transform; }},
     {"head_bias", "a bias of the head", [](const ModelConfig& c) { return c.head_bias; }},
     {"final_norm", "no norm in front of the head", [](const ModelConfig& c) { return !c.final_norm; }},
+    {"convolution", "convolutions", [](const ModelConfig& c) { return c.convolution.has_value(); }},
     {"logit_cap", "capped logits", [](const ModelConfig& c) { return c.logit_cap > 0; }},
 };
 

@@ -27,6 +27,8 @@ enum class Operation : std::uint8_t {
   HeadNorm,
   AttentionNorm,
   MlpNorm,  // backward of the norm in front of a segment, after its sum over T
+  Convolution,
+  Pointwise,  // a layer of maps: with a convolution, or of norms, activations, sums and pools alone
   Accumulate,
   NormPart,
   Update,  // add to the accumulated gradient; squared norm; optimizer
@@ -60,6 +62,8 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "head_norm",
                                                        "attention_norm",
                                                        "mlp_norm",
+                                                       "convolution",
+                                                       "pointwise",
                                                        "accumulate",
                                                        "norm_part",
                                                        "update",

@@ -44,7 +44,15 @@ struct Traffic {
   Bytes total(Bytes element_size) const { return element_size * elements + Bytes(bytes); }
 };
 
+// Each number that it reads and writes, and weights, once.
+Traffic map_traffic(const Operator& op, const ShardShape& shape) {
+  const std::int64_t numbers = op.map.read * op.inputs + op.map.places * op.outputs;
+  const std::int64_t weights = op.kind == OperatorKind::Convolution ? op.inputs / op.map.groups * op.map.area() * op.outputs : 0;
+  return {shape.tokens() * numbers + weights};
+}
+
 Traffic forward_traffic(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  if (op.map.places > 0) return map_traffic(op, shape);
   const LocalWork work = local_work(op, shape);
   const std::int64_t read = work.tokens * work.inputs, written = work.tokens * work.outputs;
   switch (op.kind) {
@@ -61,11 +69,13 @@ Traffic forward_traffic(const Operator& op, const ModelConfig& config, const Sha
     case OperatorKind::Attention:
     case OperatorKind::Activation:
     case OperatorKind::Dropout: return {read + written};
+    default: return {};
   }
   return {};
 }
 
 Traffic backward_traffic(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  if (op.map.places > 0) return {2 * map_traffic(op, shape).elements};
   const LocalWork work = local_work(op, shape);
   const std::int64_t input = work.tokens * work.inputs, output = work.tokens * work.outputs;
   switch (op.kind) {
@@ -83,6 +93,7 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
     case OperatorKind::CrossEntropy: return {2 * input, work.tokens * kTokenIdBytes};
     case OperatorKind::Rotary:
     case OperatorKind::Dropout: return {output + input};
+    default: return {};
   }
   return {};
 }
@@ -95,6 +106,9 @@ double attention_pairs(double queries, const Operator& op, const ModelConfig& co
 }
 
 Flops forward_flops(const Operator& op, const ModelConfig& config, const ShardShape& shape) {
+  if (op.kind == OperatorKind::Convolution)
+    return Flops(2.0 * static_cast<double>(shape.tokens() * op.map.places) * static_cast<double>(op.outputs) *
+                 static_cast<double>(op.inputs / op.map.groups * op.map.area()));
   const LocalWork work = local_work(op, shape);
   if (op.kind == OperatorKind::Linear)
     return Flops(2.0 * static_cast<double>(work.tokens) * static_cast<double>(work.inputs) * static_cast<double>(work.outputs));

@@ -34,7 +34,14 @@ enum class OperatorKind : std::uint8_t {
   CrossEntropy,
   Dropout,
   Routing,
-  Permutation
+  Permutation,
+  Convolution,  // of maps: channels x places
+  BatchNorm,
+  Pooling,
+  Averaging,
+  ChannelScale,
+  Upsampling,
+  Concatenation
 };
 
 // Parts of a block that programs recompute by name: Megatron-Core's --recompute-modules, and `op`, torchtitan's choice of operators (all but
@@ -71,6 +78,16 @@ std::optional<Module> module_named(std::string_view name);
 
 enum class AdapterPart : std::uint8_t { None, Down, Up };  // of what runs beside a frozen product, and is added to it
 
+// Of an operator on a map of channels: places of a sample that it reads and writes, each as wide as `inputs` and `outputs`.
+struct MapShape {
+  std::int64_t read = 0, places = 0;  // 0: no map
+  std::int64_t height = 1, width = 1, stride = 1, groups = 1;
+  bool of_images = false;  // what it reads has no gradient
+  bool kept = false;       // what it writes stays until the backward, though its kind needs it not
+  std::int64_t area() const { return height * width; }
+  bool operator==(const MapShape&) const = default;
+};
+
 // One operator of a segment, per token where that makes sense. Widths are of the whole model; `split` says which width
 // tensor parallelism divides. Linear computes [tokens, inputs] x [outputs, inputs]^T.
 struct Operator {
@@ -91,6 +108,7 @@ struct Operator {
   bool frozen = false;       // its weights are not trained
   AdapterPart adapter = AdapterPart::None;
   Modules modules = {};  // whose output is not kept where they are recomputed
+  MapShape map = {};
   bool operator==(const Operator&) const = default;
 };
 

@@ -24,11 +24,11 @@ Operator adapter_of(const Operator& op, const Adapters& adapters, AdapterPairs p
 }  // namespace
 
 std::size_t SegmentBuilder::add(std::int32_t part, Operator op) {
-  op.frozen = config_.adapters.has_value();
-  const AdapterPairs pairs = op.kind == OperatorKind::Linear ? adapter_pairs(config_, op) : AdapterPairs{};
+  op.frozen = config_ != nullptr && config_->adapters.has_value();
+  const AdapterPairs pairs = op.frozen && op.kind == OperatorKind::Linear ? adapter_pairs(*config_, op) : AdapterPairs{};
   if (pairs.pairs == 0) return append(part, std::move(op));
-  const Operator down = adapter_of(op, *config_.adapters, pairs, AdapterPart::Down),
-                 up = adapter_of(op, *config_.adapters, pairs, AdapterPart::Up);
+  const Operator down = adapter_of(op, *config_->adapters, pairs, AdapterPart::Down),
+                 up = adapter_of(op, *config_->adapters, pairs, AdapterPart::Up);
   const std::size_t at = append(part, std::move(op));
   append(part, down);
   append(part, up);

@@ -11,7 +11,8 @@ namespace sim {
 
 class SegmentBuilder {
  public:
-  SegmentBuilder(const ModelConfig& config, Operation name, SegmentPart first) : config_(config) {
+  // of_adapters: the network's, beside whose products they stand; none: it has none, or no such products.
+  SegmentBuilder(Operation name, SegmentPart first, const ModelConfig* of_adapters = nullptr) : config_(of_adapters) {
     graph_.name = name;
     graph_.parts.push_back(first);
   }
@@ -27,7 +28,7 @@ class SegmentBuilder {
 
  private:
   std::size_t append(std::int32_t part, Operator op);
-  const ModelConfig& config_;
+  const ModelConfig* config_;
   SegmentGraph graph_;
   std::vector<std::pair<std::size_t, std::size_t>> edges_;
 };

@@ -57,6 +57,12 @@ LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const {
   return {.begin = cut.first[at], .end = end};
 }
 
+LayerRange ParallelPlan::part_of(LayerIndex layer) const {
+  const auto end = std::upper_bound(cut.first.begin(), cut.first.end(), layer);
+  const LayerIndex behind(static_cast<std::int32_t>(model.layers) + 2);
+  return {.begin = end == cut.first.begin() ? LayerIndex(0) : *std::prev(end), .end = end == cut.first.end() ? behind : *end};
+}
+
 bool ParallelPlan::owns(StageIndex stage, LayerIndex layer) const {
   for (ChunkIndex chunk{0}; chunk.value() < chunks; ++chunk) {
     const LayerRange range = layers(stage, chunk);

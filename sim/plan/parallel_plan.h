@@ -134,6 +134,7 @@ struct ParallelPlan {
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }  // of an element
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
+  LayerRange part_of(LayerIndex layer) const;  // of the cut, that holds it
   bool owns(StageIndex stage, LayerIndex layer) const;
   bool ties_across_stages() const;    // tied embeddings, and the head on another stage than the embedding
   bool head_reads_embedding() const;  // tied embeddings, both on one stage

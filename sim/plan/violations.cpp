@@ -148,6 +148,24 @@ void check_experts(const ParallelPlan& plan, Rules& rules) {
       "use a tensor degree that divides them");
 }
 
+// Layers of maps: a sample is one token, and ranks share no part of it.
+void check_maps(const ParallelPlan& plan, Rules& rules) {
+  if (!plan.model.convolution) return;
+  const auto only = [&](bool holds, const char* where, const char* problem, const char* remedy) {
+    rules.must(holds, where, std::string("of a convolutional network ") + problem, remedy);
+  };
+  const DeviceMesh& mesh = plan.mesh;
+  only(mesh.tensor == 1, "/mesh/tensor", "no operator is cut over tensor ranks", "use tensor degree 1, and more data or pipeline ranks");
+  only(mesh.context == 1, "/mesh/context", "samples have no sequence to cut", "use context degree 1");
+  only(mesh.expert == 1, "/mesh/expert", "no layer has experts", "use expert degree 1");
+  only(plan.workload.sequence == 1, "/workload/sequence", "a sample is one image, of the config's image_size", "use sequence 1");
+  only(plan.recompute != Recompute::Selective, "/recompute", "layers have no parts to select", "use recompute full or none");
+  only(!plan.offload_activations, "/offload_activations", "maps stay on the device", "leave it out");
+  only(!plan.splits_backward(), "/schedule", "weight gradients are not put off", "use 1f1b, interleaved or gpipe");
+  const std::vector<LayerIndex>& first = plan.cut.first;
+  only(std::adjacent_find(first.begin(), first.end()) == first.end(), "/cut", "each part has a layer", "give it one");
+}
+
 // What is written must be an order of just this plan, and performable.
 void check_written_order(const ParallelPlan& plan, Rules& rules) {
   const OrderTable& order = *plan.written_order;
@@ -269,6 +287,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_experts(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
+  check_maps(plan, rules);
   return std::move(rules).take();
 }
 

@@ -145,6 +145,13 @@ std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, 
   }
 }
 
+Bytes handed_on(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
+  const ShardShape shape = plan.shard_shape();
+  if (model.config.convolution) return plan.bytes(Numbers::Activations) * (shape.tokens() * model.layer(layer).handed_on);
+  const Bytes hidden = plan.bytes(Numbers::Activations) * (shape.tokens() * model.config.hidden);
+  return plan.sequence_parallel ? hidden / std::int64_t{plan.mesh.tensor} : hidden;
+}
+
 Parts parts_of(const std::vector<Piece>& pieces, Operation operation) {
   return std::ranges::find_if(pieces, [&](const Piece& piece) { return piece.operation == operation && piece.group == MeshAxis::None; })
       ->parts;

@@ -48,6 +48,9 @@ std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, 
 // The computation of that name, which must be there.
 Parts parts_of(const std::vector<Piece>& pieces, Operation operation);
 
+// What `layer` hands to the next one, of one rank and microbatch: a row of `hidden` a token, or a map.
+Bytes handed_on(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
+
 // One after the other, and of those side by side the longer one.
 template <class Time, class TimeOf>
 Time chain_time(const std::vector<Piece>& pieces, const TimeOf& time_of) {

@@ -64,7 +64,8 @@ class Writer {
   std::size_t next_unit(const std::vector<Visit>& visits, std::size_t at) const;
   void gather(const Visit& visit, std::int32_t after);
   void reshard(const std::vector<Visit>& visits, std::size_t at);
-  Bytes stream_bytes() const;
+  Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }
+  LayerIndex before(LayerIndex layer) const { return LayerIndex(layer.value() - 1); }
   Task transfer(const Visit& visit, Operation operation) const;
   void receive(const Visit& visit);
   void send(const Visit& visit);
@@ -234,16 +235,12 @@ std::int32_t& Writer::handed(const Visit& visit) {
   return handed_[visit.action.kind == ActionKind::Forward ? 0 : 1][visit.action.microbatch.position()];
 }
 
-// Of one rank and microbatch.
-Bytes Writer::stream_bytes() const {
-  const Bytes hidden = plan_.bytes(Numbers::Activations) * (plan_.shard_shape().tokens() * model_.config.hidden);
-  return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
-}
-
+// What goes forward is a layer's output; what goes back is the gradient of its input.
 Task Writer::transfer(const Visit& visit, Operation operation) const {
+  const bool is_output = (visit.action.kind == ActionKind::Forward) == (operation == Operation::Send);
   Task task{.key = key(visit, visit.action.kind == ActionKind::Forward ? Phase::Forward : Phase::Backward, operation),
             .stream = operation == Operation::Send ? Stream::Send : Stream::Receive,
-            .payload = stream_bytes()};
+            .payload = stream_bytes(is_output ? visit.layer : before(visit.layer))};
   task.key.group = MeshAxis::Pipeline;
   return task;
 }
@@ -334,14 +331,17 @@ void Writer::copy_to_host(std::int32_t index, std::int32_t after) {
 
 // A block's input leaves when its forward has read it, and comes back beside the backward before its own.
 void Writer::keep_on_host(const Visit& visit) {
-  const Task copy{.key = key(visit, Phase::Forward, Operation::CopyToHost), .stream = Stream::ToHost, .payload = stream_bytes()};
+  const Task copy{
+      .key = key(visit, Phase::Forward, Operation::CopyToHost), .stream = Stream::ToHost, .payload = stream_bytes(before(visit.layer))};
   inputs_[{visit.layer, visit.action.microbatch}].copied = emit(copy, {last_compute_});
 }
 
 void Writer::fetch(const Visit& visit, std::int32_t after) {
   const auto input = inputs_.find({visit.layer, visit.action.microbatch});
   if (visit.action.kind != ActionKind::Backward || input == inputs_.end() || input->second.fetched != kNobody) return;
-  const Task copy{.key = key(visit, Phase::Backward, Operation::CopyToDevice), .stream = Stream::ToDevice, .payload = stream_bytes()};
+  const Task copy{.key = key(visit, Phase::Backward, Operation::CopyToDevice),
+                  .stream = Stream::ToDevice,
+                  .payload = stream_bytes(before(visit.layer))};
   input->second.fetched = emit(copy, {input->second.copied, after});
 }
 

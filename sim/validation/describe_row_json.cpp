@@ -259,7 +259,9 @@ void RowReader::settle() {
   plan_.model = network_.model;
   plan_.cluster.devices = small(layout_.gpus);
   plan_.workload.sequence = std::max<std::int64_t>(1, std::llround(network_.sequence));
-  plan_.workload.global_batch = layout_.global_batch;
+  plan_.workload.global_batch = layout_.data * layout_.micro_batch * layout_.microbatches;
+  if (plan_.workload.global_batch != layout_.global_batch)
+    described_.assumed.push_back({"plan.global_batch", fmt::format("{}: whole microbatches", plan_.workload.global_batch)});
   plan_.mesh = {.data = small(layout_.data),
                 .pipeline = small(layout_.pipeline),
                 .tensor = small(layout_.tensor),
@@ -272,7 +274,9 @@ void RowReader::settle() {
                    : layout_.schedule.ends_with(sync) ? layout_.schedule.substr(0, layout_.schedule.size() - sync.size())
                                                       : layout_.schedule;
   plan_.chunks = small(layout_.chunks);
-  if (cut_ == kUniform)
+  if (plan_.model.convolution && cut_ == kBalance)
+    plan_.cut = cut_of_children(layout_.balance);
+  else if (cut_ == kUniform)
     plan_.cut = even_cut(plan_.model.layers, {plan_.mesh.pipeline, small(layout_.microbatches), plan_.chunks});
   else
     plan_.cut = cut_after(cut_ == kBalance ? layout_.balance : counts_with_ends(layout_, plan_.model));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim/clock/kernel_setting.h"
 
@@ -45,6 +46,10 @@ void find_wrong_parts(const RowLayout& layout, const ModelConfig& model, std::ve
   if (!layout.balance.empty() && std::ssize(layout.balance) != parts)
     found.push_back(
         {"/plan/partition/balance", fmt::format("has {} entries for {} pieces", layout.balance.size(), parts), "give one each"});
+  const std::int64_t whole = std::accumulate(layout.balance.begin(), layout.balance.end(), std::int64_t{0}),
+                     layers = model.layers + (model.convolution ? 2 : 0);
+  if (!layout.balance.empty() && whole != layers)
+    found.push_back({"/plan/partition/balance", fmt::format("deals out {} of {} layers", whole, layers), "correct it"});
   if (layout.zero_stage > 0 && copies % layout.zero_group != 0)
     found.push_back({"/plan/zero_group",
                      fmt::format("is {}, which does not divide dp {} x cp {}", layout.zero_group, layout.data, layout.context),
@@ -78,6 +83,16 @@ std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelC
   if (parts > 1)
     for (std::int64_t* count : {&counts.front(), &counts.back()}) *count = std::max<std::int64_t>(0, *count - 1);
   return counts;
+}
+
+StageCut cut_of_children(const std::vector<std::int64_t>& children) {
+  StageCut cut;
+  std::int64_t first = 0;
+  for (const std::int64_t count : children) {
+    cut.first.push_back(LayerIndex(static_cast<std::int32_t>(first)));
+    first += count;
+  }
+  return cut;
 }
 
 StageCut cut_after(const std::vector<std::int64_t>& blocks) {

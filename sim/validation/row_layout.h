@@ -28,6 +28,8 @@ std::int64_t usual_chunks(const RowLayout& layout, const ModelConfig& model);
 
 // Blocks by virtual stage where embedding and head weigh as a block each: as even as it goes; what is left over goes to the middle.
 std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model);
+// A balance of a convolutional network counts its children, ends included; else blocks.
+StageCut cut_of_children(const std::vector<std::int64_t>& children);
 StageCut cut_after(const std::vector<std::int64_t>& blocks);
 
 // Faults between fields: degrees against GPUs, batch against micro-batches, experts against ranks.

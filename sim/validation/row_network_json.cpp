@@ -3,6 +3,7 @@
 
 #include "sim/clock/kernel_setting.h"
 #include "sim/units/json_reader.h"
+#include "sim/validation/known_networks.h"
 #include "sim/validation/row_blocks.h"
 
 namespace sim {
@@ -137,7 +138,10 @@ RowNetwork read_network(const FieldReader& at) {
   RowNetwork network;
   const std::size_t kind = at.reader().choice("kind", kKinds);
   if (kind == kConvolutional) {
-    at.reader().violate("kind", "is a convolutional network, which no plan says yet", "leave the row out");
+    const std::vector<std::int64_t> image = at.reader().integers("image");
+    const ImageShape shape = image.size() == 3 ? ImageShape{image[0], std::max(image[1], image[2])} : ImageShape{};
+    network.model = known_network(at.reader().text("architecture"), shape);
+    if (network.model.model_type.empty()) at.reader().violate("architecture", "is of no known shape", "leave the row out");
     return network;
   }
   ModelConfig& model = network.model;

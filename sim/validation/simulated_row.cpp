@@ -89,6 +89,15 @@ void take_memory(const NeededMemory& memory, double available, RowEstimate& esti
   estimate.out_of_memory = estimate.out_of_memory_chance > 0.5;
 }
 
+// Images are decoded on the host while the device computes the step before; a node whose other devices are idle clocks higher.
+Seconds loading_time(const ParallelPlan& plan) {
+  const double each = plan.cluster.software.images_per_worker;
+  if (!plan.model.convolution || each <= 0 || !plan.cluster.hardware.kernels) return {};
+  const Device device(plan.cluster.hardware);
+  const double lone = plan.cluster.hardware.devices_per_node > 1 ? 1 : device.behavior.lone_host_gain;
+  return Seconds(real(plan.workload.global_batch / plan.mesh.data) / (each * device.kernels.loader_workers * lone));
+}
+
 }  // namespace
 
 CountedMemory counted_memory(const ParallelPlan& plan, const SimulationResult& result, const MemoryQuestion& asked) {
@@ -111,7 +120,8 @@ void settle_recompute(DescribedRow& described) {
   for (const Recomputation& recomputation : kRecomputations) {
     if (recomputation.what == Recompute::Selective && !plan.cluster.software.recomputes_parts) continue;
     set(plan, recomputation);
-    if (described.timed == Timed::Layer || recomputation.what == Recompute::Full || !violations(plan).empty()) break;
+    if (described.timed == Timed::Layer || plan.model.convolution || recomputation.what == Recompute::Full || !violations(plan).empty())
+      break;
     if (memory_of(described, plan, simulated(plan)).needed <= kMemoryDoubt * available_gib(plan)) break;
   }
   described.assumed.push_back({"plan.recompute", to_text(plan)});
@@ -129,7 +139,8 @@ RowEstimate estimate(const DescribedRow& described) {
   const SimulationResult result = simulated(plan);
   PredictionInterval interval = prediction_interval(plan);
   if (described.timed == Timed::Layer) interval.half_width = std::hypot(interval.half_width, common_behavior().novel_layer);
-  take_time(described.timed == Timed::Layer ? time_of_blocks(plan) : to_seconds(result.step_time), interval, estimate);
+  const Seconds step = std::max(to_seconds(result.step_time), loading_time(plan));
+  take_time(described.timed == Timed::Layer ? time_of_blocks(plan) : step, interval, estimate);
   take_memory(settled_memory(described, result), available_gib(plan), estimate);
   return estimate;
 }

@@ -1,4 +1,4 @@
-"""Efficiencies are data: the code of sim/clock and sim/estimate holds counts of passes and bytes, whole or half, and fractions only where a line below says why.
+"""Efficiencies are data: the code of sim/clock holds counts of passes and bytes, whole or half, and fractions only where a line below says why.
 All others stand in profiles/, with where each comes from.
 """
 import re
@@ -8,9 +8,6 @@ import house
 
 FRACTION = re.compile(r"(?<![\w.])\d+\.\d+(?:e-?\d+)?(?![\w.])")
 KNOWN = {
-    ("convolution_layers.cpp", "1.25"): "bytes of a tensor grown by bilinear sampling: a quarter is read again",
-    ("convolution_layers.cpp", "1.4"): "EfficientNet-B4: width",
-    ("convolution_layers.cpp", "1.8"): "EfficientNet-B4: depth",
     ("spread.cpp", "1.2816"): "standard deviations to either side that hold 80 % of a normal distribution",
     ("operator_clock.cpp", "1.6"): "passes of a norm's backward over those of its forward, counted",
 }
@@ -23,7 +20,7 @@ def fractions(text):
 
 class Literals(unittest.TestCase):
     def test_fractions_are_data(self):
-        found = {(path.name, literal) for path in house.sources((".cpp",)) if path.parts[:2] in (("sim", "clock"), ("sim", "estimate")) and not path.name.endswith("_json.cpp")
+        found = {(path.name, literal) for path in house.sources((".cpp",)) if path.parts[:2] == ("sim", "clock") and not path.name.endswith("_json.cpp")
                  for literal in fractions(house.text(path))}
         self.assertEqual(found, set(KNOWN))
 

@@ -23,8 +23,7 @@ _SIM = {
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
     "sim_calibration": ["sim_cost", "sim_timeline"],
-    "sim_estimate": ["sim_clock", "sim_plan"],
-    "sim_validation": ["sim_estimate", "sim_engine"],
+    "sim_validation": ["sim_engine"],
 }
 # Numbers below, then tables, then pictures, then the window.
 _GUI = {"gui_core": [], "gui_models": ["gui_core", "gui_import"], "gui_views": ["gui_core"], "gui_import": ["gui_core"],

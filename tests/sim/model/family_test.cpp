@@ -52,6 +52,9 @@ TEST(Family, APlantedFaultIsSeenInTheNumber) {
   EXPECT_TRUE(differs("opt-350m", [](ModelConfig& c) { c.embedding_width = 0; }));
   EXPECT_TRUE(differs("roberta-large", [](ModelConfig& c) { c.position_offset = 0; }));
   EXPECT_TRUE(differs("bert-base-uncased", [](ModelConfig& c) { c.head_bias = false; }));
+  EXPECT_TRUE(differs("regnet-y-040", [](ModelConfig& c) { c.convolution->squeeze = false; }));
+  EXPECT_TRUE(differs("regnet-x-040", [](ModelConfig& c) { c.convolution->width_per_group = 80; }));
+  EXPECT_TRUE(differs("resnet-18", [](ModelConfig& c) { c.convolution->bottleneck = true; }));
 }
 
 TEST(Family, EveryFamilyHasAPublishedConfig) {
@@ -59,6 +62,7 @@ TEST(Family, EveryFamilyHasAPublishedConfig) {
   for (const std::string& name : published_names()) met.insert(published_config(name).model_type);
   for (const auto families : {gpt_families(), llama_families(), expert_families(), encoder_families()})
     for (const Family& family : families) EXPECT_TRUE(met.contains(std::string(family.name))) << family.name;
+  EXPECT_TRUE(met.contains("resnet") && met.contains("regnet"));  // the other networks of maps have no config.json elsewhere
 }
 
 TEST(Family, WhatIsWrittenReadsBack) {

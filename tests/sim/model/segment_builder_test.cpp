@@ -10,8 +10,7 @@ using ::testing::ElementsAre;
 Operator norm(const char* name) { return {OperatorKind::Norm, name, 8, 8}; }
 
 TEST(SegmentBuilder, OperatorsFollowOneAnother) {
-  const ModelConfig config;
-  SegmentBuilder segment(config, Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true});
+  SegmentBuilder segment(Operation::Mlp, {.name = Operation::MlpNorm, .is_side = true});
   segment.then({SplitAxis::Tensor, Meeting::Enter, 8}, {.name = Operation::Mlp});
   const std::size_t first = segment.add(0, norm("a"));
   segment.add(1, norm("b"));

@@ -26,7 +26,8 @@ def of_transformers(fields):
         fields = fields | {"model_type": "deepseek_v3"}
     kind = fields.pop("model_type")
     config = transformers.AutoConfig.for_model(kind, **fields)
-    build = transformers.AutoModelForMaskedLM if fields["architectures"][0].endswith("MaskedLM") else transformers.AutoModelForCausalLM
+    heads = {"MaskedLM": transformers.AutoModelForMaskedLM, "ImageClassification": transformers.AutoModelForImageClassification}
+    build = heads.get(fields["architectures"][0].rpartition("For")[2], transformers.AutoModelForCausalLM)
     with torch.device("meta"):
         model = build.from_config(config)
     model.tie_weights()

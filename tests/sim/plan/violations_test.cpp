@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "sim/model/map_families.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
@@ -36,6 +39,16 @@ TEST(Violations, DegreesBeyondAllIntegersAreTold) {
 TEST(Violations, HeadsMustDivideByTensorDegree) {
   EXPECT_THAT(violations(testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 3})),
               broken("/mesh/tensor", "4 attention heads are not divisible by tensor degree 3"));
+}
+
+TEST(Violations, NetworksOfMapsAreCutOverDataAndPipelineRanks) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
+  plan.model = convolutional_model("resnet", {.image = 32, .widths = {64}, .depths = {2}}, 10);
+  plan.recompute = Recompute::Selective;
+  std::set<std::string> where;
+  for (const Violation& violation : violations(plan))
+    if (violation.problem.starts_with("of a convolutional network")) where.insert(violation.where);
+  EXPECT_EQ(where, (std::set<std::string>{"/mesh/tensor", "/workload/sequence", "/recompute"}));
 }
 
 TEST(Violations, AllAreReportedAtOnce) {

@@ -1,0 +1,14 @@
+// Keys of convolutional networks in config.json. Used by family_json.
+#pragma once
+
+#include "sim/model/model_config.h"
+#include "sim/units/json_fwd.h"
+
+namespace sim {
+
+class JsonReader;
+
+void read_maps(const JsonReader& config, ModelConfig& model);
+void write_maps(Json& json, const ModelConfig& model);
+
+}  // namespace sim
