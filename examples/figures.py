@@ -182,19 +182,6 @@ def summary(rows):
         f"| peak memory of plans 1-6: lowest and highest error | {percent(min(memory))}, {percent(max(memory))} | |"])
 
 
-def search_figure():
-    """Seconds for GPT-3 175B on 1,024 H100 over the whole space."""
-    start = time.monotonic()
-    found = document("plan", "--model", ROOT / "profiles/models/gpt3-175b.json", "--cluster", "dgx-h100-1024", "--global-batch", 1536, "--sequence", 2048,
-                     "-o", FOLDER / "gpt3.json")
-    seconds = time.monotonic() - start
-    best = found["ranked"][0]
-    plan, result = best["plan"], best["result"]
-    return (f"GPT-3 175B on 1,024 H100 (global batch 1,536, sequence 2,048, bf16): {seconds:.1f} s for {found['candidates']:,} candidates, "
-            f"{found['simulated']:,} simulated; best: data {plan['data']}, tensor {plan['tensor']}, pipeline {plan['pipeline']}, {plan['schedule']}, "
-            f"ZeRO-{plan['zero_stage']}, recompute {plan['recompute']}, {result['step_time_seconds']:.2f} s a step, MFU {percent(result['mfu_ratio'], '')}.")
-
-
 def eager_figure(what, model, samples, sequence, steps):
     """Tokens a second of the executor on one core, as a ratio to the same model in eager PyTorch."""
     plan = FOLDER / f"{what}.json"
@@ -232,7 +219,7 @@ def report(options, rows, reference, speed, foreign):
         f"Reference kernel (200 products of 512 x 512): {1e3 * speed:.0f} ms beside `measure`; between the runs median "
         f"{1e3 * statistics.median(reference):.0f} ms, quartile spread {percent(spread(reference), '')}. "
         f"Work of other programs: {said} (median {percent(statistics.median(foreign), '')} of the machine).",
-        speed_table(), search_figure()]) + "\n"
+        speed_table()]) + "\n"
 
 
 def main():

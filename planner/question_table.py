@@ -1,0 +1,100 @@
+"""Writes the table of questions in docs/figures/planner.md and the sentence on GPT-3 in README.md: what the planner needs for questions of every week.
+From a clean clone: build the preset planner, then run this. Processor time of the process (user and system), not the clock's: other programs on the machine
+change it little, but they do; run it on an idle machine for figures to quote.
+
+usage: question_table.py MESHWRIGHT [--exact]   (build/planner/bin/meshwright; --exact: also with --gap 0)
+"""
+import datetime
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIGURES, README = ROOT / "docs" / "figures" / "planner.md", ROOT / "README.md"
+CONFIGS = ROOT / "tests" / "sim" / "model" / "configs"
+MODELS = {"GPT-3 175B": ROOT / "profiles/models/gpt3-175b.json", "Llama-3-70B": ROOT / "profiles/models/llama-3-70b.json",
+          "DeepSeek-V3": CONFIGS / "deepseek-v3.json", "Qwen3-30B-A3B": CONFIGS / "qwen3-30b-a3b.json"}
+QUESTIONS = (  # model, H100s, global batch, sequence, further options
+    ("GPT-3 175B", 1024, 1536, 2048, ()),
+    ("GPT-3 175B", 4096, 1536, 2048, ()),
+    ("Llama-3-70B", 128, 512, 8192, ()),
+    ("Llama-3-70B", 1024, 256, 131072, ()),
+    ("DeepSeek-V3", 1024, 1024, 4096, ("--for", "megatron")),
+    ("Qwen3-30B-A3B", 64, 512, 4096, ()),
+    ("Llama-3-70B", 16384, 2048, 131072, ()),
+)
+
+
+def longer(model, positions, folder):
+    """The network with room for so many positions: the question is about its cost, not about what it was trained on."""
+    config = json.loads(MODELS[model].read_text())
+    config["max_position_embeddings"] = max(positions, config.get("max_position_embeddings", 0))
+    path = pathlib.Path(folder) / f"{model}.json"
+    path.write_text(json.dumps(config))
+    return path
+
+
+def ask(program, question, gap):
+    """The answer, seconds of processor time, MB at most."""
+    model, devices, batch, sequence, more = question
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as out:
+        config = longer(model, sequence, folder) if model.startswith("Llama") else MODELS[model]
+        command = [program, "plan", "--json", "--model", config, "--cluster", "h100-80gb-sxm", "--devices", devices, "--global-batch", batch, "--sequence", sequence,
+                   "--gap", gap, *more]
+        child = subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=out, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        if os.waitstatus_to_exitcode(status) != 0:
+            sys.exit(f"{' '.join(map(str, command))}: exit code {os.waitstatus_to_exitcode(status)}")
+        out.seek(0)
+        return json.load(out), used.ru_utime + used.ru_stime, used.ru_maxrss / 1000
+
+
+def row(question, program, exact):
+    model, devices, batch, sequence, more = question
+    found, seconds, memory = ask(program, question, "1 %")
+    precise = f"{ask(program, question, '0')[1]:.1f}" if exact else ""
+    best = found["ranked"][0]["result"]
+    print(f"{model} on {devices}: {seconds:.1f} s", file=sys.stderr)
+    return found, seconds, (f"| {model} | {devices:,} | {batch:,} x {sequence:,} | {' '.join(more)} | {seconds:.1f} | {precise} | {memory:.0f} | {found['candidates']:,} | "
+                            f"{found['simulated']} | {100 * found['gap']:.1f} | {best['step_time_seconds']:.2f} |")
+
+
+def put(path, name, text):
+    begin, end = f"<!-- {name}: made by planner/question_table.py -->\n", f"<!-- /{name} -->"
+    content = path.read_text()
+    path.write_text(re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + text + end, content, flags=re.S))
+
+
+def busy():
+    return " beside other programs" if os.getloadavg()[1] > os.cpu_count() + 0.5 else ""
+
+
+def sentence(found, seconds):
+    best = found["ranked"][0]
+    plan = best["plan"]
+    return (f"GPT-3 175B on 1,024 H100 (global batch 1,536, sequence 2,048, bf16): {seconds:.1f} s of processor time{busy()} for {found['candidates']:,} candidates, "
+            f"{found['simulated']} simulated; best: data {plan['data']}, tensor {plan['tensor']}, pipeline {plan['pipeline']}, {plan['schedule']}, ZeRO-{plan['zero_stage']}, "
+            f"recompute {plan['recompute']}, {best['result']['step_time_seconds']:.2f} s a step, MFU {100 * best['result']['mfu_ratio']:.1f} %.\n")
+
+
+def main():
+    program, exact = pathlib.Path(sys.argv[1]).resolve(), "--exact" in sys.argv
+    rows = []
+    for question in QUESTIONS:  # written one by one: what is ended early leaves the questions that it has asked
+        found, seconds, text = row(question, program, exact)
+        if not rows:
+            put(README, "planner", sentence(found, seconds))
+        rows.append(text)
+        load = os.getloadavg()[1]
+        head = (f"Made on {datetime.date.today()}, {os.cpu_count()} cores; load of the machine meanwhile {load:.1f}{': measured' + busy() + ', the figures are too high' if busy() else ''}.\n\n"
+                "| model | H100 | batch x sequence | | to 1 %: CPU s | exact: CPU s | MB at most | candidates | simulated | proven gap, % | best step, s |\n"
+                "|---|---|---|---|---|---|---|---|---|---|---|\n")
+        put(FIGURES, "questions", head + "\n".join(rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()
