@@ -74,6 +74,9 @@ class Programs(unittest.TestCase):
         self.assertEqual(found["faults"], [])
         self.assertGreaterEqual(found["accepted"], least)
 
+    def test_deepspeed_trains(self):
+        self.trains("deepspeed", LEAST)
+
     def test_pipelines_train(self):
         self.trains("csv", LEAST)
 
