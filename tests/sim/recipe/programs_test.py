@@ -70,7 +70,7 @@ class Programs(unittest.TestCase):
                               env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         found = json.loads(done.stdout.splitlines()[-1])
-        print(f"{name} on {RANKS} ranks: {found['accepted']} of {found['recipes']} trained as one process does")
+        print(f"{name} on {RANKS} ranks: {found['accepted']} of {found['recipes']} trained as one process does; left out: {found['left_out'] or 'none'}")
         self.assertEqual(found["faults"], [])
         self.assertGreaterEqual(found["accepted"], least)
 
