@@ -146,9 +146,12 @@ SaidNetwork as_a_family_says_it(const ModelConfig& network) {
 }
 
 void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, const RecipeContext& context) {
-  if (!in_file && !context.model)
+  if (!in_file && !context.model) {
+    std::ranges::copy_if(draft.unknown, std::back_inserter(draft.wrong),
+                         [](const Violation& one) { return one.where.starts_with("model"); });
     return draft.wrong.push_back(
         {"--model", "is not given, and the file names no network", "give the config.json of the network that this trains"});
+  }
   if (!in_file) return static_cast<void>(draft.plan.model = *context.model);
   ModelConfig network = *in_file;
   if (network.vocabulary == 0) network.vocabulary = context.model ? context.model->vocabulary : context.vocabulary;

@@ -408,16 +408,18 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   return reading;
 }
 
-// What the registry's function sets, where the file does not.
+// What the registry's function sets, where the file does not. Older files set all of theirs themselves.
 void settle_function(Draft& draft) {
-  const TorchtitanFunction* const function = function_of(draft);
-  const bool is_release = said(draft, "function") != nullptr;  // older files set all of theirs themselves
-  if (function != nullptr && is_release) {
+  if (const TorchtitanFunction* const function = function_of(draft)) {
+    ParallelPlan& plan = draft.plan;
     if (!draft.local_batch) draft.local_batch = function->local_batch;
     if (!draft.sequence) draft.sequence = function->sequence;
-    if (said(draft, "parallelism.tensor_parallel_degree") == nullptr) draft.plan.mesh.tensor = function->tensor;
-    if (!draft.said.contains("activation_checkpoint") && function->is_full)
-      return static_cast<void>(draft.plan.recompute = Recompute::Full);
+    if (!draft.said.contains("optimizer.lr")) plan.training.learning_rate = function->learning_rate;
+    if (!draft.said.contains("parallelism.tensor_parallel_degree")) plan.mesh.tensor = function->tensor;
+    if (!draft.said.contains("parallelism.pipeline_parallel_schedule")) plan.schedule = function->schedule;
+    if (function->scales && !draft.scales_products) draft.scales_products = true, draft.scales = function->scales;
+    if (!function->lost.empty()) draft.lost.push_back({std::string(function->name), std::string(function->lost), "mind time and memory"});
+    if (!draft.said.contains("activation_checkpoint") && function->is_full) return static_cast<void>(plan.recompute = Recompute::Full);
   }
   if (!draft.sequence) draft.sequence = 2048;
   if (draft.said.contains("activation_checkpoint")) return;

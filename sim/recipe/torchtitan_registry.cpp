@@ -11,19 +11,112 @@ namespace {
 
 constexpr std::int64_t kVocabularyOfLlama = 128'256, kVocabularyOfQwen = 151'936;
 
+constexpr TorchtitanNetwork kNetworks[] = {
+    // module, flavor, layers, dim, heads, kv_heads, head_dim, hidden_dim, vocabulary, tied
+    {"llama3", "debugmodel", 6, 256, 16, 16, 16, 768, 2048, false},
+    {"llama3", "1B", 16, 2048, 32, 8, 64, 8192, kVocabularyOfLlama, true},
+    {"llama3", "3B", 28, 3072, 24, 8, 128, 8192, kVocabularyOfLlama, true},
+    {"llama3", "8B", 32, 4096, 32, 8, 128, 14'336, kVocabularyOfLlama, false},
+    {"llama3", "70B", 80, 8192, 64, 8, 128, 28'672, kVocabularyOfLlama, false},
+    {"llama3", "405B", 126, 16'384, 128, 8, 128, 53'248, kVocabularyOfLlama, false},
+    {"qwen3", "debugmodel", 8, 256, 16, 8, 128, 3072, 2048, false},
+    {"qwen3", "debugmodel_non_fused_qkv", 8, 256, 16, 8, 128, 3072, 2048, false},
+    {"qwen3", "0.6B", 28, 1024, 16, 8, 128, 3072, kVocabularyOfQwen, true},
+    {"qwen3", "1.7B", 28, 2048, 16, 8, 128, 6144, kVocabularyOfQwen, true},
+    {"qwen3", "4B", 36, 2560, 32, 8, 128, 9728, kVocabularyOfQwen, true},
+    {"qwen3", "8B", 36, 4096, 32, 8, 128, 12'288, kVocabularyOfQwen, false},
+    {"qwen3", "14B", 40, 5120, 40, 8, 128, 17'408, kVocabularyOfQwen, false},
+    {"qwen3", "32B", 64, 5120, 64, 8, 128, 25'600, kVocabularyOfQwen, false},
+};
+
 constexpr TorchtitanFunction kFunctions[] = {
-    // module, flavor, function, layers, dim, heads, kv_heads, head_dim, hidden_dim, vocabulary, theta, tied, local batch, sequence, tensor, full, normed
-    {"llama3", "debugmodel", "llama3_debugmodel", 6, 256, 16, 16, 16, 768, 2048, 500'000, false, 8, 2048, 1, false, false},
-    {"llama3", "1B", "", 16, 2048, 32, 8, 64, 8192, kVocabularyOfLlama, 500'000, true, 8, 2048, 1, false, false},
-    {"llama3", "3B", "", 28, 3072, 24, 8, 128, 8192, kVocabularyOfLlama, 500'000, true, 8, 2048, 1, false, false},
-    {"llama3", "8B", "llama3_8b", 32, 4096, 32, 8, 128, 14'336, kVocabularyOfLlama, 500'000, false, 1, 8192, 1, false, false},
-    {"llama3", "70B", "llama3_70b", 80, 8192, 64, 8, 128, 28'672, kVocabularyOfLlama, 500'000, false, 8, 8192, 8, true, false},
-    {"llama3", "405B", "llama3_405b", 126, 16'384, 128, 8, 128, 53'248, kVocabularyOfLlama, 500'000, false, 2, 8192, 8, true, false},
-    {"qwen3", "debugmodel", "qwen3_debugmodel", 8, 256, 16, 8, 128, 3072, 2048, 1'000'000, false, 8, 2048, 1, false, true},
-    {"qwen3", "0.6B", "qwen3_0_6b", 28, 1024, 16, 8, 128, 3072, kVocabularyOfQwen, 1'000'000, true, 4, 4096, 1, false, true},
-    {"qwen3", "1.7B", "qwen3_1_7b", 28, 2048, 16, 8, 128, 6144, kVocabularyOfQwen, 1'000'000, true, 4, 4096, 1, false, true},
-    {"qwen3", "14B", "qwen3_14b", 40, 5120, 40, 8, 128, 17'408, kVocabularyOfQwen, 1'000'000, false, 4, 4096, 1, true, true},
-    {"qwen3", "32B", "qwen3_32b", 64, 5120, 64, 8, 128, 25'600, kVocabularyOfQwen, 1'000'000, false, 2, 4096, 1, true, true},
+    {.name = "llama3_debugmodel",
+     .module = "llama3",
+     .flavor = "debugmodel",
+     .local_batch = 8,
+     .sequence = 2048,
+     .learning_rate = 8e-4,
+     .schedule = "interleaved"},
+    {.name = "llama3_debugmodel_varlen_attn",
+     .module = "llama3",
+     .flavor = "debugmodel",
+     .local_batch = 8,
+     .sequence = 2048,
+     .learning_rate = 8e-4,
+     .schedule = "interleaved",
+     .lost = "an attention kernel of packed documents"},
+    {.name = "llama3_debugmodel_dist_gemm",
+     .module = "llama3",
+     .flavor = "debugmodel",
+     .local_batch = 8,
+     .sequence = 2048,
+     .learning_rate = 8e-4,
+     .schedule = "interleaved",
+     .lost = "communication of tensor ranks within their products"},
+    {.name = "llama3_debugmodel_ce_loss",
+     .module = "llama3",
+     .flavor = "debugmodel",
+     .local_batch = 8,
+     .sequence = 2048,
+     .learning_rate = 8e-4,
+     .schedule = "interleaved",
+     .lost = "a loss over all logits at once; the software profile says what the plan has"},
+    {.name = "llama3_debugmodel_float8",
+     .module = "llama3",
+     .flavor = "debugmodel",
+     .local_batch = 8,
+     .sequence = 2048,
+     .learning_rate = 8e-4,
+     .schedule = "interleaved",
+     .scales = ScaleRecipe::Rowwise,
+     .lost = "the head's product in 8 bit, too"},
+    {.name = "sft_debugmodel", .module = "llama3", .flavor = "debugmodel", .local_batch = 8, .sequence = 2048, .learning_rate = 8e-4},
+    {.name = "llama3_8b", .module = "llama3", .flavor = "8B", .local_batch = 1, .sequence = 8192, .learning_rate = 3e-4},
+    {.name = "llama3_8b_mxfp8",
+     .module = "llama3",
+     .flavor = "8B",
+     .local_batch = 1,
+     .sequence = 8192,
+     .learning_rate = 3e-4,
+     .scales = ScaleRecipe::Mx,
+     .lost = "the head's product in 8 bit, too, and compiled kernels"},
+    {.name = "llama3_70b",
+     .module = "llama3",
+     .flavor = "70B",
+     .local_batch = 8,
+     .sequence = 8192,
+     .learning_rate = 1.5e-4,
+     .tensor = 8,
+     .is_full = true},
+    {.name = "llama3_405b",
+     .module = "llama3",
+     .flavor = "405B",
+     .local_batch = 2,
+     .sequence = 8192,
+     .learning_rate = 8e-5,
+     .tensor = 8,
+     .is_full = true,
+     .scales = ScaleRecipe::Rowwise,
+     .lost = "compiled kernels, and communication of tensor ranks beside their products"},
+    {.name = "qwen3_debugmodel", .module = "qwen3", .flavor = "debugmodel", .local_batch = 8, .sequence = 2048, .learning_rate = 8e-4},
+    {.name = "qwen3_debugmodel_non_fused_qkv",
+     .module = "qwen3",
+     .flavor = "debugmodel_non_fused_qkv",
+     .local_batch = 8,
+     .sequence = 2048,
+     .learning_rate = 8e-4,
+     .lost = "queries, keys and values as three products; the plan has one"},
+    {.name = "qwen3_0_6b", .module = "qwen3", .flavor = "0.6B", .local_batch = 4, .sequence = 4096, .learning_rate = 3e-4},
+    {.name = "qwen3_1_7b", .module = "qwen3", .flavor = "1.7B", .local_batch = 4, .sequence = 4096, .learning_rate = 8e-4},
+    {.name = "qwen3_14b", .module = "qwen3", .flavor = "14B", .local_batch = 4, .sequence = 4096, .learning_rate = 8e-4, .is_full = true},
+    {.name = "qwen3_32b", .module = "qwen3", .flavor = "32B", .local_batch = 2, .sequence = 4096, .learning_rate = 8e-4, .is_full = true},
+    {.name = "sft_qwen3_8b_math",
+     .module = "qwen3",
+     .flavor = "8B",
+     .local_batch = 1,
+     .sequence = 2048,
+     .learning_rate = 2e-5,
+     .lost = "an attention kernel of packed documents"},
 };
 
 constexpr LostSetting kLostOfTorchtitan[] = {
@@ -70,46 +163,63 @@ const std::string_view kTorchtitanWithoutEffect =
     "SIZES training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base model "
     "checkpoint_folder save_tb_folder folder async_mode export_dtype keep_latest_k ";
 
-const TorchtitanFunction* torchtitan_function(std::string_view module, std::string_view name) {
-  const auto row = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const TorchtitanFunction& one) {
-    return (one.function == name && !name.empty()) || (one.module == module && one.flavor == name);
-  });
+const TorchtitanNetwork* torchtitan_flavor(std::string_view module, std::string_view flavor) {
+  const auto row =
+      std::ranges::find_if(kNetworks, [&](const TorchtitanNetwork& one) { return one.module == module && one.flavor == flavor; });
+  return row == std::end(kNetworks) ? nullptr : &*row;
+}
+
+const TorchtitanFunction* torchtitan_function(std::string_view name) {
+  const auto row = std::ranges::find(kFunctions, name, &TorchtitanFunction::name);
   return row == std::end(kFunctions) ? nullptr : &*row;
 }
 
-ModelConfig network_of(const TorchtitanFunction& function) {
+ModelConfig network_of(const TorchtitanNetwork& network) {
+  const bool is_qwen = network.module == "qwen3";
   ModelConfig model;
-  model.model_type = "llama";
-  model.layers = function.layers;
-  model.hidden = function.dim;
-  model.heads = function.heads;
-  model.kv_heads = function.kv_heads;
-  model.head_dim = function.head_dim;
-  model.ffn = function.hidden_dim;
-  model.vocabulary = function.vocabulary;
-  model.max_positions = 131'072;
+  model.model_type = is_qwen ? "qwen3" : "llama";
+  model.layers = network.layers;
+  model.hidden = network.dim;
+  model.heads = network.heads;
+  model.kv_heads = network.kv_heads;
+  model.head_dim = network.head_dim;
+  model.ffn = network.hidden_dim;
+  model.vocabulary = network.vocabulary;
+  model.max_positions = is_qwen ? 40'960 : 131'072;
   model.norm = Norm::RmsNorm;
+  model.norm_epsilon = is_qwen ? 1e-6 : 1e-5;
+  model.qk_norm = is_qwen ? QkNorm::Heads : QkNorm::None;
   model.position = Position::Rotary;
   model.activation = Activation::Silu;
   model.gated_mlp = true;
-  model.rope_theta = static_cast<double>(function.theta);
-  model.tied_embeddings = function.is_tied;
+  model.rope_theta = is_qwen ? 1'000'000 : 500'000;
+  if (!is_qwen) model.rope_scaling = {.kind = RopeScalingKind::Llama3, .factor = 8, .original_positions = 8192};
+  model.tied_embeddings = network.is_tied;
   return model;
 }
 
-// Those of the registry's function, where the file says nothing else.
 const TorchtitanFunction* function_of(const Draft& draft) {
   const std::string* const function = said(draft, "function");
-  const std::string* const module = said(draft, "model.name");
-  const std::string* const flavor = said(draft, "model.flavor");
-  if (function != nullptr) return torchtitan_function(module == nullptr ? "" : *module, *function);
-  return module != nullptr && flavor != nullptr ? torchtitan_function(*module, *flavor) : nullptr;
+  return function == nullptr ? nullptr : torchtitan_function(*function);
 }
 
+namespace {
+
+// Of the function, or of an older file's flavor.
+const TorchtitanNetwork* network_of(const Draft& draft) {
+  if (const TorchtitanFunction* const function = function_of(draft)) return torchtitan_flavor(function->module, function->flavor);
+  const std::string* const module = said(draft, "model.name");
+  const std::string* const flavor = said(draft, "model.flavor");
+  return said(draft, "function") == nullptr && module != nullptr && flavor != nullptr ? torchtitan_flavor(*module, *flavor) : nullptr;
+}
+
+}  // namespace
+
 std::optional<ModelConfig> torchtitan_network(Draft& draft, const RecipeContext& context) {
-  const TorchtitanFunction* const function = function_of(draft);
+  const TorchtitanNetwork* const network = network_of(draft);
   if (count_in(draft, "network.n_layers") > 0 && count_in(draft, "network.vocab_size") > 0) {
-    ModelConfig model = network_of(*torchtitan_function("llama3", "8B"));
+    ModelConfig model = network_of(*torchtitan_flavor("llama3", "8B"));
+    model.rope_scaling = {};  // our recipe stretches none
     model.layers = count_in(draft, "network.n_layers");
     model.hidden = count_in(draft, "network.dim");
     model.heads = count_in(draft, "network.n_heads");
@@ -124,19 +234,19 @@ std::optional<ModelConfig> torchtitan_network(Draft& draft, const RecipeContext&
     if (context.model) model.initializer_range = context.model->initializer_range, model.attention_dropout = 0;
     return model;
   }
-  if (function == nullptr && (said(draft, "function") != nullptr || said(draft, "model.flavor") != nullptr))
+  if (network == nullptr && (said(draft, "function") != nullptr || said(draft, "model.flavor") != nullptr))
     draft.unknown.push_back(
         {"model.flavor",
          fmt::format("{} is no function or flavor known here; it might set batch, sequence, degrees and what is recomputed",
                      *said(draft, said(draft, "function") != nullptr ? "function" : "model.flavor")),
          "see what it sets, and give --model"});
-  if (function == nullptr) return std::nullopt;
-  if (function->is_normed) draft.lost.push_back({"model", "norms queries and keys; the plan has none of their time and memory", "mind it"});
-  ModelConfig model = network_of(*function);
+  if (network == nullptr) return std::nullopt;
+  ModelConfig model = network_of(*network);
   if (context.model) {  // of one size, whatever the tokenizer and the ends of positions
     model.vocabulary = context.model->vocabulary;
     model.tied_embeddings = context.model->tied_embeddings;
     model.rope_theta = context.model->rope_theta;
+    model.rope_scaling = context.model->rope_scaling;
     model.norm_epsilon = context.model->norm_epsilon;
     model.max_positions = context.model->max_positions;
     model.initializer_range = context.model->initializer_range;

@@ -66,14 +66,14 @@ TEST(MpiSession, BarrierWaitsForTheLastRank) {
 
 TEST(MpiSession, AFailureIsRepeated) {
   if (world().size == 1) GTEST_SKIP() << "needs two ranks";
-  MpiCommunicator group(session({.time_limit = sim::Seconds(0.1)}), world().everyone(), "world", nullptr);
+  MpiCommunicator group(session({.time_limit = sim::Seconds(2)}), world().everyone(), "world", nullptr);
   if (group.rank() == 0) {
     const at::Tensor buffer = at::full({4}, 1, at::kFloat);
     EXPECT_THROW(group.receive(buffer, 1, key(1, sim::Operation::Receive))->wait(), CollectiveError);
     const auto start = std::chrono::steady_clock::now();
     auto later = group.receive(buffer, 1, key(2, sim::Operation::Receive));
     EXPECT_THROW(later->wait(), CollectiveError);
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(50));  // no second time limit
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));  // no second time limit
   }
   MPI_Barrier(MPI_COMM_WORLD);
 }

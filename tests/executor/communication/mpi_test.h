@@ -58,7 +58,7 @@ inline sim::TaskKey key(std::int32_t layer, sim::Operation operation = sim::Oper
           .sequence = 0};
 }
 
-// Every rank performs `operate`, which must fail within 5 seconds; what it says on this rank.
+// Every rank performs `operate`, which must end before the session's limit of 30 seconds, however busy the machine is; what it says on this rank.
 template <class Operate>
 std::string failure_of(const Operate& operate) {
   const auto start = std::chrono::steady_clock::now();
@@ -68,7 +68,7 @@ std::string failure_of(const Operate& operate) {
   } catch (const CollectiveError& error) {
     message = error.what();
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
   MPI_Barrier(MPI_COMM_WORLD);
   return message;
 }

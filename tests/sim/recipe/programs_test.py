@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PYTHON = pathlib.Path(os.environ.get("MESHWRIGHT_PROGRAMS", ROOT / ".deps" / "programs" / "bin" / "python"))
 LEAST = 50  # recipes of each
+RANKS = 2   # that train with some of them
 
 
 def why_skipped():
@@ -38,6 +39,7 @@ class Programs(unittest.TestCase):
         cls.addClassCleanup(scratch.cleanup)
         cls.folder = pathlib.Path(scratch.name)
         print(subprocess.run([WRITER, cls.folder], cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+        subprocess.run([WRITER, cls.folder / "ranks", str(RANKS)], cwd=ROOT, check=True, capture_output=True)
 
     def judge(self, name, folder=None):
         done = subprocess.run([PYTHON, HERE / "programs_judge.py", name, folder or self.folder / name], capture_output=True, text=True, timeout=900,
@@ -62,6 +64,21 @@ class Programs(unittest.TestCase):
 
     def test_megatron(self):
         self.accepts_all("megatron")
+
+    def trains(self, name, least):
+        done = subprocess.run([PYTHON, HERE / "programs_run.py", name, self.folder / "ranks" / name, str(RANKS)], capture_output=True, text=True, timeout=900,
+                              env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        found = json.loads(done.stdout.splitlines()[-1])
+        print(f"{name} on {RANKS} ranks: {found['accepted']} of {found['recipes']} trained as one process does; left out: {found['left_out'] or 'none'}")
+        self.assertEqual(found["faults"], [])
+        self.assertGreaterEqual(found["accepted"], least)
+
+    def test_deepspeed_trains(self):
+        self.trains("deepspeed", LEAST)
+
+    def test_pipelines_train(self):
+        self.trains("csv", LEAST)
 
     def test_a_planted_fault_is_seen(self):
         place = self.folder / "planted" / "0"

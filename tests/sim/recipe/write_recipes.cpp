@@ -1,7 +1,8 @@
 // Writes exports of plans as the planner emits them, for every program, each in a folder of its own with what it must mean: expected.json.
 //
-//   write_recipes FOLDER      FOLDER/deepspeed/17/{ds_config.json, expected.json}
+//   write_recipes FOLDER [DEVICES]      FOLDER/deepspeed/17/{ds_config.json, expected.json}; 16 devices if not said
 #include <cstdio>
+#include <cstdlib>
 
 #include "planner/search_space.h"
 #include "sim/plan/parallel_plan.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostOfOne = 10;  // of one network, precision and optimizer, so that all of them come
 
-std::vector<planner::SearchRequest> requests() {
+std::vector<planner::SearchRequest> requests(sim::DeviceCount devices) {
   std::vector<sim::ModelConfig> models = {sim::testing::tiny_llama(), sim::testing::tiny_gpt2(), sim::testing::tiny_llama()};
   models.back().model_type = "mixtral";
   models.back().experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160, .renormalised = true};
@@ -26,7 +27,7 @@ std::vector<planner::SearchRequest> requests() {
       for (const sim::OptimizerKind optimizer : {sim::OptimizerKind::AdamW, sim::OptimizerKind::Sgd}) {
         planner::SearchRequest request;
         request.model = model;
-        request.cluster = sim::load_cluster("h100-80gb-sxm", sim::DeviceCount{16});
+        request.cluster = sim::load_cluster("h100-80gb-sxm", devices);
         request.workload = {.sequence = 64, .global_batch = 32, .precision = sim::mixed_precision(precision, fp32), .optimizer = optimizer};
         request.offload = true;
         all.push_back(std::move(request));
@@ -72,10 +73,11 @@ std::size_t write(const sim::Program& program, const planner::SearchRequest& req
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::fprintf(stderr, "usage: write_recipes FOLDER\n"), 2;
+  if (argc < 2) return std::fprintf(stderr, "usage: write_recipes FOLDER [DEVICES]\n"), 2;
+  const sim::DeviceCount devices{argc > 2 ? std::atoi(argv[2]) : 16};
   for (const sim::Program* const program : sim::all_programs()) {
     std::size_t written = 0;
-    for (const planner::SearchRequest& request : requests()) written += write(*program, request, argv[1], written);
+    for (const planner::SearchRequest& request : requests(devices)) written += write(*program, request, argv[1], written);
     std::printf("%s: %zu recipes\n", std::string(program->name).c_str(), written);
   }
 }
