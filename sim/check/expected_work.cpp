@@ -6,30 +6,10 @@
 #include <span>
 #include <sstream>
 
+#include "sim/check/layer_words.h"
+
 namespace sim {
 namespace {
-
-// Pieces of a layer in words, for T = 1, T > 1, and sequence parallel.
-// +n all-reduce, >n all-gather, <n reduce-scatter of the hidden state with sequence number n; max, sum: of the loss.
-struct Words {
-  std::string_view single, tensor, sequence;
-};
-constexpr Words kBlockForward{"attention mlp", "attention +0 attention_residual mlp +1 mlp_residual",
-                              "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp <1 mlp_residual"};
-constexpr Words kBlockAgain{
-    "attention mlp", "attention +0 attention_residual mlp",
-    "attention_norm >0 attention <0 attention_residual mlp_norm >1 mlp"};  // a norm behind the sum reads it: all of it
-constexpr std::string_view kRoutedForward = "attention_norm >0 attention <0 attention_residual mlp",
-                           kRoutedBackward = "mlp attention_residual >0 attention <0 attention_norm";
-constexpr Words kFeedForwardAgain{"mlp", "mlp", ">0 mlp"};
-constexpr Words kBlockBackward{"mlp attention", "mlp +0 mlp_norm attention +1 attention_norm",
-                               "mlp_residual >0 mlp <0 mlp_norm attention_residual >1 attention <1 attention_norm"};
-constexpr Words kEmbeddingForward{"embedding", "embedding +0 embedding_positions", "embedding <0 embedding_positions"};
-constexpr Words kEmbeddingBackward{"embedding", "embedding", "embedding_positions >0 embedding"};
-constexpr Words kHeadForward{"head", "head max head_exponentials sum head_loss", "head_norm >0 head max head_exponentials sum head_loss"};
-constexpr Words kHeadBackward{"head", "head +0 head_norm", "head <0 head_norm"};
-constexpr Words kMaps{"convolution", "", ""}, kPointwise{"pointwise", "", ""}, kClasses{"head", "", ""};  // a layer, in each direction
-constexpr std::string_view kBlockWeights[] = {"mlp", "attention"}, kHeadWeights[] = {"head"};             // of a split backward pass
 
 class StageWork {
  public:
@@ -77,7 +57,7 @@ class StageWork {
   }
   // Then tensor ranks send the tokens that they have, and nothing is gathered around the experts unless shared ones want it.
   bool routes_its_part(LayerIndex layer) const {
-    return is_routed(layer) && has_own_degree() && plan_.mesh.tensor > 1 && plan_.model.experts->shared_ffn == 0;
+    return layer != model_.head() && is_routed(layer) && has_own_degree() && plan_.mesh.tensor > 1 && plan_.model.experts->shared_ffn == 0;
   }
   bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
   // A norm behind the sum reads it; a program runs the block to its end.

@@ -157,7 +157,7 @@ class Notes(refusal.RefusalTest):
         self.assertIn('"minimum_learning_rate": 3e-05', (self.folder / "plan.json").read_text())
 
     def test_refusals_that_differ_in_numbers_are_one_line(self):
-        done = self.run_program("plan", "--model", program.MODEL, "--cluster", "h100-80gb-sxm", "--devices", 64, "--global-batch", 64, "--sequence", 128, "-o", self.folder / "plan.json")
+        done = self.run_program("plan", "--model", program.MODEL, "--cluster", "h100-80gb-sxm", "--devices", 64, "--global-batch", 64, "--sequence", 128, "--why", "-o", self.folder / "plan.json")
         self.assertRegex(done.stdout, r"and \d+ more")
 
 
