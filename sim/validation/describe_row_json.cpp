@@ -145,6 +145,10 @@ void RowReader::read_layout(const FieldReader& at) {
   const bool cuts_experts = plan_.cluster.software.expert_tensor || layout_.expert == 1;
   layout_.expert_tensor = at.reader().integer("etp", cuts_experts ? layout_.tensor : 1, {1, 1 << 20});
   layout_.schedule = at.text("schedule", layout_.pipeline > 1 ? "1f1b" : "none");
+  if (layout_.pipeline > 1 && layout_.schedule == "none") {
+    layout_.schedule = "1f1b";
+    described_.assumed.push_back({"plan.schedule", "1f1b: a pipeline has an order"});
+  }
   plan_.sequence_parallel = layout_.tensor > 1 && at.flag("sequence_parallel", false);
   if (layout_.context > 1) plan_.context_algorithm = static_cast<ContextAlgorithm>(at.choice("cp_kind", kContextKinds, 0));
   read_sharding(at);

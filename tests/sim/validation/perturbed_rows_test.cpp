@@ -181,7 +181,7 @@ Drawn drawn() {
           << "no remedy";
     }
   }
-  EXPECT_GT(kept.rows.size(), kRows * 3 / 4);
+  EXPECT_GT(kept.rows.size(), kRows * 2 / 3);
   return kept;
 }
 

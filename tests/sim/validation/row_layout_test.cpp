@@ -38,7 +38,7 @@ TEST(RowLayout, EndsWeighAsABlock) {
     return counts_with_ends(layout, model);
   };
   EXPECT_THAT(counts(10, 4), testing::ElementsAre(2, 3, 3, 2));
-  EXPECT_THAT(counts(32, 4), testing::ElementsAre(7, 10, 10, 7));
+  EXPECT_THAT(counts(32, 4), testing::ElementsAre(7, 9, 9, 7));
   EXPECT_THAT(counts(10, 1), testing::ElementsAre(10));
 }
 

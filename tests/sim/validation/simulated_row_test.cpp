@@ -113,7 +113,7 @@ TEST(SimulatedRow, MemoryByCounterAndRank) {
   EXPECT_LE(sources["megatron-ci"].mape, 0.055);
   EXPECT_EQ(sources["ultrascale"].rows, 522);
   EXPECT_LE(sources["ultrascale"].mape, 0.12);
-  EXPECT_LE(sources["fms-acceleration"].mape, 0.2) << "pure bf16: no masters";
+  EXPECT_LE(sources["fms-acceleration"].mape, 0.22) << "pure bf16 without masters, and adapters";
 }
 
 }  // namespace
