@@ -2,6 +2,7 @@
 find_package(Git QUIET)
 set(version_file ${CMAKE_BINARY_DIR}/generated/version.cpp)
 if(MESHWRIGHT_COMMIT_OF)   # the build's own call of this file
+  cmake_policy(VERSION 3.25)
   execute_process(COMMAND ${GIT} -C ${MESHWRIGHT_COMMIT_OF} describe --always --dirty --abbrev=9 OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE
                   ERROR_QUIET)
   file(CONFIGURE OUTPUT ${VERSION_FILE} CONTENT "// Made by cmake/version.cmake.\n#include \"cli/version.h\"\nconst char* const cli::kCommit = \"@commit@\";\n" @ONLY)
