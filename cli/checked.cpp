@@ -85,9 +85,7 @@ std::string name_of(const sim::MemoryBlock& block) {
 }
 
 void take_tensors(Checked& checked, const sim::SimulatedStep& step) {
-  std::size_t fullest = 0;
-  for (std::size_t at = 0; at < checked.result.devices.size(); ++at)
-    if (checked.result.devices[at].peak_memory > checked.result.devices[fullest].peak_memory) fullest = at;
+  const auto fullest = static_cast<std::size_t>(sim::fullest_device(checked.result) - checked.result.devices.data());
   const SimTime peak = peak_of(step.timeline, fullest);
   std::map<std::string, HeldTensors> alike;
   const std::vector<sim::RankMemory> blocks = sim::planned_blocks(step);

@@ -84,7 +84,7 @@ std::string fish(CLI::App& app) {
         fmt::format("complete -c meshwright -n __fish_use_subcommand -f -a {} -d '{}'\n", command.name, without(command.description, "'"));
     for (const Word& word : command.words)
       lines += fmt::format("complete -c meshwright -n '__fish_seen_subcommand_from {}' {} {}{} -d '{}'\n", command.name,
-                           word.name.starts_with("--") ? "-l" : "-s", without(word.name, "").substr(word.name.starts_with("--") ? 2 : 1),
+                           word.name.starts_with("--") ? "-l" : "-s", word.name.substr(word.name.find_first_not_of('-')),
                            word.takes_value ? " -r" : "", without(word.description, "'"));
   }
   return lines;

@@ -11,6 +11,7 @@
 
 #include "cli/describe.h"
 #include "cli/exit_code.h"
+#include "cli/report.h"
 #include "cli/version.h"
 #include "planner/axis_words.h"
 #include "planner/plan_candidate.h"
@@ -23,27 +24,20 @@ namespace {
 
 constexpr const char *kRelease = "meshwright " MESHWRIGHT_VERSION, *kParts = MESHWRIGHT_PARTS, *kCompiler = MESHWRIGHT_COMPILER;
 
-// "1,000,000".
-std::string readable(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
 constexpr std::int64_t kAny = INT32_MAX;
 
 // A whole number; CLI11 judges by doubles, and tells them all.
 CLI::Validator between(std::int64_t least, std::int64_t most) {
   const bool has_end = most < kAny;
-  const std::string range = has_end ? "from " + readable(least) + " to " + readable(most) : "of at least " + readable(least);
+  const std::string range = has_end ? "from " + grouped(least) + " to " + grouped(most) : "of at least " + grouped(least);
   const auto judge = [=](std::string& text) -> std::string {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool is_whole = error == std::errc{} && end == text.data() + text.size();
     if (is_whole && number >= least && number <= most) return "";
-    return is_whole && number > most ? "'" + text + "' is above " + readable(most) : "'" + text + "' is no whole number " + range;
+    return is_whole && number > most ? "'" + text + "' is above " + grouped(most) : "'" + text + "' is no whole number " + range;
   };
-  return CLI::Validator(judge, "", "").description(has_end ? readable(least) + " to " + readable(most) : "");
+  return CLI::Validator(judge, "", "").description(has_end ? grouped(least) + " to " + grouped(most) : "");
 }
 CLI::Validator up_to(std::int64_t most) { return between(1, most); }  // what is written can be read again
 

@@ -90,7 +90,7 @@ class Neighborhood {
   Improvements run();
 
  private:
-  std::vector<Neighbor> with(std::size_t settings);
+  std::vector<Neighbor> with(const std::vector<PlanCandidate>& candidates, std::size_t settings);
   std::optional<Neighbor> promising(const PlanCandidate& candidate, std::vector<std::string> changed);
   std::vector<Improvement> simulated(std::vector<Neighbor> neighbors);
 
@@ -117,9 +117,9 @@ std::optional<Neighbor> Neighborhood::promising(const PlanCandidate& candidate, 
   return neighbor;
 }
 
-std::vector<Neighbor> Neighborhood::with(std::size_t settings) {
+std::vector<Neighbor> Neighborhood::with(const std::vector<PlanCandidate>& candidates, std::size_t settings) {
   std::vector<Neighbor> neighbors;
-  for (const PlanCandidate& candidate : enumerate(request_).candidates) {
+  for (const PlanCandidate& candidate : candidates) {
     std::vector<std::string> changed = settings_between(from_, candidate);
     if (changed.size() != settings) continue;
     ++found_.neighbors;
@@ -161,8 +161,9 @@ std::vector<Improvement> best_of_each(std::vector<Improvement> sorted, std::size
 }
 
 Improvements Neighborhood::run() {
-  found_.one = best_of_each(simulated(with(1)), kShownOfOne);
-  std::vector<Improvement> two = simulated(with(2));
+  const std::vector<PlanCandidate> candidates = enumerate(request_).candidates;
+  found_.one = best_of_each(simulated(with(candidates, 1)), kShownOfOne);
+  std::vector<Improvement> two = simulated(with(candidates, 2));
   if (!found_.one.empty())
     std::erase_if(two, [&](const Improvement& one) {
       return sim::to_seconds(one.result.step_time) > kWorthTwo * sim::to_seconds(found_.one.front().result.step_time);

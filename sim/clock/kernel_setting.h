@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
-#include <optional>
-#include <string_view>
 
 #include "sim/cluster/scale_recipe.h"
 #include "sim/cluster/software_stack.h"
@@ -14,13 +11,7 @@ namespace sim {
 constexpr double real(std::int64_t count) { return static_cast<double>(count); }  // sizes meet rates as real numbers
 
 enum class NumberFormat : std::uint8_t { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
-inline constexpr std::string_view kNumberFormatNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"};
 constexpr bool is_scaled(NumberFormat format) { return format >= NumberFormat::Fp8; }
-constexpr std::optional<NumberFormat> find_number_format(std::string_view name) {
-  for (std::size_t at = 0; at < std::size(kNumberFormatNames); ++at)
-    if (kNumberFormatNames[at] == name) return static_cast<NumberFormat>(at);
-  return std::nullopt;
-}
 
 struct KernelSetting {
   NumberFormat format = NumberFormat::Bf16;

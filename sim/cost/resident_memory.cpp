@@ -39,6 +39,12 @@ Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   return all;
 }
 
+// As it is kept; of a rank's shard where parameters are sharded.
+Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIndex layer) {
+  const std::int64_t shards = parameter.expert ? plan.mesh.expert_copies() : plan.mesh.shards();
+  return gathered_bytes(plan, slot_of(plan, parameter, layer, 0)) / (sharding_strategy(plan).shards_parameters ? shards : 1);
+}
+
 }  // namespace
 
 Bytes optimizer_bytes_per_element(const Workload& workload) {
@@ -62,21 +68,6 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
   }
   return elements;
 }
-
-namespace {
-
-// As it is kept; of a rank's shard where parameters are sharded.
-Bytes frozen_bytes(const Parameter& parameter, const ParallelPlan& plan, LayerIndex layer) {
-  const bool is_of_block = layer != LayerIndex(0) && layer.value() <= plan.model.layers;
-  const BucketSlot slot{.layer = layer,
-                        .elements = local_elements(parameter, plan.mesh),
-                        .is_matrix_of_block = parameter.columns > 1 && is_of_block,
-                        .frozen = true};
-  const std::int64_t shards = parameter.expert ? plan.mesh.expert_copies() : plan.mesh.shards();
-  return gathered_bytes(plan, slot) / (sharding_strategy(plan).shards_parameters ? shards : 1);
-}
-
-}  // namespace
 
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   StageElements elements;

@@ -29,47 +29,29 @@ constexpr TorchtitanNetwork kNetworks[] = {
     {"qwen3", "32B", 64, 5120, 64, 8, 128, 25'600, kVocabularyOfQwen, false},
 };
 
+constexpr TorchtitanFunction kLlamaDebug{.name = "llama3_debugmodel",
+                                         .module = "llama3",
+                                         .flavor = "debugmodel",
+                                         .local_batch = 8,
+                                         .sequence = 2048,
+                                         .learning_rate = 8e-4,
+                                         .schedule = "interleaved"};
+constexpr TorchtitanFunction variant(TorchtitanFunction function, std::string_view name, std::string_view lost) {
+  function.name = name;
+  function.lost = lost;
+  return function;
+}
+constexpr TorchtitanFunction scaled(TorchtitanFunction function, ScaleRecipe scales) {
+  function.scales = scales;
+  return function;
+}
+
 constexpr TorchtitanFunction kFunctions[] = {
-    {.name = "llama3_debugmodel",
-     .module = "llama3",
-     .flavor = "debugmodel",
-     .local_batch = 8,
-     .sequence = 2048,
-     .learning_rate = 8e-4,
-     .schedule = "interleaved"},
-    {.name = "llama3_debugmodel_varlen_attn",
-     .module = "llama3",
-     .flavor = "debugmodel",
-     .local_batch = 8,
-     .sequence = 2048,
-     .learning_rate = 8e-4,
-     .schedule = "interleaved",
-     .lost = "an attention kernel of packed documents"},
-    {.name = "llama3_debugmodel_dist_gemm",
-     .module = "llama3",
-     .flavor = "debugmodel",
-     .local_batch = 8,
-     .sequence = 2048,
-     .learning_rate = 8e-4,
-     .schedule = "interleaved",
-     .lost = "communication of tensor ranks within their products"},
-    {.name = "llama3_debugmodel_ce_loss",
-     .module = "llama3",
-     .flavor = "debugmodel",
-     .local_batch = 8,
-     .sequence = 2048,
-     .learning_rate = 8e-4,
-     .schedule = "interleaved",
-     .lost = "a loss over all logits at once; the software profile says what the plan has"},
-    {.name = "llama3_debugmodel_float8",
-     .module = "llama3",
-     .flavor = "debugmodel",
-     .local_batch = 8,
-     .sequence = 2048,
-     .learning_rate = 8e-4,
-     .schedule = "interleaved",
-     .scales = ScaleRecipe::Rowwise,
-     .lost = "the head's product in 8 bit, too"},
+    kLlamaDebug,
+    variant(kLlamaDebug, "llama3_debugmodel_varlen_attn", "an attention kernel of packed documents"),
+    variant(kLlamaDebug, "llama3_debugmodel_dist_gemm", "communication of tensor ranks within their products"),
+    variant(kLlamaDebug, "llama3_debugmodel_ce_loss", "a loss over all logits at once; the software profile says what the plan has"),
+    scaled(variant(kLlamaDebug, "llama3_debugmodel_float8", "the head's product in 8 bit, too"), ScaleRecipe::Rowwise),
     {.name = "sft_debugmodel", .module = "llama3", .flavor = "debugmodel", .local_batch = 8, .sequence = 2048, .learning_rate = 8e-4},
     {.name = "llama3_8b", .module = "llama3", .flavor = "8B", .local_batch = 1, .sequence = 8192, .learning_rate = 3e-4},
     {.name = "llama3_8b_mxfp8",

@@ -104,6 +104,15 @@ std::int64_t local_elements(const Parameter& parameter, const DeviceMesh& mesh) 
   return parameter.expert ? parameter.elements(mesh.expert_cut()) / mesh.expert : parameter.elements(mesh.tensor);
 }
 
+BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIndex layer, std::int32_t position) {
+  const bool is_of_block = layer != LayerIndex(0) && layer.value() <= plan.model.layers;
+  return {.layer = layer,
+          .parameter = position,
+          .elements = local_elements(parameter, plan.mesh),
+          .is_matrix_of_block = parameter.columns > 1 && is_of_block,
+          .frozen = parameter.frozen};
+}
+
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
   if (parameter.expert && plan.mesh.cuts_experts_apart()) return false;  // tensor ranks hold different experts, or sum them as copies
   return !parameter.frozen && plan.mesh.tensor > 1 && parameter.split == TensorSplit::None &&
@@ -160,12 +169,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
       const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
       for (std::int32_t at = static_cast<std::int32_t>(parameters.size()) - 1; at >= 0; --at) {
         const Parameter& parameter = parameters[static_cast<std::size_t>(at)];
-        const BucketSlot slot{.layer = layer,
-                              .parameter = at,
-                              .offset = 0,
-                              .elements = local_elements(parameter, plan.mesh),
-                              .is_matrix_of_block = parameter.columns > 1 && layer != LayerIndex(0) && layer != model.head(),
-                              .frozen = parameter.frozen};
+        const BucketSlot slot = slot_of(plan, parameter, layer, at);
         if (parameter.frozen)
           (parameter.expert ? frozen_experts : frozen).add(slot, chunk);
         else if (is_tied_across_stages(model, plan, slot))

@@ -37,6 +37,8 @@ struct BucketSlot {
   bool frozen = false;
 };
 
+BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIndex layer, std::int32_t position);  // offset 0
+
 struct Bucket {
   std::vector<BucketSlot> slots;
   std::int32_t shards = 1;    // ranks that share it: 1 where no other rank holds the same weights

@@ -25,19 +25,19 @@ constexpr std::string_view kSyncNames[] = {"all_reduce", "reduce_scatter"};
 constexpr std::string_view kContextKinds[] = {"ring", "all_gather", "a2a"};  // as ContextAlgorithm
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};    // as Recompute
 
+const Recomputation kEverySecondBlock{Recompute::Full, {.every = 2}};
 struct RecomputeDetail {
   std::string_view name;
-  Recompute what;
-  RecomputeScope scope{};
+  Recomputation what;
 };
 const RecomputeDetail kDetails[] = {
-    {"attention_core", Recompute::Selective},
-    {"op", Recompute::Selective, {.modules = Module::Op}},
-    {"every_second_layer", Recompute::Full, {.every = 2}},
-    {"attention_core_some_microbatches", Recompute::Selective},
-    {"save_projections", Recompute::Selective, {.modules = Module::Mlp | Module::LayerNorm}},
-    {"gpipe_always", Recompute::Full},
-    {"gpipe_except_last", Recompute::Full, {.but_last = true}},
+    {"attention_core", {Recompute::Selective}},
+    {"op", {Recompute::Selective, {.modules = Module::Op}}},
+    {"every_second_layer", kEverySecondBlock},
+    {"attention_core_some_microbatches", {Recompute::Selective}},
+    {"save_projections", {Recompute::Selective, {.modules = Module::Mlp | Module::LayerNorm}}},
+    {"gpipe_always", {Recompute::Full}},
+    {"gpipe_except_last", {Recompute::Full, {.but_last = true}}},
 };
 
 // What a row says and no plan does: the plan is that of a run without it, which the row is told.
@@ -46,6 +46,7 @@ struct UnsaidWord {
 };
 constexpr UnsaidWord kUnsaid[] = {
     {"workload", "mtp_layers", "0: no layers that predict further tokens"},
+    {"plan", "memory_format", "as convolutions of the part want it"},
     {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_modules", "attention's core alone"},
     {"plan", "recompute_method", "every block by itself"},
@@ -67,9 +68,13 @@ void tell_unsaid(const Json& row, std::vector<Assumption>& assumed) {
     const auto found = row.find(std::string(name));
     return found != row.end() && found->is_object() ? *found : Json::object();
   };
-  const Json links = block_of("hardware").value("intra_node", Json());
-  if (links.is_object() && says_something(links.value("domain_gpus", Json())))
-    assumed.push_back({"hardware.intra_node.domain_gpus", "gpus_per_node: links end at the tray"});
+  const auto tell_links = [&](const char* links, const char* key, const char* taken) {
+    const Json block = block_of("hardware").value(links, Json());
+    if (block.is_object() && says_something(block.value(key, Json())))
+      assumed.push_back({fmt::format("hardware.{}.{}", links, key), taken});
+  };
+  tell_links("intra_node", "domain_gpus", "gpus_per_node: links end at the tray");
+  tell_links("inter_node", "oversubscription", "none: every node has all of its rate");
   for (const UnsaidWord& word : kUnsaid) {
     const Json block = block_of(word.block);
     const auto found = block.find(std::string(word.key));
@@ -97,6 +102,7 @@ class RowReader {
   void read_overlap(const FieldReader& at);
   void read_recompute(const FieldReader& at);
   double gradient_bytes(const FieldReader& at, const std::string& key, double fallback) const;
+  StageCut cut() const;
   void settle();
 
   const Json& row_;
@@ -240,12 +246,11 @@ void RowReader::read_recompute(const FieldReader& at) {
   const std::size_t detail = at.reader().choice("recompute_detail", names, 0);
   described_.recompute_open = !at.has("recompute");
   described_.recompute_parts_open = plan_.recompute == Recompute::Selective && !at.has("recompute_detail");
-  const bool shards = at.reader().integer("zero_stage", 0, {0, 3}) == 3;
   if (plan_.recompute == Recompute::None) return;
-  if (described_.recompute_parts_open && shards)
-    std::tie(plan_.recompute, plan_.recompute_scope) = std::pair(Recompute::Full, RecomputeScope{.every = 2});
   if (at.has("recompute_detail"))
-    std::tie(plan_.recompute, plan_.recompute_scope) = std::pair(kDetails[detail].what, kDetails[detail].scope);
+    set_recomputation(plan_, kDetails[detail].what);
+  else if (described_.recompute_parts_open && layout_.zero_stage == 3)
+    set_recomputation(plan_, kEverySecondBlock);
 }
 
 MemoryQuestion read_question(const JsonReader& asked) {
@@ -255,6 +260,17 @@ MemoryQuestion read_question(const JsonReader& asked) {
   if (kind.find("allocated") != std::string::npos) question.counter = MemoryCounter::Allocated;
   question.rank = static_cast<AskedRank>(asked.choice("memory_rank", kAskedRankNames, 0));
   return question;
+}
+
+// A balance counts blocks; of a convolutional network its children, which the ends are among.
+StageCut RowReader::cut() const {
+  const ModelConfig& model = network_.model;
+  if (cut_ == kUniform)
+    return even_cut(model.layers, {static_cast<std::int32_t>(layout_.pipeline), static_cast<std::int32_t>(layout_.microbatches),
+                                   static_cast<std::int32_t>(layout_.chunks)});
+  std::vector<std::int64_t> layers = cut_ == kBalance ? layout_.balance : counts_with_ends(layout_, model);
+  if (!model.convolution || cut_ != kBalance) ++layers.front();
+  return cut_after(layers);
 }
 
 // From here on every number is within its range.
@@ -278,12 +294,7 @@ void RowReader::settle() {
                    : layout_.schedule.ends_with(sync) ? layout_.schedule.substr(0, layout_.schedule.size() - sync.size())
                                                       : layout_.schedule;
   plan_.chunks = small(layout_.chunks);
-  if (plan_.model.convolution && cut_ == kBalance)
-    plan_.cut = cut_of_children(layout_.balance);
-  else if (cut_ == kUniform)
-    plan_.cut = even_cut(plan_.model.layers, {plan_.mesh.pipeline, small(layout_.microbatches), plan_.chunks});
-  else
-    plan_.cut = cut_after(cut_ == kBalance ? layout_.balance : counts_with_ends(layout_, plan_.model));
+  plan_.cut = cut();
   plan_.microbatch_size = layout_.micro_batch;
   const std::int64_t copies = layout_.data * layout_.context;
   plan_.zero_stage = layout_.zero_group == 1 && copies > 1 ? 0 : small(layout_.zero_stage);  // a group of one shards nothing

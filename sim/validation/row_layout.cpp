@@ -85,21 +85,11 @@ std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelC
   return counts;
 }
 
-StageCut cut_of_children(const std::vector<std::int64_t>& children) {
+StageCut cut_after(const std::vector<std::int64_t>& layers) {
   StageCut cut;
   std::int64_t first = 0;
-  for (const std::int64_t count : children) {
+  for (const std::int64_t count : layers) {
     cut.first.push_back(LayerIndex(static_cast<std::int32_t>(first)));
-    first += count;
-  }
-  return cut;
-}
-
-StageCut cut_after(const std::vector<std::int64_t>& blocks) {
-  StageCut cut;
-  std::int64_t first = 0;
-  for (const std::int64_t count : blocks) {
-    cut.first.push_back(LayerIndex(cut.first.empty() ? 0 : static_cast<std::int32_t>(first + 1)));
     first += count;
   }
   return cut;

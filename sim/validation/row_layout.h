@@ -20,6 +20,15 @@ struct RowLayout {
   std::vector<std::int64_t> balance;  // blocks by virtual stage; empty: not stated
 };
 
+struct Recomputation {
+  Recompute what = Recompute::None;
+  RecomputeScope scope{};
+};
+inline void set_recomputation(ParallelPlan& plan, const Recomputation& recomputation) {
+  plan.recompute = recomputation.what;
+  plan.recompute_scope = recomputation.scope;
+}
+
 // The largest power of two that keeps a pipeline's bubble small and the activations within memory.
 std::int64_t usual_micro_batch(const RowLayout& layout, const ModelConfig& model, double sequence);
 
@@ -28,9 +37,7 @@ std::int64_t usual_chunks(const RowLayout& layout, const ModelConfig& model);
 
 // Blocks by virtual stage where embedding and head weigh as a block each: as even as it goes; what is left over goes to the middle.
 std::vector<std::int64_t> counts_with_ends(const RowLayout& layout, const ModelConfig& model);
-// A balance of a convolutional network counts its children, ends included; else blocks.
-StageCut cut_of_children(const std::vector<std::int64_t>& children);
-StageCut cut_after(const std::vector<std::int64_t>& blocks);
+StageCut cut_after(const std::vector<std::int64_t>& layers);  // by virtual stage, the embedding among the first's
 
 // Faults between fields: degrees against GPUs, batch against micro-batches, experts against ranks.
 std::vector<Violation> contradictions(const RowLayout& layout, const ModelConfig& model);

@@ -6,6 +6,7 @@
 
 #include "sim/clock/kernel_setting.h"
 #include "sim/clock/spread.h"
+#include "sim/validation/row_layout.h"
 
 namespace sim {
 namespace {
@@ -16,20 +17,11 @@ double gib(Bytes amount) { return real(amount.value()) / (1 << 30); }
 
 double available_gib(const ParallelPlan& plan) { return gib(plan.cluster.hardware.memory) * common_behavior().driver_share; }
 
-struct Recomputation {
-  Recompute what = Recompute::None;
-  RecomputeScope scope{};
-};
 const Recomputation kRecomputations[] = {{},
                                          {Recompute::Selective},
                                          {Recompute::Selective, {.modules = Module::Mlp | Module::LayerNorm}},
                                          {Recompute::Selective, {.modules = Module::Op}},
                                          {Recompute::Full}};
-
-void set(ParallelPlan& plan, const Recomputation& recomputation) {
-  plan.recompute = recomputation.what;
-  plan.recompute_scope = recomputation.scope;
-}
 
 std::string to_text(const ParallelPlan& plan) {
   const std::string scope = to_text(plan.recompute_scope), what(kRecomputeNames[static_cast<std::size_t>(plan.recompute)]);
@@ -43,8 +35,7 @@ SimulationResult simulated(const ParallelPlan& plan, Detail detail = Detail::Sum
 bool is_of_blocks(const TaskKey& key, std::int64_t blocks) { return key.layer.value() >= 1 && key.layer.value() <= blocks; }
 
 // From the first task of the blocks to their last, forward and backward apart: what stands between them is the head's.
-Seconds time_of_blocks(const ParallelPlan& plan) {
-  const SimulationResult result = simulated(plan, Detail::Timeline);
+Seconds time_of_blocks(const ParallelPlan& plan, const SimulationResult& result) {
   struct Passage {
     SimTime begin = SimTime::max(), end = SimTime::min();
   };
@@ -75,7 +66,7 @@ NeededMemory settled_memory(const DescribedRow& described, const SimulationResul
   const bool is_open = described.recompute_open || described.recompute_parts_open;
   if (!is_open || memory.needed <= available_gib(described.plan)) return memory;
   ParallelPlan least = described.plan;
-  set(least, {Recompute::Full});
+  set_recomputation(least, {Recompute::Full});
   const NeededMemory smallest = memory_of(described, least, simulated(least));
   return {std::max(smallest.shown, std::min(memory.shown, available_gib(described.plan))), smallest.needed};
 }
@@ -119,7 +110,7 @@ void settle_recompute(DescribedRow& described) {
   ParallelPlan& plan = described.plan;
   for (const Recomputation& recomputation : kRecomputations) {
     if (recomputation.what == Recompute::Selective && !plan.cluster.software.recomputes_parts) continue;
-    set(plan, recomputation);
+    set_recomputation(plan, recomputation);
     if (described.timed == Timed::Layer || plan.model.convolution || recomputation.what == Recompute::Full || !violations(plan).empty())
       break;
     if (memory_of(described, plan, simulated(plan)).needed <= kMemoryDoubt * available_gib(plan)) break;
@@ -136,11 +127,12 @@ void take_time(Seconds time, const PredictionInterval& interval, RowEstimate& es
 RowEstimate estimate(const DescribedRow& described) {
   RowEstimate estimate;
   const ParallelPlan& plan = described.plan;
-  const SimulationResult result = simulated(plan);
+  const bool is_layer = described.timed == Timed::Layer;
+  const SimulationResult result = simulated(plan, is_layer ? Detail::Timeline : Detail::Summary);
   PredictionInterval interval = prediction_interval(plan);
-  if (described.timed == Timed::Layer) interval.half_width = std::hypot(interval.half_width, common_behavior().novel_layer);
+  if (is_layer) interval.half_width = std::hypot(interval.half_width, common_behavior().novel_layer);
   const Seconds step = std::max(to_seconds(result.step_time), loading_time(plan));
-  take_time(described.timed == Timed::Layer ? time_of_blocks(plan) : step, interval, estimate);
+  take_time(is_layer ? time_of_blocks(plan, result) : step, interval, estimate);
   take_memory(settled_memory(described, result), available_gib(plan), estimate);
   return estimate;
 }

@@ -6,7 +6,7 @@ import sys
 
 import house
 
-FORBIDDEN = re.compile(r"torch|mpi|(?<!i)cuda|libQt", re.I)  # libicudata is the data of ICU
+FORBIDDEN = re.compile(r"(?<![a-z])(?:lib|open)?(?:torch|mpi|cuda)|libQt", re.I)  # as words: neither COMPILER nor libicudata
 BUILD = house.ROOT / "build" / "planner"
 
 

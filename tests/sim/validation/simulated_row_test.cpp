@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/validation/score.h"
 #include "tests/sim/validation/rows.h"
 
 namespace sim {
@@ -87,33 +86,6 @@ TEST(SimulatedRow, OpenRecomputationIsOutOfMemoryWhereNothingFits) {
   row.recompute_parts_open = true;
   EXPECT_FALSE(estimate(row).out_of_memory);
   EXPECT_LE(estimate(row).memory_gib, 80);
-}
-
-// What docs/figures/accuracy.md records of the planner's own prices and memory.
-TEST(SimulatedRow, TheEngineIsAsTrueToTheRecordAsTheEstimate) {
-  const Score result = score(predict_file("profiles/published/rows.json"));
-  EXPECT_EQ(result.predicted, 756);
-  EXPECT_LE(result.memory_mape, 0.033);
-  EXPECT_LE(result.macro_mape, 0.049);
-  for (const TimeScore& source : result.sources) EXPECT_LE(source.mape, 0.09) << source.source;
-}
-
-TEST(SimulatedRow, MemoryOfRunsThatNothingIsFittedTo) {
-  const Score result = score(predict_file("profiles/published/checks.json"));
-  EXPECT_EQ(result.predicted, 389);
-  EXPECT_LE(result.memory_mape, 0.05);
-}
-
-// Each counter by itself: docs/figures/memory.md. Tensors of Megatron's tests, of their last rank; what nanotron's first rank reserved.
-TEST(SimulatedRow, MemoryByCounterAndRank) {
-  const Score result = score(predict_file("profiles/published/rows2.json"));
-  std::map<std::string, MemoryScore> sources;
-  for (const MemoryScore& one : result.memory) sources[one.source] = one;
-  EXPECT_EQ(sources["megatron-ci"].rows, 126);
-  EXPECT_LE(sources["megatron-ci"].mape, 0.055);
-  EXPECT_EQ(sources["ultrascale"].rows, 522);
-  EXPECT_LE(sources["ultrascale"].mape, 0.12);
-  EXPECT_LE(sources["fms-acceleration"].mape, 0.22) << "pure bf16 without masters, and adapters";
 }
 
 }  // namespace
