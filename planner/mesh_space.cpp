@@ -99,8 +99,9 @@ void MeshEnumerator::add_replicated(sim::DeviceMesh mesh) {
                                   replicas = experts.empty() ? std::vector<std::int32_t>{} : replica_options(mesh);
   for (mesh.expert = 1; mesh.expert <= mesh.copies() * mesh.tensor / mesh.expert_cut(); ++mesh.expert)
     for (const std::int32_t each : replicas) {
-      if (std::count(experts.begin(), experts.end(), mesh.expert) == 0 || (mesh.expert > 1 && each > 1 && !fixed_.has("expert"))) continue;
+      if (std::count(experts.begin(), experts.end(), mesh.expert) == 0) continue;
       mesh.replicas = each;
+      if (mesh.shards() * mesh.tensor % (std::int64_t{mesh.expert_cut()} * mesh.expert) != 0) continue;
       space_.meshes.push_back(mesh);
     }
 }

@@ -167,8 +167,11 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
                                 : operation == Operation::AllGather ? sim::gathered_bytes(plan_, bucket)
                                                                     : element * reduced});
   };
-  BucketPrice prices{
-      .ready_after = bucket.ready_after, .chunk = bucket.chunk, .tied = bucket.tied, .shared = bucket.shards > 1, .update = {}};
+  BucketPrice prices{.ready_after = bucket.ready_after,
+                     .chunk = bucket.chunk,
+                     .tied = bucket.tied,
+                     .shared = sim::is_reduced(bucket, plan_),
+                     .update = {}};
   if (!bucket.frozen)
     prices.update = task(Phase::Step, plan_.offload_optimizer ? Operation::HostUpdate : Operation::Update, MeshAxis::None).time;
   if (plan_.offload_optimizer && !bucket.frozen) {
@@ -181,13 +184,11 @@ BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
     prices.to_device = copy(Phase::Step, Operation::CopyToDevice, plan_.bytes(sim::Numbers::Weights));
   }
   if (bucket.tied) prices.embedding_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Embedding).time;
+  if (!bucket.frozen && prices.shared) prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
+  if (plan_.mesh.replicas > 1 && !bucket.frozen) prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (bucket.shards == 1) return prices;
-  if (!bucket.frozen) {
-    prices.accumulate = task(Phase::Gradients, Operation::Accumulate, MeshAxis::None).time;
+  if (!bucket.frozen)
     prices.reduce = task(Phase::Gradients, sim::scatters_gradients(plan_) ? Operation::ReduceScatter : Operation::AllReduce, axis);
-  }
-  if (plan_.mesh.replicas > 1 && !bucket.expert && !bucket.frozen)
-    prices.replica_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Replica);
   if (strategy.shards_parameters) {
     prices.forward_gather = task(Phase::Forward, Operation::AllGather, axis);
     prices.backward_gather = task(Phase::Backward, Operation::AllGather, axis);

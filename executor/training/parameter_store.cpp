@@ -24,8 +24,9 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
 
 // Of experts: shared by the ranks that hold the same ones.
 BucketPlan expert_bucket_plan(BucketPlan plan, const sim::DeviceMesh& mesh, sim::Rank rank) {
-  plan.data_rank = mesh.coordinate(rank).data / mesh.expert;
-  if (mesh.expert_copies() == 1) plan.shards_weights = plan.shards_gradients = plan.shards_optimizer = plan.sums_microbatches = false;
+  plan.data_rank = plan.data_rank / mesh.expert;
+  if (mesh.expert_copies() == 1) plan.shards_weights = plan.shards_gradients = plan.shards_optimizer = false;
+  plan.sums_microbatches = plan.sums_microbatches && mesh.expert_copies() * mesh.replicas > 1;
   return plan;
 }
 

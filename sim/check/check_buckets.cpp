@@ -44,8 +44,7 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
   if (checked.plan.zero_stage == 3 && span > checked.plan.layers_per_unit)
     findings.add(fmt::format("{}: holds {} layers, a unit has {}", name, span, checked.plan.layers_per_unit));
   const DeviceMesh& mesh = checked.plan.mesh;
-  const std::int32_t shards =
-      bucket.expert ? mesh.data * mesh.context * mesh.tensor / (mesh.expert * degree_of_experts(mesh)) : mesh.shards();
+  const std::int32_t shards = bucket.expert ? mesh.shards() * mesh.tensor / (mesh.expert * degree_of_experts(mesh)) : mesh.shards();
   if (bucket.elements < end || bucket.elements != bucket.shard_elements * shards || bucket.shards != shards)
     findings.add(fmt::format("{}: {} elements for {} in {} shards of {}", name, bucket.elements, end, shards, bucket.shard_elements));
   if (bucket.ready_after != lowest)

@@ -53,7 +53,7 @@ class StageWork {
   std::int32_t degree_of_experts() const { return plan_.mesh.expert_tensor > 0 ? plan_.mesh.expert_tensor : plan_.mesh.tensor; }
   bool has_own_degree() const { return degree_of_experts() != plan_.mesh.tensor; }
   std::int32_t copies_of_experts() const {
-    return plan_.mesh.data * plan_.mesh.context * plan_.mesh.tensor / (plan_.mesh.expert * degree_of_experts());
+    return plan_.mesh.data * plan_.mesh.context / plan_.mesh.replicas * plan_.mesh.tensor / (plan_.mesh.expert * degree_of_experts());
   }
   // Then tensor ranks send the tokens that they have, and nothing is gathered around the experts unless shared ones want it.
   bool routes_its_part(LayerIndex layer) const {
@@ -353,7 +353,7 @@ StageWork::Positions StageWork::backwards_of(const Bucket& bucket, MicrobatchInd
 void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
   const Bucket& bucket = buckets_[number];
   const std::int32_t copies = bucket.expert ? copies_of_experts() : plan_.mesh.copies();
-  if (copies == 1) {
+  if (copies == 1 && plan_.mesh.replicas == 1) {
     reduced_.insert(reduced_.end(), after.begin(), after.end());
     final_[number].insert(final_[number].end(), after.begin(), after.end());
     return;
@@ -367,19 +367,20 @@ void StageWork::reduce(std::size_t number, MicrobatchIndex m, Positions after) {
               .operation = whole ? Operation::AllReduce : Operation::ReduceScatter,
               .group = bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data,
               .sequence = static_cast<std::int32_t>(number)};
-  std::size_t done = add(key, sent_ * bucket.elements, std::move(after));
-  if (plan_.mesh.replicas > 1 && !bucket.expert) {
+  Positions done = std::move(after);
+  if (copies > 1) done = {add(key, sent_ * bucket.elements, std::move(done))};
+  if (plan_.mesh.replicas > 1) {
     key.operation = Operation::AllReduce;
     key.group = MeshAxis::Replica;
-    done = add(key, sent_ * (whole ? bucket.elements : bucket.shard_elements), {done});
+    done = {add(key, sent_ * (whole || copies == 1 ? bucket.elements : bucket.shard_elements), std::move(done))};
   }
   if (m.exists() && plan_.num_microbatches() > 1) {
     key.operation = Operation::Accumulate;
     key.group = MeshAxis::None;
-    done = add(key, Bytes(0), {done});
+    done = {add(key, Bytes(0), std::move(done))};
   }
-  reduced_.push_back(done);
-  final_[number].push_back(done);
+  reduced_.insert(reduced_.end(), done.begin(), done.end());
+  final_[number].insert(final_[number].end(), done.begin(), done.end());
 }
 
 void StageWork::gradients() {

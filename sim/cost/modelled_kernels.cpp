@@ -72,7 +72,7 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
       weight_casts_(weight_casts(plan)),
       slowest_(slowest_device(real(plan.mesh.ranks()), device_.behavior)),
       accumulates_(plan.num_microbatches() > 1 && !reduces_each(plan)),
-      accumulates_experts_(accumulates_ || (plan.num_microbatches() > 1 && plan.mesh.expert_copies() == 1)) {}
+      accumulates_experts_(accumulates_ || (plan.num_microbatches() > 1 && plan.mesh.expert_copies() * plan.mesh.replicas == 1)) {}
 
 Work ModelledKernels::work(const KernelCall& call) const {
   Work work = family_of(call.kernel) == KernelFamily::MatrixProduct    ? call.share * product(call)

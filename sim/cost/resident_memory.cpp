@@ -63,7 +63,7 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
     }
     elements.all += bucket.elements;
     elements.owned += bucket.shard_elements;
-    if (sums_apart && bucket.shards > 1 && !bucket.tied)  // a tied weight is reduced once, at the end
+    if (sums_apart && is_reduced(bucket, plan) && !bucket.tied)  // a tied weight is reduced once, at the end
       elements.summed_apart += sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
   }
   return elements;

@@ -10,7 +10,7 @@ MeshCoordinate DeviceMesh::coordinate(Rank rank) const {
 }
 
 RankSeries DeviceMesh::of_experts(Rank member, MeshAxis axis) const {
-  const std::int32_t cut = expert_cut(), here = member.value() % (copies() * tensor), stage = member.value() - here;
+  const std::int32_t cut = expert_cut(), here = member.value() % (shards() * tensor), stage = member.value() - here;  // and its replica
   if (axis == MeshAxis::ExpertTensor) return {stage + here / cut * cut, 1, cut};
   if (axis == MeshAxis::Expert) return {stage + here / (cut * expert) * (cut * expert) + here % cut, cut, expert};
   return {stage + here % (cut * expert), cut * expert, expert_copies()};
@@ -32,7 +32,7 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
                          (axis == MeshAxis::Reshard && same_stage && same_tensor && here.data / reshard == there.data / reshard) ||
                          (axis == MeshAxis::Context && same_stage && same_tensor && same_sample) ||
                          (axis == MeshAxis::Expert && same_stage && same_part && mine / (cut * expert) == its / (cut * expert)) ||
-                         (axis == MeshAxis::ExpertData && same_stage && same_experts) ||
+                         (axis == MeshAxis::ExpertData && same_stage && same_replica && same_experts) ||
                          (axis == MeshAxis::ExpertTensor && same_stage && mine / cut == its / cut) ||
                          (axis == MeshAxis::Tensor && same_stage && same_data) ||
                          (axis == MeshAxis::Pipeline && same_data && same_tensor) ||

@@ -2,9 +2,10 @@
 //
 // The N = D x C ranks that differ in data and context alone hold the same weights: they share gradients and ZeRO's shards. C of them share a sample,
 // each with a part of its tokens. With replicas R > 1 (HSDP) they are R copies of S = N / R shards: shards are neighbours, and replicas sum what
-// is left of a shard. FSDP's integer reshard_after_forward: W neighbours (a divisor of S) keep the weights among them from forward to backward. Experts are dealt out to E neighbours of the N ranks: N / E ranks hold the same ones.
+// is left of a shard. FSDP's integer reshard_after_forward: W neighbours (a divisor of S) keep the weights among them from forward to backward. Experts are dealt out
+// to E neighbours of a replica's S ranks: S / E of them hold the same ones, and share gradients and shards as a replica's ranks do.
 //
-// Experts may be cut by a degree of their own, G in place of T (Megatron's --expert-tensor-parallel-size): the N T ranks of a stage are then N T / (G E)
+// Experts may be cut by a degree of their own, G in place of T (Megatron's --expert-tensor-parallel-size): the S T ranks of a replica are then S T / (G E)
 // copies x E x G, with G the fastest. With G = T these are the groups from above.
 //
 //   rank = (stage * N + data) * T + tensor            N = 2, P = 2, T = 2:   stage 0: 0 1 | 2 3    stage 1: 4 5 | 6 7
@@ -19,7 +20,7 @@
 namespace sim {
 
 // Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas. Context: parts of a sample.
-// Expert: ranks that share the experts of a layer. ExpertData: those that hold the same ones.
+// Expert: ranks that share the experts of a layer. ExpertData: those of a replica that hold the same ones.
 // ExpertTensor: those that share an expert, where that is a degree of its own. Reshard: ranks that keep weights among them after forward.
 enum class MeshAxis : std::uint8_t {
   None,
@@ -56,14 +57,14 @@ struct DeviceMesh {
   std::int32_t tensor = 1;
   std::int32_t replicas = 1;  // divides copies()
   std::int32_t context = 1;
-  std::int32_t expert = 1;         // divides copies() * tensor / expert_cut()
+  std::int32_t expert = 1;         // divides shards() * tensor / expert_cut()
   std::int32_t expert_tensor = 0;  // ranks that share an expert; 0: the tensor ranks
   std::int32_t reshard = 1;        // divides shards(); 1: after forward nobody but the shard's owner has it
 
   std::int32_t copies() const { return data * context; }  // ranks of the same weights
   std::int32_t expert_cut() const { return expert_tensor == 0 ? tensor : expert_tensor; }
   bool cuts_experts_apart() const { return expert_cut() != tensor; }
-  std::int32_t expert_copies() const { return copies() * tensor / (expert_cut() * expert); }
+  std::int32_t expert_copies() const { return shards() * tensor / (expert_cut() * expert); }  // in a replica
   std::int32_t shards() const { return copies() / replicas; }
   std::int32_t ranks() const { return copies() * pipeline * tensor; }
   std::int32_t data_rank(const MeshCoordinate& at) const { return at.data / context; }     // whose samples

@@ -108,26 +108,23 @@ void check_context(const ParallelPlan& plan, Rules& rules) {
 // The ranks of a stage, dealt out anew: copies x expert x expert_tensor. Tokens go to experts as sequence parallelism cuts them.
 void check_expert_tensor(const ParallelPlan& plan, Rules& rules) {
   const DeviceMesh& mesh = plan.mesh;
-  const std::int64_t ranks = std::int64_t{mesh.copies()} * mesh.tensor, group = std::int64_t{mesh.expert_cut()} * mesh.expert;
+  const std::int64_t ranks = std::int64_t{mesh.shards()} * mesh.tensor, group = std::int64_t{mesh.expert_cut()} * mesh.expert;
   rules.must(plan.model.experts.has_value(), "/mesh/expert_tensor",
              fmt::format("expert tensor degree {} in a network without experts", mesh.expert_tensor), "leave it out");
   rules.must(group > 0 && ranks % group == 0, "/mesh/expert_tensor",
-             fmt::format("{} ranks of a stage are not divisible by expert degree {} x expert tensor degree {}", ranks, mesh.expert,
-                         mesh.expert_tensor),
+             fmt::format("{} ranks of a {} are not divisible by expert degree {} x expert tensor degree {}", ranks,
+                         mesh.replicas > 1 ? "replica" : "stage", mesh.expert, mesh.expert_tensor),
              "use degrees whose product divides them");
   rules.must(mesh.tensor == 1 || plan.sequence_parallel, "/sequence_parallel",
              fmt::format("tensor ranks ({}) would send the same tokens to experts that {} ranks share", mesh.tensor, mesh.expert_tensor),
              "switch it on, or leave expert_tensor out");
-  rules.must(mesh.replicas == 1, "/mesh/replicas", "experts with a tensor degree of their own are not cut over replicas of shards (HSDP)",
-             "use replicas 1");
   rules.must(mesh.expert_cut() == 1 || !plan.model.experts || !plan.model.experts->biases, "/mesh/expert_tensor",
              fmt::format("biases of experts would be summed over {} ranks that share them, which is not lowered", mesh.expert_tensor),
              "use 1, or leave it out");
 }
 
 void check_experts(const ParallelPlan& plan, Rules& rules) {
-  const std::int64_t ranks = plan.mesh.expert, tensor = plan.mesh.tensor, cut = plan.mesh.expert_cut(),
-                     copies = std::int64_t{plan.mesh.data} * plan.mesh.context;
+  const std::int64_t ranks = plan.mesh.expert, tensor = plan.mesh.tensor, cut = plan.mesh.expert_cut(), copies = plan.mesh.shards();
   const ExpertForm form = plan.model.experts.value_or(ExpertForm{});
   rules.must(form.experts % ranks == 0, "/mesh/expert",
              fmt::format("{} experts are not divisible by expert degree {}", form.experts, ranks), "use a degree that divides them");
@@ -135,10 +132,9 @@ void check_experts(const ParallelPlan& plan, Rules& rules) {
     check_expert_tensor(plan, rules);
   else
     rules.must(copies % ranks == 0, "/mesh/expert",
-               fmt::format("{} data and context ranks are not divisible by expert degree {}", copies, ranks),
+               fmt::format("{} data and context ranks{} are not divisible by expert degree {}", copies,
+                           plan.mesh.replicas > 1 ? " of a replica" : "", ranks),
                "use a degree that divides them");
-  rules.must(ranks == 1 || plan.mesh.replicas == 1, "/mesh/expert", "experts are not cut over replicas of shards (HSDP)",
-             "use expert 1 or replicas 1");
   rules.must(form.expert_ffn % cut == 0, "/mesh/expert_tensor",
              fmt::format("{} columns of an expert are not divisible by the {} ranks that share it", form.expert_ffn, cut),
              "use a degree that divides them");

@@ -282,7 +282,7 @@ void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& piec
 
 // The last task that its gradients wait for.
 std::int32_t Writer::reduce(const Bucket& bucket, std::int32_t index, MicrobatchIndex microbatch, std::int32_t after) {
-  if (bucket.shards == 1) return after;
+  if (!is_reduced(bucket, plan_)) return after;
   Task task{.key = {.stage = stage_,
                     .chunk = bucket.chunk,
                     .microbatch = microbatch,
@@ -294,12 +294,12 @@ std::int32_t Writer::reduce(const Bucket& bucket, std::int32_t index, Microbatch
             .stream = Stream::Reduce,
             .bucket = BucketIndex(index),
             .payload = plan_.bytes(Numbers::Wire) * bucket.elements};
-  std::int32_t last = emit(task, {after});
-  if (plan_.mesh.replicas > 1 && !bucket.expert) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
+  std::int32_t last = bucket.shards > 1 ? emit(task, {after}) : after;
+  if (plan_.mesh.replicas > 1) {  // what is left of the shard (of all, where nothing is sharded) over the replicas
     task.key.operation = Operation::AllReduce;
     task.key.group = MeshAxis::Replica;
     task.payload = plan_.bytes(Numbers::Wire) * (scatters_gradients(plan_) ? bucket.shard_elements : bucket.elements);
-    last = emit(task, {});
+    last = bucket.shards > 1 ? emit(task, {}) : emit(task, {last});
   }
   const bool accumulates = plan_.accumulation == Accumulation::ReduceEach && plan_.num_microbatches() > 1 && !bucket.tied;
   if (!accumulates) return last;

@@ -34,6 +34,14 @@ TEST(DeviceMesh, ReplicasCutTheDataRanks) {
   EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Replica), ElementsAre(Rank(1), Rank(5)));
 }
 
+TEST(DeviceMesh, ExpertsAreDealtOutInEachReplica) {
+  const DeviceMesh mesh{.data = 8, .pipeline = 1, .tensor = 1, .replicas = 2, .expert = 2};
+  EXPECT_EQ(mesh.expert_copies(), 2);
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Expert), ElementsAre(Rank(4), Rank(5)));
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::ExpertData), ElementsAre(Rank(5), Rank(7)));
+  EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Replica), ElementsAre(Rank(1), Rank(5)));  // the same experts
+}
+
 TEST(DeviceMesh, NeighboursKeepWeightsAfterForward) {
   const DeviceMesh mesh{.data = 8, .pipeline = 1, .tensor = 2, .replicas = 2, .reshard = 2};
   EXPECT_THAT(mesh.group(Rank(5), MeshAxis::Data), ElementsAre(Rank(1), Rank(3), Rank(5), Rank(7)));

@@ -87,7 +87,9 @@ TEST(Violations, ExpertsAreDealtOutEvenly) {
   plan.mesh.expert = 8;
   EXPECT_THAT(violations(plan), broken("/mesh/expert", "4 data and context ranks are not divisible by expert degree 8"));
   plan.mesh.expert = plan.mesh.replicas = 2;
-  EXPECT_THAT(violations(plan), broken("/mesh/expert", "replicas of shards"));
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.mesh.expert = 4;
+  EXPECT_THAT(violations(plan), broken("/mesh/expert", "2 data and context ranks of a replica are not divisible by expert degree 4"));
 }
 
 TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
