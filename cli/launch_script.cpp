@@ -16,10 +16,7 @@ struct Nodes {
   std::int32_t number = 1, ranks_each = 1;
 };
 
-Nodes nodes_of(const sim::ParallelPlan& plan) {
-  const std::int32_t ranks = plan.mesh.ranks(), each = std::clamp(plan.cluster.hardware.devices_per_node, 1, ranks);
-  return {.number = (ranks + each - 1) / each, .ranks_each = each};
-}
+Nodes nodes_of(const sim::ParallelPlan& plan) { return {.number = plan.cluster.hosts(), .ranks_each = plan.cluster.devices_per_host()}; }
 
 // The worker and its words, as a shell reads them.
 std::string worker_words(const LaunchRequest& request) {

@@ -21,8 +21,14 @@ struct Cluster {
   SoftwareStack software = {};            // what runs on it; without a name: plain
   std::int32_t devices_per_node() const;  // at most `devices`
   std::int32_t nodes() const;
+  std::int32_t devices_per_host() const;  // of one machine, which a launcher calls a node
+  std::int32_t hosts() const;
   NodeIndex node_of(Rank rank) const;
 };
+
+// Where links join several machines (NVL72), devices take as few such domains as hold them, and whole machines of each, evenly: 256 of 72 are four
+// times 64. The network of a domain shrinks with it.
+void deal_out(HardwareProfile& hardware, std::int32_t devices);
 
 // What its program keeps in memory: as `software` says, or the worker.
 const SoftwareStack& habits_of(const Cluster& cluster);

@@ -46,6 +46,7 @@ Cluster cluster_of(HardwareProfile hardware, DeviceCount devices, const std::str
   if (devices.value == 0)
     throw InputError(file, {{"", "is a hardware profile, which does not say how many devices there are",
                              fmt::format("add --devices N (a node has {})", hardware.devices_per_node)}});
+  deal_out(hardware, devices.value);
   Cluster cluster{std::move(hardware), devices.value, {}};
   check_links(cluster, file);
   return cluster;

@@ -140,11 +140,12 @@ struct HardwareProfile {
   double matrix_efficiency = 1.0;                     // share of peak that a large matrix product reaches
   double attention_efficiency = 1.0;                  // the same for fused attention
   Seconds kernel_overhead{};                          // floor of one operator (launch, dispatch)
-  std::int32_t devices_per_node = 1;
-  std::int32_t cores_per_node = 0;      // CPU: cores that the node's ranks share; 0: devices do not share cores
-  bool overlaps_communication = true;   // false: a collective runs on the compute thread where it is issued
-  LinkProfile intra_node, inter_node;   // empty type: there is none
-  std::optional<KernelTraits> kernels;  // none: kernels are priced by the roofline alone
+  std::int32_t devices_per_node = 1;                  // joined by the inner links
+  std::int32_t devices_per_host = 0;                  // of one machine, where the links join several (NVL72: 4); 0: a node is one
+  std::int32_t cores_per_node = 0;                    // CPU: cores that the node's ranks share; 0: devices do not share cores
+  bool overlaps_communication = true;                 // false: a collective runs on the compute thread where it is issued
+  LinkProfile intra_node, inter_node;                 // empty type: there is none
+  std::optional<KernelTraits> kernels;                // none: kernels are priced by the roofline alone
   std::vector<MeasuredKernel> measured;
   std::vector<Correction> corrections;
   std::vector<std::string> traces;  // calibrate: the trace files it came from

@@ -72,7 +72,7 @@ std::vector<std::string> read_texts(const JsonReader& reader, const std::string&
 std::vector<std::string> number_fields(const JsonReader& reader) {
   std::vector<std::string> fields;
   for (const char* key : {"memory", "node_memory", "memory_bandwidth", "memory_efficiency", "matrix_efficiency", "attention_efficiency",
-                          "kernel_overhead", "devices_per_node", "cores_per_node"})
+                          "kernel_overhead", "devices_per_node", "devices_per_host", "cores_per_node"})
     if (reader.has(key)) fields.push_back(key);
   if (reader.has("peak"))
     for (const std::string& precision : reader.child("peak").keys()) fields.push_back("peak." + precision);
@@ -110,6 +110,11 @@ void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
     reader.violate("memory", "is zero", "give it in GiB");
   if (profile.devices_per_node > 1 && !reader.has("intra_node"))
     reader.violate("intra_node", "is missing, with several devices a node", "add type, latency and bandwidth");
+  if (profile.devices_per_host > 0 && profile.devices_per_node % profile.devices_per_host != 0)
+    reader.violate(
+        "devices_per_host",
+        fmt::format("is {}, which does not divide the {} devices that links join", profile.devices_per_host, profile.devices_per_node),
+        "give the devices of one machine");
   if (profile.kind == DeviceKind::Gpu && profile.cores_per_node > 0)
     reader.violate("cores_per_node", "is not 0: GPUs share no cores", "remove it");
 }
@@ -155,6 +160,7 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   profile.attention_efficiency = reader.number("attention_efficiency", 1.0, kShare);
   profile.kernel_overhead = reader.seconds("kernel_overhead");
   profile.devices_per_node = static_cast<std::int32_t>(reader.integer("devices_per_node", {}, {1, 1e6}));
+  profile.devices_per_host = static_cast<std::int32_t>(reader.integer("devices_per_host", 0, {0, 1e6}));
   profile.cores_per_node = static_cast<std::int32_t>(reader.integer("cores_per_node", 0, {0, 1e6}));
   profile.overlaps_communication = reader.boolean("overlaps_communication", true);
   profile.intra_node = read_link(reader, "intra_node");
@@ -189,6 +195,7 @@ Json to_json(const HardwareProfile& profile) {
   json["attention_efficiency"] = profile.attention_efficiency;
   json["kernel_overhead"] = to_exact_text(profile.kernel_overhead);
   json["devices_per_node"] = profile.devices_per_node;
+  if (profile.devices_per_host > 0) json["devices_per_host"] = profile.devices_per_host;
   if (profile.cores_per_node > 0) json["cores_per_node"] = profile.cores_per_node;
   json["overlaps_communication"] = profile.overlaps_communication;
   if (!profile.intra_node.type.empty()) json["intra_node"] = link_json(profile.intra_node);

@@ -95,7 +95,7 @@ std::vector<RecipeFile> megatron_files(const RecipeHead& head, const RecipeSetti
   const bool one_connection = !is_by_megatron_fsdp(plan) && (plan.mesh.tensor > 1 || plan.mesh.context > 1);
   const std::string command =
       fmt::format("{}torchrun --nnodes {} --nproc-per-node {} pretrain_gpt.py", one_connection ? "CUDA_DEVICE_MAX_CONNECTIONS=1 " : "",
-                  plan.cluster.nodes(), plan.cluster.devices_per_node());
+                  plan.cluster.hosts(), plan.cluster.devices_per_host());
   return {{std::string(kMegatron.file), shell_text(head, settings, command)}};
 }
 

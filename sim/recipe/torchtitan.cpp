@@ -349,7 +349,7 @@ def plan() -> Trainer.Config:
 std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSettings& settings, const ParallelPlan& plan) {
   std::string text =
       comment_lines(head) + fmt::format("#\n#   torchrun --nnodes {} --nproc-per-node {} -m torchtitan.train --module plan --config plan\n",
-                                        plan.cluster.nodes(), plan.cluster.devices_per_node());
+                                        plan.cluster.hosts(), plan.cluster.devices_per_host());
   text += "from dataclasses import replace\nfrom functools import partial\n\nimport torch.nn as nn\n";
   if (const std::string policy = *written_recomputation(plan); policy != "None")
     text += fmt::format("from torchtitan.distributed.activation_checkpoint import {}\n", policy.substr(0, policy.find('.')));

@@ -73,7 +73,6 @@ void tell_unsaid(const Json& row, std::vector<Assumption>& assumed) {
     if (block.is_object() && says_something(block.value(key, Json())))
       assumed.push_back({fmt::format("hardware.{}.{}", links, key), taken});
   };
-  tell_links("intra_node", "domain_gpus", "gpus_per_node: links end at the tray");
   tell_links("inter_node", "oversubscription", "none: every node has all of its rate");
   for (const UnsaidWord& word : kUnsaid) {
     const Json block = block_of(word.block);

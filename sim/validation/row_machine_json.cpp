@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/clock/kernel_setting.h"
+#include "sim/cluster/cluster.h"
 #include "sim/units/json_reader.h"
 #include "sim/validation/parts.h"
 #include "sim/validation/row_blocks.h"
@@ -16,10 +17,18 @@ void read_links(const FieldReader& at, HardwareProfile& profile) {
     inside.bandwidth = inside.bandwidth * (stated * 1e9 / 2 / inside.peak_bandwidth.value());
 }
 
+// Links may join machines: whole ones of them.
+void read_size(std::int32_t per_node, std::int32_t joined, HardwareProfile& profile) {
+  const bool joins = joined > per_node;
+  profile.devices_per_node = joins ? joined / per_node * per_node : per_node;
+  profile.devices_per_host = joins ? per_node : 0;
+}
+
 void read_network(const FieldReader& at, HardwareProfile& profile) {
   if (at.has("inter_node")) {
     const double gbits = at.reader().child("inter_node").number("Gbps_per_node", 0.0, {0, 1e6});
-    if (gbits > 0) profile.inter_node.peak_bandwidth = BytesPerSecond(gbits * 1e9 / 8);
+    const double machines = profile.devices_per_host > 0 ? real(profile.devices_per_node) / profile.devices_per_host : 1;
+    if (gbits > 0) profile.inter_node.peak_bandwidth = BytesPerSecond(gbits * 1e9 / 8 * machines);
   }
   if (profile.inter_node.type.empty())
     profile.inter_node = {.type = "network", .latency = Seconds(1e-6), .bandwidth = BytesPerSecond(1e10)};
@@ -40,9 +49,11 @@ RowMachine read_machine(const FieldReader& at, const RowProfiles& profiles) {
   const Device& device = profiles.part(machine.part);
   machine.profile = device.profile;
   machine.profile.kernels = device.kernels;
-  machine.profile.devices_per_node = static_cast<std::int32_t>(std::min<std::int64_t>(per_node, 1 << 20));
+  const std::int64_t joined = at.has("intra_node") ? at.reader().child("intra_node").integer("domain_gpus", 0, {0, 1e5}) : 0;
+  read_size(static_cast<std::int32_t>(std::min<std::int64_t>(per_node, 1 << 20)), static_cast<std::int32_t>(joined), machine.profile);
   read_links(at, machine.profile);
   read_network(at, machine.profile);
+  deal_out(machine.profile, static_cast<std::int32_t>(std::min<std::int64_t>(machine.gpus, 1 << 30)));
   return machine;
 }
 

@@ -22,6 +22,18 @@ TEST(Cluster, OneDeviceIsOneNode) {
   EXPECT_EQ(cluster.devices_per_node(), 1);
 }
 
+TEST(Cluster, LinksMayJoinMachines) {
+  const Cluster one = load_cluster("gb200-186gb", {72}), four = load_cluster("gb200-186gb", {256});
+  EXPECT_EQ(one.nodes(), 1);
+  EXPECT_EQ(one.hosts(), 18);
+  EXPECT_EQ(four.nodes(), 4);
+  EXPECT_EQ(four.devices_per_node(), 64);
+  EXPECT_EQ(four.hosts(), 64);
+  EXPECT_EQ(four.devices_per_host(), 4);
+  EXPECT_DOUBLE_EQ(four.hardware.inter_node.bandwidth.value(), one.hardware.inter_node.bandwidth.value() * 64 / 72);
+  EXPECT_EQ(load_cluster("gb200-186gb", {76}).devices_per_node(), 40);
+}
+
 TEST(Cluster, AProgramOnAGpuHasAContextBesideItsTensors) {
   Cluster cluster = load_cluster("a100-80gb-sxm", {8});
   EXPECT_EQ(cluster.software.name, "meshwright");
