@@ -28,6 +28,8 @@ struct OwnWord {
 constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", ""},
                                                          {"prefetch", ""},
                                                          {"cuda_graphs", ""},
+                                                         {"token_dispatcher", ""},
+                                                         {"expert_overlap", ""},
                                                          {"gradient_sync", "zero"},
                                                          {"microbatch_group", "schedule"},
                                                          {"recompute_scope", "recompute"}});

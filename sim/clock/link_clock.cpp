@@ -92,10 +92,10 @@ double LinkClock::transfer(double payload, const RankGroup& pair) const {
   return start_ / 2 + payload / (leaves ? std::min(inside, node_rate_ / gpus_per_node_) : inside);
 }
 
-LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack) {
+LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack, double once) {
   if (experts.dispatch != ExpertDispatch::Dropless) return {};
   const bool in_turn = experts.forced_balance && stack.balances_in_turn;
-  return {real(experts.topk), stack.dispatch_share, in_turn ? real(experts.experts) : 0};
+  return {real(experts.topk), once, in_turn ? real(experts.experts) : 0};
 }
 
 }  // namespace sim

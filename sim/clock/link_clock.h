@@ -66,7 +66,7 @@ class LinkClock {
 };
 
 // Tokens on their way to their experts. With a capacity they fill slots, each of which travels.
-LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack);
+LinkClock::Copies token_copies(const ExpertForm& experts, const SoftwareStack& stack, double once);
 
 // Steps of a ring of attention are slower than one kernel over all keys, by what the program loses between them.
 inline double ring_slowdown(const SoftwareStack& stack, double ranks) { return 1 + stack.ring_overhead * (1 - 1 / ranks); }

@@ -126,10 +126,13 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
 
 // Each takes of the device what slows the other by as much.
 void CostModel::State::share_device(TaskCost& cost, const Task& task, Rank rank) const {
-  const double slowdown = prices.overlap_slowdown();
+  if (!prices.shares_device()) return;
   const bool is_beside = task.stream == Stream::Gather || task.stream == Stream::Reduce;
-  if (slowdown > 0 && (is_beside || task.stream == Stream::Compute))
-    use(cost, prices.placement().device(rank), is_beside ? std::min(1.0, slowdown) : 1, 1);
+  const double share = task.stream == Stream::Compute       ? 1
+                       : is_beside                          ? prices.overlap_slowdown()
+                       : task.key.group == MeshAxis::Expert ? prices.exchange_slowdown()
+                                                            : 0;
+  if (share > 0) use(cost, prices.placement().device(rank), std::min(1.0, share), 1);
 }
 
 TaskCost CostModel::State::price(const Task& task, const TaskGraph& graph) {
@@ -152,7 +155,7 @@ const TaskCost& CostModel::cost(const Task& task, const TaskGraph& graph) const 
 
 std::int32_t CostModel::num_links() const {
   const Placement& placement = state_->prices.placement();
-  return placement.num_links() + (state_->prices.overlap_slowdown() > 0 ? state_->plan.cluster.devices : 0);
+  return placement.num_links() + (state_->prices.shares_device() ? state_->plan.cluster.devices : 0);
 }
 
 }  // namespace sim

@@ -40,6 +40,16 @@ SimTime on_the_clock(Seconds time) {
   return to_sim_time(std::min(time, kHalfTheClock));
 }
 
+// Where each node gets a token once; else none.
+double dispatch_share(const ParallelPlan& plan) {
+  const double of_program = plan.cluster.software.dispatch_share;
+  switch (plan.token_dispatcher) {
+    case TokenDispatcher::AllToAll: return 0;
+    case TokenDispatcher::Hierarchical: return of_program > 0 ? of_program : common_behavior().dispatch_share;
+    default: return of_program;
+  }
+}
+
 }  // namespace
 
 TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
@@ -114,12 +124,19 @@ SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
 
 double TaskPrices::overlap_slowdown() const { return modelled_ && plan_.mesh.copies() > 1 ? plan_.cluster.software.overlap_slowdown : 0; }
 
+double TaskPrices::exchange_slowdown() const {
+  if (!modelled_ || !plan_.expert_overlap) return 0;
+  const double all = plan_.cluster.hardware.kernels->multiprocessors;
+  const double kept = dispatch_share(plan_) > 0 ? common_behavior().dispatch_processors : common_behavior().exchange_processors;
+  return kept / std::max(1.0, all - kept);
+}
+
 Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_)}; }
 
 // The fullest rank's tokens.
 TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {
   return {expert_load(*plan_.model.experts, plan_.mesh.expert, common_behavior()).computed,
-          token_copies(*plan_.model.experts, plan_.cluster.software)};
+          token_copies(*plan_.model.experts, plan_.cluster.software, dispatch_share(plan_))};
 }
 
 // Gradients that travel in another type than they are summed in: a pass before, and one after. A copy reads and writes its bytes.

@@ -35,7 +35,9 @@ class TaskPrices {
   const Placement& placement() const { return placement_; }
   // Share of a node's cores that one rank takes; 0: cores are not shared, or the prices hold the contention already.
   double core_share() const;
-  double overlap_slowdown() const;  // of kernels while a collective runs beside them; 0: none
+  double overlap_slowdown() const;   // of kernels while a collective runs beside them; 0: none
+  double exchange_slowdown() const;  // while tokens are exchanged beside them, whose kernels keep some multiprocessors
+  bool shares_device() const { return overlap_slowdown() > 0 || exchange_slowdown() > 0; }
   // Elements that a data rank updates and accumulates of a bucket; that it takes into the norm.
   Elements updated(const Bucket& bucket) const;
 

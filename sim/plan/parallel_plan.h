@@ -39,6 +39,10 @@ inline constexpr std::string_view kLossScaleRuleNames[] = {"pytorch", "deepspeed
 // in 2 C pieces, the i-th with the i-th last, so that a causal mask leaves each rank the same work.
 enum class ContextAlgorithm : std::uint8_t { Ring, AllGather, AllToAll };
 inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gather", "all_to_all"};
+// How tokens reach experts on other nodes. AllToAll: a copy for each expert. Hierarchical: a token crosses to a node once (DeepEP, HybridEP), at the
+// rate that the software profile's program gets there.
+enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical };
+inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical"};
 // Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
 enum class OptimizerKind : std::uint8_t { AdamW, Sgd, Lamb, Lars, RmsProp };
 inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd", "lamb", "lars", "rmsprop"};
@@ -108,6 +112,8 @@ struct ParallelPlan {
   Accumulation accumulation = Accumulation::ReduceLast;
   GradientSync gradient_sync = GradientSync::Scatter;
   CudaGraphs cuda_graphs = CudaGraphs::None;
+  TokenDispatcher token_dispatcher = TokenDispatcher::AsTheProgram;
+  bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
   bool sequence_parallel = false;
   Recompute recompute = Recompute::None;
   RecomputeScope recompute_scope{};

@@ -144,6 +144,20 @@ void check_experts(const ParallelPlan& plan, Rules& rules) {
       "use a tensor degree that divides them");
 }
 
+// A forward and a backward are merged piece by piece: nothing else may come between their layers.
+void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(!plan.expert_overlap || holds, "/expert_overlap", problem, remedy);
+  };
+  needs(plan.mesh.expert > 1, "hides an exchange of tokens, and nobody exchanges any", "use an expert degree above 1, or leave it out");
+  needs(plan.zero_stage < 3, "is not known where units of weights are gathered and freed (stage 3)", "use zero=1");
+  needs(plan.recompute != Recompute::Full && !plan.recompute_scope.modules.has(Module::Moe),
+        "cannot be where experts are recomputed, which exchange again", "recompute other modules, or leave it out");
+  needs(!plan.splits_backward(), "is not known where weight gradients are put off", "use 1f1b or interleaved");
+  rules.must(plan.token_dispatcher == TokenDispatcher::AsTheProgram || plan.mesh.expert > 1, "/token_dispatcher",
+             "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
+}
+
 // Layers of maps: a sample is one token, and ranks share no part of it.
 void check_maps(const ParallelPlan& plan, Rules& rules) {
   if (!plan.model.convolution) return;
@@ -281,6 +295,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_tensor(plan, rules);
   check_context(plan, rules);
   check_experts(plan, rules);
+  check_expert_overlap(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
   check_maps(plan, rules);

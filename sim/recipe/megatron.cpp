@@ -74,6 +74,9 @@ void judge_megatron(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.offload_optimizer && plan.zero_stage != 1, "/offload_optimizer",
                    fmt::format("the optimizer on the host goes with the distributed optimizer, not with stage {}", plan.zero_stage),
                    "plan with --fix zero=1");
+  judgement.refuse(plan.expert_overlap && mesh.pipeline > 1 && plan.chunks == 1, "/expert_overlap",
+                   "tokens are exchanged beside another microbatch in an interleaved pipeline alone",
+                   "plan with --fix schedule=interleaved");
   note_units(plan, judgement);
   note_reshard(plan, judgement);
   const bool several = plan.num_microbatches() > 1;
@@ -203,8 +206,21 @@ void settle_precision(Draft& draft) {
       mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16));
 }
 
+// Not said, tokens are gathered. What the software profile's program does in any case is no word of the plan.
+void settle_dispatcher(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  TokenDispatcher& dispatcher = plan.token_dispatcher;
+  const bool exchanges = plan.model.experts && plan.mesh.expert > 1;
+  if (exchanges && dispatcher == TokenDispatcher::AsTheProgram)
+    draft.lost.push_back(
+        {"moe-token-dispatcher-type", "is not given, and tokens are gathered by all ranks; the plan exchanges them", "mind its time"});
+  const bool once = dispatcher == TokenDispatcher::Hierarchical, is_usual = once == (plan.cluster.software.dispatch_share > 0);
+  dispatcher = !exchanges || is_usual ? TokenDispatcher::AsTheProgram : once ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
+}
+
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
+  settle_dispatcher(draft);
   settle_stages(draft);
   settle_precision(draft);
   if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);

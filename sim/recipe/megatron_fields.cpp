@@ -12,6 +12,11 @@
 namespace sim {
 namespace {
 
+bool reaches_nodes_once(const ParallelPlan& plan) {
+  const bool of_program = plan.token_dispatcher == TokenDispatcher::AsTheProgram && plan.cluster.software.dispatch_share > 0;
+  return plan.model.experts && plan.mesh.expert > 1 && (of_program || plan.token_dispatcher == TokenDispatcher::Hierarchical);
+}
+
 constexpr std::string_view kContextTypes[] = {"p2p", "all_gather", "a2a"};  // in the order of ContextAlgorithm
 constexpr std::string_view kStrategies[] = {"no_shard", "optim", "optim_grads", "optim_grads_params"};
 constexpr std::int64_t kMostBlocks = 10'000;
@@ -273,10 +278,19 @@ constexpr Field kFields[] = {
      of_the_model},
     {"moe-router-force-load-balancing", "",
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, of_the_model},
-    {"moe-token-dispatcher-type", "", [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), "alltoall"); },
-     [](const Value& v, Draft&) {
+    {"moe-token-dispatcher-type", "",
+     [](const ParallelPlan& p) {
+       return written_if(p.model.experts.has_value(), reaches_nodes_once(p) ? "flex" : "alltoall");
+     },
+     [](const Value& v, Draft& d) {
        if (v.text().starts_with("allgather")) v.lost("allgather: tokens are gathered by all ranks; the plan exchanges them", "mind its time");
+       d.plan.token_dispatcher = v.text() == "flex" ? TokenDispatcher::Hierarchical : TokenDispatcher::AllToAll;
      }},
+    {"moe-flex-dispatcher-backend", "moe-enable-deepep",
+     [](const ParallelPlan& p) { return written_if(reaches_nodes_once(p), "deepep"); },
+     [](const Value&, Draft&) {}},  // how a node is reached once; a word of its own only with the dispatcher above
+    {"overlap-moe-expert-parallel-comm", "", [](const ParallelPlan& p) { return written_flag(p.expert_overlap); },
+     [](const Value& v, Draft& d) { d.plan.expert_overlap = v.boolean(); }},
     {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
      count_of_the_model},
     {"position-embedding-type", "",

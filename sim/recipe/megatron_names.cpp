@@ -13,7 +13,7 @@ constexpr LostSetting kLost[] = {
     {"mtp-num-layers mtp-use-repeated-layer", "layers that predict further tokens; the plan has none of their time and memory"},
     {"qk-layernorm qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"window-size window-attn-skip-freq", "attention over a window; the plan's sees all positions"},
-    {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg overlap-moe-expert-parallel-comm moe-shared-expert-overlap "
+    {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap "
      "delay-wgrad-compute "
      "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
      "defer-embedding-wgrad-compute wgrad-deferral-limit "
@@ -32,7 +32,7 @@ constexpr LostSetting kLost[] = {
     {"cross-entropy-loss-fusion cross-entropy-fusion-impl linear-cross-entropy-fusion", "a fused loss; the plan's keeps its logits"},
     {"no-gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory"},
     {"deterministic-mode", "deterministic kernels are slower than the plan's"},
-    {"moe-grouped-gemm moe-permute-fusion moe-router-fusion moe-use-legacy-grouped-gemm moe-enable-deepep moe-flex-dispatcher-backend "
+    {"moe-grouped-gemm moe-permute-fusion moe-router-fusion moe-use-legacy-grouped-gemm "
      "moe-apply-probs-on-input",
      "how experts are computed and reached; a little time"},
     {"moe-layer-recompute", "experts are recomputed; the plan keeps them"},

@@ -69,7 +69,25 @@ class Writer {
   Task transfer(const Visit& visit, Operation operation) const;
   void receive(const Visit& visit);
   void send(const Visit& visit);
+  struct Beside {
+    std::int32_t task = kNobody, chain = kNobody;  // starts with the next piece; ran beside the last one
+  };
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
+  void run(const Visit& visit, Phase phase, const Piece& piece, Beside& beside);
+  void run_again(const Visit& visit);
+  struct Lane {  // of two actions that run together: where it stands
+    std::size_t at = 0, end = 0, piece = 0;
+    std::int32_t chain = kNobody;
+    Beside beside{};
+    bool is_done() const { return at == end; }
+  };
+  bool is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const;
+  void run_stretch(const std::vector<Visit>& visits, Lane& lane);
+  void write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward);
+  const std::vector<Piece>& own_pieces(const Visit& visit) const {
+    const LayerPieces& pieces = pieces_of(visit.layer);
+    return visit.action.kind == ActionKind::Forward ? pieces.forward : pieces.backward;
+  }
   bool runs_again(const Visit& visit) const {
     return !pieces_of(visit.layer).recompute.empty() &&
            (plan_.recompute == Recompute::Selective || plan_.recomputes(visit.layer, visit.action.microbatch));
@@ -263,21 +281,23 @@ void Writer::send(const Visit& visit) {
     emit(transfer(visit, Operation::Send), {chain_});
 }
 
-void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
-  std::int32_t beside = kNobody, beside_chain = kNobody;  // starts with the next piece; ran beside the last one
-  for (const Piece& piece : pieces) {
-    Task task{.key = key(visit, phase, piece.operation), .payload = piece.payload};
-    task.key.sequence = piece.sequence;
-    task.key.group = piece.group;
-    if (piece.group != MeshAxis::None) task.stream = piece.group == MeshAxis::Tensor ? Stream::Tensor : Stream::Exchange;
-    const std::int32_t id = emit(task, {chain_, beside_chain});
-    if (piece.beside_next) {
-      beside = id;
-    } else {
-      chain_ = id;
-      beside_chain = std::exchange(beside, kNobody);
-    }
+void Writer::run(const Visit& visit, Phase phase, const Piece& piece, Beside& beside) {
+  Task task{.key = key(visit, phase, piece.operation), .payload = piece.payload};
+  task.key.sequence = piece.sequence;
+  task.key.group = piece.group;
+  if (piece.group != MeshAxis::None) task.stream = piece.group == MeshAxis::Tensor ? Stream::Tensor : Stream::Exchange;
+  const std::int32_t id = emit(task, {chain_, beside.chain});
+  if (piece.beside_next) {
+    beside.task = id;
+  } else {
+    chain_ = id;
+    beside.chain = std::exchange(beside.task, kNobody);
   }
+}
+
+void Writer::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
+  Beside beside;
+  for (const Piece& piece : pieces) run(visit, phase, piece, beside);
 }
 
 // The last task that its gradients wait for.
@@ -357,6 +377,62 @@ void Writer::reduce_ready(const Visit& visit) {
   }
 }
 
+// Recomputing need not wait for the gradient; a gather that it begins with comes when what was issued before is done.
+void Writer::run_again(const Visit& visit) {
+  const std::vector<Piece>& pieces = pieces_of(visit.layer).recompute;
+  const bool begins_with_gather = pieces.front().group != MeshAxis::None;
+  const std::int32_t gradient = std::exchange(chain_, begins_with_gather ? last_compute_ : kNobody);
+  run(visit, Phase::Recompute, pieces);
+  if (gradient != kNobody && program_.tasks[static_cast<std::size_t>(gradient)].stream != Stream::Compute)
+    program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));  // to the first backward task
+}
+
+// A stretch ends behind an exchange of tokens, or with the action.
+bool ends_stretch(const std::vector<Piece>& pieces, std::size_t at) {
+  const auto exchanges = [](const Piece& piece) { return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor; };
+  return exchanges(pieces[at]) && !pieces[at].beside_next && (at + 1 == pieces.size() || !exchanges(pieces[at + 1]));
+}
+
+bool Writer::is_last_stretch(const std::vector<Visit>& visits, const Lane& lane) const {
+  for (std::size_t at = lane.at, piece = lane.piece; at < lane.end; ++at, piece = 0)
+    for (const std::vector<Piece>& pieces = own_pieces(visits[at]); piece < pieces.size(); ++piece)
+      if (ends_stretch(pieces, piece)) return false;
+  return true;
+}
+
+void Writer::run_stretch(const std::vector<Visit>& visits, Lane& lane) {
+  std::swap(chain_, lane.chain);
+  for (bool goes_on = true; goes_on && !lane.is_done();) {
+    const Visit& visit = visits[lane.at];
+    const bool forward = visit.action.kind == ActionKind::Forward, begins = lane.piece == 0;
+    const std::vector<Piece>& pieces = own_pieces(visit);
+    if (begins && visit.opens) receive(visit);
+    if (begins && !forward && runs_again(visit)) run_again(visit);
+    while (goes_on && lane.piece < pieces.size()) {
+      goes_on = !ends_stretch(pieces, lane.piece);
+      run(visit, forward ? Phase::Forward : Phase::Backward, pieces[lane.piece++], lane.beside);
+    }
+    if (lane.piece < pieces.size()) break;
+    if (visit.closes) send(visit);
+    reduce_ready(visit);
+    ++lane.at;
+    lane.piece = 0;
+    lane.beside = {};
+  }
+  std::swap(chain_, lane.chain);
+}
+
+// While one exchanges tokens the other computes (Megatron-Core's combined 1F1B; DualPipe, DeepSeek-V3). The forward ends last.
+//
+//   compute    B head | F attention |  B experts  | F experts | B attention | ...
+//   exchange          | B combine   |  F dispatch | B dispatch| F combine   |
+void Writer::write_pair(const std::vector<Visit>& visits, Lane backward, Lane forward) {
+  while (!backward.is_done() || !forward.is_done()) {
+    if (!backward.is_done()) run_stretch(visits, backward);
+    if (backward.is_done() || !is_last_stretch(visits, forward)) run_stretch(visits, forward);
+  }
+}
+
 void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   const Visit& visit = visits[at];
   if (visit.opens) receive(visit);
@@ -372,14 +448,7 @@ void Writer::write_visit(const std::vector<Visit>& visits, std::size_t at) {
   else if (visit.action.kind == ActionKind::Weight)
     run(visit, Phase::Weight, pieces.weight);
   else {
-    if (runs_again(visit)) {
-      // Recomputing need not wait for the gradient; a gather that it begins with comes when what was issued before is done.
-      const bool begins_with_gather = pieces.recompute.front().group != MeshAxis::None;
-      const std::int32_t gradient = std::exchange(chain_, begins_with_gather ? last_compute_ : kNobody);
-      run(visit, Phase::Recompute, pieces.recompute);
-      if (gradient != kNobody && program_.tasks[static_cast<std::size_t>(gradient)].stream != Stream::Compute)
-        program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));  // to the first backward task
-    }
+    if (runs_again(visit)) run_again(visit);
     run(visit, Phase::Backward, pieces.backward);
   }
   for (const std::int32_t bucket : visit.gathered)
@@ -474,7 +543,20 @@ StageProgram Writer::write() && {
   const std::vector<Visit> all = visits();
   program_.tasks.reserve(all.size() * (pieces_of(LayerIndex(1)).backward.size() + pieces_of(LayerIndex(1)).recompute.size() + 2));
   program_.edges.reserve(program_.tasks.capacity() / 2);
-  for (std::size_t at = 0; at < all.size(); ++at) write_visit(all, at);
+  const auto end_of_action = [&](std::size_t at) {
+    while (!all[at].closes) ++at;
+    return at + 1;
+  };
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = end_of_action(at);
+    const bool is_pair = plan_.expert_overlap && all[at].action.kind == ActionKind::Backward && all[at].layer.exists() &&
+                         end < all.size() && all[end].action.kind == ActionKind::Forward && all[end].layer.exists();
+    if (is_pair)
+      write_pair(all, {.at = at, .end = end}, {.at = end, .end = end_of_action(end)});
+    else
+      for (std::size_t each = at; each < end; ++each) write_visit(all, each);
+    at = is_pair ? end_of_action(end) : end;
+  }
   finish_gradients();
   step();
   return std::move(program_);

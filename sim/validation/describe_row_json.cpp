@@ -17,6 +17,8 @@ constexpr Precision kProducts[] = {Precision::Fp32, Precision::Tf32, Precision::
                                    Precision::Bf16, Precision::Bf16, Precision::Fp16};
 constexpr std::size_t kTf32 = 1, kBf16 = 3, kFp8 = 4, kFp4 = 5;
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
+constexpr std::string_view kDispatcherWords[] = {"alltoall", "allgather", "hybridep", "deepep", "flex"};
+constexpr std::size_t kFirstHierarchical = 2;
 constexpr std::string_view kOptimizerWords[] = {"adam", "sgd_momentum", "lamb", "lars", "rmsprop_ema"};  // as OptimizerKind
 constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
 constexpr std::string_view kCuts[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
@@ -48,10 +50,7 @@ constexpr UnsaidWord kUnsaid[] = {
     {"workload", "mtp_layers", "0: no layers that predict further tokens"},
     {"plan", "memory_format", "as convolutions of the part want it"},
     {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
-    {"plan", "recompute_modules", "attention's core alone"},
     {"plan", "recompute_method", "every block by itself"},
-    {"plan", "dispatcher", "an exchange among all ranks of the group"},
-    {"plan", "ep_overlap", "false: tokens are exchanged before experts compute"},
     {"plan", "delay_wgrad", "false: weight gradients follow input gradients"},
     {"plan", "cuda_graph_scope", "all of a block"},
     {"plan", "offload_activations", "false"},
@@ -100,6 +99,7 @@ class RowReader {
   void read_kernels(const FieldReader& at, const JsonReader& workload);
   void read_overlap(const FieldReader& at);
   void read_recompute(const FieldReader& at);
+  void read_modules(const JsonReader& at);
   double gradient_bytes(const FieldReader& at, const std::string& key, double fallback) const;
   StageCut cut() const;
   void settle();
@@ -219,6 +219,12 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   if (at.has("gradient_accumulation_fusion")) stack.fused_accumulation = at.reader().boolean("gradient_accumulation_fusion", false);
   if (workload.has("dropout")) stack.dropout = workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0;
   plan_.cuda_graphs = static_cast<CudaGraphs>(at.choice("cuda_graphs", kCudaGraphsNames, 0));
+  const std::size_t dispatcher = at.reader().choice("dispatcher", kDispatcherWords, 0);
+  if (at.has("dispatcher") && layout_.expert > 1)
+    plan_.token_dispatcher = dispatcher < kFirstHierarchical ? TokenDispatcher::AllToAll : TokenDispatcher::Hierarchical;
+  if (kDispatcherWords[dispatcher] == "allgather")
+    described_.assumed.push_back({"plan.dispatcher", "alltoall: tokens go where their experts are"});
+  plan_.expert_overlap = at.reader().boolean("ep_overlap", false) && layout_.expert > 1;
   plan_.microbatch_group = static_cast<std::int32_t>(at.reader().integer("microbatch_group", 0, {0, kMostMicrobatches}));
   plan_.workload.optimizer = static_cast<OptimizerKind>(at.choice("optimizer", kOptimizerWords, 0));
   const std::size_t place = at.choice("offload", kPlaces, 0);
@@ -237,6 +243,18 @@ void RowReader::read_overlap(const FieldReader& at) {
   stack.overlap_pipeline = overlap.flag("p2p", stack.overlap_pipeline);
 }
 
+// Megatron's names.
+void RowReader::read_modules(const JsonReader& at) {
+  std::string text;
+  for (const Json& name : at.json().at("recompute_modules"))
+    text += (text.empty() ? "modules " : ",") + (name.is_string() ? name.get<std::string>() : "?");
+  std::vector<Violation> found;
+  const RecomputeScope scope = parse_recompute_scope(text, found);
+  for (const Violation& violation : found) at.violate("recompute_modules", violation.problem, violation.remedy);
+  described_.recompute_parts_open = false;
+  set_recomputation(plan_, {Recompute::Selective, scope});
+}
+
 // Selective without a detail: of attention's core; of every second block where weights are sharded.
 void RowReader::read_recompute(const FieldReader& at) {
   plan_.recompute = static_cast<Recompute>(at.reader().choice("recompute", kRecomputes, 0));
@@ -246,7 +264,9 @@ void RowReader::read_recompute(const FieldReader& at) {
   described_.recompute_open = !at.has("recompute");
   described_.recompute_parts_open = plan_.recompute == Recompute::Selective && !at.has("recompute_detail");
   if (plan_.recompute == Recompute::None) return;
-  if (at.has("recompute_detail"))
+  if (at.has("recompute_modules") && plan_.recompute == Recompute::Selective)
+    read_modules(at.reader());
+  else if (at.has("recompute_detail"))
     set_recomputation(plan_, kDetails[detail].what);
   else if (described_.recompute_parts_open && layout_.zero_stage == 3)
     set_recomputation(plan_, kEverySecondBlock);

@@ -21,6 +21,7 @@ class LaunchScript : public testing::Test {
     plan_.mesh = {.data = 16, .pipeline = 1, .tensor = 1};
     plan_.cluster.hardware.kind = sim::DeviceKind::Gpu;
     plan_.cluster.hardware.devices_per_node = 8;
+    plan_.cluster.devices = 16;
   }
   void TearDown() override {
     if (!existed_) std::filesystem::remove(worker_path());

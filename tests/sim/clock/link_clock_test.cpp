@@ -67,14 +67,13 @@ TEST(LinkClock, CopiesForOneRankCrossItsLinksOnce) {
 
 TEST(LinkClock, SlotsTravelEach) {
   SoftwareStack stack = plain_stack();
-  stack.dispatch_share = 0.9;
   ExpertForm form{.experts = 64, .topk = 4, .forced_balance = true};
-  EXPECT_EQ(token_copies(form, stack).each, 4);
-  EXPECT_EQ(token_copies(form, stack).in_turn, 0);
+  EXPECT_EQ(token_copies(form, stack, 0.9).each, 4);
+  EXPECT_EQ(token_copies(form, stack, 0.9).in_turn, 0);
   stack.balances_in_turn = true;
-  EXPECT_EQ(token_copies(form, stack).in_turn, 64);
+  EXPECT_EQ(token_copies(form, stack, 0.9).in_turn, 64);
   form.dispatch = ExpertDispatch::Padded;
-  EXPECT_EQ(token_copies(form, stack).once, 0);
+  EXPECT_EQ(token_copies(form, stack, 0.9).once, 0);
 }
 
 TEST(LinkClock, OversubscriptionHalvesTheNetwork) {
