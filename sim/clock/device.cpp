@@ -22,6 +22,7 @@ FlopsPerSecond Device::matrix_peak(NumberFormat format) const {
 }
 
 double Device::matrix_share(NumberFormat format) const {
+  if (format == NumberFormat::Fp4 && kernels.fp4_share > 0) return kernels.fp4_share;
   if (is_scaled(format)) return kernels.fp8_share;
   return format == NumberFormat::Fp32 ? kernels.single_share : kernels.matrix_share;
 }
