@@ -49,6 +49,10 @@ double KernelClock::element() const { return setting_.format == NumberFormat::Fp
 
 double KernelClock::stream_rate() const { return device_.profile.memory_bandwidth.value() * device_.profile.memory_efficiency; }
 
+double KernelClock::product_rate() const {
+  return device_.matrix_peak(NumberFormat::Bf16).value() * device_.matrix_share(NumberFormat::Bf16) * stack_.matrix_share;
+}
+
 double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) const {
   const KernelTraits& traits = device_.kernels;
   const double share = device_.matrix_share(format) * stack_.matrix_share;

@@ -61,6 +61,7 @@ class KernelClock {
   const Behavior& behavior() const { return device_.behavior; }
   double element() const;  // bytes of an activation
   double stream_rate() const;
+  double product_rate() const;  // flops a second of a large product in 16 bit
 
  private:
   Work product(const MatrixShape& shape, NumberFormat format) const;

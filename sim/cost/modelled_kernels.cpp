@@ -191,7 +191,7 @@ Seconds ModelledKernels::flat(Operation operation, Elements elements) const {
   switch (operation) {
     case Operation::NormPart: return time(clock_.bytes(count * gradient)) + plan_.cluster.software.step_overhead + broadcasts();
     case Operation::Accumulate: return time(operators_.accumulation(count));
-    default: return time(clock_.bytes(count * (optimizer_bytes() - gradient)));
+    default: return time(clock_.bytes(count * (optimizer_bytes() - gradient))) + Seconds(elements.orthogonalized / clock_.product_rate());
   }
 }
 

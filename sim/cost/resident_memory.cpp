@@ -63,6 +63,7 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
     }
     elements.all += bucket.elements;
     elements.owned += bucket.shard_elements;
+    elements.stepped_matrices += stepped_matrix_elements(bucket, plan);
     if (sums_apart && is_reduced(bucket, plan) && !bucket.tied)  // a tied weight is reduced once, at the end
       elements.summed_apart += sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
   }
@@ -71,19 +72,25 @@ StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>
 
 StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   StageElements elements;
-  std::int64_t of_experts = 0;
+  std::int64_t of_experts = 0, matrices = 0, matrices_of_experts = 0;
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const LayerRange range = plan.layers(stage, chunk);
     for (LayerIndex layer = range.begin; layer < range.end; ++layer)
       for (const Parameter& parameter : model.layer(layer).parameters)
         if (parameter.frozen)
           elements.frozen += frozen_bytes(parameter, plan, layer);
-        else
-          (parameter.expert ? of_experts : elements.all) += local_elements(parameter, plan.mesh);
+        else {
+          const BucketSlot slot = slot_of(plan, parameter, layer, 0);
+          (parameter.expert ? of_experts : elements.all) += slot.elements;
+          if (slot.is_matrix_of_block) (parameter.expert ? matrices_of_experts : matrices) += slot.elements;
+        }
   }
   if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1 && !plan.model.adapters)
     elements.all += model.layers.front().parameters.front().elements(plan.mesh.tensor);
   elements.owned = elements.all / plan.mesh.shards() + of_experts / plan.mesh.expert_copies();
+  elements.stepped_matrices = sharding_strategy(plan).shards_optimizer
+                                  ? matrices / plan.mesh.shards() + matrices_of_experts / plan.mesh.expert_copies()
+                                  : matrices + matrices_of_experts;
   elements.all += of_experts;
   return elements;
 }
@@ -102,6 +109,8 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   if (plan.offload_optimizer) return memory;
   const Bytes state = optimizer_bytes_per_element(plan.workload) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
   of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
+  if (plan.workload.optimizer == OptimizerKind::Muon)
+    of(memory, MemoryCategory::OptimizerState) -= plan.bytes(Numbers::Moments) * elements.stepped_matrices;
   if (strategy.shards_optimizer)
     of(memory, MemoryCategory::OptimizerState) += whole_bytes(habits.owner_gradient_bytes * static_cast<double>(elements.owned));
   return memory;

@@ -28,7 +28,8 @@ Bytes optimizer_bytes_per_element(const Workload& workload);
 // reduction, in a place of their own beside the gradient that is being made.
 struct StageElements {
   std::int64_t all = 0, owned = 0, summed_apart = 0;
-  Bytes frozen{};  // beside them, what a rank keeps of weights that are not trained
+  std::int64_t stepped_matrices = 0;  // of blocks, whose states the rank has
+  Bytes frozen{};                     // beside them, what a rank keeps of weights that are not trained
 };
 StageElements stage_elements(const ParallelPlan& plan, const std::vector<Bucket>& buckets);
 // Without the padding of buckets: never more than the above. Makes no buckets.

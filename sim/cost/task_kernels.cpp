@@ -269,7 +269,9 @@ TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements
     case Operation::NormPart: call.kernel = Kernel::SquaredNorm; break;
     default: call.kernel = is_adam ? Kernel::AdamW : Kernel::Sgd; break;
   }
-  return {{call}, CallKind::Plain};
+  if (elements.orthogonalized == 0) return {{call}, CallKind::Plain};
+  const std::int64_t side = std::llround(std::cbrt(elements.orthogonalized / 2));  // of one product that takes as many flops
+  return {{call, {Kernel::LinearForward, {side, side, side}}}, CallKind::Plain};
 }
 
 }  // namespace sim

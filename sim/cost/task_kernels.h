@@ -28,6 +28,7 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
 // Tasks on flat buffers: Accumulate, NormPart, Update.
 struct Elements {
   std::int64_t value = 0;
+  double orthogonalized = 0;  // flops of the Newton-Schulz steps of Muon, on the rank's share of whole matrices
 };
 TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements elements);
 

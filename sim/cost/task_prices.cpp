@@ -131,7 +131,22 @@ double TaskPrices::exchange_slowdown() const {
   return kept / std::max(1.0, all - kept);
 }
 
-Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_)}; }
+// Five steps (Jordan et al. 2024), each X X^T, its square and their product with X: 2 m^2 (2 n + m) flops of an m x n matrix, m <= n.
+double TaskPrices::orthogonalized(const Bucket& bucket) const {
+  if (plan_.workload.optimizer != OptimizerKind::Muon) return 0;
+  double flops = 0;
+  for (const BucketSlot& slot : bucket.slots) {
+    if (!slot.is_matrix_of_block) continue;
+    const Parameter& parameter = model_.layer(slot.layer).parameters[static_cast<std::size_t>(slot.parameter)];
+    const double matrices = parameter.expert ? real(plan_.model.experts->experts) / plan_.mesh.expert : 1;
+    const double columns = real(parameter.columns) / (parameter.split == TensorSplit::Columns ? plan_.mesh.tensor : 1);
+    const double rows = real(slot.elements) / matrices / columns, m = std::min(rows, columns), n = std::max(rows, columns);
+    flops += matrices * 5 * 2 * m * m * (2 * n + m);
+  }
+  return flops / (sharding_strategy(plan_).shards_optimizer ? bucket.shards : 1);
+}
+
+Elements TaskPrices::updated(const Bucket& bucket) const { return {stepped_elements(bucket, plan_), orthogonalized(bucket)}; }
 
 // The fullest rank's tokens.
 TaskPrices::ExpertExchange TaskPrices::expert_exchange() const {

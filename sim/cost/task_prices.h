@@ -40,6 +40,7 @@ class TaskPrices {
   bool shares_device() const { return overlap_slowdown() > 0 || exchange_slowdown() > 0; }
   // Elements that a data rank updates and accumulates of a bucket; that it takes into the norm.
   Elements updated(const Bucket& bucket) const;
+  double orthogonalized(const Bucket& bucket) const;
 
  private:
   struct ExpertExchange {

@@ -44,9 +44,10 @@ inline constexpr std::string_view kContextAlgorithmNames[] = {"ring", "all_gathe
 enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical };
 inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical"};
 // Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
-enum class OptimizerKind : std::uint8_t { AdamW, Sgd, Lamb, Lars, RmsProp };
-inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd", "lamb", "lars", "rmsprop"};
-constexpr std::int64_t moments_of(OptimizerKind optimizer) {  // numbers that it keeps of each parameter
+// Muon (Jordan et al. 2024) makes the momentum of a block's matrix orthogonal; ends, norms and biases are AdamW's. Stage 1 deals whole matrices out.
+enum class OptimizerKind : std::uint8_t { AdamW, Sgd, Lamb, Lars, RmsProp, Muon };
+inline constexpr std::string_view kOptimizerNames[] = {"adamw", "sgd", "lamb", "lars", "rmsprop", "muon"};
+constexpr std::int64_t moments_of(OptimizerKind optimizer) {  // numbers that it keeps of each parameter; of a block's matrix Muon one less
   return optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::Lars ? 1 : 2;
 }
 

@@ -158,6 +158,15 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
              "says how tokens are exchanged, and nobody exchanges any", "use an expert degree above 1, or leave it out");
 }
 
+void check_muon(const ParallelPlan& plan, Rules& rules) {
+  if (plan.workload.optimizer != OptimizerKind::Muon) return;
+  rules.must(plan.zero_stage <= 1, "/workload/optimizer",
+             fmt::format("muon steps whole matrices, and stage {} gives each rank a piece of them", plan.zero_stage), "use zero=1");
+  rules.must(!plan.offload_optimizer, "/workload/optimizer", "muon multiplies matrices, which the host is too slow for",
+             "leave offload_optimizer out");
+  rules.must(!plan.model.convolution, "/workload/optimizer", "muon is of matrices, and kernels of convolutions are none", "use sgd");
+}
+
 // Layers of maps: a sample is one token, and ranks share no part of it.
 void check_maps(const ParallelPlan& plan, Rules& rules) {
   if (!plan.model.convolution) return;
@@ -296,6 +305,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_context(plan, rules);
   check_experts(plan, rules);
   check_expert_overlap(plan, rules);
+  check_muon(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);
   check_maps(plan, rules);

@@ -163,9 +163,14 @@ void read_old_recompute(const Value& v, Draft& d) {
   if (v.boolean()) d.plan.recompute = Recompute::Full;
 }
 void read_optimizer(const Value& v, Draft& d) {
-  d.plan.workload.optimizer = v.text() == "sgd" ? OptimizerKind::Sgd : OptimizerKind::AdamW;
-  if (v.text() != "sgd" && v.text() != "adam" && v.text() != "adamw")
-    v.lost(fmt::format("is {}: a plan knows AdamW and SGD, and takes AdamW", v.text()), "mind its state's memory and its time");
+  const bool is_muon = v.text() == "muon" || v.text() == "dist_muon";
+  d.plan.workload.optimizer = v.text() == "sgd" ? OptimizerKind::Sgd : is_muon ? OptimizerKind::Muon : OptimizerKind::AdamW;
+  if (v.text() == "dist_muon") {  // gradients are summed whole, and each rank steps its matrices
+    d.plan.zero_stage = std::max(d.plan.zero_stage, 1);
+    d.plan.gradient_sync = GradientSync::AllReduce;
+  }
+  if (v.text() != "sgd" && v.text() != "adam" && v.text() != "adamw" && !is_muon)
+    v.lost(fmt::format("is {}: a plan takes AdamW", v.text()), "mind its state's memory and its time");
 }
 void read_precision(const Value& v, Draft& d) {  // NeMo's one word
   std::string text = v.text();

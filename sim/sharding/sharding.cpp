@@ -93,6 +93,12 @@ std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_optimizer ? bucket.shard_elements : bucket.elements;
 }
 
+std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& plan) {
+  std::int64_t all = 0;
+  for (const BucketSlot& slot : bucket.slots) all += slot.is_matrix_of_block ? slot.elements : 0;
+  return all / (sharding_strategy(plan).shards_optimizer ? bucket.shards : 1);
+}
+
 std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
   std::vector<Parameter> parameters = model.layer(layer).parameters;
   if (layer == model.head() && plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1)

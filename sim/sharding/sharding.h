@@ -52,7 +52,9 @@ struct Bucket {
 };
 
 std::int64_t stepped_elements(const Bucket& bucket, const ParallelPlan& plan);  // that one rank's optimizer updates
-bool scatters_gradients(const ParallelPlan& plan);                              // over the ranks that share optimizer states
+// Of the block's matrices among them, whose momentum Muon makes orthogonal.
+std::int64_t stepped_matrix_elements(const Bucket& bucket, const ParallelPlan& plan);
+bool scatters_gradients(const ParallelPlan& plan);  // over the ranks that share optimizer states
 // Its gradients meet those of other ranks: of those that share it, then of the replicas, which an expert's owner may have alone.
 inline bool is_reduced(const Bucket& bucket, const ParallelPlan& plan) { return bucket.shards > 1 || plan.mesh.replicas > 1; }
 inline MeshAxis axis_of(const Bucket& bucket) { return bucket.expert ? MeshAxis::ExpertData : MeshAxis::Data; }

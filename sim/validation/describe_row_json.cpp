@@ -19,7 +19,7 @@ constexpr std::size_t kTf32 = 1, kBf16 = 3, kFp8 = 4, kFp4 = 5;
 constexpr std::string_view kGradientFormats[] = {"fp32", "bf16", "fp16"};
 constexpr std::string_view kDispatcherWords[] = {"alltoall", "allgather", "hybridep", "deepep", "flex"};
 constexpr std::size_t kFirstHierarchical = 2;
-constexpr std::string_view kOptimizerWords[] = {"adam", "sgd_momentum", "lamb", "lars", "rmsprop_ema"};  // as OptimizerKind
+constexpr std::string_view kOptimizerWords[] = {"adam", "sgd_momentum", "lamb", "lars", "rmsprop_ema", "muon"};  // as OptimizerKind
 constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
 constexpr std::string_view kCuts[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
 constexpr std::size_t kUniform = 0, kBalance = 3;
@@ -224,7 +224,10 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
     plan_.token_dispatcher = dispatcher < kFirstHierarchical ? TokenDispatcher::AllToAll : TokenDispatcher::Hierarchical;
   if (kDispatcherWords[dispatcher] == "allgather")
     described_.assumed.push_back({"plan.dispatcher", "alltoall: tokens go where their experts are"});
-  plan_.expert_overlap = at.reader().boolean("ep_overlap", false) && layout_.expert > 1;
+  const bool overlaps = at.reader().boolean("ep_overlap", false) && layout_.expert > 1;
+  plan_.expert_overlap = overlaps && layout_.zero_stage < 3;
+  if (overlaps && layout_.zero_stage == 3)
+    described_.assumed.push_back({"plan.ep_overlap", "false: units are gathered and freed one after the other"});
   plan_.microbatch_group = static_cast<std::int32_t>(at.reader().integer("microbatch_group", 0, {0, kMostMicrobatches}));
   plan_.workload.optimizer = static_cast<OptimizerKind>(at.choice("optimizer", kOptimizerWords, 0));
   const std::size_t place = at.choice("offload", kPlaces, 0);

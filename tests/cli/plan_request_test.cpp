@@ -47,7 +47,7 @@ TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
   PlanOptions wrong = plan_options();
   wrong.memory_limit = "80";
   wrong.precision = "fp8";
-  wrong.optimizer = "muon";
+  wrong.optimizer = "lion";
   try {
     search_request(wrong);
     FAIL();

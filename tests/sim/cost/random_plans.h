@@ -111,6 +111,7 @@ class PlanGenerator {
       if (plan.cluster.hardware.kernels && plan.workload.precision.compute() == Precision::Bf16 && one_of({0, 0, 1}) == 1)
         multiply_in_8_bit(plan, coin());
     }
+    if (plan.zero_stage <= 1 && !plan.offload_optimizer && one_of({0, 0, 1}) == 1) plan.workload.optimizer = OptimizerKind::Muon;
     if (plan.schedule == "interleaved" && coin()) plan.microbatch_group = static_cast<std::int32_t>(plan.num_microbatches());
     if (one_of({0, 0, 1}) == 1 && !plan.offload_activations) draw_scope(plan);
     if (mesh.pipeline > 1 && one_of({0, 0, 1}) == 1) leave_ends_alone(plan);

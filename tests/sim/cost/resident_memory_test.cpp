@@ -116,6 +116,24 @@ TEST(ResidentMemory, SgdKeepsOneMoment) {
 }
 
 // One place for the sum of reduced gradients: as large as what the optimizer will read. A tied weight has none.
+// Of the matrices of blocks one moment, of the rest AdamW's two.
+TEST(ResidentMemory, MuonKeepsTheMomentumOfMatricesAlone) {
+  ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 1, .tensor = 1});
+  plan.workload.precision = Precision::Bf16;
+  const ModelGraph model = make_model_graph(plan);
+  const auto states = [&](OptimizerKind optimizer, std::int32_t zero) {
+    plan.workload.optimizer = optimizer;
+    plan.zero_stage = zero;
+    return resident_memory(plan,
+                           unpadded_stage_elements(model, plan, StageIndex(0)))[static_cast<std::size_t>(MemoryCategory::OptimizerState)];
+  };
+  std::int64_t matrices = 0;
+  for (LayerIndex layer{1}; layer < model.head(); ++layer)
+    for (const Parameter& parameter : model.layer(layer).parameters) matrices += parameter.columns > 1 ? parameter.elements() : 0;
+  EXPECT_EQ(states(OptimizerKind::AdamW, 0) - states(OptimizerKind::Muon, 0), Bytes(4 * matrices));
+  EXPECT_EQ(states(OptimizerKind::AdamW, 1) - states(OptimizerKind::Muon, 1), Bytes(4 * matrices / kRanks));
+}
+
 TEST(ResidentMemory, SummingReducedGradientsNeedsAPlace) {
   ParallelPlan plan = testing::tiny_plan({.data = kRanks, .pipeline = 2, .tensor = 1});
   plan.workload.global_batch = 64;

@@ -40,6 +40,25 @@ TEST(TaskPrices, GradientsThatTravelInAnotherTypeAreCast) {
   EXPECT_LT(time(summed.with(Numbers::Wire, Precision::Bf16)), time(summed));
 }
 
+// Whole matrices are dealt out: four ranks take a fourth of the time, and the products are what Muon costs more.
+TEST(TaskPrices, MuonMultipliesMatrices) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.model = testing::tiny_llama();
+  plan.model.hidden = plan.model.heads * plan.model.head_dim;
+  const auto flops = [&](OptimizerKind optimizer, std::int32_t zero) {
+    plan.workload.optimizer = optimizer;
+    plan.zero_stage = zero;
+    const ModelGraph model = make_model_graph(plan);
+    double all = 0;
+    for (const Bucket& bucket : make_buckets(model, plan, StageIndex(0))) all += TaskPrices(model, plan).updated(bucket).orthogonalized;
+    return all;
+  };
+  EXPECT_EQ(flops(OptimizerKind::AdamW, 0), 0);
+  EXPECT_GT(flops(OptimizerKind::Muon, 0), 0);
+  EXPECT_NEAR(flops(OptimizerKind::Muon, 1) / flops(OptimizerKind::Muon, 0), 0.25, 1e-6);
+}
+
 TEST(TaskPrices, CorrectionsMultiplyTheirKind) {
   ParallelPlan plan = testing::tiny_plan();
   const SimTime before = block_time(plan);

@@ -92,6 +92,31 @@ TEST(Violations, ExpertsAreDealtOutEvenly) {
   EXPECT_THAT(violations(plan), broken("/mesh/expert", "2 data and context ranks of a replica are not divisible by expert degree 4"));
 }
 
+TEST(Violations, TokensAreExchangedBesideAnotherMicrobatch) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.expert_overlap = true;
+  plan.token_dispatcher = TokenDispatcher::Hierarchical;
+  EXPECT_THAT(violations(plan), broken("/expert_overlap", "nobody exchanges any"));
+  EXPECT_THAT(violations(plan), broken("/token_dispatcher", "nobody exchanges any"));
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  plan.mesh.expert = 4;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.recompute = Recompute::Full;
+  EXPECT_THAT(violations(plan), broken("/expert_overlap", "experts are recomputed"));
+  plan.recompute = Recompute::None;
+  plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), broken("/expert_overlap", "stage 3"));
+}
+
+TEST(Violations, MuonStepsWholeMatrices) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.workload.optimizer = OptimizerKind::Muon;
+  plan.zero_stage = 1;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.zero_stage = 2;
+  EXPECT_THAT(violations(plan), broken("/workload/optimizer", "stage 2 gives each rank a piece"));
+}
+
 TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 4, .expert_tensor = 1});
   EXPECT_THAT(violations(plan), broken("/mesh/expert_tensor", "without experts"));

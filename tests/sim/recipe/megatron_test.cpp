@@ -75,11 +75,11 @@ TEST(Megatron, WhatCannotBeIsRefused) {
 TEST(Megatron, WhatAPlanHasNoWordForComesFirst) {
   const ImportedPlan plan = testing::imported(
       std::string(
-          "--tensor-model-parallel-size 1 --bf16 --fp8-format hybrid --mtp-num-layers 1 --optimizer muon --recompute-granularity selective "
+          "--tensor-model-parallel-size 1 --bf16 --fp8-format hybrid --mtp-num-layers 1 --optimizer lion --recompute-granularity selective "
           "--recompute-modules moe_act layernorm --shiny-new-fp8-kernel") +
           kSmall,
       llama_on(8));
-  EXPECT_THAT(testing::text_of(plan.lost), AllOf(HasSubstr("mtp-num-layers"), HasSubstr("is muon")));
+  EXPECT_THAT(testing::text_of(plan.lost), AllOf(HasSubstr("mtp-num-layers"), HasSubstr("is lion")));
   EXPECT_EQ(to_text(plan.plan.recompute_scope), "modules moe_act,layernorm");
   EXPECT_THAT(testing::text_of(plan.unknown), HasSubstr("shiny-new-fp8-kernel: 'true' is not known; it might change the precision"));
 }
@@ -196,6 +196,34 @@ TEST(Megatron, ExpertsAndShards) {
   plan.zero_stage = 3;
   EXPECT_THAT(testing::main_text(kMegatron, plan), AllOf(HasSubstr("--moe-layer-freq '([0]*1+[1]*3)'"), HasSubstr("optim_grads_params"),
                                                          Not(HasSubstr("CUDA_DEVICE_MAX_CONNECTIONS"))));
+}
+
+// What the profile's program does anyway is no word of the plan; without the argument tokens are gathered there.
+TEST(Megatron, TokensAreExchangedAsItsArgumentsSay) {
+  ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1, .tensor = 1, .expert = 4});
+  plan.model = testing::tiny_llama();
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 160};
+  plan.cluster.software = load_software("megatron-core-2025");
+  EXPECT_THAT(testing::main_text(kMegatron, plan),
+              AllOf(HasSubstr("--moe-token-dispatcher-type flex"), HasSubstr("--moe-flex-dispatcher-backend deepep")));
+  plan.token_dispatcher = TokenDispatcher::AllToAll;
+  plan.expert_overlap = true;
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text, AllOf(HasSubstr("--moe-token-dispatcher-type alltoall"), HasSubstr("--overlap-moe-expert-parallel-comm"),
+                          Not(HasSubstr("flex"))));
+  const ImportedPlan back = testing::imported(text, {.model = {}, .cluster = plan.cluster});
+  EXPECT_EQ(back.plan.token_dispatcher, TokenDispatcher::AllToAll);
+  EXPECT_TRUE(back.plan.expert_overlap);
+}
+
+TEST(Megatron, MuonIsRead) {
+  const auto read = [](const std::string& optimizer) {
+    return testing::imported("--tensor-model-parallel-size 1 --bf16 --optimizer " + optimizer + kSmall, llama_on(8));
+  };
+  EXPECT_EQ(read("muon").plan.workload.optimizer, OptimizerKind::Muon);
+  const ImportedPlan dealt = read("dist_muon");
+  EXPECT_EQ(dealt.plan.zero_stage, 1);
+  EXPECT_EQ(dealt.plan.gradient_sync, GradientSync::AllReduce);
 }
 
 }  // namespace

@@ -45,5 +45,26 @@ TEST(StageProgram, ActivationsLeaveBeforeGradientsAreReduced) {
   EXPECT_LT(last_send, last_reduction);
 }
 
+// A forward that runs beside a backward computes while that one exchanges, and the other way round.
+TEST(StageProgram, TokensAreExchangedBesideAnotherMicrobatch) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1, .expert = 2});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  plan.workload.global_batch = 4;
+  plan.microbatch_size = 1;
+  plan.expert_overlap = true;
+  std::vector<std::string> order;  // of the pair B0 F1, a word a task; runs of the same word once
+  for (const Task& task : program_of(plan, StageIndex(0)).tasks) {
+    const bool is_backward = task.key.phase == Phase::Backward && task.key.microbatch == MicrobatchIndex(0);
+    const bool is_forward = task.key.phase == Phase::Forward && task.key.microbatch == MicrobatchIndex(1);
+    if (!is_backward && !is_forward) continue;
+    const std::string word = std::string(is_backward ? "B" : "F") + (task.stream == Stream::Exchange ? " exchanges" : "");
+    if (order.empty() || order.back() != word) order.push_back(word);
+  }
+  ASSERT_GE(order.size(), 9u);
+  EXPECT_THAT(std::vector(order.begin(), order.begin() + 9),
+              ::testing::ElementsAre("B", "B exchanges", "F", "F exchanges", "B", "B exchanges", "F", "F exchanges", "B"));
+  EXPECT_EQ(order.back(), "F") << "the forward ends last: what is sent on waits for both";
+}
+
 }  // namespace
 }  // namespace sim

@@ -96,13 +96,23 @@ TEST(DescribeRow, Fp8IsThePlansPrecision) {
   EXPECT_THAT([&] { describe(older); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("has no fp8 rate")));
 }
 
+TEST(DescribeRow, NamedModulesAreRecomputed) {
+  const auto scope = [](const Json& modules) {
+    return to_text(
+        describe(patched(valid_row(), {{"plan", {{"recompute", "selective"}, {"recompute_modules", modules}, {"zero_stage", 1}}}}))
+            .plan.recompute_scope);
+  };
+  EXPECT_EQ(scope({"mlp", "layernorm"}), "modules mlp,layernorm");
+  EXPECT_THROW(scope({"mlps"}), InputError);
+}
+
 TEST(DescribeRow, WhatNoPlanSaysIsTold) {
   Json row = valid_row();
-  EXPECT_THAT(describe(row).assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.dispatcher"))));
-  row["plan"].update({{"dispatcher", "hybridep"}, {"ep_overlap", true}, {"delay_wgrad", false}});
+  EXPECT_THAT(describe(row).assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.allocator"))));
+  row["plan"].update({{"allocator", "expandable_segments"}, {"deterministic", true}, {"delay_wgrad", false}});
   const std::vector<Assumption> assumed = describe(row).assumed;
-  EXPECT_THAT(assumed, testing::Contains(testing::Field(&Assumption::field, "plan.dispatcher")));
-  EXPECT_THAT(assumed, testing::Contains(testing::Field(&Assumption::field, "plan.ep_overlap")));
+  EXPECT_THAT(assumed, testing::Contains(testing::Field(&Assumption::field, "plan.allocator")));
+  EXPECT_THAT(assumed, testing::Contains(testing::Field(&Assumption::field, "plan.deterministic")));
   EXPECT_THAT(assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.delay_wgrad"))));
 }
 

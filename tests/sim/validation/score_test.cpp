@@ -87,8 +87,9 @@ TEST(Score, MemoryByCounterAndRank) {
   const Score result = score(predict_file("profiles/published/rows2.json"));
   std::map<std::string, MemoryScore> sources;
   for (const MemoryScore& one : result.memory) sources[one.source] = one;
-  EXPECT_EQ(sources["megatron-ci"].rows, 129);
-  EXPECT_LE(sources["megatron-ci"].mape, 0.055);
+  EXPECT_EQ(result.errors, 0);
+  EXPECT_EQ(sources["megatron-ci"].rows, 132);
+  EXPECT_LE(sources["megatron-ci"].mape, 0.065) << "two rows keep activations on the host, which no plan says";
   EXPECT_EQ(sources["ultrascale"].rows, 522);
   EXPECT_LE(sources["ultrascale"].mape, 0.12);
   EXPECT_LE(sources["fms-acceleration"].mape, 0.22) << "pure bf16 without masters, and adapters";
