@@ -23,7 +23,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, sim::Rank rank, c10::Devic
 }
 
 // Of experts: shared by the ranks that hold the same ones.
-BucketPlan expert_bucket_plan(BucketPlan plan, const sim::DeviceMesh& mesh, sim::Rank rank) {
+BucketPlan expert_bucket_plan(BucketPlan plan, const sim::DeviceMesh& mesh) {
   plan.data_rank = plan.data_rank / mesh.expert;
   if (mesh.expert_copies() == 1) plan.shards_weights = plan.shards_gradients = plan.shards_optimizer = false;
   plan.sums_microbatches = plan.sums_microbatches && mesh.expert_copies() * mesh.replicas > 1;
@@ -42,7 +42,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, rank, device);
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
-    BucketPlan own = bucket.expert ? expert_bucket_plan(every, plan.mesh, rank) : every;
+    BucketPlan own = bucket.expert ? expert_bucket_plan(every, plan.mesh) : every;
     own.sums_microbatches = own.sums_microbatches && !bucket.tied;  // a tied embedding is reduced once, at the end
     buckets_.emplace_back(std::move(bucket), own);
   }
