@@ -8,6 +8,7 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
+#include "cli/results.h"
 #include "cli/simulation_text.h"
 #include "cli/training_run.h"
 #include "sim/check/checkers.h"
@@ -66,6 +67,15 @@ void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const 
 
 }  // namespace
 
+Simulated simulated(const sim::ParallelPlan& plan, const SimulateOptions& options, sim::Detail detail) {
+  const sim::Disturbances disturbances = disturbances_of(options, plan);
+  Simulated all{.model = sim::make_model_graph(plan), .graph = {}, .result = {}};
+  all.graph = sim::lower(all.model, plan, options.every_rank ? sim::Fold::None : sim::fold_of(disturbances, plan));
+  all.result = sim::simulate(all.model, plan, all.graph, detail, disturbances);
+  if (!disturbances.none()) all.result.undisturbed_step_time = sim::simulate(all.model, plan).step_time;
+  return all;
+}
+
 int run(const SimulateOptions& options, const Console& console) {
   require_outputs({{options.timeline, sim::OwnFile::Trace},
                    {options.memory_snapshot, sim::OwnFile::Snapshot},
@@ -75,13 +85,8 @@ int run(const SimulateOptions& options, const Console& console) {
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   if (!options.order.empty()) take_order(plan, options.order);
   console.note(sim::notes(plan));
-  const sim::ModelGraph model = sim::make_model_graph(plan);
   const bool wants_timeline = options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty();
-  const sim::Disturbances disturbances = disturbances_of(options, plan);
-  const sim::TaskGraph graph = sim::lower(model, plan, options.every_rank ? sim::Fold::None : sim::fold_of(disturbances, plan));
-  sim::SimulationResult result =
-      sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary, disturbances);
-  if (!disturbances.none()) result.undisturbed_step_time = sim::simulate(model, plan).step_time;
+  const auto [model, graph, result] = simulated(plan, options, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary);
   if (options.check) check(model, plan, graph, result.timeline);
   write_traces(options, model, plan, graph, result.timeline);
   write_files(options, plan, result);
@@ -97,7 +102,7 @@ int run(const SimulateOptions& options, const Console& console) {
     goodput = sim::train(training);
     text += goodput_text(training, *goodput);
   }
-  console.result(text, [&] { return simulation_document(plan, result, goodput); });
+  console.result(text, [&, &found = result] { return simulation_document(plan, found, goodput); });
   return kSuccess;
 }
 
