@@ -91,7 +91,8 @@ void bind_check(nb::module_& module) {
           },
           nb::arg("improvement"), "The lines to change, in the words of the program, or as fields of the plan file.")
       .def(
-          "__repr__", [](const nb::object& self) { return nb::module_::import_("meshwright.display").attr("check_text")(self); },
+          "__repr__",
+          [](const nb::object& self) -> nb::object { return nb::module_::import_("meshwright.display").attr("check_text")(self); },
           nb::sig("def __repr__(self) -> str"));
   module.def(
       "check", &check, nb::arg("subject"), nb::arg("model"), nb::arg("cluster"), nb::arg("devices"), nb::arg("software"),

@@ -75,10 +75,12 @@ void bind_comparison(nb::module_& module) {
           "memory_simulated", [](const Compared& all) { return all.comparison.memory_simulated.value(); }, "bytes, of the fullest rank")
       .def_prop_ro("memory_measured", [](const Compared& all) { return all.comparison.memory_measured.value(); })
       .def(
-          "__repr__", [](const nb::object& self) { return nb::module_::import_("meshwright.display").attr("comparison_text")(self); },
+          "__repr__",
+          [](const nb::object& self) -> nb::object { return nb::module_::import_("meshwright.display").attr("comparison_text")(self); },
           nb::sig("def __repr__(self) -> str"))
       .def(
-          "_repr_html_", [](const nb::object& self) { return nb::module_::import_("meshwright.display").attr("comparison_html")(self); },
+          "_repr_html_",
+          [](const nb::object& self) -> nb::object { return nb::module_::import_("meshwright.display").attr("comparison_html")(self); },
           nb::sig("def _repr_html_(self) -> str"));
   module.def("compare", &compare, nb::arg("run"), nb::arg("cluster"), nb::arg("warm_up"), nb::call_guard<nb::gil_scoped_release>());
 }

@@ -79,7 +79,7 @@ void bind_search(nb::module_& module) {
           },
           nb::rv_policy::reference_internal)
       .def_prop_ro(
-          "best", [](const nb::object& self) { return self[0].attr("plan"); }, nb::sig("def best(self) -> Plan"),
+          "best", [](const nb::object& self) -> nb::object { return self[0].attr("plan"); }, nb::sig("def best(self) -> Plan"),
           "the fastest plan; raises IndexError where none is feasible")
       .def_prop_ro(
           "ranked", [](const Found& found) { return found.result.ranked; }, "best first, at most `top`")
@@ -103,12 +103,14 @@ void bind_search(nb::module_& module) {
       .def_prop_ro("proof", [](const Found& found) { return found.result.proof; })
       .def_ro("notes", &Found::notes)
       .def(
-          "frame", [](const nb::object& self) { return shown("ranking_frame", self); }, nb::sig("def frame(self) -> pandas.DataFrame"),
-          "One row a plan. Raises ImportError where pandas is not there.")
+          "frame", [](const nb::object& self) -> nb::object { return shown("ranking_frame", self); },
+          nb::sig("def frame(self) -> pandas.DataFrame"), "One row a plan. Raises ImportError where pandas is not there.")
       .def(
-          "__repr__", [](const nb::object& self) { return shown("ranking_text", self); }, nb::sig("def __repr__(self) -> str"))
+          "__repr__", [](const nb::object& self) -> nb::object { return shown("ranking_text", self); },
+          nb::sig("def __repr__(self) -> str"))
       .def(
-          "_repr_html_", [](const nb::object& self) { return shown("ranking_html", self); }, nb::sig("def _repr_html_(self) -> str"));
+          "_repr_html_", [](const nb::object& self) -> nb::object { return shown("ranking_html", self); },
+          nb::sig("def _repr_html_(self) -> str"));
   module.def("plan", &plan, nb::arg("options"), nb::arg("progress").none(),
              nb::sig("def plan(options: dict[str, object], progress: typing.Callable[[int, int, float], object] | None) -> Ranking"));
 }

@@ -87,10 +87,12 @@ void bind_simulation(nb::module_& module) {
           "timeline", [](const Simulation& one) -> const sim::Timeline& { return one.result.timeline; }, nb::rv_policy::reference_internal,
           "empty unless asked for")
       .def(
-          "__repr__", [](const nb::object& self) { return nb::module_::import_("meshwright.display").attr("simulation_text")(self); },
+          "__repr__",
+          [](const nb::object& self) -> nb::object { return nb::module_::import_("meshwright.display").attr("simulation_text")(self); },
           nb::sig("def __repr__(self) -> str"))
       .def(
-          "_repr_html_", [](const nb::object& self) { return nb::module_::import_("meshwright.display").attr("simulation_html")(self); },
+          "_repr_html_",
+          [](const nb::object& self) -> nb::object { return nb::module_::import_("meshwright.display").attr("simulation_html")(self); },
           nb::sig("def _repr_html_(self) -> str"));
   module.def("simulate", &simulate, nb::arg("plan"), nb::arg("timeline") = false, nb::arg("every_rank") = false,
              nb::arg("slow_ranks") = std::vector<std::string>(), nb::arg("slow_links") = std::vector<std::string>(),

@@ -96,7 +96,8 @@ void bind_timeline(nb::module_& module) {
           nb::arg("path"), "For Perfetto (.perfetto-trace, .pftrace) or chrome://tracing. Raises InputError naming the disk's reason.")
       .def("__len__", [](const Timeline& timeline) { return timeline.spans.size(); })
       .def(
-          "_repr_svg_", [](const nb::object& self) { return nb::module_::import_("meshwright.display").attr("timeline_svg")(self); },
+          "_repr_svg_",
+          [](const nb::object& self) -> nb::object { return nb::module_::import_("meshwright.display").attr("timeline_svg")(self); },
           nb::sig("def _repr_svg_(self) -> str"));
   module.attr("STREAMS") = words(sim::kStreamNames);
   module.attr("PHASES") = words(sim::kPhaseNames);

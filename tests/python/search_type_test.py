@@ -1,4 +1,5 @@
 """plan() says what the command line says; what is not feasible is no error."""
+import gc
 import unittest
 
 import meshwright as mw
@@ -14,6 +15,13 @@ class Search(unittest.TestCase):
         self.assertEqual(ranking()[0].why_not_best, "")
         with self.assertRaises(IndexError):
             ranking()[5]
+
+    def test_a_plan_outlives_its_ranking(self):
+        best = mw.plan(**QUESTION, top=1).best
+        gc.collect()
+        other = mw.plan(**{**QUESTION, "global_batch": 128}, top=1)[0]   # takes the memory that was freed
+        self.assertEqual(best.replace(), best)
+        self.assertEqual((best.fields()["global_batch"], other.plan.fields()["global_batch"]), (64, 128))
 
     def test_settings_that_stay(self):
         fixed = mw.plan(**QUESTION, fixed={"tensor": 2, "zero": 1, "sequence_parallel": True}, top=1)
