@@ -19,7 +19,7 @@ struct Failure {
   std::vector<sim::Violation> violations;
 };
 
-std::string sentence(const std::string& file, const sim::Violation& violation) {
+std::string sentence_of(const std::string& file, const sim::Violation& violation) {
   std::string text = "error: " + file;
   if (!violation.where.empty()) text += (file.empty() ? "" : ": ") + violation.where;
   text += (text.size() > 7 ? ": " : "") + violation.problem;
@@ -28,7 +28,7 @@ std::string sentence(const std::string& file, const sim::Violation& violation) {
 
 // Told on stderr in any case; stdout itself may be what failed.
 int report(const Console& console, const std::string& file, const Failure& failure) {
-  for (const sim::Violation& violation : sim::grouped(failure.violations)) console.say(sentence(file, violation));
+  console.say(error_text(file, failure.violations));
   try {
     if (console.form() == Form::Json) console.result("", [&] { return error_document(file, failure.violations, failure.exit_code); });
   } catch (const sim::InputError&) {
@@ -42,6 +42,12 @@ int call(const Invocation& invocation, const Console& console) {
 }
 
 }  // namespace
+
+std::string error_text(const std::string& file, const std::vector<sim::Violation>& violations) {
+  std::string text;
+  for (const sim::Violation& violation : sim::grouped(violations)) text += (text.empty() ? "" : "\n") + sentence_of(file, violation);
+  return text;
+}
 
 int run_application(int argc, const char* const* argv) {
   const ParseResult parsed = parse_command_line(argc, argv);

@@ -4,6 +4,7 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
+#include "cli/results.h"
 #include "cli/table.h"
 #include "sim/calibration/calibrate.h"
 
@@ -25,17 +26,21 @@ std::string corrections_table(const sim::HardwareProfile& profile) {
 
 }  // namespace
 
+sim::HardwareProfile calibrated(const CalibrateOptions& options) {
+  const sim::Cluster cluster = sim::load_cluster(options.cluster, sim::DeviceCount{1});
+  std::vector<sim::CalibrationRun> runs;
+  for (const std::string& folder : options.runs) runs.push_back(load_run(folder));
+  return sim::calibrate(cluster.hardware, runs);
+}
+
 int run(const CalibrateOptions& options, const Console& console) {
   std::vector<std::string> read = {options.cluster};
   for (const std::string& run : options.runs) read.push_back(run + "/plan.json");
   require_outputs({{options.output}}, read);
-  const sim::Cluster cluster = sim::load_cluster(options.cluster, sim::DeviceCount{1});
-  std::vector<sim::CalibrationRun> runs;
-  for (const std::string& folder : options.runs) runs.push_back(load_run(folder));
-  const sim::HardwareProfile profile = sim::calibrate(cluster.hardware, runs);
+  const sim::HardwareProfile profile = calibrated(options);
   save_hardware_profile(profile, options.output);
   console.result(corrections_table(profile) +
-                     fmt::format("\n{}, corrected by {} traces, is in {}\n", cluster.hardware.name, profile.traces.size(), options.output),
+                     fmt::format("\n{}, corrected by {} traces, is in {}\n", profile.name, profile.traces.size(), options.output),
                  [&] { return profile_document(profile); });
   return kSuccess;
 }

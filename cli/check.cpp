@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/plan_request.h"
 #include "cli/progress.h"
+#include "cli/results.h"
 
 namespace cli {
 namespace {
@@ -37,9 +38,8 @@ planner::SearchResult search_for_best(const planner::SearchRequest& request, con
 
 }  // namespace
 
-int run(const CheckOptions& options, const Console& console) {
+CheckResult check_result(const CheckOptions& options, const Search& search) {
   Subject subject = load_subject(options.subject);
-  console.note(sim::notes(subject.plan));
   const planner::SearchRequest request = request_of(subject, options);
   const sim::Bytes limit = request.memory_limit.value_or(sim::usable_memory(subject.plan.cluster));
   CheckResult check;
@@ -52,7 +52,14 @@ int run(const CheckOptions& options, const Console& console) {
     check.before = checked(load_subject(before), limit);
   }
   check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
-  check.search = search_for_best(request, options.budget);
+  check.search = search(request);
+  return check;
+}
+
+int run(const CheckOptions& options, const Console& console) {
+  const CheckResult check =
+      check_result(options, [&](const planner::SearchRequest& request) { return search_for_best(request, options.budget); });
+  console.note(sim::notes(check.now.subject.plan));
   const Report report = check_report(check);
   console.result(options.markdown ? markdown_text(report) : screen_text(report, console), [&] { return check_document(check); });
   if (interrupted()) return kInterrupted;

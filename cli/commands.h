@@ -19,5 +19,6 @@ int run(const ExportOptions& options, const Console& console);
 int run(const ImportOptions& options, const Console& console);
 int run(const CheckOptions& options, const Console& console);
 int run(const DiffOptions& options, const Console& console);
+int run(const ClusterOptions& options, const Console& console);
 
 }  // namespace cli

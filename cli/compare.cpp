@@ -5,6 +5,7 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
+#include "cli/results.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
@@ -56,28 +57,32 @@ std::vector<std::string> files_of(const CompareOptions& options, const sim::Para
 
 }  // namespace
 
+Compared compared(const CompareOptions& options) {
+  Compared all{.plan = sim::load_plan(options.run + "/plan.json"), .traces = {}, .model = {}, .comparison = {}};
+  require_outputs({{options.timeline, sim::OwnFile::Trace}}, files_of(options, all.plan));
+  all.traces = sim::read_run_traces(options.run);
+  sim::require_traces_of(all.plan, all.traces, options.run);
+  price_by(all.plan, options.cluster);
+  all.model = sim::make_model_graph(all.plan);
+  const sim::TaskGraph graph = sim::lower(all.model, all.plan);
+  const sim::SimulationResult simulated = sim::simulate(all.model, all.plan, graph, sim::Detail::Timeline);
+  all.comparison = sim::compare(graph, all.plan, simulated.timeline, all.traces, sim::WarmUp{options.warm_up});
+  return all;
+}
+
 int run(const CompareOptions& options, const Console& console) {
-  sim::ParallelPlan plan = sim::load_plan(options.run + "/plan.json");
-  require_outputs({{options.timeline, sim::OwnFile::Trace}}, files_of(options, plan));
-  const std::vector<sim::RankTrace> traces = sim::read_run_traces(options.run);
-  sim::require_traces_of(plan, traces, options.run);
-  price_by(plan, options.cluster);
-  const sim::ModelGraph model = sim::make_model_graph(plan);
-  const sim::TaskGraph graph = sim::lower(model, plan);
-  const sim::SimulationResult simulated = sim::simulate(model, plan, graph, sim::Detail::Timeline);
-  const sim::WarmUp warm_up{options.warm_up};
-  const sim::Comparison comparison = sim::compare(graph, plan, simulated.timeline, traces, warm_up);
+  const auto [plan, traces, model, comparison] = compared(options);
   std::string text =
       comparison_text(comparison, console) + "Simulated with the speed of " + sim::to_text(sim::whose_speed(plan.cluster)) + ".\n";
   if (options.text || !options.timeline.empty()) {
-    const BothSteps both = both_steps(model, plan, traces, warm_up);
+    const BothSteps both = both_steps(model, plan, traces, sim::WarmUp{options.warm_up});
     if (options.text) text += pictures(both, sim::Columns{options.columns});
     if (!options.timeline.empty()) {
       write_both(options, model, plan, both);
       text += fmt::format("\nBoth timelines: {} (opens in ui.perfetto.dev)\n", options.timeline);
     }
   }
-  console.result(text, [&] { return comparison_document(comparison, plan.cluster); });
+  console.result(text, [&, &found = comparison, &cluster = plan.cluster] { return comparison_document(found, cluster); });
   return kSuccess;
 }
 

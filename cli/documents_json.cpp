@@ -306,6 +306,8 @@ std::string export_document(const ExportOptions& options) {
 
 std::string script_document(const std::string& script) { return printed("script", {{"script", script}}); }
 
+std::string cluster_document(const sim::Cluster& cluster) { return printed(sim::to_json(cluster)); }
+
 std::string profile_document(const sim::HardwareProfile& profile) { return printed(sim::to_json(profile)); }
 
 }  // namespace cli

@@ -66,6 +66,7 @@ struct Values {
   ImportOptions imported;
   CheckOptions check;
   DiffOptions diff;
+  ClusterOptions cluster;
   std::vector<std::string> fixed;
   bool json = false;
 };
@@ -192,6 +193,7 @@ void declare_simulate(CLI::App& app, Values& values) {
   command->add_option("plan", values.simulate.plan, "Plan file")->required();
   command->add_option("--timeline", values.simulate.timeline,
                       "Trace to write, with flows and counters, for ui.perfetto.dev: .perfetto-trace (any size), else Chrome JSON");
+  command->add_option("--chakra", values.simulate.chakra, "Chakra execution traces, a file a rank: NAME.0.et, ..., with NAME.groups.json");
   command->add_option("--memory-snapshot", values.simulate.memory_snapshot,
                       "The planned memory as a PyTorch memory snapshot (.pickle) to write; opens in pytorch.org/memory_viz");
   command->add_flag("--text", values.simulate.text, "Draw the timeline");
@@ -376,6 +378,17 @@ void declare_diff(CLI::App& app, Values& values) {
   command->add_flag("--markdown", values.diff.markdown, "As Markdown, to post");
 }
 
+void declare_cluster(CLI::App& app, Values& values) {
+  ClusterOptions& cluster = values.cluster;
+  CLI::App* command = add_command(app, values, "cluster", "What a machine's tools print -> a cluster file",
+                                  "meshwright cluster --from topo.txt --from nccl.xml --hardware h100-80gb-sxm --nodes 16 -o cluster.json");
+  command->add_option("--from", cluster.from, "What nvidia-smi topo -m, NCCL_TOPO_DUMP_FILE, nccl-tests or ibstat wrote; several add up")
+      ->required();
+  command->add_option("--hardware", cluster.hardware, "Hardware profile of the device, a file or a name")->required();
+  command->add_option("--nodes", cluster.nodes, "Equal nodes")->check(up_to(1 << 20));
+  command->add_option("-o,--out", cluster.output, "The cluster file");
+}
+
 void split_fixed(Values& values) {
   std::vector<planner::Argument> axes;
   for (const std::string& text : values.fixed) {
@@ -404,6 +417,7 @@ Invocation choose(const CLI::App& app, Values& values) {
   if (name == "import") return {values.imported, values.json};
   if (name == "check") return {values.check, values.json};
   if (name == "diff") return {values.diff, values.json};
+  if (name == "cluster") return {values.cluster, values.json};
   return {values.calibrate, values.json};
 }
 
@@ -446,8 +460,9 @@ ParseResult parse_command_line(int argc, const char* const* argv) {
                        fmt::format("{}{}{} ({}; {})", kRelease, *kCommit == '\0' ? "" : ", commit ", kCommit, kParts, kCompiler));
   app.require_subcommand(1);
   Values values;
-  for (const auto declare : {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare,
-                             declare_calibrate, declare_validate, declare_export, declare_import, declare_check, declare_diff})
+  for (const auto declare :
+       {declare_measure, declare_plan, declare_simulate, declare_tokenize, declare_run, declare_compare, declare_calibrate,
+        declare_validate, declare_export, declare_import, declare_check, declare_diff, declare_cluster})
     declare(app, values);
   if (argc == 3 && std::string_view(argv[1]) == "--describe")
     if (const std::optional<std::string> text = described(app, argv[2])) {

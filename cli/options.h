@@ -45,7 +45,7 @@ struct TrainingOptions {  // of simulate --steps; texts with their units, empty:
 };
 
 struct SimulateOptions {
-  std::string plan, timeline, memory_snapshot;  // the last two: files to make; empty: none
+  std::string plan, timeline, memory_snapshot, chakra;  // the last three: files to make, chakra: what their names begin with; empty: none
   bool text = false, check = false;
   std::int32_t columns = 100;
   std::string order, write_order, write_plan;  // order: CSV to take; write_order, write_plan: files to make; empty: none
@@ -120,9 +120,15 @@ struct ValidateOptions {
   bool leave_out_each = false;  // each source predicted with constants fitted without it
 };
 
+struct ClusterOptions {
+  std::vector<std::string> from;  // files of the machine's tools
+  std::string hardware, output;   // output: empty: none is written
+  std::int32_t nodes = 1;
+};
+
 struct Invocation {
   std::variant<MeasureOptions, PlanOptions, SimulateOptions, TokenizeOptions, RunOptions, CompareOptions, CalibrateOptions, ValidateOptions,
-               ExportOptions, ImportOptions, CheckOptions, DiffOptions>
+               ExportOptions, ImportOptions, CheckOptions, DiffOptions, ClusterOptions>
       options;
   bool json = false;  // one document on stdout, everything else on stderr
 };

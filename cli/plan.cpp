@@ -12,19 +12,12 @@
 #include "cli/plan_request.h"
 #include "cli/plan_screen.h"
 #include "cli/progress.h"
+#include "cli/results.h"
 #include "sim/model/config_notes.h"
 #include "sim/units/unit_text.h"
 
 namespace cli {
 namespace {
-
-std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::SearchRequest& request) {
-  std::vector<sim::Violation> found = sim::config_notes(options.model);
-  sim::ParallelPlan asked;
-  asked.model = request.model, asked.workload = request.workload;
-  for (sim::Violation& note : sim::notes(asked)) found.push_back(std::move(note));
-  return found;
-}
 
 std::string found_so_far(const planner::SearchProgress& now) {
   if (now.best.count() == 0) return "";
@@ -34,6 +27,14 @@ std::string found_so_far(const planner::SearchProgress& now) {
 }
 
 }  // namespace
+
+std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::SearchRequest& request) {
+  std::vector<sim::Violation> found = sim::config_notes(options.model);
+  sim::ParallelPlan asked;
+  asked.model = request.model, asked.workload = request.workload;
+  for (sim::Violation& note : sim::notes(asked)) found.push_back(std::move(note));
+  return found;
+}
 
 int run(const PlanOptions& options, const Console& console) {
   require_outputs({{options.output}}, {options.model, options.cluster, options.software});

@@ -8,6 +8,7 @@
 #include "cli/documents_json.h"
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
+#include "cli/results.h"
 #include "cli/simulation_text.h"
 #include "cli/training_run.h"
 #include "sim/check/checkers.h"
@@ -15,6 +16,7 @@
 #include "sim/cost/port_load.h"
 #include "sim/engine/simulate.h"
 #include "sim/recipe/program.h"
+#include "sim/timeline/chakra_trace.h"
 #include "sim/timeline/dependencies.h"
 #include "sim/timeline/trace.h"
 #include "sim/units/input_error.h"
@@ -50,10 +52,11 @@ void take_order(sim::ParallelPlan& plan, const std::string& file) {
 // For viewers of other programs.
 void write_traces(const SimulateOptions& options, const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& graph,
                   const sim::Timeline& timeline) {
-  if (options.timeline.empty() && options.memory_snapshot.empty()) return;
+  if (options.timeline.empty() && options.memory_snapshot.empty() && options.chakra.empty()) return;
   const sim::Dependencies explained = sim::dependencies_of(graph, timeline, sim::stream_order(plan));
   const sim::SimulatedStep step{model, plan, graph, timeline, explained};
   if (!options.timeline.empty()) sim::write_timelines({{"simulated: " + options.plan, timeline, sim::port_loads(step)}}, options.timeline);
+  if (!options.chakra.empty()) sim::write_chakra_traces({plan, graph, timeline, explained}, options.chakra);
   if (!options.memory_snapshot.empty()) sim::write_memory_snapshot(sim::planned_blocks(step), options.memory_snapshot);
 }
 
@@ -66,22 +69,29 @@ void write_files(const SimulateOptions& options, sim::ParallelPlan& plan, const 
 
 }  // namespace
 
+Simulated simulated(const sim::ParallelPlan& plan, const SimulateOptions& options, sim::Detail detail) {
+  const sim::Disturbances disturbances = disturbances_of(options, plan);
+  Simulated all{.model = sim::make_model_graph(plan), .graph = {}, .result = {}};
+  all.graph =
+      sim::lower(all.model, plan, options.every_rank || !options.chakra.empty() ? sim::Fold::None : sim::fold_of(disturbances, plan));
+  all.result = sim::simulate(all.model, plan, all.graph, detail, disturbances);
+  if (!disturbances.none()) all.result.undisturbed_step_time = sim::simulate(all.model, plan).step_time;
+  return all;
+}
+
 int run(const SimulateOptions& options, const Console& console) {
   require_outputs({{options.timeline, sim::OwnFile::Trace},
                    {options.memory_snapshot, sim::OwnFile::Snapshot},
                    {options.write_order, sim::OwnFile::Order},
                    {options.write_plan}},
                   {options.plan, options.order});
+  if (!options.chakra.empty()) sim::require_writable(options.chakra + ".groups.json");
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   if (!options.order.empty()) take_order(plan, options.order);
   console.note(sim::notes(plan));
-  const sim::ModelGraph model = sim::make_model_graph(plan);
-  const bool wants_timeline = options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty();
-  const sim::Disturbances disturbances = disturbances_of(options, plan);
-  const sim::TaskGraph graph = sim::lower(model, plan, options.every_rank ? sim::Fold::None : sim::fold_of(disturbances, plan));
-  sim::SimulationResult result =
-      sim::simulate(model, plan, graph, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary, disturbances);
-  if (!disturbances.none()) result.undisturbed_step_time = sim::simulate(model, plan).step_time;
+  const bool wants_timeline =
+      options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty() || !options.chakra.empty();
+  const auto [model, graph, result] = simulated(plan, options, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary);
   if (options.check) check(model, plan, graph, result.timeline);
   write_traces(options, model, plan, graph, result.timeline);
   write_files(options, plan, result);
@@ -89,6 +99,7 @@ int run(const SimulateOptions& options, const Console& console) {
   if (options.text) text += "\n" + sim::picture_text(result.timeline, sim::Columns{options.columns});
   if (options.check) text += "\nThe checkers agree: graph and timeline keep every rule.\n";
   if (!options.timeline.empty()) text += fmt::format("\nTimeline: {} (opens in ui.perfetto.dev)\n", options.timeline);
+  if (!options.chakra.empty()) text += fmt::format("\nChakra traces: {0}.RANK.et, groups of ranks: {0}.groups.json\n", options.chakra);
   if (!options.memory_snapshot.empty())
     text += fmt::format("\nMemory snapshot: {} (opens in pytorch.org/memory_viz)\n", options.memory_snapshot);
   std::optional<sim::Goodput> goodput;
@@ -97,7 +108,7 @@ int run(const SimulateOptions& options, const Console& console) {
     goodput = sim::train(training);
     text += goodput_text(training, *goodput);
   }
-  console.result(text, [&] { return simulation_document(plan, result, goodput); });
+  console.result(text, [&, &found = result] { return simulation_document(plan, found, goodput); });
   return kSuccess;
 }
 

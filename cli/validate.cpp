@@ -5,26 +5,12 @@
 #include "cli/exit_code.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
+#include "cli/results.h"
 #include "sim/units/text_file.h"
 #include "sim/validation/fit.h"
 
 namespace cli {
 namespace {
-
-sim::ValidationRows left_out(const ValidateOptions& options) {
-  Progress progress("sources left out");
-  return sim::leave_out_each(sim::load_measured_runs(options.rows), [&](sim::SourcesLeftOut sources) {
-    progress.update({.done = sources.done, .all = sources.all, .details = {}});
-  });
-}
-
-sim::ValidationRows validated(const ValidateOptions& options) {
-  if (options.leave_out_each) return left_out(options);
-  if (options.fit.empty()) return sim::predict_file(options.rows);
-  const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
-  sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
-  return sim::predict_file(options.rows);
-}
 
 // Rows of one kind fail alike: one line, under the name of the first.
 void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& console) {
@@ -44,12 +30,24 @@ void say_errors(const std::vector<sim::PredictedRow>& rows, const Console& conso
 
 }  // namespace
 
-int run(const ValidateOptions& options, const Console& console) {
-  require_outputs({{options.output}}, {options.rows});
-  const sim::ValidationRows rows = validated(options);
-  if (!options.output.empty()) sim::save_text_file(sim::predictions_document(rows.predictions), options.output);
+sim::ValidationRows validated(const ValidateOptions& options, const SourcesDone& progress) {
+  if (options.leave_out_each) return sim::leave_out_each(sim::load_measured_runs(options.rows), progress);
+  if (!options.fit.empty()) {
+    const sim::MeasuredRuns measured = sim::load_measured_runs(options.rows);
+    sim::save_profiles(sim::fit(measured.runs, measured.profiles), options.fit);
+  }
+  sim::ValidationRows rows = sim::predict_file(options.rows);
   if (rows.predictions.empty())
     throw sim::InputError(options.rows, {{"", "holds no rows", "give a file like profiles/published/rows.json"}});
+  return rows;
+}
+
+int run(const ValidateOptions& options, const Console& console) {
+  require_outputs({{options.output}}, {options.rows});
+  Progress progress("sources left out");
+  const sim::ValidationRows rows =
+      validated(options, [&](sim::SourcesLeftOut sources) { progress.update({.done = sources.done, .all = sources.all, .details = {}}); });
+  if (!options.output.empty()) sim::save_text_file(sim::predictions_document(rows.predictions), options.output);
   const sim::Score score = sim::score(rows);
   say_errors(rows.predictions, console);
   console.result(sim::score_text(score), [&] { return sim::score_document(score); });

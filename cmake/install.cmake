@@ -14,7 +14,7 @@ add_custom_command(OUTPUT ${generated}/meshwright.1 ${generated}/bash ${generate
 add_custom_target(meshwright_descriptions ALL DEPENDS ${generated}/meshwright.1)
 install(TARGETS meshwright RUNTIME COMPONENT cli)
 install(DIRECTORY profiles/ DESTINATION ${CMAKE_INSTALL_DATADIR}/meshwright/profiles COMPONENT cli FILES_MATCHING PATTERN "*.json")
-install(FILES sim/plan/plan.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/meshwright/schemas COMPONENT cli)
+install(FILES ${MESHWRIGHT_SCHEMAS} DESTINATION ${CMAKE_INSTALL_DATADIR}/meshwright/schemas COMPONENT cli)
 install(FILES ${generated}/meshwright.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT cli)
 install(FILES ${generated}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME meshwright COMPONENT cli)
 install(FILES ${generated}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _meshwright COMPONENT cli)

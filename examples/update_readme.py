@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts real output into README.md: what examples/quickstart.sh prints now, and examples/figures.md where it was made.
+"""Puts real output into docs/figures: what examples/quickstart.sh prints now, and examples/figures.md where it was made.
 
     examples/update_readme.py [--figures-only]
 
-The README changes only when the quickstart ran to its end; lines that name the machine's folders are kept as they are printed.
+The page changes only when the quickstart ran to its end; lines that name the machine's folders are kept as they are printed.
 """
 import pathlib
 import re
@@ -11,31 +11,33 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+FIGURES = ROOT / "docs" / "figures"
 
 
 def replace_block(text, name, content):
     pattern = re.compile(rf"(<!-- {name}:[^>]*-->\n).*?(<!-- /{name} -->)", re.S)
     if not pattern.search(text):
-        sys.exit(f"README.md has no block {name}")
+        sys.exit(f"the page has no block {name}")
     return pattern.sub(lambda match: match.group(1) + content.rstrip("\n") + "\n" + match.group(2), text)
 
 
 def quickstart_output():
     done = subprocess.run([ROOT / "examples" / "quickstart.sh"], cwd=ROOT, text=True, stdout=subprocess.PIPE)
     if done.returncode != 0:
-        sys.exit(f"the quickstart ended with {done.returncode}; README.md is unchanged")
+        sys.exit(f"the quickstart ended with {done.returncode}; docs/figures/quickstart.md is unchanged")
     return "```\n" + done.stdout.strip("\n") + "\n```"
 
 
+def put(page, name, content):
+    (FIGURES / page).write_text(replace_block((FIGURES / page).read_text(), name, content))
+
+
 def main():
-    text = README.read_text()
     if "--figures-only" not in sys.argv[1:]:
-        text = replace_block(text, "quickstart", quickstart_output())
+        put("quickstart.md", "quickstart", quickstart_output())
     figures = ROOT / "examples" / "figures.md"
     if figures.exists():
-        text = replace_block(text, "figures", figures.read_text())
-    README.write_text(text)
+        put("executed.md", "figures", figures.read_text())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "sim/cluster/profile_search.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +26,14 @@ std::optional<fs::path> home_data() {
   if (const auto stated = stated_path("XDG_DATA_HOME")) return stated;
   const auto home = stated_path("HOME");
   return home ? std::optional(*home / ".local" / "share") : std::nullopt;
+}
+
+// The library that holds this code, where it is one: the module of a Python package.
+std::optional<fs::path> own_library() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&home_data), &info) == 0 || info.dli_fname == nullptr) return std::nullopt;
+  const fs::path file(info.dli_fname);
+  return file.extension() == ".so" ? std::optional(file) : std::nullopt;
 }
 
 std::vector<fs::path> places(const std::vector<std::string>& folders) {
@@ -64,6 +73,7 @@ std::vector<fs::path> profile_folders() {
   std::vector<fs::path> folders;
   if (const auto stated = stated_path("MESHWRIGHT_DATA")) folders.push_back(*stated / "profiles");
   if (const auto home = home_data()) folders.push_back(*home / own);
+  if (const auto library = own_library()) folders.push_back(library->parent_path() / "profiles");
   std::error_code unreadable;
   const fs::path program = fs::read_symlink("/proc/self/exe", unreadable);
   if (!unreadable) folders.push_back(program.parent_path().parent_path() / "share" / own);

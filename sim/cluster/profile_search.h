@@ -10,6 +10,7 @@ namespace sim {
 // Where profiles are looked for, in this order; some may not be there:
 //   $MESHWRIGHT_DATA/profiles                       who says so
 //   ~/.local/share/meshwright/profiles              one's own ($XDG_DATA_HOME in place of ~/.local/share)
+//   beside the library that holds this code          installed by pip: the package's own
 //   PREFIX/share/meshwright/profiles                installed: the program is in PREFIX/bin
 //   profiles                                        of the working directory
 std::vector<std::filesystem::path> profile_folders();

@@ -1,4 +1,4 @@
-"""What simulating costs: every rank of a large plan by itself, the same folded, a hundred thousand GPUs, a slow rank. Writes its table into sim/README.md. Wall time and memory of the whole program, one thread, best of three.
+"""What simulating costs: every rank of a large plan by itself, the same folded, a hundred thousand GPUs, a slow rank. Writes its table into docs/figures/engine.md. Wall time and memory of the whole program, one thread, best of three.
 
 usage: engine_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
@@ -69,4 +69,4 @@ def rows(program):
 
 
 if __name__ == "__main__":
-    score_table.write(ROOT / "sim" / "README.md", "engine", "\n".join(rows(*sys.argv[1:])))
+    score_table.write(ROOT / "docs" / "figures" / "engine.md", "engine", "\n".join(rows(*sys.argv[1:])))

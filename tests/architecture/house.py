@@ -7,7 +7,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TOPS = ("sim", "planner", "executor", "cli", "gui")
+TOPS = ("sim", "planner", "executor", "cli", "gui", "python")
 
 
 def sources(suffixes=(".h", ".cpp", ".cuh", ".cu"), tops=TOPS):
@@ -45,9 +45,9 @@ def room_of(path):
 
 
 def declared_rooms(cmake):
-    """add_room(), add_executor_room() and add_gui_room() calls of a CMake text: room -> the set of its DEPENDS."""
+    """add_room(), add_executor_room(), add_gui_room() and add_python_room() calls of a CMake text: room -> the set of its DEPENDS."""
     rooms = {}
-    for call in re.finditer(r"add_(?:executor_|gui_)?room\s*\(([^)]*)\)", re.sub(r"#[^\n]*", "", cmake)):
+    for call in re.finditer(r"add_(?:executor_|gui_|python_)?room\s*\(([^)]*)\)", re.sub(r"#[^\n]*", "", cmake)):
         words, section, parts = call.group(1).split(), None, {}
         for word in words:
             if word in ("NAME", "SOURCES", "DEPENDS", "LIBRARIES", "PRIVATE_LIBRARIES"):

@@ -38,6 +38,8 @@ def may_see(room):
         return set(_SIM) | {"planner"}
     if room == "cli":
         return set(_SIM) | {"planner", "cli"}
+    if room == "python":
+        return set(_SIM) | {"planner", "cli"}
     if room in _GUI:
         return set(_SIM) | {"planner"} | house.closure(room, _GUI)
     if room.startswith("executor"):
@@ -52,6 +54,7 @@ _KEPT = [
     (r"unicode/", r"sim/tokenizer/", "characters are judged where text is cut"),
     (r"yaml-cpp/", r"sim/recipe/yaml_form\.cpp", "YAML has one reader"),
     (r"CLI/", r"cli/(options|describe)\.cpp", "CLI11 costs 7 s a translation unit"),
+    (r"nanobind/", r"python/", "a program of ours needs no Python"),
     (r"Q[A-Z]\w+", r"gui/(?!core/)", "only the pictures and the window see Qt"),
     (r"nlohmann/json\.hpp|sim/units/json_reader\.h", r"\w+(/\w+)*_json\.(cpp|h)|sim/units/json_\w+\.(h|cpp)",
      "JSON costs 5 s a translation unit"),

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import schemas
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(sys.argv.pop()).resolve()
 WORKER = PROGRAM.parent / "meshwright-worker"
@@ -32,6 +34,16 @@ class ProgramTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
+        self.ours = set()   # files that a test wrote itself, right or wrong
+        self.addCleanup(self.judge_files)
+
+    def judge_files(self):
+        """Plans and profiles that the program wrote are as their schemas say."""
+        for path in self.folder.glob("*.json"):
+            if path not in self.ours and path.stat().st_size < 1 << 22:
+                content = json.loads(path.read_text())
+                if isinstance(content, dict) and content.get("format") in schemas.OF_FILES:
+                    self.assertEqual(schemas.faults(content), [], path)
 
     def run_program(self, *arguments, expect=0, timeout=120, **options):
         done = subprocess.run(words(arguments), cwd=ROOT, text=True, capture_output=True, timeout=timeout, **options)
@@ -42,10 +54,12 @@ class ProgramTest(unittest.TestCase):
         """The one JSON document on stdout; it says which it is."""
         document = json.loads(self.run_program(*arguments, "--json", expect=expect, **options).stdout)
         self.assertRegex(document["format"], r"^meshwright\.[a-z_]+/1$")
+        self.assertEqual(schemas.faults(document), [])
         return document
 
     def write(self, name, content):
         path = self.folder / name
+        self.ours.add(path)
         path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content)
         return path
 

@@ -1,5 +1,5 @@
 // Every composition of parallelism that the worker performs, by name: one table for the parity tests (numbers) and for the whole loop of
-// composition_test.py (ledger, keys, memory). A composition that stands here has a row in executor/README.md.
+// composition_test.py (ledger, keys, memory). A composition that stands here has a row in docs/figures/compositions.md.
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@ import tempfile
 
 from performed import perform_all
 
-UNEXPLAINED = 4 << 10   # bytes that a few plans of less than a megabyte lack beyond 2 %: executor/README.md
+UNEXPLAINED = 4 << 10   # bytes that a few plans of less than a megabyte lack beyond 2 %: docs/decisions/137
 
 
 def main():

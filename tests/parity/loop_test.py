@@ -1,5 +1,5 @@
 """The whole loop over every composition (see performed.py).
-With what the parity tests reported it makes the table of executor/README.md, which must stand there.
+With what the parity tests reported it makes the table of docs/figures/compositions.md, which must stand there.
 
 loop_test.py <plans/loop> <folder of parity reports> <meshwright> [--write]
 """
@@ -12,7 +12,7 @@ import tempfile
 from performed import perform_all
 
 PLANS, REPORTS, PROGRAM = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
-README = pathlib.Path(__file__).parents[2] / "executor/README.md"
+FIGURES = pathlib.Path(__file__).parents[2] / "docs/figures/compositions.md"
 BEGIN, END = "<!-- compositions: made by tests/parity/loop_test.py -->\n", "<!-- /compositions -->\n"
 
 
@@ -52,12 +52,12 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         loop = perform_all(PROGRAM, PLANS, pathlib.Path(scratch))
     made = table(loop, parity_results())
-    before, _, rest = README.read_text().partition(BEGIN)
+    before, _, rest = FIGURES.read_text().partition(BEGIN)
     standing, _, after = rest.partition(END)
     if "--write" in sys.argv:
-        README.write_text(before + BEGIN + made + END + after)
+        FIGURES.write_text(before + BEGIN + made + END + after)
     elif standing != made:
-        print(f"executor/README.md does not hold this table; write it with --write\n{made}")
+        print(f"docs/figures/compositions.md does not hold this table; write it with --write\n{made}")
         return 1
     return 1 if not loop or any(loop.values()) else 0
 

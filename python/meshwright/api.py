@@ -1,0 +1,115 @@
+"""The functions of the package: what the command line does, with values in place of files and text."""
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Callable, Iterator, Mapping, Sequence
+
+from . import _core
+
+Path = str | os.PathLike[str]
+Progress = Callable[[int, int, float], object]
+
+
+@contextlib.contextmanager
+def _followed(progress: bool | Progress | None, what: str) -> Iterator[Progress | None]:
+    """A callable as it is; True: a bar of tqdm, or nothing where tqdm is not there."""
+    if progress is not True:
+        yield progress or None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(desc=what, unit=" candidates") as bar:
+        def show(done: int, all_: int, best: float) -> None:
+            bar.total = all_ or None
+            bar.update(done - bar.n)
+            if best > 0:
+                bar.set_postfix_str(f"best {best:.4g} s")
+        yield show
+
+
+def _model(model: Path) -> str:
+    return _core.find_profile(os.fspath(model), ["models"])
+
+
+def _plan(plan: _core.Plan | Path) -> _core.Plan:
+    return plan if isinstance(plan, _core.Plan) else _core.Plan.load(os.fspath(plan))
+
+
+def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, devices: int = 0, precision: str = "", optimizer: str = "adamw", software: Path = "",
+         fixed: Mapping[str, object] | None = None, memory_limit: str = "", risk: str = "5 %", gap: str = "1 %", budget: str = "", top: int = 5, threads: int = 0,
+         offload: bool = False, runnable: bool = False, program: str = "", adapters: str = "", fp32_gradients: bool = False, vocabulary_multiple: int = 128,
+         learning_rate: float = 3e-4, checkpoint_interval: int = 0, seed: int = 1, progress: bool | Progress | None = None) -> _core.Ranking:
+    """The fastest plans for a model on a cluster, proven best up to `gap`.
+
+    model: a Hugging Face config.json, or the name of one that the package brings ("gpt2").
+    cluster: a cluster file, or a hardware profile (a file or a name, "h100-80gb-sxm") with `devices`. 0 devices: as the cluster file says.
+    global_batch: samples a step; sequence: tokens a sample.
+    precision: "bf16", "fp8:blockwise weights=bf16"; empty: bf16 on GPUs, fp32 on CPUs. software: the program whose speed it is, a name or a file.
+    fixed: settings that stay, by the names of Plan.fields(): {"tensor": 4, "zero": 1}.
+    memory_limit: of a device ("70 GiB"); risk: chance to run out of memory up to which plans compete.
+    budget: time after which the search ends with what it has ("20 s"). threads: 0 takes all cores.
+    offload: plans that use the host's memory compete. runnable: only plans that our worker performs; program: only those that this one performs ("megatron").
+    progress: True for a bar of tqdm, or called with (candidates done, all, best step time in seconds; 0: none yet).
+
+    Ctrl-C ends the search. An empty Ranking: nothing is feasible, and its `excluded` says why. Raises InputError.
+    """
+    options: dict[str, object] = {
+        "model": _model(model), "cluster": os.fspath(cluster), "devices": devices, "global_batch": global_batch, "sequence": sequence, "precision": precision,
+        "optimizer": optimizer, "software": os.fspath(software), "memory_limit": memory_limit, "risk": risk, "gap": gap, "budget": budget, "top": top,
+        "threads": threads, "offload": offload, "runnable": runnable, "program": program, "adapters": adapters, "fp32_gradients": fp32_gradients,
+        "vocabulary_multiple": vocabulary_multiple, "learning_rate": learning_rate, "checkpoint_interval": checkpoint_interval, "seed": seed,
+        "fixed": {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (fixed or {}).items()}}
+    with _followed(progress, "plan") as told:
+        return _core.plan(options, told)
+
+
+def simulate(plan: _core.Plan | Path, *, timeline: bool = False, every_rank: bool = False, slow_ranks: Mapping[int, float] | None = None,
+             slow_links: Mapping[str, float] | None = None, lost_links: Sequence[str] = ()) -> _core.Simulation:
+    """One step of a plan: event by event, memory beside it. The same numbers on every machine.
+
+    timeline: with its spans and memory. every_rank: one row a rank, where ranks that do the same share one otherwise.
+    slow_ranks: {3: 1.5}, so many times slower; slow_links: {"uplink 0": 0.5}, the share that is left; lost_links: ["uplink 0"].
+    Raises InputError: no such rank or link, a lost link that was the only way, a file that is no plan.
+    """
+    if not (timeline or every_rank or slow_ranks or slow_links or lost_links):   # a sweep: every microsecond counts
+        return _core.simulate(_plan(plan))
+    return _core.simulate(_plan(plan), timeline, every_rank, [f"{rank}={factor}" for rank, factor in (slow_ranks or {}).items()],
+                          [f"{link}={factor}" for link, factor in (slow_links or {}).items()], list(lost_links))
+
+
+def check(subject: Path, *, model: Path = "", cluster: Path = "", devices: int = 0, software: Path = "", memory_limit: str = "", risk: str = "5 %",
+          budget: str = "20 s", against: Path = "", progress: bool | Progress | None = None) -> _core.Check:
+    """Whether a plan fits, what holds it back, and what one change would gain.
+
+    subject: a plan file, a run folder, or a script or configuration of another program; of the last also `model`, `cluster` and `devices`, where it does not say them.
+    memory_limit, risk, budget, progress: as of plan(). against: an earlier one, for what changed since.
+    Ctrl-C ends it. Raises InputError.
+    """
+    with _followed(progress, "check") as told:
+        return _core.check(os.fspath(subject), os.fspath(model), os.fspath(cluster), devices, os.fspath(software), memory_limit, risk, budget, os.fspath(against), told)
+
+
+def compare(run: Path, *, cluster: Path = "", warm_up: int = 1) -> _core.Comparison:
+    """A recorded run (the folder that `meshwright run` wrote) beside the simulation of its plan, joined task by task.
+
+    cluster: priced by it instead of the plan's own. warm_up: measured steps to leave out. Raises InputError: no run, traces of other plans, no step left.
+    """
+    return _core.compare(os.fspath(run), os.fspath(cluster), warm_up)
+
+
+def calibrate(runs: Sequence[Path], cluster: Path) -> _core.HardwareProfile:
+    """The hardware profile corrected by recorded runs: per kind of task the median of measured / priced. Save it with save(path). Raises InputError."""
+    return _core.calibrate([os.fspath(run) for run in runs], os.fspath(cluster))
+
+
+def validate(rows: Path, *, leave_out_each: bool = False) -> _core.Validation:
+    """Published, measured runs predicted, and the score. rows: a file like published/rows.json of the profiles.
+
+    leave_out_each: each source predicted with constants fitted without it (minutes). Raises InputError where the file is none; a row that contradicts itself has
+    an `error`.
+    """
+    return _core.validate(os.fspath(rows), leave_out_each)

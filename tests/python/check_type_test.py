@@ -1,0 +1,36 @@
+"""check(): where step and memory go, and what one change gains."""
+import pathlib
+import tempfile
+import unittest
+
+import meshwright as mw
+from some_plan import plan
+
+
+class Check(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            path, before = pathlib.Path(folder) / "plan.json", pathlib.Path(folder) / "before.json"
+            plan().replace(microbatch=2).save(path)
+            plan().replace(microbatch=1).save(before)
+            cls.check = mw.check(path, budget="5 s", against=before)
+
+    def test_causes_add_up_to_the_step(self):
+        now = self.check.now
+        self.assertTrue(self.check.fits)
+        self.assertAlmostEqual(sum(now.causes.values()), now.result.step_time, places=6)
+
+    def test_tensors_add_up_to_the_peak(self):
+        self.assertEqual(sum(held.bytes for held in self.check.now.tensors_at_peak), self.check.now.result.peak_memory)
+
+    def test_a_change_that_gains(self):
+        best = self.check.one_change[0]
+        self.assertLess(best.result.step_time, self.check.now.result.step_time)
+        self.assertTrue(self.check.lines(best))
+        self.assertGreater(self.check.before.result.step_time, self.check.now.result.step_time)
+        self.assertIn("fits", repr(self.check))
+
+
+if __name__ == "__main__":
+    unittest.main()
