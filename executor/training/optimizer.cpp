@@ -56,13 +56,13 @@ Optimizer::Optimizer(const sim::ParallelPlan& plan, sim::Rank rank, ParameterSto
   static_assert(sim::kStepSummary.value() == 2 * 8 * static_cast<std::int64_t>(ExactSum::kLimbs));
 }
 
-// Of the copies of one element exactly one rank counts it: its data owner in the first replica (experts have no replicas of shards), on tensor rank 0 if tensor ranks repeat it,
+// Of the copies of one element exactly one rank counts it: its data owner in the first replica, on tensor rank 0 if tensor ranks repeat it,
 // on the first stage if tied.
 bool Optimizer::counts(const sim::BucketSlot& slot, const sim::Parameter& parameter) const {
   if (mutation_ == Mutation::SharedCountedTwice) return true;
   const bool is_copy_of_embedding = plan_.mesh.pipeline > 1 && slot.layer != sim::LayerIndex(0) && parameter.name.starts_with("embedding.");
   const bool is_repeated = parameter.split == sim::TensorSplit::None && place_.tensor != 0;
-  const bool is_replica = place_.data >= plan_.mesh.shards() && !parameter.expert;
+  const bool is_replica = place_.data >= plan_.mesh.shards();
   return !is_copy_of_embedding && !is_repeated && !is_replica;
 }
 

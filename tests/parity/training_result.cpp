@@ -86,7 +86,7 @@ class Assembler {
   void put(FlatBucket& bucket, const sim::BucketSlot& slot, What what, Tensors& whole) const {
     const sim::Parameter& parameter = parameters_.parameter(slot);
     const auto part = ParameterStore::meet(slot, bucket.own_shard());
-    const bool is_replica = plan_.mesh.coordinate(communicators_.rank()).data >= plan_.mesh.shards() && !parameter.expert;
+    const bool is_replica = plan_.mesh.coordinate(communicators_.rank()).data >= plan_.mesh.shards();
     if (part.range.count == 0 || is_replica || !owns(slot, parameter)) return;
     const at::Tensor mine = values(bucket, part.range, what).cpu().to(at::kDouble).contiguous();
     double* const into = whole.at(parameter.name).data_ptr<double>();
