@@ -17,6 +17,7 @@ planner::SearchRequest request_of(const Subject& subject, const CheckOptions& op
   planner::SearchRequest request = planner::request_like(subject.plan);
   take_limits(options.memory_limit, options.risk, request);
   request.top = 1;
+  request.front = false;
   if (const sim::Program* program = subject.program) {
     request.why_not = [program](const sim::ParallelPlan& plan) { return sim::why_not_for(*program, plan); };
     request.habits = [own = request.habits, program](sim::ParallelPlan& plan) {

@@ -156,7 +156,7 @@ void declare_plan(CLI::App& app, Values& values) {
       "Plans with the optimizer, or with inputs of blocks, on the host compete, too; without it they come where no other fits");
   declare_training(command, values.plan);
   command->add_flag("--why", values.plan.why, "Also what was left out, with the reason and what would help");
-  command->add_flag("--all", values.plan.all, "Also the Pareto front, every column, and the proof");
+  command->add_flag("--all", values.plan.all, "Also the Pareto front, proven as the best plans are, every column, and the proof");
   command->add_option("-o,--output", values.plan.output, "Plan file to write: the best one");
 }
 

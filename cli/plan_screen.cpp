@@ -98,8 +98,8 @@ Section next(const PlanOptions& options, const planner::SearchResult& result) {
   section.lines.push_back(fmt::format("  meshwright check {}    what holds it back, and what one change would gain", file));
   section.lines.push_back(options.program.empty() ? fmt::format("  meshwright simulate {} --text    its timeline and memory", file)
                                                   : fmt::format("  meshwright export {} --to {} -o recipe/", file, options.program));
-  section.lines.push_back(fmt::format("  --why: the {} families left out; --all: the Pareto front of {}, all columns; --json: everything",
-                                      result.excluded.size(), result.pareto.size()));
+  section.lines.push_back(
+      fmt::format("  --why: the {} families left out; --all: the Pareto front, all columns; --json: everything", result.excluded.size()));
   return section;
 }
 

@@ -26,6 +26,7 @@ struct SearchRequest {
   std::optional<sim::Bytes> memory_limit;  // default: the device's
   double risk = 0.05;                      // chance to run out of memory up to which plans compete
   double gap = 0.01;                       // share by which what is found may be behind what there is: see Frontier; 0: exact
+  bool front = true;  // the gap holds for the Pareto front, too (as where it is 0); else the search ends with the ranks
   Fixed fixed;
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
@@ -47,7 +48,8 @@ struct RankedPlan {
 
 struct SearchResult {
   std::vector<RankedPlan> ranked;  // best first, at most `top`
-  std::vector<RankedPlan> pareto;  // step time ascending, peak memory descending
+  std::vector<RankedPlan>
+      pareto;  // step time ascending, peak memory descending; where the gap does not hold for it: of the plans simulated
   // The fastest plan that fits with a chance above `risk` to run out of memory, where it is faster than the best; at most one. Its reasons say
   // what it would gain.
   std::vector<RankedPlan> risky;
