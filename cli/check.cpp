@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/plan_request.h"
 #include "cli/progress.h"
+#include "planner/what_if.h"
 
 namespace cli {
 namespace {
@@ -36,6 +37,19 @@ planner::SearchResult search_for_best(const planner::SearchRequest& request, con
       request, [&](planner::SearchProgress now) { progress.update({.done = now.done, .all = now.all, .details = ""}); }, &stop);
 }
 
+std::vector<CheckResult::Price> prices_of(const planner::SearchRequest& request, const std::string& budget) {
+  std::vector<CheckResult::Price> prices;
+  for (const planner::WhatIf& one : planner::what_ifs(request)) {
+    if (interrupted()) break;
+    const planner::SearchResult found = search_for_best(one.request, budget);
+    CheckResult::Price& price = prices.emplace_back(CheckResult::Price{one.words, {}, {}});
+    if (found.ranked.empty()) continue;
+    price.per_token = planner::time_per_token(found.ranked.front());
+    price.plan = found.ranked.front().plan;
+  }
+  return prices;
+}
+
 }  // namespace
 
 int run(const CheckOptions& options, const Console& console) {
@@ -54,6 +68,7 @@ int run(const CheckOptions& options, const Console& console) {
   }
   check.improvements = planner::improvements(request, {check.now.subject.plan, check.now.result});
   check.search = search_for_best(request, options.budget);
+  if (options.prices && !check.search.ranked.empty()) check.prices = prices_of(request, options.budget);
   const Report report = check_report(check);
   console.result(options.markdown ? markdown_text(report) : screen_text(report, console), [&] { return check_document(check); });
   if (interrupted()) return kInterrupted;

@@ -148,6 +148,8 @@ void declare_plan(CLI::App& app, Values& values) {
                       "Ends the search after that time, with what is found and its gap, like 1s; as Ctrl-C");
   command->add_option("--threads", values.plan.threads, "Threads that search; the result does not depend on it; default: all cores")
       ->check(between(1, kAny));
+  command->add_flag("--robust", values.plan.robust,
+                    "Rank by the time that nine of ten steps stay below, not by the step predicted: new forms of plans are less certain");
   command->add_flag("--runnable", values.plan.runnable, "Only plans that meshwright-worker performs today");
   command->add_option("--for", values.plan.program, "Only plans that this program can perform: as export --to")
       ->check(one_of(program_names()));
@@ -362,6 +364,8 @@ void declare_check(CLI::App& app, Values& values) {
   command->add_option("--risk", check.risk, "Chance to run out of memory up to which a change is offered")->capture_default_str();
   command->add_option("--budget", check.budget, "Ends the search for the best plan after that time, with its gap; as Ctrl-C")
       ->capture_default_str();
+  command->add_flag("--prices", check.prices,
+                    "Also what more memory, network, devices or batch would give: each question is searched anew, --budget each");
   command->add_option("--why", check.why, "memory: what the fullest rank holds at its peak, to the tensor")->check(one_of({"memory"}));
   command->add_option("--against", check.against, "An earlier one (anything that check reads, or its --json): what changed since");
   command->add_flag("--markdown", check.markdown, "As Markdown, to post");
